@@ -1,0 +1,389 @@
+//! The syntax tree of one chunk, with every name already resolved.
+//!
+//! Expressions live in one arena per chunk ([`Chunk::exprs`]), so that dropping a tree never
+//! recurses: a left-associative chain (`1+1+1+…`, `a.b.c…`, `f()()…`) may be arbitrarily deep.
+//! Whoever walks expressions must follow the left spine of such chains iteratively. Statements and
+//! everything else nest at most as deep as the parser's level limit.
+
+use crate::span::Span;
+
+/// Index of an expression in [`Chunk::exprs`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ExprId(pub u32);
+
+/// Index of a function in [`Chunk::functions`]; the main function is number 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FuncId(pub u32);
+
+/// Index of a local variable in [`Function::locals`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LocalId(pub u32);
+
+/// Index of a label in [`Function::labels`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LabelId(pub u32);
+
+/// Index of a `goto` or `break` in [`Function::gotos`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct GotoId(pub u32);
+
+/// A name of this chunk, interned; see [`Names`](crate::Names).
+pub type Name = lasso::Spur;
+
+/// One parsed chunk.
+pub struct Chunk {
+    /// All functions; number 0 is the main function (vararg, one upvalue `_ENV`). A function's
+    /// number is greater than its parent's.
+    pub functions: Vec<Function>,
+    /// All expressions of all functions.
+    pub exprs: Vec<Expr>,
+    /// The chunk's names.
+    pub names: crate::Names,
+}
+
+/// One function body.
+pub struct Function {
+    /// Enclosing function; `None` for the main function.
+    pub parent: Option<FuncId>,
+    /// Parameters, in order (an implicit `self` included).
+    pub params: Vec<LocalId>,
+    /// Whether the parameter list ends with `...`.
+    pub is_vararg: bool,
+    /// Every local variable declared in the function, in order of declaration.
+    pub locals: Vec<LocalVar>,
+    /// Variables of enclosing functions that it uses, in order of first use.
+    pub upvalues: Vec<Upvalue>,
+    /// Labels declared in the function.
+    pub labels: Vec<Label>,
+    /// Every `goto` and `break`, with the label that it reaches.
+    pub gotos: Vec<Goto>,
+    /// The statements.
+    pub body: Block,
+    /// Line of the `function` keyword; 0 for the main function.
+    pub line_defined: u32,
+    /// Line of the closing `end`; 0 for the main function.
+    pub last_line: u32,
+    /// Line of the token that ends the body (`end` or end of input): where the final return counts.
+    pub end_line: u32,
+}
+
+/// One local variable.
+pub struct LocalVar {
+    /// Its name; the hidden variables of `for` loops have the name `(for state)`.
+    pub name: Name,
+    /// Its attribute.
+    pub attrib: Attrib,
+    /// An inner function uses it.
+    pub captured: bool,
+    /// It is assigned after its declaration, here or in an inner function.
+    pub reassigned: bool,
+}
+
+/// Attribute of a local variable (manual 3.3.7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attrib {
+    /// None.
+    Regular,
+    /// `<const>`
+    Const,
+    /// `<close>`
+    Close,
+}
+
+/// One upvalue of a function.
+pub struct Upvalue {
+    /// The variable's name.
+    pub name: Name,
+    /// Where the enclosing function finds it.
+    pub source: UpvalueSource,
+}
+
+/// Where a closure finds the variable when it is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UpvalueSource {
+    /// A local variable of the enclosing function.
+    ParentLocal(LocalId),
+    /// An upvalue of the enclosing function, by index. The main function's `_ENV` is
+    /// `ParentUpvalue(0)` of nobody.
+    ParentUpvalue(u8),
+}
+
+/// One label.
+pub struct Label {
+    /// Its name; the implicit end of a loop (target of `break`) has the name `break`.
+    pub name: Name,
+    /// Line of the declaration.
+    pub line: u32,
+    /// Some `goto` or `break` reaches it.
+    pub used: bool,
+}
+
+/// One resolved `goto` or `break`.
+pub struct Goto {
+    /// The target, in the same function.
+    pub label: LabelId,
+    /// Line of the statement.
+    pub line: u32,
+}
+
+/// A list of statements with its own scope.
+#[derive(Default)]
+pub struct Block {
+    /// The statements.
+    pub stmts: Vec<Stmt>,
+}
+
+/// A statement and the line on which it starts.
+pub struct Stmt {
+    /// What it does.
+    pub kind: StmtKind,
+    /// Line of its first token.
+    pub line: u32,
+}
+
+/// The statements of manual 3.3.
+pub enum StmtKind {
+    /// `local a, b <const> = …`. Locals become visible after it.
+    Local {
+        /// The variables.
+        locals: Vec<LocalId>,
+        /// The initial values.
+        values: Vec<ExprId>,
+    },
+    /// `a, b.c = …`. Targets are `Local`, `Upvalue`, `Global` or `Index` expressions.
+    Assign {
+        /// The left side.
+        targets: Vec<ExprId>,
+        /// The right side.
+        values: Vec<ExprId>,
+    },
+    /// A call as a statement: a `Call` or `MethodCall` expression.
+    Call(ExprId),
+    /// `do … end`
+    Do(Block),
+    /// `while … do … end`
+    While {
+        /// Condition.
+        cond: ExprId,
+        /// Loop body.
+        body: Block,
+        /// Target of `break`, placed just after the loop.
+        end: LabelId,
+    },
+    /// `repeat … until …`; the condition sees the body's locals.
+    Repeat {
+        /// Loop body.
+        body: Block,
+        /// Condition.
+        cond: ExprId,
+        /// Target of `break`.
+        end: LabelId,
+        /// Line of `until`.
+        until_line: u32,
+    },
+    /// `if … elseif … else … end`
+    If {
+        /// Conditions and bodies, in order.
+        arms: Vec<(ExprId, Block)>,
+        /// The `else` part.
+        otherwise: Option<Block>,
+    },
+    /// `for v = a, b, c do … end`
+    NumericFor {
+        /// The three hidden variables `(for state)`.
+        state: [LocalId; 3],
+        /// The control variable.
+        var: LocalId,
+        /// Initial value.
+        start: ExprId,
+        /// Limit.
+        limit: ExprId,
+        /// Step, 1 when absent.
+        step: Option<ExprId>,
+        /// Loop body.
+        body: Block,
+        /// Target of `break`.
+        end: LabelId,
+    },
+    /// `for a, b in … do … end`
+    GenericFor {
+        /// The four hidden variables `(for state)`: iterator, state, control, closing value.
+        state: [LocalId; 4],
+        /// The declared variables.
+        vars: Vec<LocalId>,
+        /// The explist.
+        values: Vec<ExprId>,
+        /// Loop body.
+        body: Block,
+        /// Target of `break`.
+        end: LabelId,
+    },
+    /// `function a.b:c() … end`: assignment of a function; the store counts on the statement's line.
+    Function {
+        /// What is assigned: `Local`, `Upvalue`, `Global` or `Index`.
+        target: ExprId,
+        /// A `Function` expression.
+        value: ExprId,
+    },
+    /// `local function f() … end`: visible in its own body.
+    LocalFunction {
+        /// The variable.
+        local: LocalId,
+        /// The body.
+        func: FuncId,
+    },
+    /// `return …`. A single call here is a tail call unless a `<close>` variable is in scope.
+    Return {
+        /// The values.
+        values: Vec<ExprId>,
+    },
+    /// `goto name` or `break`.
+    Goto(GotoId),
+    /// `::name::`
+    Label {
+        /// Which.
+        label: LabelId,
+        /// It is followed only by void statements up to the end of its block, so that its scope
+        /// counts as ended there (locals of the block do not live at it).
+        at_block_end: bool,
+    },
+}
+
+/// One expression.
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// The line that errors in it are reported on: the operator's for operations, the line of the
+    /// opening parenthesis or argument for calls, as PUC does; else of its first token.
+    pub line: u32,
+    /// Its bytes in the source.
+    pub span: Span,
+}
+
+/// The expressions of manual 3.4.
+pub enum ExprKind {
+    /// `nil`
+    Nil,
+    /// `true`
+    True,
+    /// `false`
+    False,
+    /// An integer literal.
+    Integer(i64),
+    /// A float literal.
+    Float(f64),
+    /// A string literal, decoded; also the key of a field access.
+    Str(Box<[u8]>),
+    /// `...`
+    Vararg,
+    /// `function … end`
+    Function(FuncId),
+    /// A local variable of the same function.
+    Local(LocalId),
+    /// An upvalue of the function, by index in [`Function::upvalues`].
+    Upvalue(u8),
+    /// A free name: field `name` of `env`, which is a `Local` or `Upvalue` expression for `_ENV`.
+    Global {
+        /// `_ENV`
+        env: ExprId,
+        /// The name.
+        name: Name,
+    },
+    /// `object[key]`; `object.name` has a `Str` key.
+    Index {
+        /// What is indexed.
+        object: ExprId,
+        /// By what.
+        key: ExprId,
+    },
+    /// `callee(args)`
+    Call {
+        /// What is called.
+        callee: ExprId,
+        /// Arguments; the last may be multiple.
+        args: Vec<ExprId>,
+    },
+    /// `object:name(args)`
+    MethodCall {
+        /// The receiver.
+        object: ExprId,
+        /// The method.
+        name: Name,
+        /// Arguments after the receiver.
+        args: Vec<ExprId>,
+    },
+    /// `(e)`: cuts a multiple result to one. Only kept around calls and `...`; elsewhere the
+    /// parser drops it, except that a parenthesised name or index is kept too, as it is no longer assignable.
+    Paren(ExprId),
+    /// Unary operator.
+    Unary {
+        /// Which.
+        op: UnaryOp,
+        /// Operand.
+        operand: ExprId,
+    },
+    /// Binary operator, `and` and `or` included.
+    Binary {
+        /// Which.
+        op: BinaryOp,
+        /// Left operand.
+        left: ExprId,
+        /// Right operand.
+        right: ExprId,
+    },
+    /// `{ … }`
+    Table(Vec<TableItem>),
+}
+
+/// One item of a table constructor, in source order.
+pub enum TableItem {
+    /// `value`
+    Positional(ExprId),
+    /// `name = value` (a `Str` key) or `[key] = value`
+    Keyed {
+        /// The key.
+        key: ExprId,
+        /// The value.
+        value: ExprId,
+    },
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnaryOp {
+    /// `-`
+    Neg,
+    /// `not`
+    Not,
+    /// `#`
+    Len,
+    /// `~`
+    BNot,
+}
+
+/// Binary operators.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Mod,
+    Pow,
+    Div,
+    IDiv,
+    BAnd,
+    BOr,
+    BXor,
+    Shl,
+    Shr,
+    Concat,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+}

@@ -1,0 +1,16 @@
+//! Syntax errors, worded as PUC Lua 5.4 words them.
+
+use crate::span::Span;
+
+/// Why a chunk does not parse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// The whole message, bytes as in the source: `chunk:line: text near 'token'`.
+    pub message: Vec<u8>,
+    /// Line of the error.
+    pub line: u32,
+    /// The offending token.
+    pub span: Span,
+    /// The input ended too early: more text could make it valid (the message ends in `near <eof>`).
+    pub incomplete: bool,
+}
