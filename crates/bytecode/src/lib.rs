@@ -1,1 +1,14 @@
-//! placeholder
+//! Register bytecode of Lua 5.4: instruction set, compiler from the syntax tree, verifier,
+//! disassembler, binary chunks.
+//!
+//! **Invariant:** a [`Proto`] is immutable, `Send + Sync`, and verified before anyone runs it; this crate knows
+//! nothing of values or the heap.
+#![forbid(unsafe_code)]
+
+mod instr;
+mod opcode;
+mod proto;
+
+pub use instr::Instr;
+pub use opcode::{Feedback, Op, Shape};
+pub use proto::{Constant, LocalDesc, Proto, UpvalDesc};

@@ -1,0 +1,107 @@
+//! One instruction word.
+
+use crate::opcode::Op;
+
+/// A 32-bit instruction; see [`crate::opcode`] for the layout.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Instr(pub u32);
+
+impl Instr {
+    /// Largest `Bx`.
+    pub const MAX_BX: u32 = 0xFFFF;
+    /// Largest `Ax`.
+    pub const MAX_AX: u32 = 0xFF_FFFF;
+    /// Largest magnitude of `sJ` that is always encodable.
+    pub const MAX_SJ: i32 = 0x7F_FFFF;
+    /// Added to the signed `B` of comparisons with an immediate.
+    pub const SB_BIAS: i32 = 128;
+
+    /// `op A B C`
+    pub const fn abc(op: Op, a: u8, b: u8, c: u8) -> Instr {
+        Instr(op as u32 | (a as u32) << 8 | (b as u32) << 16 | (c as u32) << 24)
+    }
+
+    /// `op A Bx`
+    pub const fn abx(op: Op, a: u8, bx: u16) -> Instr {
+        Instr(op as u32 | (a as u32) << 8 | (bx as u32) << 16)
+    }
+
+    /// `op A sBx`
+    pub const fn asbx(op: Op, a: u8, sbx: i16) -> Instr {
+        Instr::abx(op, a, sbx as u16)
+    }
+
+    /// `op sJ`, `sj` in 24 bits.
+    pub const fn sj(op: Op, sj: i32) -> Instr {
+        Instr(op as u32 | (sj as u32) << 8)
+    }
+
+    /// `op Ax`, `ax` in 24 bits.
+    pub const fn ax(op: Op, ax: u32) -> Instr {
+        Instr(op as u32 | ax << 8)
+    }
+
+    /// The opcode byte; a verified instruction's is always a valid [`Op`].
+    #[inline(always)]
+    pub const fn op_byte(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// The opcode.
+    ///
+    /// # Panics
+    /// If the byte is no opcode, which the verifier excludes.
+    #[inline]
+    pub const fn op(self) -> Op {
+        Op::ALL[self.0 as u8 as usize]
+    }
+
+    /// Operand `A`.
+    #[inline(always)]
+    pub const fn a(self) -> usize {
+        (self.0 >> 8) as u8 as usize
+    }
+
+    /// Operand `B`.
+    #[inline(always)]
+    pub const fn b(self) -> usize {
+        (self.0 >> 16) as u8 as usize
+    }
+
+    /// Operand `C`.
+    #[inline(always)]
+    pub const fn c(self) -> usize {
+        (self.0 >> 24) as usize
+    }
+
+    /// Signed `B` of comparisons with an immediate.
+    #[inline(always)]
+    pub const fn sb(self) -> i64 {
+        self.b() as i64 - Instr::SB_BIAS as i64
+    }
+
+    /// Operand `Bx`.
+    #[inline(always)]
+    pub const fn bx(self) -> usize {
+        (self.0 >> 16) as usize
+    }
+
+    /// Operand `sBx`.
+    #[inline(always)]
+    pub const fn sbx(self) -> i64 {
+        (self.0 as i32 >> 16) as i64
+    }
+
+    /// Operand `sJ`.
+    #[inline(always)]
+    pub const fn sj_value(self) -> isize {
+        (self.0 as i32 >> 8) as isize
+    }
+
+    /// Operand `Ax`.
+    #[inline(always)]
+    pub const fn ax_value(self) -> usize {
+        (self.0 >> 8) as usize
+    }
+}

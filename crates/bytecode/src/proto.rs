@@ -1,0 +1,74 @@
+//! The immutable code of one function, shared by all states of an engine.
+
+use std::sync::Arc;
+
+use crate::instr::Instr;
+
+/// One function's code. `Send + Sync`, holds no pointer into any heap.
+pub struct Proto {
+    /// The instructions, verified.
+    pub code: Box<[Instr]>,
+    /// Constants.
+    pub constants: Box<[Constant]>,
+    /// Functions defined directly inside.
+    pub protos: Box<[Arc<Proto>]>,
+    /// Upvalues.
+    pub upvalues: Box<[UpvalDesc]>,
+    /// Source line of each instruction; empty when stripped.
+    pub lines: Box<[u32]>,
+    /// Named local variables with their ranges, in order of declaration; empty when stripped.
+    pub locals: Box<[LocalDesc]>,
+    /// Chunk name as given to `load` (`@file`, `=name` or text); `None` when stripped.
+    pub source: Option<Arc<[u8]>>,
+    /// Line of `function`; 0 for a main function.
+    pub line_defined: u32,
+    /// Line of `end`; 0 for a main function.
+    pub last_line: u32,
+    /// Number of named parameters.
+    pub num_params: u8,
+    /// Takes extra arguments; the first instruction is then VARARGPREP.
+    pub is_vararg: bool,
+    /// Number of registers that a frame needs.
+    pub max_stack: u8,
+}
+
+/// A constant.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Constant {
+    /// `nil`
+    Nil,
+    /// `true` or `false`
+    Bool(bool),
+    /// Integer.
+    Integer(i64),
+    /// Float.
+    Float(f64),
+    /// String.
+    Str(Box<[u8]>),
+}
+
+/// How a closure finds one upvalue when it is made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UpvalDesc {
+    /// Variable name; `None` when stripped.
+    pub name: Option<Box<[u8]>>,
+    /// It is a register of the enclosing function (else an upvalue of it).
+    pub in_stack: bool,
+    /// Which.
+    pub index: u8,
+    /// The variable is never assigned after its initialisation.
+    pub constant: bool,
+}
+
+/// Debug information of one local variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LocalDesc {
+    /// Name; `(for state)` for the hidden ones.
+    pub name: Box<[u8]>,
+    /// First pc at which it is active.
+    pub start_pc: u32,
+    /// First pc at which it is dead.
+    pub end_pc: u32,
+    /// Its register. (PUC derives it by counting; kept here because it is also an operand of the verifier.)
+    pub register: u8,
+}
