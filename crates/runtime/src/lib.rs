@@ -1,1 +1,23 @@
-//! placeholder
+//! Values, heap and object model of the Perilune Lua engine.
+//!
+//! **Invariant:** the engine-wide parts ([`engine`]) never hold a pointer into a state's heap.
+
+#![allow(clippy::missing_safety_doc)]
+
+pub mod closure;
+pub mod engine;
+pub mod frame;
+pub mod header;
+pub mod heap;
+pub mod hook;
+pub mod instance;
+pub mod meta;
+pub mod native;
+pub mod state;
+pub mod string;
+pub mod strings;
+pub mod table;
+pub mod thread;
+pub mod userdata;
+pub mod value;
+pub mod vm;

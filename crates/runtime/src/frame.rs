@@ -1,0 +1,165 @@
+//! Frames on the VM stack.
+//!
+//! A frame is `[callee][header][R0 ..]`; *base* is the address of `R0`. The header is one slot:
+//! its first word is the **frame word** (code id and pc), its second packs, from the low byte up, the tag [`Tag::FRAME`] (so that a stale
+//! header is never mistaken for a value), flags, the number of extra arguments (24 bits) and the distance to the caller's
+//! base in slots (24 bits; 0: the bottom frame of its stack).
+
+use crate::value::{Tag, Value};
+
+/// The frame word: which code runs the frame, and where it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct FrameWord(pub u64);
+
+impl FrameWord {
+    /// Code id of frames run by the interpreter: pc counts instructions, and is that of the *next* one.
+    pub const INTERPRETER: u32 = 0;
+    /// Code id of frames of native functions: pc is the step at which the function goes on.
+    pub const NATIVE: u32 = 1;
+
+    /// From its parts.
+    #[inline(always)]
+    pub const fn new(code: u32, pc: u32) -> FrameWord {
+        FrameWord((code as u64) << 32 | pc as u64)
+    }
+    /// Code id.
+    #[inline(always)]
+    pub const fn code(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+    /// Position.
+    #[inline(always)]
+    pub const fn pc(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// Flags of a frame.
+pub mod flags {
+    /// Entered from the host: its return ends the interpreter loop that runs it.
+    pub const BOUNDARY: u8 = 1;
+    /// A native frame that catches errors of what it calls (`pcall`).
+    pub const PROTECTED: u8 = 2;
+    /// As PROTECTED, and register 0 is a message handler (`xpcall`).
+    pub const HANDLER: u8 = 4;
+    /// It was called by a tail call, so its caller is unknown.
+    pub const TAIL: u8 = 8;
+    /// A protected frame in which an error has arrived: to-be-closed variables above it are being closed.
+    pub const CLOSING: u8 = 16;
+    /// The call is a finalizer (`__gc`), called by the collector.
+    pub const FINALIZER: u8 = 32;
+    /// The call is a hook.
+    pub const HOOK: u8 = 64;
+    /// The frame is returning and closes its variables first: its results are already in place above.
+    pub const RETURNING: u8 = 128;
+}
+
+/// The second word of a header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Link(pub u64);
+
+impl Link {
+    /// From its parts; `extra` and `distance` below 2^24.
+    #[inline(always)]
+    pub const fn new(flags: u8, extra: usize, distance: usize) -> Link {
+        Link(Tag::FRAME.0 as u64 | (flags as u64) << 8 | (extra as u64) << 16 | (distance as u64) << 40)
+    }
+    /// Flags.
+    #[inline(always)]
+    pub const fn flags(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+    /// Number of extra arguments, which lie below the callee slot.
+    #[inline(always)]
+    pub const fn extra(self) -> usize {
+        (self.0 >> 16) as usize & 0xFF_FFFF
+    }
+    /// Slots from the caller's base to this base.
+    #[inline(always)]
+    pub const fn distance(self) -> usize {
+        (self.0 >> 40) as usize
+    }
+    /// With other flags.
+    #[inline(always)]
+    pub const fn with_flags(self, flags: u8) -> Link {
+        Link(self.0 & !0xFF00 | (flags as u64) << 8)
+    }
+}
+
+/// A frame, by its base. Valid until the stack moves or the frame is popped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Frame(pub *mut Value);
+
+impl Frame {
+    /// # Safety
+    /// For all of these: the base is that of a frame of a live stack.
+    #[inline(always)]
+    pub unsafe fn callee(self) -> Value {
+        use crate::value::SlotExt;
+        self.0.sub(2).get()
+    }
+    /// The frame word.
+    ///
+    /// # Safety
+    /// As [`Frame::callee`].
+    #[inline(always)]
+    pub unsafe fn word(self) -> FrameWord {
+        *self.0.sub(1).cast::<FrameWord>()
+    }
+    /// Stores the frame word.
+    ///
+    /// # Safety
+    /// As [`Frame::callee`].
+    #[inline(always)]
+    pub unsafe fn set_word(self, w: FrameWord) {
+        *self.0.sub(1).cast::<FrameWord>() = w;
+    }
+    /// The second word.
+    ///
+    /// # Safety
+    /// As [`Frame::callee`].
+    #[inline(always)]
+    pub unsafe fn link(self) -> Link {
+        *self.0.sub(1).cast::<Link>().add(1)
+    }
+    /// Stores the second word.
+    ///
+    /// # Safety
+    /// As [`Frame::callee`].
+    #[inline(always)]
+    pub unsafe fn set_link(self, l: Link) {
+        *self.0.sub(1).cast::<Link>().add(1) = l;
+    }
+    /// Sets bits of the flags.
+    ///
+    /// # Safety
+    /// As [`Frame::callee`].
+    #[inline(always)]
+    pub unsafe fn add_flags(self, bits: u8) {
+        let l = self.link();
+        self.set_link(l.with_flags(l.flags() | bits));
+    }
+    /// Clears bits of the flags.
+    ///
+    /// # Safety
+    /// As [`Frame::callee`].
+    #[inline(always)]
+    pub unsafe fn clear_flags(self, bits: u8) {
+        let l = self.link();
+        self.set_link(l.with_flags(l.flags() & !bits));
+    }
+    /// The caller's frame, or `None` at the bottom.
+    ///
+    /// # Safety
+    /// As [`Frame::callee`].
+    #[inline(always)]
+    pub unsafe fn caller(self) -> Option<Frame> {
+        match self.link().distance() {
+            0 => None,
+            d => Some(Frame(self.0.sub(d))),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The first word of every heap object.
+
+/// What an object is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// [`crate::string::LuaString`]
+    String = 1,
+    /// [`crate::table::Table`]
+    Table,
+    /// [`crate::closure::LuaClosure`]
+    LuaClosure,
+    /// [`crate::closure::NativeClosure`]
+    NativeClosure,
+    /// [`crate::closure::Upvalue`]
+    Upvalue,
+    /// [`crate::table::Cell`]
+    Cell,
+    /// [`crate::userdata::Userdata`], boxed outside the blocks
+    Userdata,
+    /// [`crate::thread::Thread`], boxed outside the blocks
+    Thread,
+    /// [`crate::instance::Instance`], boxed outside the blocks
+    Instance,
+    /// [`crate::table::LocalShape`], boxed outside the blocks
+    Shape,
+}
+
+/// The header of a heap object: 8 bytes.
+#[repr(C)]
+pub struct GcHeader {
+    /// What it is.
+    pub kind: Kind,
+    /// Mark of the cycle that last reached it; alive when equal to the heap's current mark (see [`crate::heap`]).
+    pub mark: u8,
+    /// Bits, see the constants.
+    pub flags: u8,
+    /// Kind-dependent: string class, array kind, number of upvalues.
+    pub aux: u8,
+    /// Kind-dependent: a string's hash, a table's shape id.
+    pub word: u32,
+}
+
+const _: () = assert!(size_of::<GcHeader>() == 8);
+
+impl GcHeader {
+    /// Scanned in this cycle and not written since: the next pointer store into it must take the barrier's cold path.
+    pub const UNLOGGED: u8 = 1;
+    /// Allocated in the large-object space.
+    pub const LARGE: u8 = 2;
+    /// Has a finalizer that is still to run.
+    pub const FINALIZER: u8 = 4;
+    /// A table that serves (or served) as a metatable.
+    pub const IS_META: u8 = 8;
+    /// A table that serves (or served) as an `__index` target, or in a chain that a cache depends on.
+    pub const INDEX_TARGET: u8 = 16;
+    /// A table used as an environment: string keys of its dictionary live in cells.
+    pub const ENVIRONMENT: u8 = 32;
+    /// Its hash part is weak (`__mode` was seen in its metatable); set by the collector.
+    pub const WEAK: u8 = 64;
+}

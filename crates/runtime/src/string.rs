@@ -1,0 +1,101 @@
+//! String objects.
+
+use crate::header::GcHeader;
+
+/// Longest string that is interned.
+pub const MAX_SHORT: usize = 40;
+
+/// A string: header, length and bytes. Immutable.
+///
+/// Short strings (up to [`MAX_SHORT`] bytes) are interned per state: equal ones are the same object and their hash is in
+/// `header.word` from birth. Long strings hash lazily.
+#[repr(C)]
+pub struct LuaString {
+    /// `aux` is one of the class constants, `word` the hash.
+    pub header: GcHeader,
+    /// Number of bytes.
+    pub len: u32,
+    /// Reserved for the engine-wide symbol that machine code will compare.
+    pub symbol: u32,
+    // the bytes follow
+}
+
+const _: () = assert!(size_of::<LuaString>() == 16);
+
+impl LuaString {
+    /// Interned.
+    pub const SHORT: u8 = 0;
+    /// Long, no hash yet.
+    pub const LONG: u8 = 1;
+    /// Long, hash in the header.
+    pub const LONG_HASHED: u8 = 2;
+
+    /// Bytes of memory that a string of `len` bytes takes.
+    pub const fn size_for(len: usize) -> usize {
+        (size_of::<LuaString>() + len + 15) & !15
+    }
+
+    /// The contents.
+    ///
+    /// # Safety
+    /// `p` is a live string; the slice must not be used after it died.
+    #[inline(always)]
+    pub unsafe fn bytes<'a>(p: *const LuaString) -> &'a [u8] {
+        std::slice::from_raw_parts(p.add(1).cast::<u8>(), (*p).len as usize)
+    }
+
+    /// Interned?
+    ///
+    /// # Safety
+    /// `p` is a live string.
+    #[inline(always)]
+    pub unsafe fn is_short(p: *const LuaString) -> bool {
+        (*p).header.aux == LuaString::SHORT
+    }
+
+    /// Equality of two strings that are different objects.
+    ///
+    /// # Safety
+    /// Both are live strings.
+    #[inline]
+    pub unsafe fn eq_long(a: *const LuaString, b: *const LuaString) -> bool {
+        !LuaString::is_short(a) && !LuaString::is_short(b) && (*a).len == (*b).len && LuaString::bytes(a) == LuaString::bytes(b)
+    }
+
+    /// The hash; computed now for a long string that has none yet.
+    ///
+    /// # Safety
+    /// `p` is a live string.
+    #[inline]
+    pub unsafe fn hash(p: *mut LuaString) -> u32 {
+        if (*p).header.aux == LuaString::LONG {
+            (*p).header.word = hash_bytes(LuaString::bytes(p));
+            (*p).header.aux = LuaString::LONG_HASHED;
+        }
+        (*p).header.word
+    }
+}
+
+/// The hash of string contents. Seedless for now: the table of short strings bounds the harm by its own rehash,
+/// and long strings are hashed in full.
+pub fn hash_bytes(bytes: &[u8]) -> u32 {
+    // Eight bytes a step, multiply and fold, in the manner of foldhash and wyhash.
+    const K: u64 = 0x9E37_79B9_7F4A_7C15;
+    #[inline(always)]
+    fn fold(a: u64, b: u64) -> u64 {
+        let m = (a as u128).wrapping_mul(b as u128);
+        m as u64 ^ (m >> 64) as u64
+    }
+    let mut h = bytes.len() as u64 ^ 0xA076_1D64_78BD_642F;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for c in chunks {
+        h = fold(h ^ u64::from_le_bytes(*c), K);
+    }
+    if !rest.is_empty() {
+        let mut last = [0u8; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        h = fold(h ^ u64::from_le_bytes(last), K);
+    }
+    let h = fold(h, 0xE703_7ED1_A0B4_28DB);
+    (h ^ (h >> 32)) as u32
+}

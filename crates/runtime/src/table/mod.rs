@@ -1,0 +1,93 @@
+//! Tables: fields by shape, an array part with an element kind, and a hash part.
+//!
+//! Where a key lives:
+//! * a short-string key stored by an instruction with a constant name lives in a **field** slot given by the table's shape,
+//!   as long as the table has a shape; a table with many or computed string keys becomes a dictionary (shape id 0)
+//!   and keeps its string keys in the hash part;
+//! * an integer key `k` with `1 <= k <= array_len` lives in the **array** part;
+//! * everything else lives in the **hash** part.
+//!
+//! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and key `array_len + 1` is nowhere.
+//! So `array_len` is always a border, and `#t` is one load.
+
+mod local_shape;
+
+pub use local_shape::LocalShape;
+
+use crate::header::GcHeader;
+use crate::value::Value;
+
+/// What an array part holds; kept in `header.aux`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum ArrayKind {
+    /// Nothing allocated.
+    Empty = 0,
+    /// `[i64; cap]`, all present.
+    Int,
+    /// `[f64; cap]`, all present.
+    Float,
+    /// `[u64; cap]` payloads, then `[Tag; cap]`; elements below `array_len` may be nil.
+    Any,
+}
+
+/// A table.
+#[repr(C)]
+pub struct Table {
+    /// `aux` is the [`ArrayKind`], `word` the shape id (0: dictionary).
+    pub header: GcHeader,
+    /// The shape's object in this state; null in dictionary mode.
+    pub shape: *mut LocalShape,
+    /// Field slots: inline behind the table, or a buffer.
+    pub fields: *mut Value,
+    /// Metatable word: 0 none; else the address of the metatable; or, with bit 0 set, the address of the table `C` of a
+    /// metatable `{__index = C}` that was never materialised.
+    pub meta: usize,
+    /// Array elements, or null.
+    pub array: *mut u8,
+    /// Elements in use; a border.
+    pub array_len: u32,
+    /// Elements allocated.
+    pub array_cap: u32,
+    /// Nodes of the hash part, or null.
+    pub nodes: *mut Node,
+    /// Where the search for a free node goes on (as in PUC's `lastfree`): nodes from here up are taken.
+    pub last_free: u32,
+    /// log2 of the number of nodes, when there are any.
+    pub log_nodes: u8,
+    /// Field slots allocated.
+    pub fields_cap: u8,
+    /// Of those, how many are inline behind the table.
+    pub fields_inline: u8,
+    /// For a metatable: bit `e` set means that metamethod `e` (the first eight of [`crate::meta::Event`]) is known to be absent.
+    pub absent: u8,
+}
+
+const _: () = assert!(size_of::<Table>() == 64);
+
+/// A node of the hash part: 24 bytes, chained by relative links (Brent's variation, as in PUC).
+#[repr(C)]
+pub struct Node {
+    /// Payload of the value.
+    pub value_bits: u64,
+    /// Tag of the value; nil when the key is dead or the node free.
+    pub value_tag: crate::value::Tag,
+    /// Tag of the key; nil when the node is free.
+    pub key_tag: crate::value::Tag,
+    /// Distance to the next node of the chain, in nodes; 0 ends it.
+    pub next: i32,
+    /// Payload of the key.
+    pub key_bits: u64,
+}
+
+const _: () = assert!(size_of::<Node>() == 24);
+
+/// Where a global lives: the value of one string key of an environment table. It stays put while the key exists, so that
+/// caches may hold its address; an orphaned cell is nil and is never written again.
+#[repr(C)]
+pub struct Cell {
+    /// Header.
+    pub header: GcHeader,
+    /// The value.
+    pub value: Value,
+}
