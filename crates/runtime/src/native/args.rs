@@ -1,0 +1,171 @@
+//! Argument checks, worded as PUC's auxiliary library words them (manual 5.1, `luaL_check…`).
+
+use super::{Cx, Func, Raised, Str, Tab, Val};
+use crate::convert;
+use crate::value::{SlotExt, Tag};
+
+impl Cx {
+    /// An error whose message is `msg` behind the position of the caller of this function (`luaL_error`).
+    pub fn error(&self, msg: impl AsRef<[u8]>) -> Raised {
+        let mut text = self.position(1);
+        text.extend_from_slice(msg.as_ref());
+        self.error_plain(text)
+    }
+
+    /// An error whose message is exactly `msg`.
+    pub fn error_plain(&self, msg: impl AsRef<[u8]>) -> Raised {
+        let s = self.str(msg.as_ref()).val();
+        self.raise(s)
+    }
+
+    /// An error with any value.
+    pub fn raise(&self, v: Val<'_>) -> Raised {
+        // SAFETY: N1; `error` is a root.
+        unsafe {
+            (*self.state()).error = v.raw();
+            (*self.state()).error_handled = false;
+        }
+        Raised::new()
+    }
+
+    /// "bad argument #i to 'f' (msg)"; `i` counts from 0 here.
+    #[cold]
+    pub fn arg_error(&self, i: usize, msg: impl AsRef<[u8]>) -> Raised {
+        let text = self.argument_message(i, msg.as_ref());
+        self.error(text)
+    }
+
+    /// "bad argument #i to 'f' (expected expected, got …)".
+    #[cold]
+    pub fn type_error(&self, i: usize, expected: &str) -> Raised {
+        let mut text = expected.as_bytes().to_vec();
+        text.extend_from_slice(b" expected, got ");
+        if self.is_none(i) {
+            text.extend_from_slice(b"no value");
+        } else {
+            text.extend_from_slice(&self.type_name_of(self.get(i)));
+        }
+        self.arg_error(i, text)
+    }
+
+    /// The type name of a value as error messages give it: `__name` of its metatable, or the plain one ("light userdata" for those).
+    pub fn type_name_of(&self, v: Val<'_>) -> Vec<u8> {
+        if let Some(name) = self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str) {
+            return name.bytes().to_vec();
+        }
+        if v.raw().tag() == Tag::LIGHT { b"light userdata".to_vec() } else { v.type_name().as_bytes().to_vec() }
+    }
+
+    /// Any value, but some.
+    pub fn check_any(&self, i: usize) -> Result<Val<'_>, Raised> {
+        if self.is_none(i) { Err(self.arg_error(i, "value expected")) } else { Ok(self.get(i)) }
+    }
+
+    /// An integer, or what converts to one.
+    #[inline]
+    pub fn check_int(&self, i: usize) -> Result<i64, Raised> {
+        match self.get(i).as_int() {
+            Some(n) => Ok(n),
+            None => self.check_int_slow(i),
+        }
+    }
+
+    #[cold]
+    fn check_int_slow(&self, i: usize) -> Result<i64, Raised> {
+        let v = self.get(i);
+        // SAFETY: N2: the value is alive.
+        match unsafe { convert::to_integer(v.raw()) } {
+            Some(n) => Ok(n),
+            // SAFETY: N2.
+            None if unsafe { convert::to_number(v.raw()) }.is_some() => Err(self.arg_error(i, "number has no integer representation")),
+            None => Err(self.type_error(i, "number")),
+        }
+    }
+
+    /// An integer, `default` when absent or nil.
+    #[inline]
+    pub fn opt_int(&self, i: usize, default: i64) -> Result<i64, Raised> {
+        if self.get(i).is_nil() { Ok(default) } else { self.check_int(i) }
+    }
+
+    /// A number as a float.
+    #[inline]
+    pub fn check_float(&self, i: usize) -> Result<f64, Raised> {
+        match self.get(i).as_float() {
+            Some(n) => Ok(n),
+            None => {
+                let v = self.check_number(i)?;
+                Ok(v.as_float().unwrap_or_else(|| v.as_int().unwrap_or(0) as f64))
+            }
+        }
+    }
+
+    /// A number (integer or float `Val`), converting strings.
+    #[inline]
+    pub fn check_number(&self, i: usize) -> Result<Val<'_>, Raised> {
+        let v = self.get(i);
+        if v.is_number() {
+            return Ok(v);
+        }
+        // SAFETY: N2.
+        match unsafe { convert::to_number(v.raw()) } {
+            Some(n) => Ok(Val::new(n)),
+            None => Err(self.type_error(i, "number")),
+        }
+    }
+
+    /// A string; a number is converted in place.
+    #[inline]
+    pub fn check_str(&self, i: usize) -> Result<Str<'_>, Raised> {
+        match self.get(i).as_str() {
+            Some(s) => Ok(s),
+            None => self.check_str_slow(i),
+        }
+    }
+
+    #[cold]
+    fn check_str_slow(&self, i: usize) -> Result<Str<'_>, Raised> {
+        if self.get(i).is_number() {
+            let s = self.number_to_str(self.get(i));
+            // SAFETY: N1; argument i exists, as it is a number.
+            unsafe { (*self.state()).base.add(i).put(s.val().raw()) };
+            return Ok(s);
+        }
+        Err(self.type_error(i, "string"))
+    }
+
+    /// A string, `None` when absent or nil.
+    pub fn opt_str(&self, i: usize) -> Result<Option<Str<'_>>, Raised> {
+        if self.get(i).is_nil() { Ok(None) } else { self.check_str(i).map(Some) }
+    }
+
+    /// A table.
+    #[inline]
+    pub fn check_table(&self, i: usize) -> Result<Tab<'_>, Raised> {
+        self.get(i).as_table().ok_or_else(|| self.type_error(i, "table"))
+    }
+
+    /// A function.
+    pub fn check_func(&self, i: usize) -> Result<Func<'_>, Raised> {
+        self.get(i).as_func().ok_or_else(|| self.type_error(i, "function"))
+    }
+
+    /// A number as a string, as `tostring` gives it.
+    pub fn number_to_str(&self, v: Val<'_>) -> Str<'_> {
+        let mut buf = Vec::with_capacity(32);
+        convert::write_number(&mut buf, v.raw());
+        self.str(&buf)
+    }
+
+    /// A number, converting strings as arithmetic does; `None` if it is none.
+    pub fn to_number(&self, v: Val<'_>) -> Option<Val<'_>> {
+        // SAFETY: N2.
+        unsafe { convert::to_number(v.raw()) }.map(Val::new)
+    }
+
+    /// An integer, converting floats with integral value and strings.
+    pub fn to_integer(&self, v: Val<'_>) -> Option<i64> {
+        // SAFETY: N2.
+        unsafe { convert::to_integer(v.raw()) }
+    }
+}

@@ -1,0 +1,435 @@
+//! Calling back: functions, metamethods, coroutines.
+
+use super::{Cx, NativeResult, Raised, Ret, Str, Tab, Val};
+use crate::convert;
+use crate::frame::{Frame, flags};
+use crate::meta::Event;
+use crate::state::State;
+use crate::table::Table;
+use crate::thread::Status;
+use crate::value::{SlotExt, Value};
+
+/// How a resumed coroutine came back.
+pub enum Resumed {
+    /// It yielded or returned so many values, which are on top of the stack.
+    Values(usize),
+    /// It failed; the error value is on top of the stack.
+    Failed,
+}
+
+/// With what a function that waited for a call goes on.
+pub enum StepResult {
+    /// So many results, on top of the stack.
+    Returned(usize),
+    /// The call failed (seen in protected calls only); the error value is on top of the stack.
+    Failed,
+}
+
+impl Cx {
+    /// Pushes a function and the header slot of its frame; arguments are pushed next.
+    pub fn push_callee(&self, f: Val<'_>) {
+        self.push(f);
+        self.push(Val::NIL);
+    }
+
+    /// Calls the function pushed with [`Cx::push_callee`] with the `nargs` values pushed since. Function and arguments are replaced by the results,
+    /// whose number is returned. The callee cannot yield across this.
+    ///
+    /// # Errors
+    /// What the function raises.
+    pub fn call(&mut self, nargs: usize) -> Result<usize, Raised> {
+        // SAFETY: N1; the callee, its header slot and the arguments lie on top.
+        unsafe {
+            let st = self.state();
+            assert!(nargs + 2 <= self.top());
+            let callee = (*st).top.sub(nargs + 2);
+            ((*st).vm.call)(st, callee, nargs)
+        }
+    }
+
+    /// Like [`Cx::call`], with exactly `want` results (cut, or filled with nil).
+    ///
+    /// # Errors
+    /// What the function raises.
+    pub fn call_n(&mut self, nargs: usize, want: usize) -> Result<(), Raised> {
+        let got = self.call(nargs)?;
+        for _ in got..want {
+            self.push(Val::NIL);
+        }
+        if got > want {
+            self.pop(got - want);
+        }
+        Ok(())
+    }
+
+    /// Like [`Cx::call`], but an error is caught: `Err` then, with the error value pushed instead of results.
+    pub fn call_protected(&mut self, nargs: usize) -> Result<usize, ()> {
+        let kept = self.top() - nargs - 2;
+        let base = self.base_offset();
+        match self.call(nargs) {
+            Ok(n) => Ok(n),
+            Err(Raised { .. }) => {
+                // SAFETY: N1; the frame of this function is still in place.
+                unsafe {
+                    let st = self.state();
+                    (*st).restore_frame(base, kept);
+                    let e = (*st).error;
+                    (*st).error = Value::NIL;
+                    self.push(Val::new(e));
+                }
+                Err(())
+            }
+        }
+    }
+
+    fn base_offset(&self) -> usize {
+        // SAFETY: N1.
+        unsafe { (*self.state()).base.offset_from((*(*self.state()).thread).stack) as usize }
+    }
+
+    /// Ends this run of the function with a request: call the function pushed with [`Cx::push_callee`] with the `nargs` values pushed since, then run
+    /// this function again at `step`, its stack as it is now below the callee, and the results on top ([`Cx::step_result`]). The callee may yield.
+    pub fn call_then(&self, nargs: usize, step: u32) -> NativeResult {
+        let kept = self.top() - nargs - 2;
+        self.set_step(step, kept);
+        Ok(Ret::CALL)
+    }
+
+    /// Like [`Cx::call_then`], and an error in the call is caught and also comes back at `step`. With `handler`, value 0 of the stack
+    /// is a message handler, called with the error where it is raised.
+    pub fn call_protected_then(&self, nargs: usize, step: u32, handler: bool) -> NativeResult {
+        let bits = if handler { flags::PROTECTED | flags::HANDLER } else { flags::PROTECTED };
+        // SAFETY: N1.
+        unsafe { Frame((*self.state()).base).add_flags(bits) };
+        self.call_then(nargs, step)
+    }
+
+    /// The outcome of the call that this step waited for.
+    pub fn step_result(&self) -> StepResult {
+        // SAFETY: N1.
+        unsafe {
+            let f = Frame((*self.state()).base);
+            if f.link().flags() & flags::CLOSING != 0 {
+                StepResult::Failed
+            } else {
+                StepResult::Returned(self.top() - self.kept())
+            }
+        }
+    }
+
+    /// Suspends the running coroutine with the last `n` values; when it is resumed, this function runs again at `step` with
+    /// what was passed to `resume` on top.
+    ///
+    /// # Errors
+    /// "attempt to yield from outside a coroutine", "attempt to yield across a C-call boundary".
+    pub fn yield_then(&self, n: usize, step: u32) -> NativeResult {
+        // SAFETY: N1.
+        unsafe {
+            let st = self.state();
+            if (*(*st).thread).non_yieldable > 0 {
+                return Err(if (*st).thread == (*st).main_thread {
+                    self.error("attempt to yield from outside a coroutine")
+                } else {
+                    self.error("attempt to yield across a C-call boundary")
+                });
+            }
+        }
+        self.set_step(step, self.top() - n);
+        Ok(Ret::YIELD)
+    }
+
+    /// Whether the running function may yield.
+    pub fn is_yieldable(&self) -> bool {
+        // SAFETY: N1.
+        unsafe { (*(*self.state()).thread).non_yieldable == 0 }
+    }
+
+    /// A new coroutine that will run `f`.
+    pub fn new_thread(&self, f: Val<'_>) -> Val<'_> {
+        // SAFETY: N1, N2.
+        unsafe { Val::new(Value::thread(State::new_thread(self.state(), f.raw()))) }
+    }
+
+    /// The running coroutine, and whether it is the main one.
+    pub fn running(&self) -> (Val<'_>, bool) {
+        // SAFETY: N1.
+        unsafe {
+            let st = self.state();
+            (Val::new(Value::thread((*st).thread)), (*st).thread == (*st).main_thread)
+        }
+    }
+
+    /// Status of a coroutine.
+    ///
+    /// # Panics
+    /// If `co` is none.
+    pub fn thread_status(&self, co: Val<'_>) -> Status {
+        assert!(co.is_thread());
+        // SAFETY: N2.
+        unsafe { (*co.raw().as_thread()).status }
+    }
+
+    /// Resumes the coroutine at value `co` with the last `nargs` values, which are removed. A coroutine that cannot be
+    /// resumed fails like one that raises an error.
+    ///
+    /// # Panics
+    /// If value `co` is no coroutine.
+    pub fn resume(&mut self, co: usize, nargs: usize) -> Resumed {
+        assert!(self.get(co).is_thread() && nargs <= self.top());
+        // SAFETY: N1.
+        unsafe {
+            let st = self.state();
+            let co = self.get(co).raw().as_thread();
+            match ((*st).vm.resume)(st, co, nargs) {
+                Ok(n) => Resumed::Values(n),
+                Err(_) => {
+                    let e = (*st).error;
+                    (*st).error = Value::NIL;
+                    self.push(Val::new(e));
+                    Resumed::Failed
+                }
+            }
+        }
+    }
+
+    /// Closes the coroutine at value `co`, which is suspended or dead. On failure its error value is pushed and the result is false.
+    ///
+    /// # Panics
+    /// If value `co` is no coroutine.
+    pub fn close_thread(&mut self, co: usize) -> bool {
+        assert!(self.get(co).is_thread());
+        // SAFETY: N1.
+        unsafe {
+            let st = self.state();
+            let co = self.get(co).raw().as_thread();
+            match ((*st).vm.close)(st, co) {
+                Ok(()) => true,
+                Err(_) => {
+                    let e = (*st).error;
+                    (*st).error = Value::NIL;
+                    self.push(Val::new(e));
+                    false
+                }
+            }
+        }
+    }
+
+    /// The metamethod of a value for an event, nil if there is none.
+    pub fn metamethod(&self, v: Val<'_>, e: Event) -> Val<'_> {
+        // SAFETY: N1, N2.
+        unsafe { Val::new(Table::metamethod(&mut *self.state(), v.raw(), e)) }
+    }
+
+    /// Pushes `object[key]`, metamethods included.
+    ///
+    /// # Errors
+    /// What they raise, or "attempt to index …".
+    pub fn index(&mut self, object: usize, key: Value) -> Result<(), Raised> {
+        let mut object = self.get(object).raw();
+        for _ in 0..100 {
+            let handler = match Val::new(object).as_table() {
+                Some(t) => {
+                    let v = t.get(Val::new(key));
+                    if !v.is_nil() || !t.has_meta() {
+                        self.push(Val::new(v.raw()));
+                        return Ok(());
+                    }
+                    let h = self.metamethod(t.val(), Event::Index);
+                    if h.is_nil() {
+                        self.push(Val::NIL);
+                        return Ok(());
+                    }
+                    h
+                }
+                None => {
+                    let h = self.metamethod(Val::new(object), Event::Index);
+                    if h.is_nil() {
+                        return Err(self.index_error(Val::new(object), Val::new(key)));
+                    }
+                    h
+                }
+            };
+            if handler.as_func().is_some() {
+                self.push_callee(Val::new(handler.raw()));
+                self.push(Val::new(object));
+                self.push(Val::new(key));
+                return self.call_n(2, 1);
+            }
+            object = handler.raw();
+        }
+        Err(self.error("'__index' chain too long; possible loop"))
+    }
+
+    /// `object[key] = the last value`, metamethods included; pops it.
+    ///
+    /// # Errors
+    /// What they raise, or "attempt to index …".
+    pub fn set_index(&mut self, object: usize, key: Value) -> Result<(), Raised> {
+        let mut object = self.get(object).raw();
+        for _ in 0..100 {
+            let v = self.get(self.top() - 1);
+            let handler = match Val::new(object).as_table() {
+                Some(t) => {
+                    let h = if t.has_meta() && t.get(Val::new(key)).is_nil() { self.metamethod(t.val(), Event::NewIndex) } else { Val::NIL };
+                    if h.is_nil() {
+                        t.set(self, Val::new(key), v)?;
+                        self.pop(1);
+                        return Ok(());
+                    }
+                    h
+                }
+                None => {
+                    let h = self.metamethod(Val::new(object), Event::NewIndex);
+                    if h.is_nil() {
+                        return Err(self.index_error(Val::new(object), Val::new(key)));
+                    }
+                    h
+                }
+            };
+            if handler.as_func().is_some() {
+                let v = v.raw();
+                self.push_callee(Val::new(handler.raw()));
+                self.push(Val::new(object));
+                self.push(Val::new(key));
+                self.push(Val::new(v));
+                self.call_n(3, 0)?;
+                self.pop(1);
+                return Ok(());
+            }
+            object = handler.raw();
+        }
+        Err(self.error("'__newindex' chain too long; possible loop"))
+    }
+
+    /// `#object`, metamethods included.
+    ///
+    /// # Errors
+    /// "object length is not an integer", "attempt to get length of …", and what a metamethod raises.
+    pub fn length(&mut self, object: usize) -> Result<i64, Raised> {
+        let v = self.get(object);
+        let h = match (v.as_str(), v.as_table()) {
+            (Some(s), _) => return Ok(s.bytes().len() as i64),
+            (_, Some(t)) if !t.has_meta() => return Ok(t.len()),
+            _ => self.metamethod(v, Event::Len),
+        };
+        if h.is_nil() {
+            return match v.as_table() {
+                Some(t) => Ok(t.len()),
+                None => Err(self.operand_error("get length of", v)),
+            };
+        }
+        let (h, v) = (h.raw(), v.raw());
+        self.push_callee(Val::new(h));
+        self.push(Val::new(v));
+        self.push(Val::new(v));
+        self.call_n(2, 1)?;
+        let n = self.get(self.top() - 1).raw();
+        self.pop(1);
+        // SAFETY: N1: a number or string just returned.
+        unsafe { convert::to_integer(n) }.ok_or_else(|| self.error("object length is not an integer"))
+    }
+
+    /// `a < b`, metamethods included.
+    ///
+    /// # Errors
+    /// "attempt to compare …", and what a metamethod raises.
+    pub fn less_than(&mut self, a: Value, b: Value) -> Result<bool, Raised> {
+        // SAFETY: N1: both come from the stack or from a table that is on it.
+        if let Some(r) = unsafe { crate::compare::less_than(a, b) } {
+            return Ok(r);
+        }
+        let mut h = self.metamethod(Val::new(a), Event::Lt);
+        if h.is_nil() {
+            h = self.metamethod(Val::new(b), Event::Lt);
+        }
+        if h.is_nil() {
+            return Err(self.compare_error(Val::new(a), Val::new(b)));
+        }
+        let h = h.raw();
+        self.push_callee(Val::new(h));
+        self.push(Val::new(a));
+        self.push(Val::new(b));
+        self.call_n(2, 1)?;
+        let r = self.get(self.top() - 1).truthy();
+        self.pop(1);
+        Ok(r)
+    }
+
+    /// Pushes the string that `tostring` gives for value `i` (manual 6.1), `__tostring` and `__name` included.
+    ///
+    /// # Errors
+    /// "'__tostring' must return a string", and what the metamethod raises.
+    pub fn push_tostring(&mut self, i: usize) -> Result<(), Raised> {
+        let v = self.get(i);
+        let h = self.metamethod(v, Event::ToString);
+        if !h.is_nil() {
+            let (h, v) = (h.raw(), v.raw());
+            self.push_callee(Val::new(h));
+            self.push(Val::new(v));
+            self.call_n(1, 1)?;
+            let r = self.get(self.top() - 1);
+            if r.as_str().is_none() {
+                if r.is_number() {
+                    let s = self.number_to_str(r);
+                    self.pop(1);
+                    self.push(s.val());
+                } else {
+                    return Err(self.error("'__tostring' must return a string"));
+                }
+            }
+            return Ok(());
+        }
+        let s = self.plain_tostring(v);
+        self.push(s.val());
+        Ok(())
+    }
+
+    /// What `tostring` gives without `__tostring`.
+    pub fn plain_tostring(&self, v: Val<'_>) -> Str<'_> {
+        if let Some(s) = v.as_str() {
+            return Str(Val::new(s.val().raw()));
+        }
+        if v.is_number() {
+            return self.number_to_str(v);
+        }
+        match v.as_bool() {
+            Some(true) => return self.str(b"true"),
+            Some(false) => return self.str(b"false"),
+            None if v.is_nil() => return self.str(b"nil"),
+            None => {}
+        }
+        let name = match self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str) {
+            Some(n) => n.bytes().to_vec(),
+            None => v.type_name().as_bytes().to_vec(),
+        };
+        let mut text = name;
+        text.extend_from_slice(format!(": 0x{:014x}", v.raw().bits()).as_bytes());
+        self.str(&text)
+    }
+
+    /// Compiles a chunk, text or binary, to a function with `env` (default: the globals) as its first upvalue.
+    ///
+    /// # Errors
+    /// `Err` holds the message of the syntax error or the rejected mode.
+    pub fn load(&self, source: &[u8], name: &[u8], mode: &[u8], env: Option<Val<'_>>) -> Result<Val<'_>, Vec<u8>> {
+        // SAFETY: N1.
+        unsafe { State::load(self.state(), source, name, mode, env.map(Val::raw)).map(|f| Val::new(Value::function(f))) }
+    }
+
+    /// Copies the first `n` values of a table's array into the stack.
+    ///
+    /// # Errors
+    /// When there is no room on the stack.
+    pub fn push_array(&self, t: Tab<'_>, first: i64, n: usize) -> Result<(), Raised> {
+        self.reserve(n)?;
+        // SAFETY: N1; room was just made.
+        unsafe {
+            let st = self.state();
+            for i in 0..n as i64 {
+                (*st).top.put(t.get_int(first + i).raw());
+                (*st).top = (*st).top.add(1);
+            }
+        }
+        Ok(())
+    }
+}

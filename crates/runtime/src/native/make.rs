@@ -1,0 +1,139 @@
+//! Making values.
+
+use super::{Builtin, Cx, Func, NativeFn, Raised, Str, Tab, Udata, Val};
+use crate::closure::NativeClosure;
+use crate::header::{GcHeader, Kind};
+use crate::table::Table;
+use crate::userdata::Userdata;
+use crate::value::{SlotExt, Value};
+
+impl Cx {
+    /// A string with this content.
+    #[inline]
+    pub fn str(&self, bytes: &[u8]) -> Str<'_> {
+        // SAFETY: N1.
+        unsafe { Str(Val::new(Value::string((*self.state()).intern(bytes)))) }
+    }
+
+    /// A string of `len` bytes filled by `fill`: one allocation, no copy.
+    ///
+    /// # Errors
+    /// "not enough memory".
+    pub fn str_with(&self, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<Str<'_>, Raised> {
+        self.check_room(len)?;
+        // SAFETY: N1.
+        unsafe { Ok(Str(Val::new(Value::string((*self.state()).new_string_with(len, fill))))) }
+    }
+
+    /// Fails with "not enough memory" if a single object of `bytes` bytes cannot be had. For what a script can make arbitrarily
+    /// large; other allocations count against the limit at the next safepoint.
+    pub fn check_room(&self, bytes: usize) -> Result<(), Raised> {
+        // SAFETY: N1.
+        unsafe {
+            if bytes < u32::MAX as usize - 64 && (bytes < 1 << 16 || (*self.state()).check_room(bytes)) {
+                Ok(())
+            } else {
+                Err(self.memory_error())
+            }
+        }
+    }
+
+    /// The error "not enough memory".
+    pub fn memory_error(&self) -> Raised {
+        // SAFETY: N1.
+        unsafe {
+            let st = &mut *self.state();
+            st.error = Value::string(st.memory_message);
+            st.error_handled = false;
+        }
+        Raised::new()
+    }
+
+    /// An empty table with room for so many array elements and fields.
+    pub fn table(&self, array: usize, fields: usize) -> Tab<'_> {
+        // SAFETY: N1.
+        unsafe {
+            let t = Table::new(&mut *self.state(), fields.min(64) as u8, array.min(1 << 24) as u32);
+            Tab(Val::new(Value::table(t)))
+        }
+    }
+
+    /// A native function with values bound to it.
+    ///
+    /// # Panics
+    /// With more than 255 of them.
+    pub fn func(&self, f: NativeFn, bound: &[Val<'_>]) -> Func<'_> {
+        self.func_known(f, bound, Builtin::Other)
+    }
+
+    /// A native function that the interpreter knows.
+    ///
+    /// # Panics
+    /// With more than 255 bound values.
+    pub fn func_known(&self, f: NativeFn, bound: &[Val<'_>], builtin: Builtin) -> Func<'_> {
+        assert!(bound.len() < 256);
+        // SAFETY: N1; the object is filled before anything else happens.
+        unsafe {
+            let c = (*self.state()).alloc(Kind::NativeClosure, NativeClosure::size_for(bound.len())).cast::<NativeClosure>();
+            (*c).header.aux = bound.len() as u8;
+            (*c).header.word = builtin as u32;
+            (&raw mut (*c).func).write(f);
+            for (i, v) in bound.iter().enumerate() {
+                NativeClosure::bound(c, i).put(v.raw());
+            }
+            Func(Val::new(Value::native(c)))
+        }
+    }
+
+    /// A userdata around a host value, with `n` user values.
+    pub fn udata(&self, data: Box<dyn std::any::Any>, n: usize) -> Udata<'_> {
+        // SAFETY: N1; adopted as the kind that it is.
+        unsafe {
+            let header = GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: 0, word: 0 };
+            let u = Box::into_raw(Box::new(Userdata {
+                header,
+                meta: std::ptr::null_mut(),
+                user_values: vec![Value::NIL; n].into_boxed_slice(),
+                data: Some(data),
+            }));
+            (*self.state()).adopt(u.cast(), size_of::<Userdata>() + 16 * n + 32);
+            Udata(Val::new(Value::userdata(u)))
+        }
+    }
+
+    /// The registry (manual 4.3).
+    pub fn registry(&self) -> Tab<'_> {
+        // SAFETY: N1.
+        unsafe { Tab(Val::new(Value::table((*self.state()).registry))) }
+    }
+
+    /// The table of globals.
+    pub fn globals(&self) -> Tab<'_> {
+        // SAFETY: N1.
+        unsafe { Tab(Val::new(Value::table((*self.state()).globals))) }
+    }
+
+    /// The metatable of any value.
+    pub fn metatable_of(&self, v: Val<'_>) -> Option<Tab<'_>> {
+        // SAFETY: N1, N2.
+        unsafe {
+            let m = Table::meta_of(&mut *self.state(), v.raw());
+            (!m.is_null()).then(|| Tab(Val::new(Value::table(m))))
+        }
+    }
+
+    /// Sets the metatable of all values of the type of `v`, which is neither table nor userdata.
+    pub fn set_type_metatable(&self, v: Val<'_>, m: Option<Tab<'_>>) {
+        // SAFETY: N1, N2; type_metas are roots.
+        unsafe {
+            let st = &mut *self.state();
+            if let Some(i) = crate::state::type_meta_index(v.raw().tag()) {
+                st.type_metas[i] = m.map_or(std::ptr::null_mut(), Tab::ptr);
+                if let Some(m) = m {
+                    Table::note_metatable(st, m.ptr());
+                }
+                st.meta_epoch += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Functions of the host, and the safe view of a state ([`Cx`]) that they get.
+//!
+//! A native function sees a stack of values: at entry its arguments, numbered from 0. It pushes results, and says how many
+//! of the topmost are results. Values it gets are [`Val`]s, which borrow the `Cx`: whatever may run Lua code or collect
+//! takes `&mut self` and so ends their lives. What must live longer stays on the stack.
+
+mod args;
+mod call;
+mod make;
+mod val;
+
+use std::cell::UnsafeCell;
+
+pub use call::{Resumed, StepResult};
+pub use val::{Func, Str, Tab, Udata, Val};
+
+use crate::frame::{Frame, FrameWord};
+use crate::state::State;
+use crate::value::{SlotExt, Value};
+
+/// An error is on its way; its value is in [`State::error`].
+#[derive(Debug)]
+pub struct Raised(());
+
+impl Raised {
+    /// States that the caller has put the error value in place.
+    #[inline(always)]
+    pub fn new() -> Raised {
+        Raised(())
+    }
+}
+
+impl Default for Raised {
+    fn default() -> Raised {
+        Raised::new()
+    }
+}
+
+/// How a native function ends: with results, or with a request to the interpreter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ret(pub i32);
+
+impl Ret {
+    /// One result, which is already in the callee's slot.
+    pub const IN_PLACE: Ret = Ret(-1);
+    /// Call the function that was pushed last with [`Cx::push_callee`], then run this function again at the step given.
+    pub const CALL: Ret = Ret(-2);
+    /// Suspend the coroutine; the values above the step's marker are what it yields.
+    pub const YIELD: Ret = Ret(-3);
+}
+
+/// Result of a native function.
+pub type NativeResult = Result<Ret, Raised>;
+
+/// A function of the host.
+pub type NativeFn = fn(&mut Cx) -> NativeResult;
+
+/// Native functions that the interpreter knows by number, to run them without a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Builtin {
+    /// Any other.
+    Other = 0,
+    /// `next`
+    Next,
+    /// The iterator of `ipairs`.
+    IpairsStep,
+    /// `setmetatable`
+    SetMetatable,
+}
+
+/// A state as native functions see it.
+#[repr(transparent)]
+pub struct Cx {
+    state: UnsafeCell<State>,
+}
+
+impl Cx {
+    /// Views a state.
+    ///
+    /// # Safety
+    /// `st` is a live state whose top frame is the frame of the native function that gets the result, and nobody else uses it
+    /// while the `Cx` is used.
+    #[inline(always)]
+    pub unsafe fn from_state<'a>(st: *mut State) -> &'a mut Cx {
+        &mut *st.cast::<Cx>()
+    }
+
+    /// The state, for code that upholds the runtime's invariants itself.
+    #[inline(always)]
+    pub fn state(&self) -> *mut State {
+        self.state.get()
+    }
+
+    #[inline(always)]
+    fn base(&self) -> *mut Value {
+        // SAFETY: N1 (a Cx is only lent to the running native function): the state is alive and its frame is on top.
+        unsafe { (*self.state()).base }
+    }
+
+    /// Number of values on the function's stack: at entry, its arguments.
+    #[inline(always)]
+    pub fn top(&self) -> usize {
+        // SAFETY: N1; base and top are of the same stack.
+        unsafe { (*self.state()).top.offset_from(self.base()) as usize }
+    }
+
+    /// Value `i`, or nil beyond the top.
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> Val<'_> {
+        // SAFETY: N1; slots below the top are initialised.
+        unsafe { if i < self.top() { Val::new(self.base().add(i).get()) } else { Val::NIL } }
+    }
+
+    /// No value there: beyond the top.
+    #[inline(always)]
+    pub fn is_none(&self, i: usize) -> bool {
+        i >= self.top()
+    }
+
+    /// Overwrites value `i`, which must exist.
+    ///
+    /// # Panics
+    /// If it does not.
+    #[inline]
+    pub fn set(&self, i: usize, v: Val<'_>) {
+        assert!(i < self.top());
+        // SAFETY: N1; just checked.
+        unsafe { self.base().add(i).put(v.raw()) }
+    }
+
+    /// Makes room for `n` more values.
+    ///
+    /// # Errors
+    /// "stack overflow" when the coroutine's stack would become too large.
+    pub fn reserve(&self, n: usize) -> Result<(), Raised> {
+        // SAFETY: N1.
+        unsafe { State::reserve(self.state(), n) }
+    }
+
+    /// Pushes a value. Beyond the room that every native function has ([`crate::thread::MIN_FREE`] values), reserve first.
+    ///
+    /// # Panics
+    /// If there is no room.
+    #[inline(always)]
+    pub fn push(&self, v: Val<'_>) {
+        // SAFETY: N1; a frame has MIN_FREE slots past `limit`, checked here.
+        unsafe {
+            let st = self.state();
+            let top = (*st).top;
+            assert!(top < (*st).hard_limit(), "native function pushes without reserving");
+            top.put(v.raw());
+            (*st).top = top.add(1);
+        }
+    }
+
+    /// Removes the last `n` values.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub fn pop(&self, n: usize) {
+        assert!(n <= self.top());
+        // SAFETY: N1; just checked.
+        unsafe { (*self.state()).top = (*self.state()).top.sub(n) }
+    }
+
+    /// Cuts or extends (with nil) the stack to `n` values.
+    ///
+    /// # Panics
+    /// If there is no room.
+    pub fn set_top(&self, n: usize) {
+        while self.top() < n {
+            self.push(Val::NIL);
+        }
+        self.pop(self.top() - n);
+    }
+
+    /// Inserts a value before value `i`.
+    ///
+    /// # Panics
+    /// If there are fewer than `i` values or no room.
+    pub fn insert(&self, i: usize, v: Val<'_>) {
+        let n = self.top();
+        assert!(i <= n);
+        self.push(v);
+        // SAFETY: N1; slots i..=n exist now.
+        unsafe {
+            let base = self.base();
+            for j in (i..n).rev() {
+                base.add(j + 1).put(base.add(j).get());
+            }
+            base.add(i).put(v.raw());
+        }
+    }
+
+    /// Removes value `i`.
+    ///
+    /// # Panics
+    /// If it does not exist.
+    pub fn remove(&self, i: usize) {
+        let n = self.top();
+        assert!(i < n);
+        // SAFETY: N1; slots i..n exist.
+        unsafe {
+            let base = self.base();
+            for j in i + 1..n {
+                base.add(j - 1).put(base.add(j).get());
+            }
+        }
+        self.pop(1);
+    }
+
+    /// Ends the function with the last `n` values as results.
+    #[inline(always)]
+    pub fn ret(&self, n: usize) -> NativeResult {
+        debug_assert!(n <= self.top());
+        Ok(Ret(n as i32))
+    }
+
+    /// Ends the function with one result.
+    #[inline(always)]
+    pub fn ret1(&self, v: Val<'_>) -> NativeResult {
+        // SAFETY: N1; the callee's slot is below every frame's header, and the function needs its closure no more.
+        unsafe { self.base().sub(2).put(v.raw()) };
+        Ok(Ret::IN_PLACE)
+    }
+
+    /// The step at which the function runs: 0 at first, later what it asked for with [`Cx::call_then`] or [`Cx::yield_then`].
+    #[inline(always)]
+    pub fn step(&self) -> u32 {
+        // SAFETY: N1; the frame's header is in place.
+        unsafe { Frame(self.base()).word().pc() & 0xFF }
+    }
+
+    /// Sets the frame's step; the upper bits carry the number of values kept below a call's results.
+    pub(crate) fn set_step(&self, step: u32, kept: usize) {
+        assert!(step < 256 && kept < 1 << 24);
+        // SAFETY: N1.
+        unsafe { Frame(self.base()).set_word(FrameWord::new(FrameWord::NATIVE, step | (kept as u32) << 8)) }
+    }
+
+    /// Values that the function kept on its stack below the results of the call it waited for.
+    pub fn kept(&self) -> usize {
+        // SAFETY: N1.
+        unsafe { (Frame(self.base()).word().pc() >> 8) as usize }
+    }
+
+    /// Value `i` bound to the running closure.
+    ///
+    /// # Panics
+    /// If it has fewer.
+    pub fn bound(&self, i: usize) -> Val<'_> {
+        // SAFETY: N1; the callee of a native frame is its native closure.
+        unsafe {
+            let f = Frame(self.base()).callee().as_native();
+            assert!(i < (*f).header.aux as usize);
+            Val::new(crate::closure::NativeClosure::bound(f, i).get())
+        }
+    }
+
+    /// Overwrites value `i` bound to the running closure.
+    ///
+    /// # Panics
+    /// If it has fewer.
+    pub fn set_bound(&self, i: usize, v: Val<'_>) {
+        // SAFETY: N1; as above, with the barrier after the store.
+        unsafe {
+            let f = Frame(self.base()).callee().as_native();
+            assert!(i < (*f).header.aux as usize);
+            crate::closure::NativeClosure::bound(f, i).put(v.raw());
+            (*self.state()).barrier(f.cast());
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Values as native functions see them.
+
+use std::marker::PhantomData;
+
+use super::Cx;
+use crate::string::LuaString;
+use crate::table::Table;
+use crate::userdata::Userdata;
+use crate::value::{Tag, Value};
+
+/// A value that stays valid until the next operation that may run Lua code or collect (those take the [`Cx`] as `&mut`).
+#[derive(Clone, Copy)]
+pub struct Val<'a> {
+    v: Value,
+    life: PhantomData<&'a Cx>,
+}
+
+macro_rules! object_types {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<'a>(pub(super) Val<'a>);
+
+        impl<'a> From<$name<'a>> for Val<'a> {
+            fn from(x: $name<'a>) -> Val<'a> {
+                x.0
+            }
+        }
+    )*};
+}
+
+object_types! {
+    /// A string.
+    Str;
+    /// A table.
+    Tab;
+    /// A function.
+    Func;
+    /// A full userdata.
+    Udata;
+}
+
+impl<'a> Val<'a> {
+    /// nil
+    pub const NIL: Val<'static> = Val { v: Value::NIL, life: PhantomData };
+
+    /// A value under the rule of [`Val`]. The caller answers for the lifetime.
+    #[inline(always)]
+    pub(crate) fn new(v: Value) -> Val<'a> {
+        Val { v, life: PhantomData }
+    }
+    /// The bare value, which knows no lifetime.
+    #[inline(always)]
+    pub fn raw(self) -> Value {
+        self.v
+    }
+    /// A boolean.
+    #[inline(always)]
+    pub fn bool(b: bool) -> Val<'static> {
+        Val::new(Value::bool(b))
+    }
+    /// An integer.
+    #[inline(always)]
+    pub fn int(i: i64) -> Val<'static> {
+        Val::new(Value::int(i))
+    }
+    /// A float.
+    #[inline(always)]
+    pub fn float(f: f64) -> Val<'static> {
+        Val::new(Value::float(f))
+    }
+    /// A light userdata.
+    pub fn light(address: u64) -> Val<'static> {
+        Val::new(Value::light(address))
+    }
+    /// nil?
+    #[inline(always)]
+    pub fn is_nil(self) -> bool {
+        self.v.is_nil()
+    }
+    /// Neither nil nor false?
+    #[inline(always)]
+    pub fn truthy(self) -> bool {
+        self.v.truthy()
+    }
+    /// A boolean's truth.
+    pub fn as_bool(self) -> Option<bool> {
+        match self.v.tag() {
+            Tag::TRUE => Some(true),
+            Tag::FALSE => Some(false),
+            _ => None,
+        }
+    }
+    /// An integer, without conversion.
+    #[inline(always)]
+    pub fn as_int(self) -> Option<i64> {
+        self.v.is_int().then(|| self.v.as_int())
+    }
+    /// A float, without conversion.
+    #[inline(always)]
+    pub fn as_float(self) -> Option<f64> {
+        self.v.is_float().then(|| self.v.as_float())
+    }
+    /// A number of either kind?
+    #[inline(always)]
+    pub fn is_number(self) -> bool {
+        self.v.is_number()
+    }
+    /// A string, without conversion.
+    #[inline(always)]
+    pub fn as_str(self) -> Option<Str<'a>> {
+        self.v.is_string().then_some(Str(self))
+    }
+    /// A table.
+    #[inline(always)]
+    pub fn as_table(self) -> Option<Tab<'a>> {
+        self.v.is_table().then_some(Tab(self))
+    }
+    /// A function.
+    #[inline(always)]
+    pub fn as_func(self) -> Option<Func<'a>> {
+        self.v.is_function().then_some(Func(self))
+    }
+    /// A full userdata.
+    pub fn as_udata(self) -> Option<Udata<'a>> {
+        (self.v.tag() == Tag::USERDATA).then_some(Udata(self))
+    }
+    /// A coroutine?
+    pub fn is_thread(self) -> bool {
+        self.v.tag() == Tag::THREAD
+    }
+    /// A light userdata's address.
+    pub fn as_light(self) -> Option<u64> {
+        (self.v.tag() == Tag::LIGHT).then(|| self.v.bits())
+    }
+    /// The name of its type.
+    pub fn type_name(self) -> &'static str {
+        self.v.type_name()
+    }
+    /// Primitive equality.
+    pub fn raw_equals(self, other: Val<'_>) -> bool {
+        self.v.raw_equals(other.v)
+    }
+    /// The address that identifies an object (`%p`); `None` for values that are none.
+    pub fn address(self) -> Option<u64> {
+        match self.v.tag() {
+            t if t.is_collectable() => Some(self.v.bits()),
+            Tag::LIGHT => Some(self.v.bits()),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Str<'a> {
+    /// The contents.
+    #[inline(always)]
+    pub fn bytes(self) -> &'a [u8] {
+        // SAFETY: N2 (a Val is alive for its lifetime): nothing collects while `'a` lasts, and strings never change.
+        unsafe { LuaString::bytes(self.0.v.as_string()) }
+    }
+    /// Same as `Val`.
+    pub fn val(self) -> Val<'a> {
+        self.0
+    }
+}
+
+impl<'a> Func<'a> {
+    /// Whether it is a function of the host.
+    pub fn is_native(self) -> bool {
+        self.0.v.tag() == Tag::NATIVE
+    }
+    /// Same as `Val`.
+    pub fn val(self) -> Val<'a> {
+        self.0
+    }
+}
+
+impl<'a> Tab<'a> {
+    #[inline(always)]
+    pub(crate) fn ptr(self) -> *mut Table {
+        self.0.v.as_table()
+    }
+    /// Same as `Val`.
+    pub fn val(self) -> Val<'a> {
+        self.0
+    }
+    /// Primitive read.
+    #[inline(always)]
+    pub fn get(self, key: Val<'_>) -> Val<'a> {
+        // SAFETY: N2.
+        unsafe { Val::new(Table::get(self.ptr(), key.v)) }
+    }
+    /// Primitive read by integer.
+    #[inline(always)]
+    pub fn get_int(self, i: i64) -> Val<'a> {
+        // SAFETY: N2.
+        unsafe { Val::new(Table::get_int(self.ptr(), i)) }
+    }
+    /// Primitive read by name.
+    pub fn get_name(self, cx: &'a Cx, name: &str) -> Val<'a> {
+        self.get(cx.str(name.as_bytes()).val())
+    }
+    /// A border (manual 3.4.7), without metamethods.
+    #[inline(always)]
+    pub fn len(self) -> i64 {
+        // SAFETY: N2.
+        unsafe { Table::length(self.ptr()) }
+    }
+    /// No elements and no fields, as far as a border of 0 tells.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+    /// Whether it has a metatable.
+    #[inline(always)]
+    pub fn has_meta(self) -> bool {
+        // SAFETY: N2.
+        unsafe { (*self.ptr()).meta != 0 }
+    }
+    /// Primitive write by integer.
+    #[inline(always)]
+    pub fn set_int(self, cx: &Cx, i: i64, v: Val<'_>) {
+        // SAFETY: N2; Table::set_int does the barrier.
+        unsafe { Table::set_int(&mut *cx.state(), self.ptr(), i, v.v) }
+    }
+    /// Primitive write by name, as an instruction with a constant name does.
+    pub fn set_name(self, cx: &Cx, name: &str, v: Val<'_>) {
+        // SAFETY: N2; Table::set_str_const does the barrier.
+        unsafe {
+            let st = &mut *cx.state();
+            let name = st.intern(name.as_bytes());
+            Table::set_str_const(st, self.ptr(), name, v.v);
+        }
+    }
+    /// Primitive write. Errors: "index is nil", "index is NaN".
+    pub fn set(self, cx: &Cx, key: Val<'_>, v: Val<'_>) -> Result<(), super::Raised> {
+        // SAFETY: N2; Table::set does the barrier.
+        match unsafe { Table::set(&mut *cx.state(), self.ptr(), key.v, v.v) } {
+            Ok(()) => Ok(()),
+            Err(crate::table::KeyError::Nil) => Err(cx.error("table index is nil")),
+            Err(crate::table::KeyError::Nan) => Err(cx.error("table index is NaN")),
+        }
+    }
+    /// The entry after `key` (nil: the first), in an order that stands while no key is added.
+    ///
+    /// # Errors
+    /// `None` for a key that is not in the table.
+    #[allow(clippy::type_complexity)]
+    pub fn next(self, key: Val<'_>) -> Option<Option<(Val<'a>, Val<'a>)>> {
+        // SAFETY: N2.
+        match unsafe { Table::next(self.ptr(), key.v) } {
+            Ok(Some((k, v))) => Some(Some((Val::new(k), Val::new(v)))),
+            Ok(None) => Some(None),
+            Err(_) => None,
+        }
+    }
+    /// Its metatable.
+    pub fn metatable(self, cx: &'a Cx) -> Option<Tab<'a>> {
+        // SAFETY: N2.
+        unsafe {
+            let m = Table::metatable(&mut *cx.state(), self.ptr());
+            (!m.is_null()).then(|| Tab(Val::new(Value::table(m))))
+        }
+    }
+    /// Sets or removes its metatable, registering a finalizer if the metatable has `__gc`. No `__metatable` check.
+    pub fn set_metatable(self, cx: &Cx, m: Option<Tab<'_>>) {
+        // SAFETY: N2.
+        unsafe {
+            let st = &mut *cx.state();
+            let m = m.map_or(std::ptr::null_mut(), Tab::ptr);
+            Table::set_metatable(st, self.ptr(), m);
+            st.note_finalizer(self.0.v, m);
+        }
+    }
+}
+
+impl<'a> Udata<'a> {
+    #[inline(always)]
+    pub(crate) fn ptr(self) -> *mut Userdata {
+        self.0.v.as_userdata()
+    }
+    /// The host's value, if it has that type. Borrowed for a closure, so that it cannot be kept; the closure must not
+    /// reach the same userdata again.
+    pub fn with<T: 'static, R>(self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
+        // SAFETY: N2. The value is moved out while it is borrowed, so that a second borrow finds nothing.
+        unsafe {
+            let place = &raw mut (*self.ptr()).data;
+            let mut data = (*place).take()?;
+            let r = data.downcast_mut::<T>().map(f);
+            *place = Some(data);
+            r
+        }
+    }
+    /// Whether the host's value is a `T`.
+    pub fn is<T: 'static>(self) -> bool {
+        // SAFETY: N2.
+        unsafe { (*self.ptr()).data.as_ref().is_some_and(|d| d.is::<T>()) }
+    }
+    /// Its metatable.
+    pub fn metatable(self) -> Option<Tab<'a>> {
+        // SAFETY: N2.
+        unsafe {
+            let m = (*self.ptr()).meta;
+            (!m.is_null()).then(|| Tab(Val::new(Value::table(m))))
+        }
+    }
+    /// Sets or removes its metatable.
+    pub fn set_metatable(self, cx: &Cx, m: Option<Tab<'_>>) {
+        // SAFETY: N2; barrier after the store.
+        unsafe {
+            let st = &mut *cx.state();
+            let m = m.map_or(std::ptr::null_mut(), Tab::ptr);
+            (*self.ptr()).meta = m;
+            st.barrier(self.ptr().cast());
+            st.note_finalizer(self.0.v, m);
+        }
+    }
+    /// User value `n`, from 0; `None` when there is no such.
+    pub fn user_value(self, n: usize) -> Option<Val<'a>> {
+        // SAFETY: N2.
+        unsafe { (&(*self.ptr()).user_values).get(n).map(|v| Val::new(*v)) }
+    }
+    /// Sets user value `n`; false when there is no such.
+    pub fn set_user_value(self, cx: &Cx, n: usize, v: Val<'_>) -> bool {
+        // SAFETY: N2; barrier after the store.
+        unsafe {
+            let Some(place) = (&mut (*self.ptr()).user_values).get_mut(n) else { return false };
+            *place = v.v;
+            (*cx.state()).barrier(self.ptr().cast());
+            true
+        }
+    }
+}
