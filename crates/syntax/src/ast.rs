@@ -59,11 +59,12 @@ pub struct Function {
     pub gotos: Vec<Goto>,
     /// The statements.
     pub body: Block,
-    /// Line of the `function` keyword; 0 for the main function.
+    /// Line of the `function` keyword of a statement; of the parameter list for other functions; 0 for the
+    /// main function.
     pub line_defined: u32,
     /// Line of the closing `end`; 0 for the main function.
     pub last_line: u32,
-    /// Line of the token that ends the body (`end` or end of input): where the final return counts.
+    /// Where the final return counts: the line of `end`, or of the main function's last token.
     pub end_line: u32,
 }
 
@@ -200,6 +201,8 @@ pub enum StmtKind {
         limit: ExprId,
         /// Step, 1 when absent.
         step: Option<ExprId>,
+        /// Line of `do`: errors in the three values count there.
+        do_line: u32,
         /// Loop body.
         body: Block,
         /// Target of `break`.
@@ -213,6 +216,10 @@ pub enum StmtKind {
         vars: Vec<LocalId>,
         /// The explist.
         values: Vec<ExprId>,
+        /// Line on which the explist starts: the calls of the iterator count there.
+        call_line: u32,
+        /// Line of `do`.
+        do_line: u32,
         /// Loop body.
         body: Block,
         /// Target of `break`.
@@ -253,8 +260,10 @@ pub enum StmtKind {
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
-    /// The line that errors in it are reported on: the operator's for operations, the line of the
-    /// opening parenthesis or argument for calls, as PUC does; else of its first token.
+    /// The line that its instruction counts on, as in PUC: the operator's for operations; that of the
+    /// opening parenthesis or argument for calls; the `end` of a function. Variables, index expressions
+    /// and constants count where the parser had come to when their value was needed (the next operator,
+    /// comma or closing parenthesis, mostly); as targets of an assignment, at its last token.
     pub line: u32,
     /// Its bytes in the source.
     pub span: Span,

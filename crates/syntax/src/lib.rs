@@ -4,19 +4,17 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+mod chunkname;
 mod error;
+mod lexer;
 mod names;
+pub mod number;
+mod parser;
 mod span;
+pub mod utf8;
 
+pub use chunkname::{chunkid, skip_preamble};
 pub use error::SyntaxError;
 pub use names::Names;
+pub use parser::{parse, parse_at_depth};
 pub use span::Span;
-
-/// Parses `source` (without shebang handling; see [`skip_preamble`]). `chunk` is the display name of the
-/// chunk, as messages show it (PUC's `luaO_chunkid` applied).
-///
-/// # Errors
-/// The first error in the text, worded and placed as PUC does.
-pub fn parse(_source: &[u8], _chunk: &[u8]) -> Result<ast::Chunk, SyntaxError> {
-    todo!()
-}

@@ -1,0 +1,86 @@
+//! Chunk names: how messages show where a chunk came from.
+
+/// Longest display name, counting a terminating zero that C would need.
+const ID_SIZE: usize = 60;
+const DOTS: &[u8] = b"...";
+
+/// The display name of a chunk named `name` (manual 4.10, `source` and `short_src` of `lua_Debug`).
+///
+/// `=text` shows `text`; `@file` shows the file name, its beginning cut if it is long; anything else is
+/// the source itself and shows as `[string "first line..."]`.
+pub fn chunkid(name: &[u8]) -> Vec<u8> {
+    // Names are C strings in the reference implementation: they end at the first zero.
+    let name = name.split(|&b| b == 0).next().unwrap_or_default();
+    match name {
+        [b'=', text @ ..] => text[..text.len().min(ID_SIZE - 1)].to_vec(),
+        [b'@', file @ ..] if file.len() < ID_SIZE => file.to_vec(),
+        [b'@', file @ ..] => {
+            let tail = ID_SIZE - 1 - DOTS.len();
+            [DOTS, &file[file.len() - tail..]].concat()
+        }
+        text => {
+            let room = ID_SIZE - br#"[string "..."]"#.len() - 1;
+            let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
+            let whole = line.len() == text.len() && text.len() < room;
+            let dots = if whole { b"" } else { DOTS };
+            [b"[string \"", &line[..line.len().min(room)], dots, b"\"]"].concat()
+        }
+    }
+}
+
+/// What of a file is source text: drops a byte order mark and a first line that starts with `#`.
+///
+/// The newline of that line stays, so that the lines below keep their numbers, unless a binary chunk
+/// follows. Text that does not come from a file is not treated so.
+pub fn skip_preamble(source: &[u8]) -> &[u8] {
+    let source = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
+    if source.first() != Some(&b'#') {
+        return source;
+    }
+    let end = source.iter().position(|&b| b == b'\n').unwrap_or(source.len());
+    match &source[end..] {
+        [b'\n', binary @ ..] if binary.first() == Some(&0x1b) => binary,
+        rest => rest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{chunkid, skip_preamble};
+
+    fn check(name: &str, expect: &str) {
+        assert_eq!(String::from_utf8(chunkid(name.as_bytes())).unwrap(), expect);
+    }
+
+    #[test]
+    fn display_names() {
+        let digits = "0123456789".repeat(7);
+        check("=stdin", "stdin");
+        check("=", "");
+        check(&format!("={digits}"), &digits[..59]);
+        check("@dir/file.lua", "dir/file.lua");
+        check(&format!("@{}", &digits[..59]), &digits[..59]);
+        check(&format!("@{}", &digits[..60]), &format!("...{}", &digits[4..60]));
+        check("return 1", "[string \"return 1\"]");
+        check("", "[string \"\"]");
+        check("a\nb", "[string \"a...\"]");
+        check("\nb", "[string \"...\"]");
+        check(&digits[..44], &format!("[string \"{}\"]", &digits[..44]));
+        check(&digits[..45], &format!("[string \"{}...\"]", &digits[..45]));
+        check(&digits, &format!("[string \"{}...\"]", &digits[..45]));
+        check("a\0b", "[string \"a\"]");
+    }
+
+    #[test]
+    fn preamble() {
+        let check = |source: &[u8], expect: &[u8]| assert_eq!(skip_preamble(source), expect);
+        check(b"x=1", b"x=1");
+        check(b"\xef\xbb\xbfx=1", b"x=1");
+        check(b"#!/bin/lua\nx=1", b"\nx=1");
+        check(b"\xef\xbb\xbf#!lua\r\nx=1", b"\nx=1");
+        check(b"#only", b"");
+        check(b"#a\n\x1bLua", b"\x1bLua");
+        check(b"\n#a", b"\n#a");
+        check(b"", b"");
+    }
+}

@@ -1,0 +1,35 @@
+//! Numerals in source text.
+
+use super::{LexError, Lexer, Near};
+use crate::number::{Number, hex_value, str2number};
+
+/// Reads the rest of a numeral whose first digit (perhaps after a dot) logos has matched.
+///
+/// Takes liberally what looks like part of it, so that `3x` or `1..2` is one malformed number.
+pub(super) fn numeral(lexer: &mut Lexer<'_>) -> Result<Number, LexError> {
+    let rest = lexer.remainder();
+    let mut length = 0;
+    let mut exponent_mark = b'e';
+    if lexer.slice() == b"0" && matches!(rest.first(), Some(b'x' | b'X')) {
+        length = 1;
+        exponent_mark = b'p';
+    }
+    while let Some(&byte) = rest.get(length) {
+        if byte.to_ascii_lowercase() == exponent_mark {
+            length += 1;
+            if matches!(rest.get(length), Some(b'+' | b'-')) {
+                length += 1;
+            }
+        } else if byte == b'.' || hex_value(byte).is_some() {
+            length += 1;
+        } else {
+            break;
+        }
+    }
+    // A numeral that touches a letter is malformed, and the message shows that letter.
+    if rest.get(length).is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_') {
+        length += 1;
+    }
+    lexer.bump(length);
+    str2number(lexer.slice()).ok_or(LexError::new("malformed number", Near::Slice))
+}

@@ -1,0 +1,143 @@
+//! Short literal strings and their escape sequences.
+//!
+//! The buffer grows as PUC's does: when an escape is wrong, the message shows the string as decoded so
+//! far, then the escape as written up to and including the offending byte.
+
+use super::{LexError, Lexer, Near, line_break, newline};
+use crate::number::{hex_value, is_space};
+use crate::utf8;
+
+/// After an opening quote: reads the string and returns its value.
+pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<Box<[u8]>, LexError> {
+    let quote = lexer.slice()[0];
+    lexer.extras.buffer.clear();
+    lexer.extras.buffer.push(quote);
+    loop {
+        let rest = lexer.remainder();
+        let plain = rest
+            .iter()
+            .position(|&b| b == quote || matches!(b, b'\\' | b'\n' | b'\r'))
+            .unwrap_or(rest.len());
+        lexer.extras.buffer.extend_from_slice(&rest[..plain]);
+        lexer.bump(plain);
+        match rest.get(plain) {
+            None => return Err(LexError::new("unfinished string", Near::Eof)),
+            Some(b'\n' | b'\r') => return Err(LexError::new("unfinished string", Near::Buffer)),
+            Some(b'\\') => escape(lexer)?,
+            Some(_) => {
+                lexer.bump(1);
+                let value = lexer.extras.buffer[1..].into();
+                lexer.extras.buffer.push(quote);
+                return Ok(value);
+            }
+        }
+    }
+}
+
+/// Reads one escape sequence, from its backslash, and adds what it stands for to the buffer.
+fn escape(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+    let rest = lexer.remainder();
+    let (length, value) = match rest.get(1) {
+        // The end of the input is reported by the caller, as the string's.
+        None => return take(lexer, 1),
+        Some(b'a') => (2, 0x07),
+        Some(b'b') => (2, 0x08),
+        Some(b'f') => (2, 0x0c),
+        Some(b'n') => (2, b'\n'),
+        Some(b'r') => (2, b'\r'),
+        Some(b't') => (2, b'\t'),
+        Some(b'v') => (2, 0x0b),
+        Some(&byte @ (b'\\' | b'"' | b'\'')) => (2, byte),
+        Some(b'\n' | b'\r') => {
+            lexer.bump(1 + line_break(&rest[1..]));
+            newline(lexer)?;
+            lexer.extras.buffer.push(b'\n');
+            return Ok(());
+        }
+        Some(b'x') => (4, hexadecimal(lexer)?),
+        Some(b'u') => return unicode(lexer),
+        Some(b'z') => {
+            lexer.bump(2);
+            return skip_space(lexer);
+        }
+        Some(b'0'..=b'9') => decimal(lexer)?,
+        Some(_) => return Err(wrong(lexer, 1, "invalid escape sequence")),
+    };
+    lexer.extras.buffer.push(value);
+    take(lexer, length)
+}
+
+fn take(lexer: &mut Lexer<'_>, length: usize) -> Result<(), LexError> {
+    lexer.bump(length);
+    Ok(())
+}
+
+/// The error of an escape whose byte number `at` (the backslash is number 0) is wrong or missing.
+fn wrong(lexer: &mut Lexer<'_>, at: usize, text: &'static str) -> LexError {
+    let rest = lexer.remainder();
+    let shown = rest.len().min(at + 1);
+    lexer.extras.buffer.extend_from_slice(&rest[..shown]);
+    lexer.bump(shown);
+    LexError::new(text, Near::Buffer)
+}
+
+fn hex_digit(lexer: &mut Lexer<'_>, at: usize) -> Result<u8, LexError> {
+    match lexer.remainder().get(at).and_then(|&b| hex_value(b)) {
+        Some(value) => Ok(value),
+        None => Err(wrong(lexer, at, "hexadecimal digit expected")),
+    }
+}
+
+/// `\xXX`
+fn hexadecimal(lexer: &mut Lexer<'_>) -> Result<u8, LexError> {
+    Ok(hex_digit(lexer, 2)? << 4 | hex_digit(lexer, 3)?)
+}
+
+/// `\u{XXX}`, up to 2³¹ - 1
+fn unicode(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+    let rest = lexer.remainder();
+    if rest.get(2) != Some(&b'{') {
+        return Err(wrong(lexer, 2, "missing '{'"));
+    }
+    let mut code = u32::from(hex_digit(lexer, 3)?);
+    let mut at = 4;
+    while let Some(digit) = rest.get(at).and_then(|&b| hex_value(b)) {
+        if code > 0x7fff_ffff >> 4 {
+            return Err(wrong(lexer, at, "UTF-8 value too large"));
+        }
+        code = code << 4 | u32::from(digit);
+        at += 1;
+    }
+    if rest.get(at) != Some(&b'}') {
+        return Err(wrong(lexer, at, "missing '}'"));
+    }
+    utf8::encode(code, &mut lexer.extras.buffer);
+    take(lexer, at + 1)
+}
+
+/// `\ddd`, one to three digits
+fn decimal(lexer: &mut Lexer<'_>) -> Result<(usize, u8), LexError> {
+    let rest = lexer.remainder();
+    let digits = rest[1..].iter().take(3).take_while(|b| b.is_ascii_digit());
+    let (count, value) =
+        digits.fold((0, 0u32), |(count, value), &b| (count + 1, value * 10 + u32::from(b - b'0')));
+    match u8::try_from(value) {
+        Ok(byte) => Ok((1 + count, byte)),
+        Err(_) => Err(wrong(lexer, 1 + count, "decimal escape too large")),
+    }
+}
+
+/// The white space after `\z`, line breaks included
+fn skip_space(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+    loop {
+        let rest = lexer.remainder();
+        match line_break(rest) {
+            0 if rest.first().is_some_and(|&b| is_space(b)) => lexer.bump(1),
+            0 => return Ok(()),
+            length => {
+                lexer.bump(length);
+                newline(lexer)?;
+            }
+        }
+    }
+}

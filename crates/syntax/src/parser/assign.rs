@@ -1,0 +1,45 @@
+//! Assignments (manual 3.3.3).
+
+use super::{Parser, Result};
+use crate::ast::{ExprId, ExprKind, StmtKind};
+use crate::lexer::Token;
+
+impl Parser<'_> {
+    /// `first, … = …`, where `first` has been read.
+    pub(super) fn assignment(&mut self, first: ExprId) -> Result<StmtKind> {
+        let mut targets = Vec::new();
+        let mut target = first;
+        loop {
+            if !is_assignable(self.kind(target)) {
+                return Err(self.error("syntax error"));
+            }
+            self.check_writable(target)?;
+            targets.push(target);
+            if !self.accept(&Token::Comma)? {
+                break;
+            }
+            target = self.suffixed_expr()?;
+            // PUC reads the rest recursively: each further target takes a level until the end.
+            self.enter_level()?;
+        }
+        self.expect(&Token::Assign)?;
+        let values = self.expr_list()?;
+        for &target in &targets {
+            self.set_line(target, self.last_line);
+        }
+        for _ in 1..targets.len() {
+            self.leave_level();
+        }
+        Ok(StmtKind::Assign { targets, values })
+    }
+}
+
+fn is_assignable(kind: &ExprKind) -> bool {
+    matches!(
+        kind,
+        ExprKind::Local(_)
+            | ExprKind::Upvalue(_)
+            | ExprKind::Global { .. }
+            | ExprKind::Index { .. }
+    )
+}

@@ -1,0 +1,122 @@
+//! Chains of names, fields, indices and calls (manual 3.2 and 3.4.10).
+
+use super::{Parser, Result};
+use crate::ast::{ExprId, ExprKind};
+use crate::lexer::Token;
+
+impl Parser<'_> {
+    /// A primary expression and what is applied to it.
+    pub(super) fn suffixed_expr(&mut self) -> Result<ExprId> {
+        let start = self.span.start;
+        let mut value = self.primary_expr()?;
+        loop {
+            value = match self.token {
+                Token::Dot => self.field_access(value)?,
+                Token::LeftBracket => {
+                    self.settle(value);
+                    let key = self.bracketed_key()?;
+                    self.add(ExprKind::Index { object: value, key }, self.last_line, start)
+                }
+                Token::Colon => {
+                    self.advance()?;
+                    let name = self.name()?;
+                    self.settle(value);
+                    let line = self.line();
+                    let args = self.arguments()?;
+                    self.add(ExprKind::MethodCall { object: value, name, args }, line, start)
+                }
+                Token::LeftParen | Token::String(_) | Token::LeftBrace => {
+                    self.settle(value);
+                    let line = self.line();
+                    let args = self.arguments()?;
+                    self.add(ExprKind::Call { callee: value, args }, line, start)
+                }
+                _ => return Ok(value),
+            };
+        }
+    }
+
+    /// `'.' name`, or `':' name` in the name of a function
+    pub(super) fn field_access(&mut self, object: ExprId) -> Result<ExprId> {
+        self.settle(object);
+        let start = self.exprs[object.0 as usize].span.start;
+        self.advance()?;
+        let key = self.name_key()?;
+        Ok(self.add(ExprKind::Index { object, key }, self.last_line, start))
+    }
+
+    /// A name as a string.
+    pub(super) fn name_key(&mut self) -> Result<ExprId> {
+        let start = self.span.start;
+        let text = self.name_text()?;
+        Ok(self.add(ExprKind::Str(text.into()), self.last_line, start))
+    }
+
+    /// `'[' expr ']'`
+    pub(super) fn bracketed_key(&mut self) -> Result<ExprId> {
+        self.advance()?;
+        let key = self.expr()?;
+        self.settle(key);
+        self.expect(&Token::RightBracket)?;
+        Ok(key)
+    }
+
+    fn primary_expr(&mut self) -> Result<ExprId> {
+        match self.token {
+            Token::LeftParen => self.parenthesised(),
+            Token::Name => self.variable(),
+            _ => Err(self.error("unexpected symbol")),
+        }
+    }
+
+    fn parenthesised(&mut self) -> Result<ExprId> {
+        let start = self.span.start;
+        let line = self.line();
+        self.advance()?;
+        let inner = self.expr()?;
+        self.expect_match(&Token::RightParen, &Token::LeftParen, line)?;
+        self.settle(inner);
+        // Elsewhere parentheses say nothing that the tree does not.
+        let is_kept = matches!(
+            self.kind(inner),
+            ExprKind::Call { .. }
+                | ExprKind::MethodCall { .. }
+                | ExprKind::Vararg
+                | ExprKind::Local(_)
+                | ExprKind::Upvalue(_)
+                | ExprKind::Global { .. }
+                | ExprKind::Index { .. }
+        );
+        if !is_kept {
+            return Ok(inner);
+        }
+        let line = self.exprs[inner.0 as usize].line;
+        Ok(self.add(ExprKind::Paren(inner), line, start))
+    }
+
+    fn arguments(&mut self) -> Result<Vec<ExprId>> {
+        let start = self.span.start;
+        let line = self.line();
+        match &mut self.token {
+            Token::LeftParen => {
+                self.advance()?;
+                let mut args = Vec::new();
+                if self.token != Token::RightParen {
+                    args = self.expr_list()?;
+                }
+                self.expect_match(&Token::RightParen, &Token::LeftParen, line)?;
+                if let Some(&last) = args.last() {
+                    self.settle(last);
+                }
+                Ok(args)
+            }
+            Token::LeftBrace => Ok(vec![self.table()?]),
+            Token::String(text) => {
+                let text = std::mem::take(text);
+                self.advance()?;
+                Ok(vec![self.add(ExprKind::Str(text), self.last_line, start)])
+            }
+            _ => Err(self.error("function arguments expected")),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Operators and simple expressions (manual 3.4).
+
+use super::{Parser, Result};
+use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
+use crate::lexer::Token;
+use crate::number::Number;
+
+const UNARY_PRIORITY: u8 = 12;
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Result<ExprId> {
+        self.operation(0)
+    }
+
+    /// `expr {',' expr}`; every value is settled.
+    pub(super) fn expr_list(&mut self) -> Result<Vec<ExprId>> {
+        let mut list = Vec::new();
+        loop {
+            let id = self.expr()?;
+            self.settle(id);
+            list.push(id);
+            if !self.accept(&Token::Comma)? {
+                return Ok(list);
+            }
+            // All but the last value are needed after the comma.
+            self.settle(id);
+        }
+    }
+
+    /// An expression with operators that bind tighter than `limit`.
+    fn operation(&mut self, limit: u8) -> Result<ExprId> {
+        self.enter_level()?;
+        let start = self.span.start;
+        let mut left = match unary_op(&self.token) {
+            Some(op) => {
+                let line = self.line();
+                self.advance()?;
+                let operand = self.operation(UNARY_PRIORITY)?;
+                self.settle(operand);
+                self.add(ExprKind::Unary { op, operand }, line, start)
+            }
+            None => self.simple_expr()?,
+        };
+        while let Some((op, left_priority, right_priority)) = binary_op(&self.token)
+            && left_priority > limit
+        {
+            let line = self.line();
+            self.advance()?;
+            self.settle(left);
+            let right = self.operation(right_priority)?;
+            self.settle(right);
+            left = self.add(ExprKind::Binary { op, left, right }, line, start);
+        }
+        self.leave_level();
+        Ok(left)
+    }
+
+    fn simple_expr(&mut self) -> Result<ExprId> {
+        let start = self.span.start;
+        let mut line = self.line();
+        let kind = match &mut self.token {
+            Token::Number(Number::Integer(value)) => ExprKind::Integer(*value),
+            Token::Number(Number::Float(value)) => ExprKind::Float(*value),
+            Token::String(value) => ExprKind::Str(std::mem::take(value)),
+            Token::Nil => ExprKind::Nil,
+            Token::True => ExprKind::True,
+            Token::False => ExprKind::False,
+            Token::Dots => {
+                if !self.current().function.is_vararg {
+                    return Err(self.error("cannot use '...' outside a vararg function"));
+                }
+                line = self.last_line;
+                ExprKind::Vararg
+            }
+            Token::LeftBrace => return self.table(),
+            Token::Function => {
+                self.advance()?;
+                let function = self.function_body(false, self.line())?;
+                return Ok(self.function_expr(function, start));
+            }
+            _ => return self.suffixed_expr(),
+        };
+        self.advance()?;
+        Ok(self.add(kind, line, start))
+    }
+}
+
+fn unary_op(token: &Token) -> Option<UnaryOp> {
+    match token {
+        Token::Not => Some(UnaryOp::Not),
+        Token::Minus => Some(UnaryOp::Neg),
+        Token::Tilde => Some(UnaryOp::BNot),
+        Token::Hash => Some(UnaryOp::Len),
+        _ => None,
+    }
+}
+
+/// The operator with its left and right priority; right-associative ones have the lower on the right.
+fn binary_op(token: &Token) -> Option<(BinaryOp, u8, u8)> {
+    Some(match token {
+        Token::Or => (BinaryOp::Or, 1, 1),
+        Token::And => (BinaryOp::And, 2, 2),
+        Token::Equal => (BinaryOp::Eq, 3, 3),
+        Token::NotEqual => (BinaryOp::Ne, 3, 3),
+        Token::Less => (BinaryOp::Lt, 3, 3),
+        Token::LessEqual => (BinaryOp::Le, 3, 3),
+        Token::Greater => (BinaryOp::Gt, 3, 3),
+        Token::GreaterEqual => (BinaryOp::Ge, 3, 3),
+        Token::Pipe => (BinaryOp::BOr, 4, 4),
+        Token::Tilde => (BinaryOp::BXor, 5, 5),
+        Token::Ampersand => (BinaryOp::BAnd, 6, 6),
+        Token::ShiftLeft => (BinaryOp::Shl, 7, 7),
+        Token::ShiftRight => (BinaryOp::Shr, 7, 7),
+        Token::Concat => (BinaryOp::Concat, 9, 8),
+        Token::Plus => (BinaryOp::Add, 10, 10),
+        Token::Minus => (BinaryOp::Sub, 10, 10),
+        Token::Star => (BinaryOp::Mul, 11, 11),
+        Token::Slash => (BinaryOp::Div, 11, 11),
+        Token::DoubleSlash => (BinaryOp::IDiv, 11, 11),
+        Token::Percent => (BinaryOp::Mod, 11, 11),
+        Token::Caret => (BinaryOp::Pow, 14, 13),
+        _ => return None,
+    })
+}

@@ -1,0 +1,260 @@
+//! The parser: recursive descent over the grammar of manual 9, names resolved as they are read.
+//!
+//! It makes each check when PUC's one-pass compiler makes it, with the same token at hand, so that of
+//! several errors the same one is reported, with the same text. Every recursion goes through
+//! [`Parser::enter_level`], which bounds it.
+
+mod assign;
+mod chain;
+mod diagnose;
+mod expr;
+mod function;
+mod labels;
+mod loops;
+mod scope;
+mod stmt;
+mod table;
+
+use lasso::Rodeo;
+
+use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Function, Name};
+use crate::error::SyntaxError;
+use crate::lexer::{self, Token};
+use crate::names::Names;
+use crate::span::Span;
+
+use function::FunctionState;
+use labels::{PendingGoto, VisibleLabel};
+
+/// Nesting at which parsing fails; C calls of the caller are part of it (`LUAI_MAXCCALLS`).
+const MAX_DEPTH: u32 = 200;
+
+/// Depth at which `load` starts to parse when the main chunk of a script calls it.
+const LOAD_DEPTH: u32 = 2;
+
+/// Errors are rare and large: boxed, they keep the recursive functions' frames small.
+type Result<T> = std::result::Result<T, Box<SyntaxError>>;
+
+/// Parses `source` (without shebang handling; see [`skip_preamble`](crate::skip_preamble)). `chunk` is the
+/// display name of the chunk, as messages show it (see [`chunkid`](crate::chunkid)).
+///
+/// # Errors
+/// The first error in the text, worded and placed as PUC does.
+pub fn parse(source: &[u8], chunk: &[u8]) -> std::result::Result<Chunk, SyntaxError> {
+    parse_at_depth(source, chunk, LOAD_DEPTH)
+}
+
+/// Like [`parse`], for a caller that has used up `depth` of the 200 levels of nesting that native calls
+/// and the parser share in PUC.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_at_depth(
+    source: &[u8],
+    chunk: &[u8],
+    depth: u32,
+) -> std::result::Result<Chunk, SyntaxError> {
+    Parser::new(source, chunk, depth).chunk().map_err(|error| *error)
+}
+
+/// The names that the grammar itself mentions.
+struct KnownNames {
+    env: Name,
+    receiver: Name,
+    for_state: Name,
+    end_of_loop: Name,
+}
+
+struct Parser<'s> {
+    lexer: logos::Lexer<'s, Token>,
+    source: &'s [u8],
+    chunk: &'s [u8],
+    /// The current token.
+    token: Token,
+    span: Span,
+    /// The token after it, once looked at.
+    ahead: Option<(Token, Span)>,
+    /// Where the last consumed token ended.
+    previous_end: u32,
+    /// The line that the lexer had reached when the last token was consumed: instructions emitted now
+    /// count on it.
+    last_line: u32,
+    depth: u32,
+    names: Rodeo,
+    known: KnownNames,
+    exprs: Vec<Expr>,
+    /// Functions by number; those still open are in `open`.
+    functions: Vec<Option<Function>>,
+    /// The functions around the current place, outermost first.
+    open: Vec<FunctionState>,
+    /// Labels that a `goto` can see, of all open functions.
+    labels: Vec<VisibleLabel>,
+    /// Gotos whose label has not come yet, of all open functions.
+    gotos: Vec<PendingGoto>,
+}
+
+impl<'s> Parser<'s> {
+    fn new(source: &'s [u8], chunk: &'s [u8], depth: u32) -> Parser<'s> {
+        let mut names = Rodeo::new();
+        let known = KnownNames {
+            env: names.get_or_intern_static("_ENV"),
+            receiver: names.get_or_intern_static("self"),
+            for_state: names.get_or_intern_static("(for state)"),
+            end_of_loop: names.get_or_intern_static("break"),
+        };
+        Parser {
+            lexer: lexer::lexer(source),
+            source,
+            chunk,
+            token: Token::Eof,
+            span: Span::default(),
+            ahead: None,
+            previous_end: 0,
+            last_line: 1,
+            depth,
+            names,
+            known,
+            exprs: Vec::new(),
+            functions: Vec::new(),
+            open: Vec::new(),
+            labels: Vec::new(),
+            gotos: Vec::new(),
+        }
+    }
+
+    fn chunk(mut self) -> Result<Chunk> {
+        if u32::try_from(self.source.len()).is_err() {
+            return Err(self.bare_error("chunk too large".into()));
+        }
+        self.open_main();
+        self.advance()?;
+        let body = self.statements()?;
+        self.check(&Token::Eof)?;
+        self.close_function(Block { stmts: body }, 0)?;
+        let functions = self.functions.into_iter().flatten().collect();
+        Ok(Chunk { functions, exprs: self.exprs, names: Names::new(self.names) })
+    }
+
+    /// The line that the lexer has reached: the current token's last line, or that of the token ahead.
+    fn line(&self) -> u32 {
+        self.lexer.extras.line
+    }
+
+    fn read(&mut self) -> Result<(Token, Span)> {
+        let end = self.source.len() as u32;
+        let result = self.lexer.next();
+        let range = self.lexer.span();
+        let span = Span { start: range.start as u32, end: range.end as u32 };
+        match result {
+            Some(Ok(token)) => Ok((token, span)),
+            None => Ok((Token::Eof, Span { start: end, end })),
+            Some(Err(error)) => Err(self.lexical_error(&error, span)),
+        }
+    }
+
+    /// Goes to the next token.
+    fn advance(&mut self) -> Result<()> {
+        self.previous_end = self.span.end;
+        self.last_line = self.line();
+        (self.token, self.span) = match self.ahead.take() {
+            Some(ahead) => ahead,
+            None => self.read()?,
+        };
+        Ok(())
+    }
+
+    /// The token after the current one.
+    fn peek(&mut self) -> Result<&Token> {
+        if self.ahead.is_none() {
+            self.ahead = Some(self.read()?);
+        }
+        Ok(self.ahead.as_ref().map_or(&Token::Eof, |(token, _)| token))
+    }
+
+    /// Skips the current token if it is `token`.
+    fn accept(&mut self, token: &Token) -> Result<bool> {
+        let found = self.token == *token;
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    fn check(&self, token: &Token) -> Result<()> {
+        if self.token == *token { Ok(()) } else { Err(self.expected(token)) }
+    }
+
+    fn expect(&mut self, token: &Token) -> Result<()> {
+        self.check(token)?;
+        self.advance()
+    }
+
+    /// Skips `close`, which must match the `opening` token of line `line`.
+    fn expect_match(&mut self, close: &Token, opening: &Token, line: u32) -> Result<()> {
+        if self.accept(close)? { Ok(()) } else { Err(self.unmatched(close, opening, line)) }
+    }
+
+    /// Reads a name, as bytes of the source.
+    fn name_text(&mut self) -> Result<&'s [u8]> {
+        self.check(&Token::Name)?;
+        let text = &self.source[self.span.start as usize..self.span.end as usize];
+        self.advance()?;
+        Ok(text)
+    }
+
+    /// Reads a name.
+    fn name(&mut self) -> Result<Name> {
+        let text = self.name_text()?;
+        let text = std::str::from_utf8(text).expect("the lexer takes ASCII names only");
+        Ok(self.names.get_or_intern(text))
+    }
+
+    fn enter_level(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth >= MAX_DEPTH {
+            Err(self.bare_error("C stack overflow".into()))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn leave_level(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Adds an expression that began at byte `start` and ends with the last consumed token.
+    fn add(&mut self, kind: ExprKind, line: u32, start: u32) -> ExprId {
+        let id = ExprId(self.exprs.len() as u32);
+        self.exprs.push(Expr { kind, line, span: Span { start, end: self.previous_end } });
+        id
+    }
+
+    fn kind(&self, id: ExprId) -> &ExprKind {
+        &self.exprs[id.0 as usize].kind
+    }
+
+    fn set_line(&mut self, id: ExprId, line: u32) {
+        self.exprs[id.0 as usize].line = line;
+    }
+
+    /// Says that the value of `id` is needed here: an expression whose instruction PUC delays until now
+    /// counts on the line of now.
+    fn settle(&mut self, id: ExprId) {
+        let line = self.last_line;
+        if matches!(
+            self.kind(id),
+            ExprKind::Nil
+                | ExprKind::True
+                | ExprKind::False
+                | ExprKind::Integer(_)
+                | ExprKind::Float(_)
+                | ExprKind::Str(_)
+                | ExprKind::Local(_)
+                | ExprKind::Upvalue(_)
+                | ExprKind::Global { .. }
+                | ExprKind::Index { .. }
+        ) {
+            self.set_line(id, line);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Statements other than loops and assignments (manual 3.3).
+
+use super::{Parser, Result};
+use crate::ast::{Attrib, Block, ExprId, ExprKind, LocalId, Stmt, StmtKind};
+use crate::lexer::Token;
+
+impl Parser<'_> {
+    /// A list of statements in the block that was just entered.
+    pub(super) fn statements(&mut self) -> Result<Vec<Stmt>> {
+        let mut stmts = Vec::new();
+        self.statements_into(&mut stmts)?;
+        Ok(stmts)
+    }
+
+    fn statements_into(&mut self, stmts: &mut Vec<Stmt>) -> Result<()> {
+        while !self.follows_block(true) {
+            let is_return = self.token == Token::Return;
+            self.statement(stmts)?;
+            if is_return {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A list of statements with a scope of its own.
+    pub(super) fn block(&mut self) -> Result<Block> {
+        self.enter_block(false);
+        let stmts = self.statements()?;
+        self.leave_block()?;
+        Ok(Block { stmts })
+    }
+
+    /// One statement; void ones leave nothing in `stmts`, labels before other labels may leave several.
+    fn statement(&mut self, stmts: &mut Vec<Stmt>) -> Result<()> {
+        let line = self.line();
+        self.enter_level()?;
+        let kind = match self.token {
+            Token::Semicolon => {
+                self.advance()?;
+                None
+            }
+            Token::If => Some(self.if_statement(line)?),
+            Token::While => Some(self.while_statement(line)?),
+            Token::Do => {
+                self.advance()?;
+                let body = self.block()?;
+                self.expect_match(&Token::End, &Token::Do, line)?;
+                Some(StmtKind::Do(body))
+            }
+            Token::For => Some(self.for_statement(line)?),
+            Token::Repeat => Some(self.repeat_statement(line)?),
+            Token::Function => Some(self.function_statement(line)?),
+            Token::Local => {
+                self.advance()?;
+                if self.accept(&Token::Function)? {
+                    Some(self.local_function()?)
+                } else {
+                    Some(self.local_statement()?)
+                }
+            }
+            Token::DoubleColon => {
+                self.advance()?;
+                self.label_statement(stmts, line)?;
+                None
+            }
+            Token::Return => {
+                self.advance()?;
+                Some(self.return_statement()?)
+            }
+            Token::Break => {
+                let line = self.line();
+                self.advance()?;
+                Some(StmtKind::Goto(self.break_target(line)?))
+            }
+            Token::Goto => {
+                self.advance()?;
+                Some(StmtKind::Goto(self.goto_target()?))
+            }
+            _ => Some(self.expression_statement()?),
+        };
+        stmts.extend(kind.map(|kind| Stmt { kind, line }));
+        self.leave_level();
+        Ok(())
+    }
+
+    fn if_statement(&mut self, line: u32) -> Result<StmtKind> {
+        let mut arms = vec![self.if_arm()?];
+        while self.token == Token::ElseIf {
+            arms.push(self.if_arm()?);
+        }
+        let otherwise = if self.accept(&Token::Else)? { Some(self.block()?) } else { None };
+        self.expect_match(&Token::End, &Token::If, line)?;
+        Ok(StmtKind::If { arms, otherwise })
+    }
+
+    /// `if cond then block`, or the same with `elseif`
+    fn if_arm(&mut self) -> Result<(ExprId, Block)> {
+        self.advance()?;
+        let cond = self.expr()?;
+        self.expect(&Token::Then)?;
+        self.settle(cond);
+        let mut stmts = Vec::new();
+        self.enter_block(false);
+        // PUC reads a leading `break` here and not as a statement, so it takes no level.
+        if self.token == Token::Break {
+            let line = self.line();
+            self.advance()?;
+            let kind = StmtKind::Goto(self.break_target(line)?);
+            stmts.push(Stmt { kind, line });
+            while self.accept(&Token::Semicolon)? {}
+            if self.follows_block(false) {
+                self.leave_block()?;
+                return Ok((cond, Block { stmts }));
+            }
+        }
+        self.statements_into(&mut stmts)?;
+        self.leave_block()?;
+        Ok((cond, Block { stmts }))
+    }
+
+    /// `function a.b:c() … end`
+    fn function_statement(&mut self, line: u32) -> Result<StmtKind> {
+        let start = self.span.start;
+        self.advance()?;
+        let mut target = self.variable()?;
+        let mut is_method = false;
+        while !is_method && matches!(self.token, Token::Dot | Token::Colon) {
+            is_method = self.token == Token::Colon;
+            target = self.field_access(target)?;
+        }
+        let function = self.function_body(is_method, line)?;
+        let value = self.function_expr(function, start);
+        self.check_writable(target)?;
+        self.set_line(target, line);
+        Ok(StmtKind::Function { target, value })
+    }
+
+    /// `local function f() … end`, the keywords skipped
+    fn local_function(&mut self) -> Result<StmtKind> {
+        let name = self.name()?;
+        let local = self.declare(name)?;
+        self.activate(1);
+        let func = self.function_body(false, self.line())?;
+        Ok(StmtKind::LocalFunction { local, func })
+    }
+
+    /// `local a <attrib>, b = …`, the keyword skipped
+    fn local_statement(&mut self) -> Result<StmtKind> {
+        let mut locals = Vec::new();
+        let mut has_close = false;
+        loop {
+            let name = self.name()?;
+            let local = self.declare(name)?;
+            let attrib = self.attribute()?;
+            self.current().function.locals[local.0 as usize].attrib = attrib;
+            if attrib == Attrib::Close {
+                if has_close {
+                    return Err(
+                        self.semantic_error("multiple to-be-closed variables in local list")
+                    );
+                }
+                has_close = true;
+            }
+            locals.push(local);
+            if !self.accept(&Token::Comma)? {
+                break;
+            }
+        }
+        let values = if self.accept(&Token::Assign)? { self.expr_list()? } else { Vec::new() };
+        self.activate(locals.len());
+        Ok(StmtKind::Local { locals, values })
+    }
+
+    fn attribute(&mut self) -> Result<Attrib> {
+        if !self.accept(&Token::Less)? {
+            return Ok(Attrib::Regular);
+        }
+        let text = self.name_text()?;
+        self.expect(&Token::Greater)?;
+        match text {
+            b"const" => Ok(Attrib::Const),
+            b"close" => Ok(Attrib::Close),
+            _ => {
+                let text = String::from_utf8_lossy(text);
+                Err(self.semantic_error(&format!("unknown attribute '{text}'")))
+            }
+        }
+    }
+
+    /// `::name::`, the first token skipped, and the void statements after it
+    fn label_statement(&mut self, stmts: &mut Vec<Stmt>, line: u32) -> Result<()> {
+        let name = self.name()?;
+        self.expect(&Token::DoubleColon)?;
+        let place = stmts.len();
+        while matches!(self.token, Token::Semicolon | Token::DoubleColon) {
+            self.statement(stmts)?;
+        }
+        let at_block_end = self.follows_block(false);
+        let label = self.new_label(name, line, at_block_end)?;
+        stmts.insert(place, Stmt { kind: StmtKind::Label { label, at_block_end }, line });
+        Ok(())
+    }
+
+    fn return_statement(&mut self) -> Result<StmtKind> {
+        let is_empty = self.follows_block(true) || self.token == Token::Semicolon;
+        let values = if is_empty { Vec::new() } else { self.expr_list()? };
+        self.accept(&Token::Semicolon)?;
+        Ok(StmtKind::Return { values })
+    }
+
+    /// A call or an assignment.
+    fn expression_statement(&mut self) -> Result<StmtKind> {
+        let first = self.suffixed_expr()?;
+        if matches!(self.token, Token::Assign | Token::Comma) {
+            return self.assignment(first);
+        }
+        match self.kind(first) {
+            ExprKind::Call { .. } | ExprKind::MethodCall { .. } => Ok(StmtKind::Call(first)),
+            _ => Err(self.error("syntax error")),
+        }
+    }
+
+    /// Declares one of the hidden variables of a loop.
+    pub(super) fn declare_state(&mut self) -> Result<LocalId> {
+        self.declare(self.known.for_state)
+    }
+}
