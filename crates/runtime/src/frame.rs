@@ -2,8 +2,8 @@
 //!
 //! A frame is `[callee][header][R0 ..]`; *base* is the address of `R0`. The header is one slot:
 //! its first word is the **frame word** (code id and pc), its second packs, from the low byte up, the tag [`Tag::FRAME`] (so that a stale
-//! header is never mistaken for a value), flags, the number of extra arguments (24 bits) and the distance to the caller's
-//! base in slots (24 bits; 0: the bottom frame of its stack).
+//! header is never mistaken for a value), 16 flags, the number of extra arguments (20 bits) and the distance to the caller's
+//! base in slots (20 bits; 0: the bottom frame of its stack).
 
 use crate::value::{Tag, Value};
 
@@ -38,21 +38,23 @@ impl FrameWord {
 /// Flags of a frame.
 pub mod flags {
     /// Entered from the host: its return ends the interpreter loop that runs it.
-    pub const BOUNDARY: u8 = 1;
+    pub const BOUNDARY: u16 = 1;
+    /// Called by a native function that goes on at its next step with the results.
+    pub const CONTINUED: u16 = 2;
     /// A native frame that catches errors of what it calls (`pcall`).
-    pub const PROTECTED: u8 = 2;
+    pub const PROTECTED: u16 = 4;
     /// As PROTECTED, and register 0 is a message handler (`xpcall`).
-    pub const HANDLER: u8 = 4;
+    pub const HANDLER: u16 = 8;
+    /// A protected frame in which an error has arrived: to-be-closed variables above it are being closed, or it is told.
+    pub const CLOSING: u16 = 16;
     /// It was called by a tail call, so its caller is unknown.
-    pub const TAIL: u8 = 8;
-    /// A protected frame in which an error has arrived: to-be-closed variables above it are being closed.
-    pub const CLOSING: u8 = 16;
+    pub const TAIL: u16 = 32;
     /// The call is a finalizer (`__gc`), called by the collector.
-    pub const FINALIZER: u8 = 32;
+    pub const FINALIZER: u16 = 64;
     /// The call is a hook.
-    pub const HOOK: u8 = 64;
-    /// The frame is returning and closes its variables first: its results are already in place above.
-    pub const RETURNING: u8 = 128;
+    pub const HOOK: u16 = 128;
+    /// Flags with which a return is not simply to a Lua caller.
+    pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED;
 }
 
 /// The second word of a header.
@@ -61,30 +63,30 @@ pub mod flags {
 pub struct Link(pub u64);
 
 impl Link {
-    /// From its parts; `extra` and `distance` below 2^24.
+    /// From its parts; `extra` and `distance` below 2^20.
     #[inline(always)]
-    pub const fn new(flags: u8, extra: usize, distance: usize) -> Link {
-        Link(Tag::FRAME.0 as u64 | (flags as u64) << 8 | (extra as u64) << 16 | (distance as u64) << 40)
+    pub const fn new(flags: u16, extra: usize, distance: usize) -> Link {
+        Link(Tag::FRAME.0 as u64 | (flags as u64) << 8 | (extra as u64) << 24 | (distance as u64) << 44)
     }
     /// Flags.
     #[inline(always)]
-    pub const fn flags(self) -> u8 {
-        (self.0 >> 8) as u8
+    pub const fn flags(self) -> u16 {
+        (self.0 >> 8) as u16
     }
     /// Number of extra arguments, which lie below the callee slot.
     #[inline(always)]
     pub const fn extra(self) -> usize {
-        (self.0 >> 16) as usize & 0xFF_FFFF
+        (self.0 >> 24) as usize & 0xF_FFFF
     }
     /// Slots from the caller's base to this base.
     #[inline(always)]
     pub const fn distance(self) -> usize {
-        (self.0 >> 40) as usize
+        (self.0 >> 44) as usize
     }
     /// With other flags.
     #[inline(always)]
-    pub const fn with_flags(self, flags: u8) -> Link {
-        Link(self.0 & !0xFF00 | (flags as u64) << 8)
+    pub const fn with_flags(self, flags: u16) -> Link {
+        Link(self.0 & !0xFF_FF00 | (flags as u64) << 8)
     }
 }
 
@@ -138,7 +140,7 @@ impl Frame {
     /// # Safety
     /// As [`Frame::callee`].
     #[inline(always)]
-    pub unsafe fn add_flags(self, bits: u8) {
+    pub unsafe fn add_flags(self, bits: u16) {
         let l = self.link();
         self.set_link(l.with_flags(l.flags() | bits));
     }
@@ -147,7 +149,7 @@ impl Frame {
     /// # Safety
     /// As [`Frame::callee`].
     #[inline(always)]
-    pub unsafe fn clear_flags(self, bits: u8) {
+    pub unsafe fn clear_flags(self, bits: u16) {
         let l = self.link();
         self.set_link(l.with_flags(l.flags() & !bits));
     }

@@ -1,10 +1,12 @@
 //! What one state keeps for a proto: constants as objects of its heap, inline caches, feedback, counters.
 
+use std::ptr::null_mut;
 use std::sync::Arc;
 
-use perilune_bytecode::{Instr, Proto};
+use perilune_bytecode::{Constant, Feedback, Instr, Proto};
 
-use crate::header::GcHeader;
+use crate::header::{GcHeader, Kind};
+use crate::state::State;
 use crate::string::LuaString;
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::Value;
@@ -28,8 +30,6 @@ pub struct Instance {
     pub is_vararg: bool,
     /// Entries so far, saturating.
     pub entries: u32,
-    /// Loop back-edges so far, saturating.
-    pub back_edges: u32,
     /// Inline caches of fields.
     pub fields: *mut FieldCache,
     /// Inline caches of globals.
@@ -143,7 +143,91 @@ pub struct SiteFeedback {
     pub array: u16,
 }
 
-/// The name of a field instruction's key is constant `C` or `B` of the instruction; this helper type keeps the two apart
-/// in signatures.
-#[derive(Clone, Copy)]
-pub struct FieldName(pub *mut LuaString);
+impl Instance {
+    /// The instance of `proto` in `st`, not yet seen by the collector's roots: the caller puts it into a closure or its parent.
+    ///
+    /// # Safety
+    /// `st` is live.
+    pub unsafe fn create(st: &mut State, proto: &Arc<Proto>) -> *mut Instance {
+        let constants: Box<[Value]> = proto
+            .constants
+            .iter()
+            .map(|c| match c {
+                Constant::Nil => Value::NIL,
+                Constant::Bool(b) => Value::bool(*b),
+                Constant::Integer(i) => Value::int(*i),
+                Constant::Float(f) => Value::float(*f),
+                Constant::Str(s) => Value::string(st.intern(s)),
+            })
+            .collect();
+        let mut cells = vec![0u32; proto.code.len()].into_boxed_slice();
+        let (mut fields, mut globals, mut callees, mut sites) = (0u32, 0u32, 0u32, 0u32);
+        for (cell, i) in cells.iter_mut().zip(proto.code.iter()) {
+            let next = match i.op().feedback() {
+                Feedback::Field => &mut fields,
+                Feedback::Global => &mut globals,
+                Feedback::Callee => &mut callees,
+                Feedback::Site => &mut sites,
+                _ => continue,
+            };
+            *cell = *next;
+            *next += 1;
+        }
+        let field = || FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 };
+        let global = || GlobalCache { env: null_mut(), cell: null_mut() };
+        let callee = || CalleeCache { callee: 0, others: 0 };
+        let site = || SiteFeedback { fields: 0, array_kinds: 0, array: 0 };
+        let mut storage = Storage {
+            constants,
+            cells,
+            fields: (0..fields).map(|_| field()).collect(),
+            globals: (0..globals).map(|_| global()).collect(),
+            callees: (0..callees).map(|_| callee()).collect(),
+            sites: (0..sites).map(|_| site()).collect(),
+        };
+        let bytes = size_of::<Instance>()
+            + storage.constants.len() * 16
+            + storage.cells.len() * 4
+            + storage.fields.len() * size_of::<FieldCache>()
+            + storage.globals.len() * 16
+            + storage.callees.len() * 16;
+        let this = Box::into_raw(Box::new(Instance {
+            header: GcHeader { kind: Kind::Instance, mark: 0, flags: 0, aux: 0, word: 0 },
+            code: proto.code.as_ptr(),
+            constants: storage.constants.as_ptr(),
+            cells: storage.cells.as_mut_ptr(),
+            max_stack: proto.max_stack,
+            num_params: proto.num_params,
+            is_vararg: proto.is_vararg,
+            entries: 0,
+            fields: storage.fields.as_mut_ptr(),
+            globals: storage.globals.as_mut_ptr(),
+            callees: storage.callees.as_mut_ptr(),
+            sites: storage.sites.as_mut_ptr(),
+            proto: proto.clone(),
+            children: vec![null_mut(); proto.protos.len()].into_boxed_slice(),
+            storage,
+        }));
+        st.adopt(this.cast(), bytes);
+        this
+    }
+
+    /// The instance of the function `i` defined inside.
+    ///
+    /// # Safety
+    /// `this` is a live instance of `st` with more than `i` inner functions.
+    #[inline(always)]
+    pub unsafe fn child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
+        let c = *(*this).children.as_ptr().add(i);
+        if c.is_null() { Instance::make_child(st, this, i) } else { c }
+    }
+
+    #[cold]
+    unsafe fn make_child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
+        let proto = (&(*this).proto.protos)[i].clone();
+        let c = Instance::create(st, &proto);
+        (&mut (*this).children)[i] = c;
+        st.barrier(this.cast());
+        c
+    }
+}

@@ -4,7 +4,12 @@
 
 #![allow(clippy::missing_safety_doc)]
 
+pub mod arith;
+pub mod cfmt;
 pub mod closure;
+pub mod compare;
+pub mod convert;
+pub mod debug;
 pub mod engine;
 pub mod frame;
 pub mod header;

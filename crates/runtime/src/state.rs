@@ -1,16 +1,23 @@
 //! One state: a heap, a set of globals, and the coroutine that runs.
 
+use std::ptr::{self, null_mut};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use perilune_bytecode::Proto;
+
+use crate::closure::{LuaClosure, Upvalue};
 use crate::engine::EngineShared;
+use crate::header::{GcHeader, Kind};
 use crate::heap::Heap;
+use crate::instance::Instance;
 use crate::meta::Event;
+use crate::native::Raised;
 use crate::string::LuaString;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, Table};
-use crate::thread::Thread;
-use crate::value::Value;
+use crate::thread::{ERROR_ROOM, MAX_STACK, MIN_FREE, Thread};
+use crate::value::{SlotExt, Tag, Value};
 use crate::vm::Vm;
 
 /// Bits of the poll word.
@@ -32,6 +39,8 @@ pub struct State {
     pub heap: Heap,
     /// Tested at function entries, back-edges and after calls and allocations; see [`poll`]. Written by other threads too.
     pub poll: AtomicU32,
+    /// Bumped when a table that caches of metatable chains depend on changes its structure.
+    pub meta_epoch: u32,
     /// Base of the top frame of the running coroutine. The interpreter keeps its own copy and stores it here before it calls out.
     pub base: *mut Value,
     /// End of the values of the top frame. For a Lua frame that called out: its base plus its `max_stack`.
@@ -40,10 +49,12 @@ pub struct State {
     pub limit: *mut Value,
     /// The running coroutine.
     pub thread: *mut Thread,
-    /// Bumped when a table that caches of metatable chains depend on changes its structure.
-    pub meta_epoch: u32,
     /// Nested entries of the interpreter from native code, and parser levels (PUC's `nCcalls`).
     pub native_depth: u32,
+    /// The message handler has seen `error` already.
+    pub error_handled: bool,
+    /// Small stacks: every growth is by what is needed only, so that stacks move often (a mode for tests).
+    pub small_stack: bool,
     /// The coroutine that the state was made with.
     pub main_thread: *mut Thread,
     /// The registry.
@@ -52,8 +63,6 @@ pub struct State {
     pub globals: *mut Table,
     /// Value of the error on its way.
     pub error: Value,
-    /// The message handler has seen `error` already.
-    pub error_handled: bool,
     /// Metatables of the basic types: nil, boolean, light userdata, number, string, function, thread.
     pub type_metas: [*mut Table; 7],
     /// Names of the metamethods.
@@ -70,8 +79,403 @@ pub struct State {
     pub shapes: hashbrown::HashMap<u32, *mut LocalShape, foldhash::fast::FixedState>,
     /// Further roots: values held by the host.
     pub host_roots: Vec<Value>,
+    /// Where warnings go, and whether they are on.
+    pub warn: Warnings,
     /// What runs code.
     pub vm: &'static Vm,
     /// The engine.
     pub engine: Arc<EngineShared>,
+}
+
+/// State of the warning system (manual 6.1, `warn`).
+#[derive(Default)]
+pub struct Warnings {
+    /// Warnings are shown.
+    pub on: bool,
+    /// The message so far is to be continued.
+    pub continuing: bool,
+}
+
+/// Index in [`State::type_metas`] of a tag, `None` for tables and full userdata.
+pub fn type_meta_index(tag: Tag) -> Option<usize> {
+    Some(match tag {
+        Tag::NIL => 0,
+        Tag::FALSE | Tag::TRUE => 1,
+        Tag::LIGHT => 2,
+        Tag::INTEGER | Tag::FLOAT => 3,
+        Tag::STRING => 4,
+        Tag::FUNCTION | Tag::NATIVE => 5,
+        Tag::THREAD => 6,
+        _ => return None,
+    })
+}
+
+impl State {
+    /// A new state without libraries. It is freed with [`State::destroy`].
+    pub fn create(engine: Arc<EngineShared>, vm: &'static Vm) -> *mut State {
+        let st = Box::into_raw(Box::new(State {
+            heap: Heap::new(),
+            poll: AtomicU32::new(0),
+            meta_epoch: 1,
+            base: null_mut(),
+            top: null_mut(),
+            limit: null_mut(),
+            thread: null_mut(),
+            native_depth: 0,
+            error_handled: false,
+            small_stack: false,
+            main_thread: null_mut(),
+            registry: null_mut(),
+            globals: null_mut(),
+            error: Value::NIL,
+            type_metas: [null_mut(); 7],
+            event_names: [null_mut(); Event::COUNT],
+            byte_strings: [null_mut(); 256],
+            memory_message: null_mut(),
+            empty_shape: null_mut(),
+            strings: StringTable::new(),
+            shapes: Default::default(),
+            host_roots: Vec::new(),
+            warn: Warnings::default(),
+            vm,
+            engine,
+        }));
+        // SAFETY: the state was just made and is not shared; nothing collects before it is complete.
+        unsafe {
+            let s = &mut *st;
+            s.empty_shape = LocalShape::empty(s);
+            for b in 0..=255u8 {
+                s.byte_strings[b as usize] = s.intern(&[b]);
+            }
+            for e in Event::ALL {
+                s.event_names[*e as usize] = s.intern(e.name().as_bytes());
+            }
+            s.memory_message = s.intern(b"not enough memory");
+            let main = Thread::create(s, false);
+            s.main_thread = main;
+            s.thread = main;
+            (*main).status = crate::thread::Status::Running;
+            (*main).non_yieldable = 1;
+            Thread::load_registers(st, main);
+            s.registry = Table::new_dict(s, 3);
+            s.globals = Table::new_dict(s, 6);
+            Table::make_environment(s, s.globals);
+            Table::set_int(s, s.registry, 1, Value::thread(main));
+            Table::set_int(s, s.registry, 2, Value::table(s.globals));
+        }
+        st
+    }
+
+    /// Runs all finalizers and frees the state.
+    ///
+    /// # Safety
+    /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to it is used again.
+    pub unsafe fn destroy(st: *mut State) {
+        (*st).gc_close();
+        drop(Box::from_raw(st));
+    }
+
+    /// Native functions may push up to here.
+    #[inline(always)]
+    pub fn hard_limit(&self) -> *mut Value {
+        // SAFETY: `limit` is MIN_FREE slots below the end of the stack's memory.
+        unsafe { self.limit.add(MIN_FREE) }
+    }
+
+    /// Makes room for `n` values above `top`.
+    ///
+    /// # Errors
+    /// "stack overflow".
+    ///
+    /// # Safety
+    /// `st` is live; its registers (`base`, `top`, `limit`) describe its running coroutine. Addresses into the stack are
+    /// stale afterwards.
+    pub unsafe fn reserve(st: *mut State, n: usize) -> Result<(), Raised> {
+        if (*st).limit.offset_from((*st).top) < n as isize { Thread::grow(st, n) } else { Ok(()) }
+    }
+
+    /// Puts back the frame of a native function after an error below it: base at `base` slots of the stack, `kept` values.
+    pub(crate) unsafe fn restore_frame(&mut self, base: usize, kept: usize) {
+        self.base = (*self.thread).stack.add(base);
+        self.top = self.base.add(kept);
+    }
+
+    /// A new coroutine that will call `f`.
+    ///
+    /// # Safety
+    /// `f` is a live value of this state.
+    pub unsafe fn new_thread(st: *mut State, f: Value) -> *mut Thread {
+        let th = Thread::create(&mut *st, (*st).small_stack);
+        (*th).stack.put(f);
+        // callee and header slot of the function to call first; its arguments come with the first resume
+        (*th).stack.add(1).put(Value::NIL);
+        (*th).top = (*th).stack.add(2);
+        th
+    }
+
+    /// A closure of `proto` with fresh upvalues, the first of which is `env`.
+    ///
+    /// # Safety
+    /// `env` is a live value of this state.
+    pub unsafe fn instantiate(st: *mut State, proto: &Arc<Proto>, env: Value) -> *mut LuaClosure {
+        let s = &mut *st;
+        let instance = Instance::create(s, proto);
+        let n = proto.upvalues.len();
+        let c = State::new_closure(s, instance, n);
+        for i in 0..n {
+            let up = s.alloc(Kind::Upvalue, size_of::<Upvalue>()).cast::<Upvalue>();
+            (*up).place = &raw mut (*up).closed;
+            (&raw mut (*up).closed).put(if i == 0 { env } else { Value::NIL });
+            *LuaClosure::upvalue(c, i) = up;
+        }
+        c
+    }
+
+    /// A closure whose upvalues the caller fills in at once.
+    #[inline(always)]
+    pub unsafe fn new_closure(&mut self, instance: *mut Instance, upvalues: usize) -> *mut LuaClosure {
+        let c = self.alloc(Kind::LuaClosure, LuaClosure::size_for(upvalues)).cast::<LuaClosure>();
+        (*c).header.aux = upvalues as u8;
+        (*c).instance = instance;
+        c
+    }
+
+    /// Compiles a chunk to a closure over `env` (default: the globals). `Err` is the message.
+    ///
+    /// # Safety
+    /// `st` is live, `env` a live value of it.
+    pub unsafe fn load(st: *mut State, source: &[u8], name: &[u8], mode: &[u8], env: Option<Value>) -> Result<*mut LuaClosure, Vec<u8>> {
+        let binary = source.first() == Some(&0x1B);
+        let (kind, letter) = if binary { ("binary", b'b') } else { ("text", b't') };
+        if !mode.contains(&letter) {
+            return Err(format!("attempt to load a {kind} chunk (mode is '{}')", String::from_utf8_lossy(mode)).into_bytes());
+        }
+        let proto = if binary {
+            perilune_bytecode::undump(source, name).map_err(|e| e.message)?
+        } else {
+            let depth = (*st).native_depth;
+            perilune_bytecode::compile_source(source, name, depth)?
+        };
+        let env = env.unwrap_or(Value::table((*st).globals));
+        Ok(State::instantiate(st, &proto, env))
+    }
+
+    /// Wants a safepoint soon, for `reason` (a bit of [`poll`]).
+    #[inline]
+    pub fn request(&self, reason: u32) {
+        self.poll.fetch_or(reason, Ordering::Relaxed);
+    }
+
+    /// Finds or makes the open upvalue for a stack slot of the running coroutine.
+    ///
+    /// # Safety
+    /// `place` is a slot of the running coroutine's stack.
+    pub unsafe fn find_upvalue(&mut self, place: *mut Value) -> *mut Upvalue {
+        let th = self.thread;
+        let mut link: *mut *mut Upvalue = &raw mut (*th).open;
+        loop {
+            let up = *link;
+            if up.is_null() || (*up).place < place {
+                break;
+            }
+            if (*up).place == place {
+                return up;
+            }
+            link = next_open_place(up);
+        }
+        let up = self.alloc(Kind::Upvalue, size_of::<Upvalue>()).cast::<Upvalue>();
+        (*up).place = place;
+        (&raw mut (*up).closed).put(Value::NIL);
+        *next_open_place(up) = *link;
+        *link = up;
+        up
+    }
+
+    /// Closes the running coroutine's open upvalues at or above `level`.
+    ///
+    /// # Safety
+    /// `level` is an address in the running coroutine's stack.
+    #[inline]
+    pub unsafe fn close_upvalues(&mut self, level: *mut Value) {
+        loop {
+            let up = (*self.thread).open;
+            if up.is_null() || (*up).place < level {
+                return;
+            }
+            (*self.thread).open = *next_open_place(up);
+            let v = (*up).place.get();
+            (&raw mut (*up).closed).put(v);
+            (*up).place = &raw mut (*up).closed;
+            if v.is_collectable() {
+                self.barrier(up.cast());
+            }
+        }
+    }
+
+    /// Registers `object` for finalization if `meta` (may be null) has `__gc`.
+    ///
+    /// # Safety
+    /// `object` is a live table or userdata, `meta` its metatable.
+    pub unsafe fn note_finalizer(&mut self, object: Value, meta: *mut Table) {
+        if meta.is_null() || (*object.as_header()).flags & GcHeader::FINALIZER != 0 {
+            return;
+        }
+        if !Table::fast_event(self, meta, Event::Gc).is_nil() {
+            self.register_finalizer(object);
+        }
+    }
+}
+
+/// Where an open upvalue keeps its successor: the payload of `closed`.
+#[inline(always)]
+pub(crate) unsafe fn next_open_place(up: *mut Upvalue) -> *mut *mut Upvalue {
+    (&raw mut (*up).closed).cast::<*mut Upvalue>()
+}
+
+impl Thread {
+    /// A coroutine with an empty stack.
+    ///
+    /// # Safety
+    /// `st` is live.
+    pub unsafe fn create(st: &mut State, small: bool) -> *mut Thread {
+        let capacity = if small { MIN_FREE + 2 } else { crate::thread::INITIAL_STACK };
+        let stack = alloc_stack(capacity);
+        let header = GcHeader { kind: Kind::Thread, mark: 0, flags: 0, aux: 0, word: 0 };
+        let th = Box::into_raw(Box::new(Thread {
+            header,
+            stack,
+            capacity,
+            base: stack,
+            top: stack,
+            open: null_mut(),
+            to_close: Vec::new(),
+            returning: Vec::new(),
+            status: crate::thread::Status::Suspended,
+            failed: false,
+            resumer: null_mut(),
+            non_yieldable: 0,
+            high_water: stack,
+            hook: None,
+        }));
+        st.adopt(th.cast(), size_of::<Thread>() + capacity * 16);
+        th
+    }
+
+    /// Makes `th` the running coroutine: loads its registers into the state.
+    ///
+    /// # Safety
+    /// Both are live; the registers of the coroutine that ran were saved.
+    #[inline(always)]
+    pub unsafe fn load_registers(st: *mut State, th: *mut Thread) {
+        (*st).thread = th;
+        (*st).base = (*th).base;
+        (*st).top = (*th).top;
+        (*st).limit = (*th).stack.add((*th).capacity - MIN_FREE);
+    }
+
+    /// Saves the state's registers into its running coroutine.
+    ///
+    /// # Safety
+    /// `st` is live.
+    #[inline(always)]
+    pub unsafe fn save_registers(st: *mut State) {
+        (*(*st).thread).base = (*st).base;
+        (*(*st).thread).top = (*st).top;
+    }
+
+    /// Makes room for `n` slots above the state's `top`.
+    ///
+    /// # Errors
+    /// "stack overflow".
+    ///
+    /// # Safety
+    /// As [`State::reserve`].
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn grow(st: *mut State, n: usize) -> Result<(), Raised> {
+        let th = (*st).thread;
+        let used = (*st).top.offset_from((*th).stack) as usize;
+        let needed = used + n + MIN_FREE;
+        let handling = (*th).capacity > MAX_STACK + MIN_FREE;
+        if needed > MAX_STACK + MIN_FREE {
+            if handling || n > MAX_STACK {
+                if needed > MAX_STACK + MIN_FREE + ERROR_ROOM {
+                    return Err(if handling {
+                        (*st).error = Value::string((*st).intern(b"error in error handling"));
+                        (*st).error_handled = true;
+                        Raised::new()
+                    } else {
+                        crate::debug::runtime_error(st, b"stack overflow")
+                    });
+                }
+            } else {
+                // leave room for the handler of this very error
+                Thread::set_capacity(st, MAX_STACK + MIN_FREE + ERROR_ROOM);
+                return Err(crate::debug::runtime_error(st, b"stack overflow"));
+            }
+        }
+        let target = if (*st).small_stack { needed } else { needed.max((*th).capacity * 2).min((MAX_STACK + MIN_FREE).max(needed)) };
+        if target > (*th).capacity {
+            if !(*st).check_room((target - (*th).capacity) * 16) {
+                (*st).error = Value::string((*st).memory_message);
+                (*st).error_handled = false;
+                return Err(Raised::new());
+            }
+            Thread::set_capacity(st, target);
+        }
+        Ok(())
+    }
+
+    /// After an error was caught: gives back the extra room of a stack overflow.
+    ///
+    /// # Safety
+    /// As [`State::reserve`].
+    #[inline]
+    pub unsafe fn shrink_after_error(st: *mut State) {
+        if (*(*st).thread).capacity > MAX_STACK + MIN_FREE {
+            let used = (*st).top.offset_from((*(*st).thread).stack) as usize;
+            if used + 64 < MAX_STACK {
+                Thread::set_capacity(st, MAX_STACK + MIN_FREE);
+            }
+        }
+    }
+
+    /// Moves the running coroutine's stack to a new allocation and re-points everything that points into it.
+    unsafe fn set_capacity(st: *mut State, capacity: usize) {
+        let th = (*st).thread;
+        let old = (*th).stack;
+        let new = alloc_stack(capacity);
+        let used = ((*st).top.offset_from(old) as usize + MIN_FREE).min((*th).capacity).min(capacity);
+        // frames that called out may own registers above `top`; copy all that fits
+        let keep = (*th).capacity.min(capacity).max(used);
+        ptr::copy_nonoverlapping(old, new, keep);
+        let moved = |p: *mut Value| new.add(p.offset_from(old) as usize);
+        (*st).base = moved((*st).base);
+        (*st).top = moved((*st).top);
+        (*th).base = moved((*th).base);
+        (*th).top = moved((*th).top);
+        (*th).high_water = moved((*th).high_water);
+        let mut up = (*th).open;
+        while !up.is_null() {
+            (*up).place = moved((*up).place);
+            up = *next_open_place(up);
+        }
+        let old_capacity = (*th).capacity;
+        (*th).stack = new;
+        (*th).capacity = capacity;
+        (*st).limit = new.add(capacity - MIN_FREE);
+        free_stack(old, old_capacity);
+        (*st).heap.note_external((capacity as isize - old_capacity as isize) * 16);
+    }
+}
+
+/// Stack memory: all nil.
+fn alloc_stack(capacity: usize) -> *mut Value {
+    let slots: Box<[Value]> = vec![Value::NIL; capacity].into_boxed_slice();
+    Box::into_raw(slots).cast()
+}
+
+/// Frees stack memory.
+pub(crate) unsafe fn free_stack(stack: *mut Value, capacity: usize) {
+    drop(Box::from_raw(ptr::slice_from_raw_parts_mut(stack, capacity)));
 }

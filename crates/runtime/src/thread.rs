@@ -46,6 +46,8 @@ pub struct Thread {
     pub open: *mut Upvalue,
     /// To-be-closed variables: offsets in the stack, rising.
     pub to_close: Vec<u32>,
+    /// Returns that wait for variables to be closed: offset of the frame's base, number of results.
+    pub returning: Vec<(u32, u32)>,
     /// Status.
     pub status: Status,
     /// It ended with an error, whose value `coroutine.close` still has to report.

@@ -1,0 +1,267 @@
+//! Calls: entering frames of Lua and native functions.
+
+use perilune_runtime::closure::NativeClosure;
+use perilune_runtime::debug;
+use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
+use perilune_runtime::meta::Event;
+use perilune_runtime::native::{Cx, Raised, Ret};
+use perilune_runtime::state::{State, poll};
+use perilune_runtime::table::Table;
+use perilune_runtime::thread::{MIN_FREE, Thread};
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+use crate::step::{Exit, Step, raised};
+use crate::{hooks, ret, run};
+
+/// Most nested entries from native code (PUC's `LUAI_MAXCCALLS`).
+pub(crate) const MAX_NATIVE_DEPTH: u32 = 200;
+
+/// What was entered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entered {
+    /// A frame of a Lua function, ready to run.
+    Lua,
+    /// A frame of a native function, whose code has not run yet.
+    Native,
+}
+
+/// Pushes a frame for the function at `callee` (its header slot and `nargs` arguments follow it) on top of the frame `State::base`, and makes it the
+/// top frame. Not callable values are replaced by their `__call`.
+///
+/// # Safety
+/// I2; the arguments lie in the stack.
+pub(crate) unsafe fn enter(st: *mut State, mut callee: *mut Value, mut nargs: usize, frame_flags: u16) -> Result<Entered, Exit> {
+    let s = &mut *st;
+    let mut tries = 0;
+    loop {
+        let f = callee.get();
+        match f.tag() {
+            Tag::FUNCTION => {
+                let inst = (*f.as_function()).instance;
+                let (np, ms) = ((*inst).num_params as usize, (*inst).max_stack as usize);
+                let mut base = callee.add(2);
+                let mut distance = base.offset_from(s.base) as usize;
+                if s.thread_bottom(base) {
+                    distance = 0;
+                }
+                for i in nargs..np {
+                    // room: every frame has MIN_FREE slots past its end; parameters beyond that are checked below
+                    if i >= nargs + MIN_FREE / 2 {
+                        break;
+                    }
+                    base.add(i).put(Value::NIL);
+                }
+                let need = ms.max(np) + if (*inst).is_vararg { nargs.max(np) + 2 } else { 0 };
+                if s.limit.offset_from(base) < need as isize {
+                    let at = base.offset_from((*s.thread).stack);
+                    s.top = base.add(nargs);
+                    raised(Thread::grow(st, need))?;
+                    base = (*s.thread).stack.offset(at);
+                }
+                for i in nargs..np {
+                    base.add(i).put(Value::NIL);
+                }
+                let mut extra = 0;
+                if (*inst).is_vararg {
+                    let actual = nargs.max(np);
+                    extra = actual - np;
+                    let moved = base.add(actual + 2);
+                    moved.sub(2).put(f);
+                    for i in 0..np {
+                        moved.add(i).put(base.add(i).get());
+                        base.add(i).put(Value::NIL);
+                    }
+                    // the abandoned header must not look like one of a live frame
+                    base.sub(1).put(Value::NIL);
+                    if distance != 0 {
+                        distance += actual + 2;
+                    }
+                    base = moved;
+                }
+                let frame = Frame(base);
+                frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
+                frame.set_link(Link::new(frame_flags, extra, distance));
+                s.base = base;
+                s.top = base.add(ms);
+                (*inst).entries = (*inst).entries.wrapping_add(1);
+                return Ok(Entered::Lua);
+            }
+            Tag::NATIVE => {
+                let mut base = callee.add(2);
+                if s.limit.offset_from(base) < nargs as isize {
+                    let at = base.offset_from((*s.thread).stack);
+                    s.top = base.add(nargs);
+                    raised(Thread::grow(st, MIN_FREE))?;
+                    base = (*s.thread).stack.offset(at);
+                }
+                let distance = if s.thread_bottom(base) { 0 } else { base.offset_from(s.base) as usize };
+                let frame = Frame(base);
+                frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
+                frame.set_link(Link::new(frame_flags, 0, distance));
+                s.base = base;
+                s.top = base.add(nargs);
+                return Ok(Entered::Native);
+            }
+            _ => {
+                let h = Table::metamethod(s, f, Event::Call);
+                tries += 1;
+                if h.is_nil() || tries > 100 {
+                    s.top = s.top.max(callee.add(2 + nargs));
+                    return Err(debug::call_error(st, callee).into_exit());
+                }
+                if s.limit.offset_from(callee) < nargs as isize + 4 {
+                    let at = callee.offset_from((*s.thread).stack);
+                    s.top = callee.add(2 + nargs);
+                    raised(Thread::grow(st, MIN_FREE))?;
+                    callee = (*s.thread).stack.offset(at);
+                }
+                let args = callee.add(2);
+                for i in (0..nargs).rev() {
+                    args.add(i + 1).put(args.add(i).get());
+                }
+                args.put(callee.get());
+                callee.put(h);
+                nargs += 1;
+            }
+        }
+    }
+}
+
+/// An error as an exit.
+pub(crate) trait IntoExit {
+    /// The exit.
+    fn into_exit(self) -> Exit;
+}
+
+impl IntoExit for Raised {
+    #[inline(always)]
+    fn into_exit(self) -> Exit {
+        Exit::Error
+    }
+}
+
+/// Runs the native function of the top frame, and whatever its end leads to, until a Lua frame is on top.
+///
+/// # Safety
+/// I2; the top frame is a native one whose step is set.
+pub(crate) unsafe fn run_native(st: *mut State) -> Step {
+    let s = &mut *st;
+    loop {
+        if s.poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0 {
+            hooks::native_call(st)?;
+        }
+        let base = s.base;
+        let f = Frame(base).callee().as_native();
+        let func = (*f).func;
+        match func(Cx::from_state(st)) {
+            Ok(Ret(n)) if n >= -1 => {
+                let (src, n) = if n < 0 { (s.base.sub(2), 1) } else { (s.top.sub(n as usize), n as usize) };
+                match ret::leave(st, src, n)? {
+                    Entered::Lua => return Ok(()),
+                    Entered::Native => {}
+                }
+            }
+            Ok(Ret::CALL) => {
+                let kept = kept(s.base);
+                let callee = s.base.add(kept);
+                let nargs = s.top.offset_from(callee) as usize - 2;
+                match enter(st, callee, nargs, flags::CONTINUED)? {
+                    Entered::Lua => return Ok(()),
+                    Entered::Native => {}
+                }
+            }
+            Ok(_) => return Err(Exit::Yield),
+            Err(_) => return Err(Exit::Error),
+        }
+    }
+}
+
+/// Values that the native frame at `base` keeps below the results that it waits for.
+pub(crate) unsafe fn kept(base: *mut Value) -> usize {
+    (Frame(base).word().pc() >> 8) as usize
+}
+
+/// Calls the function at `callee` from a Lua frame for the sake of the instruction at its pc, which
+/// gets the results by [`ret::deliver`].
+///
+/// # Safety
+/// I2; `callee`, its header slot and `nargs` arguments lie above the live registers of the top frame, whose pc is stored.
+pub(crate) unsafe fn call_for_instruction(st: *mut State, callee: *mut Value, nargs: usize) -> Step {
+    match enter(st, callee, nargs, 0)? {
+        Entered::Lua => Ok(()),
+        Entered::Native => run_native(st),
+    }
+}
+
+/// `Vm::call`: calls from a native function (or the collector), to the end.
+///
+/// # Safety
+/// I2; `callee`, its header slot and `nargs` arguments lie at the end of the top frame's values.
+pub(crate) unsafe fn call_from_native(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised> {
+    call_flagged(st, callee, nargs, 0)
+}
+
+/// As [`call_from_native`], with further flags for the new frame.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn call_flagged(st: *mut State, callee: *mut Value, nargs: usize, more: u16) -> Result<usize, Raised> {
+    let s = &mut *st;
+    if s.native_depth >= MAX_NATIVE_DEPTH {
+        depth_error(st)?;
+    }
+    s.native_depth += 1;
+    (*s.thread).non_yieldable += 1;
+    let base = s.base.offset_from((*s.thread).stack);
+    let at = callee.offset_from((*s.thread).stack);
+    let r = match enter(st, callee, nargs, flags::BOUNDARY | more) {
+        Ok(Entered::Lua) => run::execute(st),
+        Ok(Entered::Native) => match run_native(st) {
+            Ok(()) => run::execute(st),
+            Err(Exit::Error) => run::after_error(st),
+            Err(e) => Err(e),
+        },
+        Err(e) => Err(e),
+    };
+    (*s.thread).non_yieldable -= 1;
+    s.native_depth -= 1;
+    match r {
+        Err(Exit::Done) => {
+            debug_assert!(s.base == (*s.thread).stack.offset(base));
+            let callee = (*s.thread).stack.offset(at);
+            Ok(s.top.offset_from(callee) as usize)
+        }
+        Err(Exit::Error) => {
+            // the caller's frame is on top again
+            s.base = (*s.thread).stack.offset(base);
+            Err(Raised::new())
+        }
+        _ => unreachable!("a call from native code cannot yield"),
+    }
+}
+
+/// "C stack overflow", or, deep inside the handling of one, an error without a handler.
+#[cold]
+unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
+    let s = &mut *st;
+    if s.native_depth == MAX_NATIVE_DEPTH {
+        s.native_depth += 1;
+        let e = debug::runtime_error(st, b"C stack overflow");
+        // the handler runs in the room above the limit
+        let _ = crate::error::call_handler(st);
+        s.native_depth -= 1;
+        Err(e)
+    } else if s.native_depth >= MAX_NATIVE_DEPTH / 10 * 11 {
+        s.error = Value::string(s.intern(b"error in error handling"));
+        s.error_handled = true;
+        Err(Raised::new())
+    } else {
+        Ok(())
+    }
+}
+
+/// The native closure of a frame.
+#[allow(dead_code)]
+pub(crate) unsafe fn native_of(base: *mut Value) -> *mut NativeClosure {
+    Frame(base).callee().as_native()
+}

@@ -1,0 +1,158 @@
+//! Errors: finding who catches one, closing variables on the way, message handlers.
+
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::meta::Event;
+use perilune_runtime::state::State;
+use perilune_runtime::table::Table;
+use perilune_runtime::thread::Thread;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::call::{Entered, call_flagged, enter, kept, run_native};
+use crate::step::{Exit, Step};
+
+/// The error in `State::error` was raised with the top frame in place. Finds the protected call that catches it and lets it go on (`Ok`: a Lua frame is on top),
+/// or leaves the loop with [`Exit::Error`] when the frame entered from the host is reached.
+///
+/// # Safety
+/// I2.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn unwind(st: *mut State) -> Step {
+    loop {
+        if !(*st).error_handled {
+            let _ = call_handler(st);
+        }
+        match catch(st) {
+            Err(Exit::Error) if Frame((*st).base).link().flags() & flags::BOUNDARY == 0 => continue,
+            Ok(Entered::Lua) => return Ok(()),
+            Ok(Entered::Native) => match run_native(st) {
+                Err(Exit::Error) => continue,
+                r => return r,
+            },
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// Runs the message handler of the innermost protected call of this coroutine, if it has one, on `State::error`.
+///
+/// # Safety
+/// I2.
+pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
+    let s = &mut *st;
+    s.error_handled = true;
+    let mut f = Some(Frame(s.base));
+    while let Some(frame) = f {
+        let fl = frame.link().flags();
+        if fl & flags::PROTECTED != 0 {
+            if fl & flags::HANDLER == 0 || fl & flags::CLOSING != 0 && false {
+                return Ok(());
+            }
+            let handler = frame.0.get();
+            if !handler.is_function() && Table::metamethod(s, handler, Event::Call).is_nil() {
+                return Ok(());
+            }
+            let base = s.base.offset_from((*s.thread).stack);
+            if State::reserve(st, 8).is_err() {
+                s.base = (*s.thread).stack.offset(base);
+                return Err(());
+            }
+            let top = s.top;
+            top.put(handler);
+            top.add(1).put(Value::NIL);
+            top.add(2).put(s.error);
+            s.top = top.add(3);
+            s.error_handled = false;
+            let r = call_flagged(st, top, 1, 0);
+            s.error_handled = true;
+            return match r {
+                Ok(n) => {
+                    s.error = if n > 0 { s.top.sub(n).get() } else { Value::NIL };
+                    s.top = s.top.sub(n);
+                    Ok(())
+                }
+                Err(_) => Err(()),
+            };
+        }
+        f = frame.caller();
+    }
+    Ok(())
+}
+
+/// Pops frames until one catches: `Ok(Native)`, and its native function is to run its next step.
+unsafe fn catch(st: *mut State) -> Result<Entered, Exit> {
+    let s = &mut *st;
+    let mut frame = Frame(s.base);
+    loop {
+        let link = frame.link();
+        if link.flags() & flags::PROTECTED != 0 {
+            break;
+        }
+        if link.flags() & flags::BOUNDARY != 0 {
+            s.base = frame.0;
+            return Err(Exit::Error);
+        }
+        match frame.caller() {
+            Some(c) => frame = c,
+            None => {
+                s.base = frame.0;
+                return Err(Exit::Error);
+            }
+        }
+    }
+    let level = frame.0.add(kept(frame.0));
+    s.base = frame.0;
+    frame.add_flags(flags::CLOSING);
+    s.close_upvalues(level);
+    let offset = frame.0.offset_from((*s.thread).stack) as u32;
+    (&mut (*s.thread).returning).retain(|r| r.0 < offset);
+    level.put(s.error);
+    s.error = Value::NIL;
+    s.top = level.add(1);
+    close_next(st)
+}
+
+/// In the protected frame on top, in which an error has arrived: closes the next pending variable above it; when there is
+/// none, the native function is to run.
+///
+/// # Safety
+/// I2; the top frame has the flag CLOSING and its error value stands at the level.
+pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
+    let s = &mut *st;
+    let base = s.base;
+    let level = base.add(kept(base));
+    let level_offset = level.offset_from((*s.thread).stack) as u32;
+    loop {
+        let Some(&slot) = (&(*s.thread).to_close).last() else { break };
+        if slot < level_offset {
+            break;
+        }
+        (&mut (*s.thread).to_close).pop();
+        let place = (*s.thread).stack.add(slot as usize);
+        let v = place.get();
+        if !v.truthy() {
+            continue;
+        }
+        let h = Table::metamethod(s, v, Event::Close);
+        let callee = place.add(1);
+        s.top = callee;
+        let err = level.get();
+        if State::reserve(st, 8).is_err() {
+            return Err(Exit::Error);
+        }
+        let callee = s.top;
+        callee.put(h);
+        callee.add(1).put(Value::NIL);
+        callee.add(2).put(v);
+        callee.add(3).put(err);
+        s.top = callee.add(4);
+        match enter(st, callee, 2, flags::CONTINUED)? {
+            Entered::Lua => return Ok(Entered::Lua),
+            Entered::Native => return Ok(Entered::Native),
+        }
+    }
+    Frame(base).clear_flags(flags::PROTECTED | flags::HANDLER);
+    s.top = level.add(1);
+    Thread::shrink_after_error(st);
+    Ok(Entered::Native)
+}

@@ -1,0 +1,141 @@
+//! Returns: leaving a frame, and giving results to whoever called.
+
+use perilune_bytecode::Op;
+use perilune_runtime::frame::{Frame, FrameWord, flags};
+use perilune_runtime::state::State;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::call::{Entered, kept};
+use crate::step::{Exit, Step};
+use crate::{concat, error};
+
+/// Moves `n` values down (or up) within the stack.
+#[inline(always)]
+pub(crate) unsafe fn move_values(src: *mut Value, dst: *mut Value, n: usize) {
+    for i in 0..n {
+        dst.add(i).put(src.add(i).get());
+    }
+}
+
+/// The slot of the callee as the caller placed it: where results go.
+///
+/// # Safety
+/// `base` is the base of a live frame.
+pub(crate) unsafe fn callee_slot(base: *mut Value) -> *mut Value {
+    let f = Frame(base);
+    let v = f.callee();
+    if v.tag() == perilune_runtime::value::Tag::FUNCTION {
+        let inst = (*v.as_function()).instance;
+        if (*inst).is_vararg {
+            return base.sub(2 + f.link().extra() + (*inst).num_params as usize + 2);
+        }
+    }
+    base.sub(2)
+}
+
+/// Pops the top frame, which returns `n` values at `src`. Says what is on top then: a Lua frame ready to go on, or a native one
+/// that is to run its next step.
+///
+/// # Safety
+/// I2.
+pub(crate) unsafe fn leave(st: *mut State, src: *mut Value, n: usize) -> Result<Entered, Exit> {
+    let s = &mut *st;
+    let base = s.base;
+    let link = Frame(base).link();
+    if link.flags() & flags::BOUNDARY != 0 {
+        let dst = callee_slot(base);
+        move_values(src, dst, n);
+        s.top = dst.add(n);
+        s.base = base.sub(link.distance());
+        return Err(Exit::Done);
+    }
+    let caller = base.sub(link.distance());
+    if link.flags() & flags::CONTINUED != 0 {
+        let dst = caller.add(kept(caller));
+        s.base = caller;
+        if Frame(caller).link().flags() & flags::CLOSING != 0 {
+            // a variable was closed on the way of an error: go on with the next
+            return error::close_next(st);
+        }
+        move_values(src, dst, n);
+        s.top = dst.add(n);
+        return Ok(Entered::Native);
+    }
+    s.base = caller;
+    deliver(st, src, n)?;
+    Ok(Entered::Lua)
+}
+
+/// Gives `n` results at `src` to the Lua frame on top, which waits for them at its current instruction.
+///
+/// # Safety
+/// I2; the top frame is a Lua frame and its pc is behind an instruction that called.
+pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step {
+    let s = &mut *st;
+    let base = s.base;
+    let frame = Frame(base);
+    let inst = (*frame.callee().as_function()).instance;
+    let pc = frame.word().pc();
+    let i = *(*inst).code.add(pc as usize - 1);
+    let set_pc = |pc: u32| frame.set_word(FrameWord::new(FrameWord::INTERPRETER, pc));
+    let first = || if n > 0 { src.get() } else { Value::NIL };
+    s.top = base.add((*inst).max_stack as usize);
+    match i.op() {
+        Op::Call | Op::CallMeta => {
+            let ra = base.add(i.a());
+            match i.c() {
+                0 => {
+                    move_values(src, ra, n);
+                    s.top = ra.add(n);
+                }
+                c => {
+                    let want = c - 1;
+                    let k = n.min(want);
+                    move_values(src, ra, k);
+                    for j in k..want {
+                        ra.add(j).put(Value::NIL);
+                    }
+                }
+            }
+        }
+        Op::TailCall => {
+            let ra = base.add(i.a());
+            move_values(src, ra, n);
+            s.top = ra.add(n);
+        }
+        Op::TForCall => {
+            let ra = base.add(i.a() + 4);
+            let want = i.c();
+            let k = n.min(want);
+            move_values(src, ra, k);
+            for j in k..want {
+                ra.add(j).put(Value::NIL);
+            }
+        }
+        Op::Eq | Op::Lt | Op::Le | Op::EqK | Op::EqI | Op::LtI | Op::LeI | Op::GtI | Op::GeI => {
+            let cond = first().truthy();
+            if cond != (i.c() & 1 != 0) {
+                set_pc(pc + 1);
+            }
+        }
+        Op::Concat => {
+            let v = first();
+            return concat::go_on(st, i, v);
+        }
+        Op::Close | Op::Return => {
+            // run the instruction again, for the next variable to close
+            set_pc(pc - 1);
+            if i.op() == Op::Return && i.b() == 0 {
+                let offset = base.offset_from((*s.thread).stack) as u32;
+                if let Some(&(b, count)) = (*s.thread).returning.last()
+                    && b == offset
+                {
+                    s.top = base.add(i.a() + count as usize);
+                }
+            }
+        }
+        Op::SetTabUp | Op::SetTabUpK | Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK | Op::SetField | Op::SetFieldK => {}
+        _ => base.add(i.a()).put(first()),
+    }
+    Ok(())
+}
