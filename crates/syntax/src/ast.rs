@@ -260,7 +260,7 @@ pub enum StmtKind {
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
-    /// The line that its instruction counts on, as in PUC: the operator's for operations; that of the
+    /// The line that its instruction counts on, as in PUC: the operator's for operations (comparisons: where the right operand ended); that of the
     /// opening parenthesis or argument for calls; the `end` of a function. Variables, index expressions
     /// and constants count where the parser had come to when their value was needed (the next operator,
     /// comma or closing parenthesis, mostly); as targets of an assignment, at its last token.

@@ -10,7 +10,7 @@ pub(super) fn numeral(lexer: &mut Lexer<'_>) -> Result<Number, LexError> {
     let rest = lexer.remainder();
     let mut length = 0;
     let mut exponent_mark = b'e';
-    if lexer.slice() == b"0" && matches!(rest.first(), Some(b'x' | b'X')) {
+    if lexer.slice().ends_with(b"0") && matches!(rest.first(), Some(b'x' | b'X')) {
         length = 1;
         exponent_mark = b'p';
     }

@@ -49,6 +49,8 @@ impl Parser<'_> {
             self.settle(left);
             let right = self.operation(right_priority)?;
             self.settle(right);
+            // PUC moves the instruction to the operator's line, except that of a comparison.
+            let line = if is_comparison(op) { self.last_line } else { line };
             left = self.add(ExprKind::Binary { op, left, right }, line, start);
         }
         self.leave_level();
@@ -83,6 +85,13 @@ impl Parser<'_> {
         self.advance()?;
         Ok(self.add(kind, line, start))
     }
+}
+
+fn is_comparison(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
+    )
 }
 
 fn unary_op(token: &Token) -> Option<UnaryOp> {
