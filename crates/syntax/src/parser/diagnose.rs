@@ -20,7 +20,13 @@ impl Parser<'_> {
     /// `text` alone: PUC raises it from C code, where there is no current line.
     pub(super) fn bare_error(&self, text: String) -> Box<SyntaxError> {
         let message = text.into_bytes();
-        Box::new(SyntaxError { message, line: self.line(), span: self.span, incomplete: false })
+        Box::new(SyntaxError {
+            message,
+            line: self.line(),
+            span: self.span,
+            incomplete: false,
+            is_runtime: true,
+        })
     }
 
     pub(super) fn expected(&self, token: &Token) -> Box<SyntaxError> {
@@ -84,7 +90,7 @@ impl Parser<'_> {
             message.extend_from_slice(b" near ");
             message.extend_from_slice(near);
         }
-        Box::new(SyntaxError { message, line, span, incomplete })
+        Box::new(SyntaxError { message, line, span, incomplete, is_runtime: false })
     }
 
     /// The current token as messages show it; `None` for a zero byte, which PUC takes for no token.

@@ -19,7 +19,7 @@ impl Oracle {
             .load("local source = ... local _, _, message = pcall(load, source, '=chunk', 't') return message")
             .into_function()
             .unwrap();
-        Oracle { lua: lua, load }
+        Oracle { lua, load }
     }
 
     /// The error of loading `source` as chunk `chunk`, if it has one.
