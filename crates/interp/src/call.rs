@@ -1,6 +1,5 @@
 //! Calls: entering frames of Lua and native functions.
 
-use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::meta::Event;
@@ -41,15 +40,8 @@ pub(crate) unsafe fn enter(st: *mut State, mut callee: *mut Value, mut nargs: us
                 let (np, ms) = ((*inst).num_params as usize, (*inst).max_stack as usize);
                 let mut base = callee.add(2);
                 let mut distance = base.offset_from(s.base) as usize;
-                if s.thread_bottom(base) {
+                if base == (*s.thread).stack.add(2) {
                     distance = 0;
-                }
-                for i in nargs..np {
-                    // room: every frame has MIN_FREE slots past its end; parameters beyond that are checked below
-                    if i >= nargs + MIN_FREE / 2 {
-                        break;
-                    }
-                    base.add(i).put(Value::NIL);
                 }
                 let need = ms.max(np) + if (*inst).is_vararg { nargs.max(np) + 2 } else { 0 };
                 if s.limit.offset_from(base) < need as isize {
@@ -94,7 +86,7 @@ pub(crate) unsafe fn enter(st: *mut State, mut callee: *mut Value, mut nargs: us
                     raised(Thread::grow(st, MIN_FREE))?;
                     base = (*s.thread).stack.offset(at);
                 }
-                let distance = if s.thread_bottom(base) { 0 } else { base.offset_from(s.base) as usize };
+                let distance = if base == (*s.thread).stack.add(2) { 0 } else { base.offset_from(s.base) as usize };
                 let frame = Frame(base);
                 frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
                 frame.set_link(Link::new(frame_flags, 0, distance));
@@ -258,10 +250,4 @@ unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
     } else {
         Ok(())
     }
-}
-
-/// The native closure of a frame.
-#[allow(dead_code)]
-pub(crate) unsafe fn native_of(base: *mut Value) -> *mut NativeClosure {
-    Frame(base).callee().as_native()
 }

@@ -22,14 +22,16 @@ pub(crate) unsafe fn unwind(st: *mut State) -> Step {
         if !(*st).error_handled {
             let _ = call_handler(st);
         }
-        match catch(st) {
-            Err(Exit::Error) if Frame((*st).base).link().flags() & flags::BOUNDARY == 0 => continue,
+        if !catch(st) {
+            return Err(Exit::Error);
+        }
+        let r = match close_next(st) {
             Ok(Entered::Lua) => return Ok(()),
-            Ok(Entered::Native) => match run_native(st) {
-                Err(Exit::Error) => continue,
-                r => return r,
-            },
-            Err(e) => return Err(e),
+            Ok(Entered::Native) => run_native(st),
+            Err(e) => Err(e),
+        };
+        if r != Err(Exit::Error) {
+            return r;
         }
     }
 }
@@ -45,7 +47,7 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
     while let Some(frame) = f {
         let fl = frame.link().flags();
         if fl & flags::PROTECTED != 0 {
-            if fl & flags::HANDLER == 0 || fl & flags::CLOSING != 0 && false {
+            if fl & flags::HANDLER == 0 {
                 return Ok(());
             }
             let handler = frame.0.get();
@@ -79,8 +81,8 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
     Ok(())
 }
 
-/// Pops frames until one catches: `Ok(Native)`, and its native function is to run its next step.
-unsafe fn catch(st: *mut State) -> Result<Entered, Exit> {
+/// Pops frames until one catches, if one does; its pending variables are then still to be closed.
+unsafe fn catch(st: *mut State) -> bool {
     let s = &mut *st;
     let mut frame = Frame(s.base);
     loop {
@@ -89,15 +91,11 @@ unsafe fn catch(st: *mut State) -> Result<Entered, Exit> {
             break;
         }
         if link.flags() & flags::BOUNDARY != 0 {
-            s.base = frame.0;
-            return Err(Exit::Error);
+            return false;
         }
         match frame.caller() {
             Some(c) => frame = c,
-            None => {
-                s.base = frame.0;
-                return Err(Exit::Error);
-            }
+            None => return false,
         }
     }
     let level = frame.0.add(kept(frame.0));
@@ -109,7 +107,7 @@ unsafe fn catch(st: *mut State) -> Result<Entered, Exit> {
     level.put(s.error);
     s.error = Value::NIL;
     s.top = level.add(1);
-    close_next(st)
+    true
 }
 
 /// In the protected frame on top, in which an error has arrived: closes the next pending variable above it; when there is

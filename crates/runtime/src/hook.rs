@@ -2,6 +2,34 @@
 
 use crate::value::Value;
 
+/// What a hook is told about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HookEvent {
+    /// A function was called.
+    Call,
+    /// A function was called by a tail call.
+    TailCall,
+    /// A function returns.
+    Return,
+    /// A new line is about to run.
+    Line,
+    /// So many instructions ran.
+    Count,
+}
+
+impl HookEvent {
+    /// The event's name as the hook function gets it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HookEvent::Call => "call",
+            HookEvent::TailCall => "tail call",
+            HookEvent::Return => "return",
+            HookEvent::Line => "line",
+            HookEvent::Count => "count",
+        }
+    }
+}
+
 /// A hook as set on one coroutine.
 pub struct Hook {
     /// The Lua function to call.
@@ -16,8 +44,8 @@ pub struct Hook {
     pub count: u32,
     /// Instructions left until the count hook.
     pub left: u32,
-    /// Line of the last line event, and the pc it was at.
-    pub last: (i64, u32),
+    /// The instruction that line events last looked at, in the running function (PUC's `oldpc`).
+    pub old_pc: u32,
     /// The hook runs now: no hooks inside it.
     pub active: bool,
 }

@@ -352,6 +352,7 @@ impl Thread {
             returning: Vec::new(),
             status: crate::thread::Status::Suspended,
             failed: false,
+            death: Value::NIL,
             resumer: null_mut(),
             non_yieldable: 0,
             high_water: stack,

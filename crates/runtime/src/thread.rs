@@ -52,6 +52,8 @@ pub struct Thread {
     pub status: Status,
     /// It ended with an error, whose value `coroutine.close` still has to report.
     pub failed: bool,
+    /// The error that ended it, as long as `failed`.
+    pub death: Value,
     /// The coroutine that resumed it.
     pub resumer: *mut Thread,
     /// Native calls that stand between its base and the running frame: it may yield at 0.

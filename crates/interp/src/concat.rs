@@ -1,0 +1,119 @@
+//! Concatenation (manual 3.4.6).
+
+use perilune_bytecode::Instr;
+use perilune_runtime::convert;
+use perilune_runtime::debug;
+use perilune_runtime::frame::Frame;
+use perilune_runtime::meta::Event;
+use perilune_runtime::state::State;
+use perilune_runtime::string::LuaString;
+use perilune_runtime::table::Table;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::call::{IntoExit, call_for_instruction};
+use crate::step::{Exit, Step};
+
+#[inline(always)]
+fn joins(v: Value) -> bool {
+    v.is_string() || v.is_number()
+}
+
+/// Concatenates the `n` values from `first` on into the first, for instruction `i` of the top frame. A metamethod is called for the last two when they do
+/// not simply join; how many values are left is kept in the slot below its callee.
+///
+/// # Safety
+/// I2; pc stored; the values are registers of the top frame.
+pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Step {
+    let s = &mut *st;
+    let base = s.base;
+    let first = base.add(i.a());
+    while n > 1 {
+        let (a, b) = (first.add(n - 2).get(), first.add(n - 1).get());
+        if joins(a) && joins(b) {
+            let mut from = n - 2;
+            while from > 0 && joins(first.add(from - 1).get()) {
+                from -= 1;
+            }
+            let v = join(st, first.add(from), n - from)?;
+            first.add(from).put(v);
+            n = from + 1;
+            continue;
+        }
+        let mut h = Table::metamethod(s, a, Event::Concat);
+        if h.is_nil() {
+            h = Table::metamethod(s, b, Event::Concat);
+        }
+        if h.is_nil() {
+            return Err(debug::concat_error(st, first.add(n - 2)).into_exit());
+        }
+        let inst = (*Frame(base).callee().as_function()).instance;
+        let mark = base.add((*inst).max_stack as usize);
+        mark.put(Value::int(n as i64));
+        let callee = mark.add(1);
+        callee.put(h);
+        callee.add(1).put(Value::NIL);
+        callee.add(2).put(a);
+        callee.add(3).put(b);
+        return call_for_instruction(st, callee, 2);
+    }
+    Ok(())
+}
+
+/// Goes on after a metamethod returned `v` for the last two values.
+///
+/// # Safety
+/// As [`concat`]; the top frame waits for this.
+pub(crate) unsafe fn go_on(st: *mut State, i: Instr, v: Value) -> Step {
+    let base = (*st).base;
+    let inst = (*Frame(base).callee().as_function()).instance;
+    let n = base.add((*inst).max_stack as usize).get().as_int() as usize;
+    base.add(i.a() + n - 2).put(v);
+    concat(st, i, n - 1)
+}
+
+/// One string of `n` strings and numbers.
+unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exit> {
+    let s = &mut *st;
+    // numbers become strings in place first
+    let mut total = 0usize;
+    for i in 0..n {
+        let v = first.add(i).get();
+        let v = if v.is_string() {
+            v
+        } else {
+            let mut buf = Vec::with_capacity(32);
+            convert::write_number(&mut buf, v);
+            let t = Value::string(s.intern(&buf));
+            first.add(i).put(t);
+            t
+        };
+        total += (*v.as_string()).len as usize;
+    }
+    if n == 2 {
+        let (a, b) = (first.get(), first.add(1).get());
+        if (*a.as_string()).len == 0 {
+            return Ok(b);
+        }
+        if (*b.as_string()).len == 0 {
+            return Ok(a);
+        }
+    }
+    if total > (1 << 16) && (total >= i32::MAX as usize || !s.check_room(total)) {
+        if total >= u32::MAX as usize - 64 {
+            return Err(debug::runtime_error(st, b"string length overflow").into_exit());
+        }
+        s.error = Value::string(s.memory_message);
+        s.error_handled = false;
+        return Err(Exit::Error);
+    }
+    let r = s.new_string_with(total, |out| {
+        let mut at = 0;
+        for i in 0..n {
+            // SAFETY: the operands are live strings, and making a string does not collect.
+            let bytes = unsafe { LuaString::bytes(first.add(i).get().as_string()) };
+            out[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        }
+    });
+    Ok(Value::string(r))
+}

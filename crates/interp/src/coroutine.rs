@@ -1,0 +1,194 @@
+//! Coroutines: resume, yield, close. A resume runs the coroutine's frames in a nested loop on the native stack; a suspended coroutine
+//! holds no native frame.
+
+use perilune_runtime::frame::{Frame, FrameWord, flags};
+use perilune_runtime::meta::Event;
+use perilune_runtime::native::Raised;
+use perilune_runtime::state::State;
+use perilune_runtime::table::Table;
+use perilune_runtime::thread::{Status, Thread};
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::call::{Entered, MAX_NATIVE_DEPTH, call_from_native, enter, kept, run_native};
+use crate::run;
+use crate::step::Exit;
+
+unsafe fn fail(st: *mut State, message: &[u8]) -> Raised {
+    (*st).error = Value::string((*st).intern(message));
+    (*st).error_handled = true;
+    Raised::new()
+}
+
+/// Copies the `n` values below `from_top` onto the end of the running coroutine's values.
+unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Result<(), Raised> {
+    if (*st).limit.offset_from((*st).top) < n as isize {
+        Thread::grow(st, n)?;
+    }
+    for i in 0..n {
+        (*st).top.add(i).put(from_end.sub(n - i).get());
+    }
+    (*st).top = (*st).top.add(n);
+    Ok(())
+}
+
+/// `Vm::resume`.
+///
+/// # Safety
+/// I2; `co` is a live coroutine of this state; the arguments are the top `nargs` values of the running native frame.
+pub(crate) unsafe fn resume(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised> {
+    let s = &mut *st;
+    let from = s.thread;
+    if (*co).status != Status::Suspended {
+        s.top = s.top.sub(nargs);
+        return Err(match (*co).status {
+            Status::Dead => fail(st, b"cannot resume dead coroutine"),
+            _ => fail(st, b"cannot resume non-suspended coroutine"),
+        });
+    }
+    if s.native_depth >= MAX_NATIVE_DEPTH {
+        s.top = s.top.sub(nargs);
+        return Err(fail(st, b"C stack overflow"));
+    }
+    Thread::save_registers(st);
+    let args_end = s.top;
+    (*from).top = args_end.sub(nargs);
+    Thread::load_registers(st, co);
+    if let Err(e) = carry(st, args_end, nargs) {
+        Thread::save_registers(st);
+        Thread::load_registers(st, from);
+        return Err(e);
+    }
+    (*from).status = Status::Normal;
+    (*co).status = Status::Running;
+    (*co).resumer = from;
+    s.native_depth += 1;
+    // what the collector saw of the coroutine's stack is no longer true
+    s.barrier(co.cast());
+    s.sync_hook();
+
+    let started = (*co).base != (*co).stack;
+    let r = if started {
+        match run_native(st) {
+            Ok(()) => run::execute(st),
+            Err(Exit::Error) => run::after_error(st),
+            Err(e) => Err(e),
+        }
+    } else {
+        s.base = (*co).stack;
+        match enter(st, (*co).stack, nargs, flags::BOUNDARY) {
+            Ok(Entered::Lua) => run::execute(st),
+            Ok(Entered::Native) => match run_native(st) {
+                Ok(()) => run::execute(st),
+                Err(Exit::Error) => run::after_error(st),
+                Err(e) => Err(e),
+            },
+            Err(e) => Err(e),
+        }
+    };
+    s.native_depth -= 1;
+    let (n, status) = match r {
+        Err(Exit::Done) => {
+            s.base = (*co).stack;
+            (s.top.offset_from((*co).stack) as usize, Status::Dead)
+        }
+        Err(Exit::Yield) => {
+            let first = s.base.add(kept(s.base));
+            (s.top.offset_from(first) as usize, Status::Suspended)
+        }
+        _ => (0, Status::Dead),
+    };
+    let end = s.top;
+    if r != Err(Exit::Error) {
+        s.top = end.sub(n);
+    }
+    Thread::save_registers(st);
+    (*co).status = status;
+    (*co).failed = r == Err(Exit::Error);
+    (*co).resumer = std::ptr::null_mut();
+    Thread::load_registers(st, from);
+    (*from).status = Status::Running;
+    s.barrier(from.cast());
+    s.sync_hook();
+    if (*co).failed {
+        s.error_handled = true;
+        // the error value also stays with the coroutine, for `coroutine.close`
+        (*co).death = s.error;
+        s.barrier(co.cast());
+        return Err(Raised::new());
+    }
+    carry(st, end, n)?;
+    Ok(n)
+}
+
+/// `Vm::close`: closes a suspended or dead coroutine.
+///
+/// # Safety
+/// I2; `co` is a live coroutine of this state that neither runs nor waits for one that does.
+pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised> {
+    let s = &mut *st;
+    let from = s.thread;
+    let mut error = (*co).failed.then_some((*co).death);
+    (*co).failed = false;
+    (*co).death = Value::NIL;
+    if s.native_depth >= MAX_NATIVE_DEPTH {
+        return Err(fail(st, b"C stack overflow"));
+    }
+    Thread::save_registers(st);
+    Thread::load_registers(st, co);
+    (*from).status = Status::Normal;
+    (*co).resumer = from;
+    (*co).status = Status::Running;
+    s.barrier(co.cast());
+    s.close_upvalues((*co).stack);
+    s.native_depth += 1;
+    while let Some(slot) = (&mut (*co).to_close).pop() {
+        let place = (*co).stack.add(slot as usize);
+        let v = place.get();
+        if !v.truthy() {
+            continue;
+        }
+        let h = Table::metamethod(s, v, Event::Close);
+        // calls are made from the bottom of the stack, as if by a native function
+        s.base = (*co).stack.add(2);
+        Frame(s.base).set_word(FrameWord::new(FrameWord::NATIVE, 0));
+        s.top = place.add(1);
+        if let Some(e) = error {
+            s.error = e;
+        }
+        if State::reserve(st, 8).is_err() {
+            error = Some(s.error);
+            break;
+        }
+        let callee = s.top;
+        callee.put(h);
+        callee.add(1).put(Value::NIL);
+        callee.add(2).put(v);
+        callee.add(3).put(error.unwrap_or(Value::NIL));
+        s.top = callee.add(4);
+        // the error travels in `death`, which is a root
+        (*co).death = error.unwrap_or(Value::NIL);
+        s.error_handled = false;
+        if call_from_native(st, callee, 2).is_err() {
+            error = Some(s.error);
+        }
+    }
+    s.native_depth -= 1;
+    (*co).death = Value::NIL;
+    s.base = (*co).stack;
+    s.top = (*co).stack;
+    Thread::save_registers(st);
+    (&mut (*co).returning).clear();
+    (*co).status = Status::Dead;
+    (*co).resumer = std::ptr::null_mut();
+    Thread::load_registers(st, from);
+    (*from).status = Status::Running;
+    s.barrier(from.cast());
+    match error {
+        None => Ok(()),
+        Some(e) => {
+            s.error = e;
+            s.error_handled = true;
+            Err(Raised::new())
+        }
+    }
+}

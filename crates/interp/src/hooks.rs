@@ -1,0 +1,137 @@
+//! Debug hooks: events of calls, returns, lines and counts (manual 6.10).
+
+use perilune_runtime::frame::{Frame, FrameWord, flags};
+use perilune_runtime::hook::HookEvent;
+use perilune_runtime::state::State;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::call::call_flagged;
+use crate::step::{Exit, Step, raised};
+
+/// Calls the hook function of the running coroutine for an event. The top frame is what the event is about.
+unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Value) -> Step {
+    let s = &mut *st;
+    let th = s.thread;
+    let Some(hook) = (*th).hook.as_mut() else { return Ok(()) };
+    if hook.active {
+        return Ok(());
+    }
+    hook.active = true;
+    let function = hook.function;
+    let base = s.base.offset_from((*th).stack);
+    let kept_top = s.top.offset_from((*th).stack);
+    s.top = top;
+    let r = match State::reserve(st, 10) {
+        Err(_) => Err(Exit::Error),
+        Ok(()) => {
+            let name = Value::string(s.intern(event.name().as_bytes()));
+            let callee = s.top;
+            callee.put(function);
+            callee.add(1).put(Value::NIL);
+            callee.add(2).put(name);
+            callee.add(3).put(line.map_or(Value::NIL, |l| Value::int(l as i64)));
+            s.top = callee.add(4);
+            raised(call_flagged(st, callee, 2, flags::HOOK)).map(|_| ())
+        }
+    };
+    s.base = (*th).stack.offset(base);
+    s.top = (*th).stack.offset(kept_top);
+    if let Some(hook) = (*th).hook.as_mut() {
+        hook.active = false;
+    }
+    r
+}
+
+unsafe fn live_top(st: *mut State) -> *mut Value {
+    let s = &mut *st;
+    let base = s.base;
+    let f = Frame(base).callee();
+    if f.tag() == perilune_runtime::value::Tag::FUNCTION {
+        s.top.max(base.add((*(*f.as_function()).instance).max_stack as usize))
+    } else {
+        s.top
+    }
+}
+
+/// A native function was entered.
+///
+/// # Safety
+/// I2.
+#[cold]
+pub(crate) unsafe fn native_call(st: *mut State) -> Step {
+    let frame = Frame((*st).base);
+    if frame.word().pc() != 0 {
+        return Ok(());
+    }
+    enter_event(st)
+}
+
+/// The function of the top frame was entered.
+///
+/// # Safety
+/// I2.
+#[cold]
+pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
+    let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
+    hook.old_pc = 0;
+    if !hook.call {
+        return Ok(());
+    }
+    let tail = Frame((*st).base).link().flags() & flags::TAIL != 0;
+    fire(st, if tail { HookEvent::TailCall } else { HookEvent::Call }, None, live_top(st))
+}
+
+/// The function of the top frame returns, its results ending at `end`.
+///
+/// # Safety
+/// I2.
+#[cold]
+pub(crate) unsafe fn return_event(st: *mut State, end: *mut Value) -> Step {
+    let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
+    if hook.ret {
+        let top = live_top(st).max(end);
+        fire(st, HookEvent::Return, None, top)?;
+    }
+    // the caller goes on in the middle of a line
+    if let Some(hook) = (*(*st).thread).hook.as_mut()
+        && let Some(caller) = Frame((*st).base).caller()
+        && caller.word().code() == FrameWord::INTERPRETER
+    {
+        hook.old_pc = caller.word().pc().saturating_sub(1);
+    }
+    Ok(())
+}
+
+/// An instruction is about to run: count and line events. `pc` is its number.
+///
+/// # Safety
+/// I2; the frame word holds `pc + 1`.
+#[cold]
+pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
+    let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
+    if hook.active {
+        return Ok(());
+    }
+    if hook.count > 0 {
+        hook.left -= 1;
+        if hook.left == 0 {
+            hook.left = hook.count;
+            fire(st, HookEvent::Count, None, live_top(st))?;
+        }
+    }
+    let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
+    if hook.line {
+        let inst = (*Frame((*st).base).callee().as_function()).instance;
+        let proto = &(*inst).proto;
+        let old = hook.old_pc;
+        hook.old_pc = pc;
+        if (*inst).is_vararg && pc == 0 {
+            return Ok(());
+        }
+        let Some(&line) = proto.lines.get(pc as usize) else { return Ok(()) };
+        if pc <= old || proto.lines.get(old as usize) != Some(&line) || ((*inst).is_vararg && pc == 1) {
+            return fire(st, HookEvent::Line, Some(line), live_top(st));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! Reads and writes of tables off the hot paths: cache misses, metamethods, errors.
+
+use perilune_bytecode::Instr;
+use perilune_runtime::debug;
+use perilune_runtime::frame::Frame;
+use perilune_runtime::header::GcHeader;
+use perilune_runtime::instance::Instance;
+use perilune_runtime::meta::Event;
+use perilune_runtime::state::State;
+use perilune_runtime::table::{Cell, GetResult, KeyError, SetResult, Table};
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::call::IntoExit;
+use crate::operators::{call_meta2, call_meta3};
+use crate::step::Step;
+
+/// Longest chain of `__index` or `__newindex` tables.
+const MAX_CHAIN: usize = 2000;
+
+unsafe fn instance(st: *mut State) -> *mut Instance {
+    (*Frame((*st).base).callee().as_function()).instance
+}
+
+unsafe fn cell_index(st: *mut State) -> usize {
+    let pc = Frame((*st).base).word().pc() as usize - 1;
+    *(*instance(st)).cells.add(pc) as usize
+}
+
+/// `R[dst] := object[key]`, metamethods included, nothing cached.
+///
+/// # Safety
+/// I2; pc stored; `dst` is where [`crate::ret::deliver`] puts the instruction's result.
+#[inline(never)]
+pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) -> Step {
+    let s = &mut *st;
+    let mut object = object;
+    for _ in 0..MAX_CHAIN {
+        let h = if object.is_table() {
+            let t = object.as_table();
+            let v = Table::get(t, key);
+            if !v.is_nil() {
+                s.base.add(dst).put(v);
+                return Ok(());
+            }
+            let h = Table::index_event(s, t);
+            if h.is_nil() {
+                s.base.add(dst).put(Value::NIL);
+                return Ok(());
+            }
+            h
+        } else {
+            let h = Table::metamethod(s, object, Event::Index);
+            if h.is_nil() {
+                return Err(debug::index_error(st, object, key).into_exit());
+            }
+            h
+        };
+        if h.is_function() {
+            return call_meta2(st, h, object, key);
+        }
+        object = h;
+    }
+    Err(debug::runtime_error(st, b"'__index' chain too long; possible loop").into_exit())
+}
+
+/// `object[key] := v`, metamethods included, nothing cached.
+///
+/// # Safety
+/// I2; pc stored.
+#[inline(never)]
+pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) -> Step {
+    let s = &mut *st;
+    let mut object = object;
+    for _ in 0..MAX_CHAIN {
+        let h = if object.is_table() {
+            let t = object.as_table();
+            let h = if Table::has_meta(t) && Table::get(t, key).is_nil() { Table::metamethod(s, object, Event::NewIndex) } else { Value::NIL };
+            if h.is_nil() {
+                return match Table::set(s, t, key, v) {
+                    Ok(()) => Ok(()),
+                    Err(KeyError::Nil) => Err(debug::runtime_error(st, b"table index is nil").into_exit()),
+                    Err(KeyError::Nan) => Err(debug::runtime_error(st, b"table index is NaN").into_exit()),
+                };
+            }
+            h
+        } else {
+            let h = Table::metamethod(s, object, Event::NewIndex);
+            if h.is_nil() {
+                return Err(debug::index_error(st, object, key).into_exit());
+            }
+            h
+        };
+        if h.is_function() {
+            return call_meta3(st, h, object, key, v);
+        }
+        object = h;
+    }
+    Err(debug::runtime_error(st, b"'__newindex' chain too long; possible loop").into_exit())
+}
+
+/// GETFIELD and SELF after a miss: `R[A] := object[name]`.
+///
+/// # Safety
+/// I2; pc stored.
+#[inline(never)]
+pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Value) -> Step {
+    let s = &mut *st;
+    if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
+        let cache = (*instance(st)).fields.add(cell_index(st));
+        match Table::cache_get(s, cache, object.as_table(), name.as_string()) {
+            GetResult::Found(v) => {
+                s.base.add(i.a()).put(v);
+                return Ok(());
+            }
+            GetResult::Nil => {
+                s.base.add(i.a()).put(Value::NIL);
+                return Ok(());
+            }
+            GetResult::Metamethod { handler, receiver } => {
+                if handler.is_function() {
+                    return call_meta2(st, handler, receiver, name);
+                }
+                return get(st, i.a(), handler, name);
+            }
+        }
+    }
+    get(st, i.a(), object, name)
+}
+
+/// SETFIELD after a miss: `object[name] := v`.
+///
+/// # Safety
+/// I2; pc stored.
+#[inline(never)]
+pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Value) -> Step {
+    let s = &mut *st;
+    if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
+        let cache = (*instance(st)).fields.add(cell_index(st));
+        match Table::cache_set(s, cache, object.as_table(), name.as_string(), v) {
+            SetResult::Stored => return Ok(()),
+            SetResult::NewIndex { handler, receiver } => {
+                if handler.is_function() {
+                    return call_meta3(st, handler, receiver, name, v);
+                }
+                return set(st, handler, name, v);
+            }
+        }
+    }
+    set(st, object, name, v)
+}
+
+/// The cell of a global for a cache that missed; null when the environment is no table or the name is not in it.
+unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
+    let s = &mut *st;
+    if !env.is_table() || !perilune_runtime::string::LuaString::is_short(name.as_string()) {
+        return std::ptr::null_mut();
+    }
+    let t = env.as_table();
+    if (*t).header.flags & GcHeader::ENVIRONMENT == 0 {
+        Table::make_environment(s, t);
+    }
+    let cell = Table::cell_of(s, t, name.as_string(), false);
+    if !cell.is_null() {
+        let inst = instance(st);
+        let cache = (*inst).globals.add(cell_index(st));
+        (*cache).env = t;
+        (*cache).cell = cell;
+        s.barrier(inst.cast());
+    }
+    cell
+}
+
+/// GETTABUP after a miss.
+///
+/// # Safety
+/// I2; pc stored.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn get_global(st: *mut State, i: Instr, env: Value, name: Value) -> Step {
+    let cell = find_cell(st, env, name);
+    if !cell.is_null() {
+        let v = (&raw mut (*cell).value).get();
+        if !v.is_nil() {
+            (*st).base.add(i.a()).put(v);
+            return Ok(());
+        }
+    }
+    get(st, i.a(), env, name)
+}
+
+/// SETTABUP after a miss.
+///
+/// # Safety
+/// I2; pc stored.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn set_global(st: *mut State, env: Value, name: Value, v: Value) -> Step {
+    if env.is_table() && !Table::has_meta(env.as_table()) {
+        set(st, env, name, v)?;
+        find_cell(st, env, name);
+        return Ok(());
+    }
+    set(st, env, name, v)
+}

@@ -1,0 +1,196 @@
+//! Operators off the hot paths: mixed numbers, strings, metamethods, errors.
+
+use perilune_bytecode::Instr;
+use perilune_runtime::arith::{ArithError, arith};
+use perilune_runtime::compare;
+use perilune_runtime::convert;
+use perilune_runtime::debug;
+use perilune_runtime::frame::{Frame, FrameWord};
+use perilune_runtime::meta::Event;
+use perilune_runtime::state::State;
+use perilune_runtime::table::Table;
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+use crate::call::{IntoExit, call_for_instruction};
+use crate::step::Step;
+
+/// Feedback bits of [`perilune_bytecode::Feedback::Operands`].
+pub(crate) mod seen {
+    /// Two integers.
+    pub(crate) const INT: u32 = 1;
+    /// Two floats.
+    pub(crate) const FLOAT: u32 = 2;
+    /// An integer and a float.
+    pub(crate) const MIXED: u32 = 4;
+    /// Strings.
+    pub(crate) const STRING: u32 = 8;
+    /// Anything else, metamethods included.
+    pub(crate) const OTHER: u32 = 16;
+}
+
+/// Where the arguments of a metamethod call for the top frame's instruction go: past its registers.
+unsafe fn scratch(st: *mut State) -> *mut Value {
+    let base = (*st).base;
+    let inst = (*Frame(base).callee().as_function()).instance;
+    base.add((*inst).max_stack as usize)
+}
+
+/// Calls metamethod `h` with two arguments for the top frame's instruction.
+///
+/// # Safety
+/// I2; pc stored.
+pub(crate) unsafe fn call_meta2(st: *mut State, h: Value, a: Value, b: Value) -> Step {
+    let callee = scratch(st);
+    callee.put(h);
+    callee.add(1).put(Value::NIL);
+    callee.add(2).put(a);
+    callee.add(3).put(b);
+    call_for_instruction(st, callee, 2)
+}
+
+/// Calls metamethod `h` with three arguments for the top frame's instruction.
+///
+/// # Safety
+/// I2; pc stored.
+pub(crate) unsafe fn call_meta3(st: *mut State, h: Value, a: Value, b: Value, c: Value) -> Step {
+    let callee = scratch(st);
+    callee.put(h);
+    callee.add(1).put(Value::NIL);
+    callee.add(2).put(a);
+    callee.add(3).put(b);
+    callee.add(4).put(c);
+    call_for_instruction(st, callee, 3)
+}
+
+unsafe fn note(st: *mut State, bits: u32) {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    *(*inst).cells.add(frame.word().pc() as usize - 1) |= bits;
+}
+
+/// `R[A] := a op b` for what the inline paths do not take.
+///
+/// # Safety
+/// I2; pc stored.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b: Value) -> Step {
+    let s = &mut *st;
+    if a.is_number() && b.is_number() {
+        note(st, if a.tag() == b.tag() { if a.is_int() { seen::INT } else { seen::FLOAT } } else { seen::MIXED });
+        match arith(op, a, b) {
+            Ok(v) => {
+                s.base.add(i.a()).put(v);
+                return Ok(());
+            }
+            Err(ArithError::DivideByZero) => return Err(debug::runtime_error(st, b"attempt to perform 'n//0'").into_exit()),
+            Err(ArithError::ModuloByZero) => return Err(debug::runtime_error(st, b"attempt to perform 'n%%0'").into_exit()),
+            Err(_) => {}
+        }
+    }
+    let bitwise = matches!(op, Event::BAnd | Event::BOr | Event::BXor | Event::Shl | Event::Shr | Event::BNot);
+    note(st, if a.is_string() || b.is_string() { seen::STRING } else { seen::OTHER });
+    if bitwise
+        && (a.is_string() || b.is_string())
+        && let (Some(x), Some(y)) = (convert::to_integer(a), convert::to_integer(b))
+        && let Ok(v) = arith(op, Value::int(x), Value::int(y))
+    {
+        s.base.add(i.a()).put(v);
+        return Ok(());
+    }
+    let mut h = Table::metamethod(s, a, op);
+    if h.is_nil() {
+        h = Table::metamethod(s, b, op);
+    }
+    if h.is_nil() {
+        return Err(debug::arith_error(st, a, b, bitwise).into_exit());
+    }
+    call_meta2(st, h, a, b)
+}
+
+/// The order that a comparison instruction asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+}
+
+/// Ends a comparison of the top frame: skips the jump that follows, or not.
+unsafe fn finish_test(st: *mut State, i: Instr, cond: bool) {
+    if cond != (i.c() & 1 != 0) {
+        let frame = Frame((*st).base);
+        frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc() + 1));
+    }
+}
+
+/// `a < b` or `a <= b` for what the inline paths do not take.
+///
+/// # Safety
+/// I2; pc stored, behind the test.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn order_slow(st: *mut State, i: Instr, order: Order, a: Value, b: Value) -> Step {
+    let r = if order == Order::Less { compare::less_than(a, b) } else { compare::less_equal(a, b) };
+    if let Some(r) = r {
+        note(st, if a.is_string() { seen::STRING } else { seen::MIXED });
+        finish_test(st, i, r);
+        return Ok(());
+    }
+    note(st, seen::OTHER);
+    let e = if order == Order::Less { Event::Lt } else { Event::Le };
+    let s = &mut *st;
+    let mut h = Table::metamethod(s, a, e);
+    if h.is_nil() {
+        h = Table::metamethod(s, b, e);
+    }
+    if h.is_nil() {
+        return Err(debug::compare_error(st, a, b).into_exit());
+    }
+    call_meta2(st, h, a, b)
+}
+
+/// `a == b` for what the inline paths do not take.
+///
+/// # Safety
+/// I2; pc stored, behind the test.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn equal_slow(st: *mut State, i: Instr, a: Value, b: Value) -> Step {
+    let s = &mut *st;
+    if a.tag() == b.tag() && !a.same_bits(b) && matches!(a.tag(), Tag::TABLE | Tag::USERDATA) {
+        let mut h = Table::metamethod(s, a, Event::Eq);
+        if h.is_nil() {
+            h = Table::metamethod(s, b, Event::Eq);
+        }
+        if !h.is_nil() {
+            note(st, seen::OTHER);
+            return call_meta2(st, h, a, b);
+        }
+    }
+    finish_test(st, i, a.raw_equals(b));
+    Ok(())
+}
+
+/// `R[A] := #v`.
+///
+/// # Safety
+/// I2; pc stored.
+#[inline(never)]
+pub(crate) unsafe fn length_slow(st: *mut State, i: Instr, v: Value) -> Step {
+    let s = &mut *st;
+    if v.is_string() {
+        s.base.add(i.a()).put(Value::int((*v.as_string()).len as i64));
+        return Ok(());
+    }
+    let h = Table::metamethod(s, v, Event::Len);
+    if h.is_nil() {
+        if v.is_table() {
+            s.base.add(i.a()).put(Value::int(Table::length(v.as_table())));
+            return Ok(());
+        }
+        return Err(debug::operand_error(st, b"get length of", v).into_exit());
+    }
+    call_meta2(st, h, v, v)
+}

@@ -1,0 +1,43 @@
+//! Safepoints: what is done when the poll word is set.
+
+use std::sync::atomic::Ordering;
+
+use perilune_runtime::debug;
+use perilune_runtime::state::{State, poll};
+use perilune_runtime::value::Value;
+
+use crate::call::IntoExit;
+use crate::step::{Exit, Step};
+
+/// Does what the poll word asks for. `top` is the end of the live registers.
+///
+/// # Safety
+/// I2; pc stored; `top` is at or above the end of the top frame's live registers.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> Step {
+    let s = &mut *st;
+    let offset = top.offset_from((*s.thread).stack);
+    let base = s.base.offset_from((*s.thread).stack);
+    s.top = top;
+    let bits = s.poll.load(Ordering::Relaxed);
+    if bits & poll::INTERRUPT != 0 {
+        s.poll.fetch_and(!poll::INTERRUPT, Ordering::Relaxed);
+        return Err(debug::runtime_error(st, b"interrupted!").into_exit());
+    }
+    if bits & poll::GC != 0 {
+        if s.gc_poll().is_err() {
+            s.error = Value::string(s.memory_message);
+            s.error_handled = false;
+            return Err(Exit::Error);
+        }
+        s.run_finalizers();
+        // finalizers ran above `top` and may have moved the stack
+        s.base = (*s.thread).stack.offset(base);
+        s.top = (*s.thread).stack.offset(offset);
+    }
+    if (bits & poll::HOOK != 0) != hooks {
+        return Err(Exit::Switch);
+    }
+    Ok(())
+}
