@@ -5,7 +5,7 @@
 
 local scale = tonumber(arg and arg[1]) or 1
 local TICKS = math.max(10, math.floor(600000 * scale))
-local WINDOW = 256
+local WINDOW = 8192
 
 local seed = 555
 local function random(n)
@@ -59,7 +59,7 @@ for tick = 1, TICKS do
     window[cursor] = trade
     price = price + (order.side == "buy" and 1 or -1)
   end
-  if tick % 1000 == 0 and #window == WINDOW then
+  if tick % 10000 == 0 and #window == WINDOW then
     summaries[#summaries + 1] = summary(window, WINDOW)
   end
   local path = { { tick, price }, { tick + 1, book.spread } }

@@ -1,2 +1,112 @@
-//! placeholder
-fn main() {}
+//! `perilune-bench`: runs Lua programs on Perilune and on other Lua engines, turn
+//! about, and reports times, memory and whether all engines printed the same.
+#![forbid(unsafe_code)]
+
+mod args;
+mod engine;
+mod json;
+mod locate;
+mod measure;
+mod process;
+mod report;
+mod startup;
+mod stats;
+mod suite;
+mod table;
+mod workload;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use args::{Command, Options};
+use engine::Engine;
+use measure::Measured;
+use workload::Workload;
+
+/// Errors end the command with their text; nothing here recovers from one.
+type Result<T> = std::result::Result<T, String>;
+
+fn main() -> ExitCode {
+    let outcome = Options::from_command_line().and_then(|options| run(&options));
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("perilune-bench: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs one command; false when an engine failed or two engines disagreed.
+fn run(options: &Options) -> Result<bool> {
+    match options.command {
+        Command::Help => print!("{}", args::HELP),
+        Command::List => {
+            for workload in workloads(options)? {
+                println!("{:<14} {}", workload.name, workload.covers);
+            }
+        }
+        Command::Startup => return startup::run(options, &engines(options)?),
+        Command::Compare | Command::Memory => {
+            let workloads = workloads(options)?;
+            let engines = engines(options)?;
+            let measured = measure::measure_all(&engines, &workloads, options);
+            return finish(options, &engines, &measured);
+        }
+    }
+    Ok(true)
+}
+
+fn finish(options: &Options, engines: &[Engine], measured: &[Measured]) -> Result<bool> {
+    let memory_only = options.command == Command::Memory;
+    if !memory_only {
+        print!("{}", report::speed(engines, measured));
+    }
+    if memory_only || options.memory {
+        print!("{}", report::memory(engines, measured));
+    }
+    if let Some(path) = &options.json {
+        write_json(path, &json::comparison(options, engines, measured))?;
+    }
+    let failures = report::failures(engines, measured);
+    eprint!("{failures}");
+    Ok(failures.is_empty())
+}
+
+fn write_json(path: &Path, value: &serde_json::Value) -> Result<()> {
+    std::fs::write(path, format!("{value:#}\n"))
+        .map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// The programs that the options select.
+fn workloads(options: &Options) -> Result<Vec<Workload>> {
+    let mut workloads = match &options.suite {
+        Some(directory) => suite::are_we_fast_yet(directory)?,
+        None => workload::own_programs(options.scale.as_deref())?,
+    };
+    for name in &options.only {
+        if !workloads.iter().any(|workload| workload.is_named(name)) {
+            return Err(format!("no program is named '{name}' (see the command 'list')"));
+        }
+    }
+    if !options.only.is_empty() {
+        workloads.retain(|workload| options.only.iter().any(|name| workload.is_named(name)));
+    } else if options.command == Command::Memory {
+        workloads.retain(|workload| workload.allocates);
+    }
+    Ok(workloads)
+}
+
+/// The engines to run: those of `--vs` in their order, the baseline first, and
+/// Perilune after the baseline.
+fn engines(options: &Options) -> Result<Vec<Engine>> {
+    let mut engines = Vec::new();
+    for command in &options.versus {
+        engines.push(Engine::other(command)?);
+    }
+    let perilune = locate::perilune(options.perilune.as_deref())?;
+    let own = Engine::perilune(&perilune, &options.perilune_args)?;
+    engines.insert(engines.len().min(1), own);
+    Ok(engines)
+}

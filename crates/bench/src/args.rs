@@ -1,0 +1,166 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lexopt::prelude::*;
+
+use crate::Result;
+
+pub(crate) const HELP: &str = "\
+usage: perilune-bench COMMAND [options]
+
+commands:
+  compare            run every program on every engine in turn and compare speed
+  memory             compare peak memory on the programs that allocate much
+  startup            compare time and peak memory of print(\"hi\")
+  list               list the programs and what they cover
+
+options:
+  --vs COMMAND       another engine, such as lua5.4 or \"luajit -joff\"; repeatable,
+                     the first is the baseline of all ratios
+  --rounds N         runs of each program on each engine (compare 5, memory 3,
+                     startup 200)
+  --only NAME        only this program; repeatable
+  --suite DIR        are-we-fast-yet's Lua programs in DIR instead of the own ones
+  --scale X          work relative to the default, for the own programs
+  --memory           with compare: print the table of peak memory too
+  --json FILE        write every sample and the summary as JSON
+  --timeout SECONDS  give up on one run after this long (120)
+  --self PATH        the perilune binary; default: beside this one, built if needed
+  --self-args ARGS   arguments for perilune before the script, split at blanks
+";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Compare,
+    Memory,
+    Startup,
+    List,
+    Help,
+}
+
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) command: Command,
+    pub(crate) versus: Vec<String>,
+    pub(crate) rounds: usize,
+    pub(crate) only: Vec<String>,
+    pub(crate) suite: Option<PathBuf>,
+    pub(crate) scale: Option<String>,
+    pub(crate) memory: bool,
+    pub(crate) json: Option<PathBuf>,
+    pub(crate) timeout: Duration,
+    pub(crate) perilune: Option<PathBuf>,
+    pub(crate) perilune_args: Vec<String>,
+}
+
+impl Options {
+    /// Errors name the offending argument.
+    pub(crate) fn from_command_line() -> Result<Options> {
+        Options::parse(lexopt::Parser::from_env()).map_err(|error| error.to_string())
+    }
+
+    fn parse(mut parser: lexopt::Parser) -> std::result::Result<Options, lexopt::Error> {
+        let mut command = None;
+        let mut rounds = None;
+        let mut options = Options {
+            command: Command::Help,
+            versus: Vec::new(),
+            rounds: 0,
+            only: Vec::new(),
+            suite: None,
+            scale: None,
+            memory: false,
+            json: None,
+            timeout: Duration::from_secs(120),
+            perilune: None,
+            perilune_args: Vec::new(),
+        };
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Value(word) if command.is_none() => {
+                    command = Some(match word.string()?.as_str() {
+                        "compare" => Command::Compare,
+                        "memory" => Command::Memory,
+                        "startup" => Command::Startup,
+                        "list" => Command::List,
+                        "help" => Command::Help,
+                        other => return Err(format!("unknown command '{other}'").into()),
+                    });
+                }
+                Long("vs") => options.versus.push(parser.value()?.string()?),
+                Long("rounds") => rounds = Some(parser.value()?.parse::<usize>()?),
+                Long("only") => options.only.push(parser.value()?.string()?),
+                Long("suite") => options.suite = Some(parser.value()?.into()),
+                Long("scale") => {
+                    let scale = parser.value()?;
+                    scale.parse::<f64>()?;
+                    options.scale = Some(scale.string()?);
+                }
+                Long("memory") => options.memory = true,
+                Long("json") => options.json = Some(parser.value()?.into()),
+                Long("timeout") => {
+                    options.timeout = Duration::from_secs(parser.value()?.parse()?);
+                }
+                Long("self") => options.perilune = Some(parser.value()?.into()),
+                Long("self-args") => {
+                    let words = parser.value()?.string()?;
+                    options.perilune_args.extend(words.split_whitespace().map(String::from));
+                }
+                Short('h') | Long("help") => command = Some(Command::Help),
+                _ => return Err(argument.unexpected()),
+            }
+        }
+        options.command = command.unwrap_or(Command::Help);
+        options.rounds = rounds.unwrap_or(match options.command {
+            Command::Startup => 200,
+            Command::Memory => 3,
+            _ => 5,
+        });
+        if options.rounds == 0 {
+            return Err("--rounds must be at least 1".into());
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> std::result::Result<Options, lexopt::Error> {
+        Options::parse(lexopt::Parser::from_args(words))
+    }
+
+    #[test]
+    fn engines_keep_their_order_and_arguments_split() {
+        let options = parse(&[
+            "compare",
+            "--vs",
+            "lua5.4",
+            "--vs",
+            "luajit -joff",
+            "--self-args",
+            "--jit=off -x",
+        ])
+        .unwrap();
+        assert_eq!(options.versus, ["lua5.4", "luajit -joff"]);
+        assert_eq!(options.perilune_args, ["--jit=off", "-x"]);
+    }
+
+    #[test]
+    fn rounds_depend_on_the_command() {
+        assert_eq!(parse(&["startup"]).unwrap().rounds, 200);
+        assert_eq!(parse(&["compare"]).unwrap().rounds, 5);
+        assert_eq!(parse(&["--rounds", "7", "memory"]).unwrap().rounds, 7);
+        assert!(parse(&["compare", "--rounds", "0"]).is_err());
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        assert!(parse(&["race"]).is_err());
+        assert!(parse(&["compare", "again"]).is_err());
+        assert!(parse(&["compare", "--scale", "much"]).is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! A Lua engine: a command that runs a script.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::{Result, process};
+
+/// The language an engine speaks, as far as programs depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Lua 5.4: integers, bit operators, integer division.
+    Lua54,
+    /// Anything older: LuaJIT's 5.1 and the like.
+    Older,
+}
+
+#[derive(Debug)]
+pub(crate) struct Engine {
+    /// What the user called it.
+    pub(crate) name: String,
+    /// What it says of itself with `-v`.
+    pub(crate) version: String,
+    pub(crate) dialect: Dialect,
+    pub(crate) is_perilune: bool,
+    words: Vec<String>,
+}
+
+impl Engine {
+    /// An engine to compare with, from a command of blank-separated words.
+    ///
+    /// # Errors
+    /// When the command does not run Lua.
+    pub(crate) fn other(command: &str) -> Result<Engine> {
+        let words: Vec<String> = command.split_whitespace().map(String::from).collect();
+        if words.is_empty() {
+            return Err("--vs needs a command".to_string());
+        }
+        Engine { name: words.join(" "), is_perilune: false, ..Engine::from_words(words) }.probe()
+    }
+
+    /// Perilune at `path`, with arguments that come before the script.
+    ///
+    /// # Errors
+    /// When the binary does not run Lua.
+    pub(crate) fn perilune(path: &Path, arguments: &[String]) -> Result<Engine> {
+        let path = path.to_str().ok_or("the path of perilune is not Unicode")?;
+        let mut words = vec![path.to_string()];
+        words.extend_from_slice(arguments);
+        let name = std::iter::once("perilune")
+            .chain(arguments.iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join(" ");
+        Engine { name, is_perilune: true, ..Engine::from_words(words) }.probe()
+    }
+
+    /// The command that starts the engine, ready for a script's path.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]);
+        command
+    }
+
+    /// The command line as one text.
+    pub(crate) fn command_line(&self) -> String {
+        self.words.join(" ")
+    }
+
+    fn from_words(words: Vec<String>) -> Engine {
+        Engine {
+            name: String::new(),
+            version: String::new(),
+            dialect: Dialect::Lua54,
+            is_perilune: false,
+            words,
+        }
+    }
+
+    fn probe(mut self) -> Result<Engine> {
+        let answer = self.ask(&["-e", "io.write(_VERSION)"])?;
+        self.dialect = if answer == "Lua 5.4" { Dialect::Lua54 } else { Dialect::Older };
+        // Not every engine knows -v; its version is only a remark in the report.
+        let version = self.ask(&["-v"]).unwrap_or_default();
+        self.version = version.lines().next().unwrap_or_default().to_string();
+        Ok(self)
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Result<String> {
+        let mut command = self.command();
+        command.args(arguments);
+        let finished = process::run(&mut command, Duration::from_secs(20))
+            .map_err(|error| format!("{}: {error}", self.name))?;
+        Ok(String::from_utf8_lossy(&finished.output).into_owned())
+    }
+}

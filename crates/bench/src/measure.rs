@@ -1,0 +1,161 @@
+//! Runs the programs on the engines in turn and keeps every sample.
+
+use crate::args::Options;
+use crate::engine::Engine;
+use crate::process::{self, Usage};
+use crate::stats;
+use crate::workload::Workload;
+
+/// The samples of one program on one engine.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The engine's dialect cannot express the program.
+    Skipped,
+    /// A run failed, or printed something else than the baseline.
+    Failed(String),
+    Ran(Vec<Usage>),
+}
+
+impl Outcome {
+    /// The samples, or none.
+    pub(crate) fn samples(&self) -> &[Usage] {
+        match self {
+            Outcome::Ran(samples) => samples,
+            Outcome::Skipped | Outcome::Failed(_) => &[],
+        }
+    }
+
+    /// The median of what `figure` takes from the samples.
+    pub(crate) fn median(&self, figure: fn(&Usage) -> f64) -> Option<f64> {
+        stats::median(&self.figures(figure))
+    }
+
+    /// What `figure` takes from each sample.
+    pub(crate) fn figures(&self, figure: fn(&Usage) -> f64) -> Vec<f64> {
+        self.samples().iter().map(figure).collect()
+    }
+}
+
+/// One program's outcomes, in the order of the engines.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) name: String,
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+impl Measured {
+    /// The engine's median over the baseline's, the baseline being the first engine.
+    pub(crate) fn ratio(&self, engine: usize, figure: fn(&Usage) -> f64) -> Option<f64> {
+        Some(self.outcomes[engine].median(figure)? / self.outcomes[0].median(figure)?)
+    }
+}
+
+/// Wall time in seconds.
+pub(crate) fn wall(usage: &Usage) -> f64 {
+    usage.wall
+}
+
+/// User CPU time in seconds. A run shorter than the kernel's accounting reads as 0;
+/// a microsecond in its place keeps ratios finite.
+pub(crate) fn user(usage: &Usage) -> f64 {
+    usage.user.max(1e-6)
+}
+
+/// Peak resident set in megabytes.
+pub(crate) fn peak(usage: &Usage) -> f64 {
+    usage.peak as f64 / 1e6
+}
+
+/// Measures every program, with progress on standard error.
+pub(crate) fn measure_all(
+    engines: &[Engine],
+    workloads: &[Workload],
+    options: &Options,
+) -> Vec<Measured> {
+    let mut measured = Vec::new();
+    for (number, workload) in workloads.iter().enumerate() {
+        eprint!("[{:2}/{}] {:<14} ", number + 1, workloads.len(), workload.name);
+        let program = measure(engines, workload, options);
+        for outcome in &program.outcomes {
+            match (outcome, outcome.median(wall)) {
+                (_, Some(seconds)) => eprint!(" {seconds:8.3} s"),
+                (Outcome::Failed(_), _) => eprint!("     FAILED"),
+                _ => eprint!("    skipped"),
+            }
+        }
+        eprintln!();
+        measured.push(program);
+    }
+    measured
+}
+
+/// Measures one program on all engines, A B C A B C: a machine that slows down or
+/// speeds up meets every engine alike.
+fn measure(engines: &[Engine], workload: &Workload, options: &Options) -> Measured {
+    let mut outcomes: Vec<Outcome> = engines
+        .iter()
+        .map(|engine| match workload.runs_on(engine) {
+            true => Outcome::Ran(Vec::new()),
+            false => Outcome::Skipped,
+        })
+        .collect();
+    let mut expected: Option<Vec<u8>> = None;
+    for _ in 0..options.rounds {
+        for (engine, outcome) in engines.iter().zip(&mut outcomes) {
+            let Outcome::Ran(samples) = outcome else { continue };
+            eprint!(".");
+            match process::run(&mut workload.command(engine), options.timeout) {
+                Err(message) => *outcome = Outcome::Failed(message),
+                Ok(finished) => {
+                    let expected = expected.get_or_insert_with(|| finished.output.clone());
+                    if workload.compares_output && *expected != finished.output {
+                        *outcome = Outcome::Failed(difference(expected, &finished.output));
+                    } else {
+                        samples.push(finished.usage);
+                    }
+                }
+            }
+        }
+    }
+    Measured { name: workload.name.clone(), outcomes }
+}
+
+/// Says where two outputs part.
+fn difference(expected: &[u8], found: &[u8]) -> String {
+    let expected = String::from_utf8_lossy(expected);
+    let found = String::from_utf8_lossy(found);
+    let same = expected.lines().zip(found.lines()).take_while(|(a, b)| a == b).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("(nothing)").to_string();
+    format!("line {}: expected '{}', printed '{}'", same + 1, line(&expected), line(&found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(wall: f64) -> Usage {
+        Usage { wall, user: 0.0, peak: 3_000_000 }
+    }
+
+    #[test]
+    fn ratios_are_against_the_first_engine() {
+        let measured = Measured {
+            name: String::new(),
+            outcomes: vec![
+                Outcome::Ran(vec![usage(2.0), usage(4.0), usage(2.0)]),
+                Outcome::Ran(vec![usage(1.0)]),
+                Outcome::Skipped,
+            ],
+        };
+        assert_eq!(measured.ratio(0, wall), Some(1.0));
+        assert_eq!(measured.ratio(1, wall), Some(0.5));
+        assert_eq!(measured.ratio(1, user), Some(1.0));
+        assert_eq!(measured.ratio(2, wall), None);
+    }
+
+    #[test]
+    fn difference_names_the_first_line_that_parts() {
+        assert_eq!(difference(b"a\nb\n", b"a\nc\n"), "line 2: expected 'b', printed 'c'");
+        assert_eq!(difference(b"a\n", b""), "line 1: expected 'a', printed '(nothing)'");
+    }
+}

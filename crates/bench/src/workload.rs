@@ -1,0 +1,112 @@
+//! A program to run, and the list of this crate's own programs.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+use crate::engine::{Dialect, Engine};
+
+/// One program with its arguments.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    pub(crate) name: String,
+    /// What it exercises, in a few words.
+    pub(crate) covers: String,
+    /// Whether its peak memory is worth comparing.
+    pub(crate) allocates: bool,
+    /// Whether all engines must print the same; else the exit status decides alone.
+    pub(crate) compares_output: bool,
+    /// Whether it uses syntax that only Lua 5.4 has.
+    pub(crate) needs_54: bool,
+    /// The directory to run in, for programs that `require` their neighbours.
+    pub(crate) directory: Option<PathBuf>,
+    /// The script and what follows it.
+    pub(crate) arguments: Vec<String>,
+}
+
+impl Workload {
+    /// Whether `engine` can run it at all.
+    pub(crate) fn runs_on(&self, engine: &Engine) -> bool {
+        !self.needs_54 || engine.dialect == Dialect::Lua54
+    }
+
+    /// Whether the user means this program by `name`; case does not matter.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name.strip_suffix(".lua").unwrap_or(name))
+    }
+
+    /// The command that runs it on `engine`.
+    pub(crate) fn command(&self, engine: &Engine) -> Command {
+        let mut command = engine.command();
+        command.args(&self.arguments);
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        command
+    }
+}
+
+/// The programs of this crate in alphabetical order, with an optional work scale.
+///
+/// # Errors
+/// When the directory cannot be read or a program has no `-- covers:` line.
+pub(crate) fn own_programs(scale: Option<&str>) -> Result<Vec<Workload>> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let entries = std::fs::read_dir(&directory)
+        .map_err(|error| format!("cannot read {}: {error}", directory.display()))?;
+    let mut workloads = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.extension().is_some_and(|extension| extension == "lua") {
+            workloads.push(own_program(&path, scale)?);
+        }
+    }
+    workloads.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(workloads)
+}
+
+fn own_program(path: &Path, scale: Option<&str>) -> Result<Workload> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let covers = header(&text, "covers").ok_or(format!("{name}.lua has no '-- covers:' line"))?;
+    let mut arguments = vec![path.to_string_lossy().into_owned()];
+    arguments.extend(scale.map(String::from));
+    Ok(Workload {
+        name,
+        covers: covers.to_string(),
+        allocates: header(&text, "memory") == Some("yes"),
+        compares_output: true,
+        needs_54: header(&text, "needs") == Some("5.4"),
+        directory: None,
+        arguments,
+    })
+}
+
+/// The value of a `-- key: value` line among the comments that open a program.
+fn header<'text>(text: &'text str, key: &str) -> Option<&'text str> {
+    text.lines()
+        .map_while(|line| line.strip_prefix("--"))
+        .find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(':').map(str::trim))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_lines_end_with_the_first_code() {
+        let text = "-- covers: floats\n-- needs: 5.4\n-- A text.\nlocal x\n-- memory: yes\n";
+        assert_eq!(header(text, "covers"), Some("floats"));
+        assert_eq!(header(text, "needs"), Some("5.4"));
+        assert_eq!(header(text, "memory"), None);
+    }
+
+    #[test]
+    fn every_program_says_what_it_covers() {
+        let programs = own_programs(None).unwrap();
+        assert!(programs.len() >= 20, "only {} programs", programs.len());
+        assert!(programs.iter().any(|program| program.allocates));
+        assert!(programs.iter().all(|program| !program.covers.is_empty()));
+    }
+}
