@@ -1,4 +1,4 @@
--- covers: graph algorithms: Dijkstra, BFS, union-find, topological order, SCC
+-- covers: graph algorithms: Dijkstra, BFS, union-find, components
 -- memory: yes
 -- Builds random weighted graphs with adjacency lists and runs the classic
 -- algorithms, checking them against each other where they overlap.

@@ -32,11 +32,15 @@ impl Engine {
     /// # Errors
     /// When the command does not run Lua.
     pub(crate) fn other(command: &str) -> Result<Engine> {
-        let words: Vec<String> = command.split_whitespace().map(String::from).collect();
-        if words.is_empty() {
-            return Err("--vs needs a command".to_string());
+        let mut words: Vec<String> = command.split_whitespace().map(String::from).collect();
+        let program = words.first_mut().ok_or("--vs needs a command")?;
+        // A path must go on working when a suite changes the directory.
+        if let Some(path) = Some(Path::new(program)).filter(|path| path.components().count() > 1) {
+            let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+            *program = path.to_string_lossy().into_owned();
         }
-        Engine { name: words.join(" "), is_perilune: false, ..Engine::from_words(words) }.probe()
+        let name = command.trim().to_string();
+        Engine { name, is_perilune: false, ..Engine::from_words(words) }.probe()
     }
 
     /// Perilune at `path`, with arguments that come before the script.
@@ -78,7 +82,11 @@ impl Engine {
 
     fn probe(mut self) -> Result<Engine> {
         let answer = self.ask(&["-e", "io.write(_VERSION)"])?;
-        self.dialect = if answer == "Lua 5.4" { Dialect::Lua54 } else { Dialect::Older };
+        self.dialect = match answer.as_str() {
+            "Lua 5.4" => Dialect::Lua54,
+            other if other.starts_with("Lua ") && !self.is_perilune => Dialect::Older,
+            other => return Err(format!("{}: _VERSION is '{other}'", self.name)),
+        };
         // Not every engine knows -v; its version is only a remark in the report.
         let version = self.ask(&["-v"]).unwrap_or_default();
         self.version = version.lines().next().unwrap_or_default().to_string();

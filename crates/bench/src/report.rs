@@ -69,7 +69,7 @@ pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
     let mut text = format!("\n{}\n", table.render());
     for (index, engine) in engines.iter().enumerate().skip(1) {
         let summary = Summary::of(measured, index);
-        let (slowest, least) = summary.slowest.unwrap_or_default();
+        let Some((slowest, least)) = summary.slowest else { continue };
         text.push_str(&format!(
             "{} against {}: geometric mean {} over {} programs, minimum {} ({slowest}), \
              by user CPU time {}\n",
@@ -109,7 +109,7 @@ pub(crate) fn memory(engines: &[Engine], measured: &[Measured]) -> String {
     let mut text = format!("\n{}\n", table.render());
     for (index, engine) in engines.iter().enumerate().skip(1) {
         let summary = Summary::of(measured, index);
-        let (hungriest, most) = summary.hungriest.unwrap_or_default();
+        let Some((hungriest, most)) = summary.hungriest else { continue };
         text.push_str(&format!(
             "{} against {}: peak memory {} (geometric mean of {} programs), \
              maximum {} ({hungriest})\n",

@@ -16,20 +16,20 @@ struct Program {
 }
 
 const PROGRAMS: &[Program] = &[
-    program("Bounce", 1, 1200, false),
+    program("Bounce", 1, 1500, false),
     program("CD", 1, 100, true),
-    program("DeltaBlue", 1, 7000, true),
+    program("DeltaBlue", 1, 8500, true),
     program("Havlak", 1, 1, true),
-    program("Json", 1, 70, true),
+    program("Json", 1, 100, true),
     program("List", 1, 2200, false),
     // Mandelbrot and NBody verify their results for few sizes only.
     program("Mandelbrot", 5, 500, false),
     program("NBody", 1, 250_000, false),
-    program("Permute", 1, 950, false),
-    program("Queens", 1, 1500, false),
+    program("Permute", 1, 1250, false),
+    program("Queens", 1, 1800, false),
     program("Richards", 1, 33, false),
-    program("Sieve", 1, 3300, false),
-    program("Storage", 1, 400, true),
+    program("Sieve", 1, 4200, false),
+    program("Storage", 1, 600, true),
     program("Towers", 1, 900, false),
 ];
 

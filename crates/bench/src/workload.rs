@@ -109,4 +109,14 @@ mod tests {
         assert!(programs.iter().any(|program| program.allocates));
         assert!(programs.iter().all(|program| !program.covers.is_empty()));
     }
+
+    #[test]
+    fn every_program_is_documented() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/benchmarks.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for program in own_programs(None).unwrap() {
+            let row = format!("| `{}` |", program.name);
+            assert!(page.contains(&row), "docs/benchmarks.md has no row {row}");
+        }
+    }
 }
