@@ -104,4 +104,19 @@ impl Instr {
     pub const fn ax_value(self) -> usize {
         (self.0 >> 8) as usize
     }
+
+    /// The same instruction with another `A`.
+    pub(crate) const fn with_a(self, a: u8) -> Instr {
+        Instr(self.0 & !0xFF00 | (a as u32) << 8)
+    }
+
+    /// The same instruction with another `C`.
+    pub(crate) const fn with_c(self, c: u8) -> Instr {
+        Instr(self.0 & 0x00FF_FFFF | (c as u32) << 24)
+    }
+
+    /// The same operands under another opcode.
+    pub(crate) const fn with_op(self, op: Op) -> Instr {
+        Instr(self.0 & !0xFF | op as u32)
+    }
 }

@@ -5,10 +5,17 @@
 //! nothing of values or the heap.
 #![forbid(unsafe_code)]
 
+mod compiler;
+mod disassemble;
 mod instr;
 mod opcode;
 mod proto;
 
+pub use compiler::{CompileError, compile};
+pub use disassemble::disassemble;
 pub use instr::Instr;
 pub use opcode::{Feedback, Op, Shape};
 pub use proto::{Constant, LocalDesc, Proto, UpvalDesc};
+
+/// Longest string that a field instruction takes as its key; longer keys go through registers.
+pub const MAX_FIELD_NAME: usize = 40;

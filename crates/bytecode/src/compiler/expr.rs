@@ -1,0 +1,200 @@
+//! Expressions: the walk over the syntax tree.
+//!
+//! Operators associate to the left, so the left spine of an expression may be as deep as the source
+//! is long: it is followed with an explicit stack. Everything else nests at most as deep as the
+//! parser allows.
+
+use perilune_syntax::ast::{BinaryOp, Expr, ExprId, ExprKind};
+
+use super::Compiler;
+use super::desc::{Desc, Kind};
+use super::error::Result;
+use super::func_state::{Place, UpvalPlace};
+use crate::instr::Instr;
+use crate::opcode::Op;
+
+impl<'c> Compiler<'c> {
+    pub(super) fn node(&self, id: ExprId) -> &'c Expr {
+        &self.chunk.exprs[id.0 as usize]
+    }
+
+    /// Compiles an expression up to what its user must decide.
+    pub(super) fn expr(&mut self, id: ExprId) -> Result<Desc<'c>> {
+        let bottom = self.spine.len();
+        let mut id = id;
+        loop {
+            let inner = match self.node(id).kind {
+                ExprKind::Binary { op: BinaryOp::Concat, .. } => break,
+                ExprKind::Binary { left, .. } => left,
+                ExprKind::Index { object, .. } | ExprKind::MethodCall { object, .. } => object,
+                ExprKind::Call { callee, .. } => callee,
+                ExprKind::Paren(inner) => inner,
+                _ => break,
+            };
+            self.spine.push(id);
+            id = inner;
+        }
+        let mut e = self.leaf(id)?;
+        while self.spine.len() > bottom {
+            let outer = self.spine.pop().expect("longer than its bottom");
+            self.fs.line = self.end_line(id);
+            self.apply(outer, &mut e)?;
+            id = outer;
+        }
+        // Its value is needed on this line.
+        self.fs.line = self.end_line(id);
+        Ok(e)
+    }
+
+    /// Compiles the node `id`, whose leftmost operand is `e`.
+    fn apply(&mut self, id: ExprId, e: &mut Desc<'c>) -> Result<()> {
+        let node = self.node(id);
+        match &node.kind {
+            ExprKind::Binary { op, right, .. } => {
+                self.fs.infix(*op, e)?;
+                let right = self.expr(*right)?;
+                self.fs.postfix(*op, e, right, node.line)
+            }
+            ExprKind::Index { key, .. } => {
+                self.fs.to_register_or_upvalue(e)?;
+                let mut key = self.expr(*key)?;
+                self.fs.to_value(&mut key)?;
+                self.fs.index(e, &mut key)
+            }
+            ExprKind::Paren(_) => self.fs.discharge_variable(e),
+            ExprKind::Call { callee, args } => self.call(id, e, *callee, args),
+            ExprKind::MethodCall { name, args, .. } => self.method_call(id, e, *name, args),
+            _ => unreachable!("no such node on a left spine"),
+        }
+    }
+
+    /// Compiles a node without a left operand.
+    fn leaf(&mut self, id: ExprId) -> Result<Desc<'c>> {
+        let node = self.node(id);
+        let kind = match &node.kind {
+            ExprKind::Nil => Kind::Nil,
+            ExprKind::True => Kind::True,
+            ExprKind::False => Kind::False,
+            ExprKind::Integer(i) => Kind::Integer(*i),
+            ExprKind::Float(f) => Kind::Float(*f),
+            ExprKind::Str(text) => Kind::Str(text),
+            ExprKind::Vararg => {
+                self.fs.line = node.line;
+                Kind::Vararg(self.fs.emit_abc(Op::VarArg, 0, 0, 1)?)
+            }
+            ExprKind::Function(func) => return self.closure(*func),
+            ExprKind::Local(local) => match self.fs.places[local.0 as usize] {
+                Place::Register(register) => Kind::Local(register),
+                Place::Constant(value) => value,
+                Place::None => unreachable!("a variable is used in its scope"),
+            },
+            ExprKind::Upvalue(index) => match self.fs.upval_places[*index as usize] {
+                UpvalPlace::Index(index) => Kind::Upvalue(index),
+                UpvalPlace::Constant(value) => value,
+            },
+            ExprKind::Global { env, name } => {
+                let mut table = self.expr(*env)?;
+                self.fs.to_register_or_upvalue(&mut table)?;
+                let mut key = Desc::new(Kind::Str(self.name(*name)));
+                self.fs.index(&mut table, &mut key)?;
+                return Ok(table);
+            }
+            ExprKind::Unary { op, operand } => {
+                let mut e = self.expr(*operand)?;
+                self.fs.prefix(*op, &mut e, node.line)?;
+                return Ok(e);
+            }
+            ExprKind::Binary { .. } => return self.concat(id),
+            ExprKind::Table(items) => return self.table(id, items),
+            ExprKind::Index { .. }
+            | ExprKind::Call { .. }
+            | ExprKind::MethodCall { .. }
+            | ExprKind::Paren(_) => unreachable!("part of a spine"),
+        };
+        Ok(Desc::new(kind))
+    }
+
+    /// Compiles `a .. b .. c`, right-associative, as one CONCAT.
+    fn concat(&mut self, id: ExprId) -> Result<Desc<'c>> {
+        let mut id = id;
+        let mut first = None;
+        let mut count: usize = 1;
+        let line = loop {
+            let node = self.node(id);
+            let ExprKind::Binary { op: BinaryOp::Concat, left, right } = node.kind else {
+                unreachable!("only entered at a concatenation")
+            };
+            let mut e = self.expr(left)?;
+            let register = self.fs.to_next_register(&mut e)?;
+            first.get_or_insert(register);
+            count += 1;
+            id = right;
+            if !matches!(self.node(id).kind, ExprKind::Binary { op: BinaryOp::Concat, .. }) {
+                break node.line;
+            }
+        };
+        let mut e = self.expr(id)?;
+        let last = self.fs.to_next_register(&mut e)?;
+        let first = first.unwrap_or(last);
+        self.fs.emit_abc(Op::Concat, first, count as u8, 0)?;
+        self.fs.fix_line(line);
+        self.fs.free = first + 1;
+        Ok(Desc::new(Kind::Register(first)))
+    }
+
+    /// Compiles a list of expressions, all but the last into consecutive registers.
+    pub(super) fn expr_list(&mut self, list: &[ExprId]) -> Result<Option<Desc<'c>>> {
+        let Some((&last, init)) = list.split_last() else { return Ok(None) };
+        for &id in init {
+            let mut e = self.expr(id)?;
+            self.fs.to_next_register(&mut e)?;
+        }
+        Ok(Some(self.expr(last)?))
+    }
+
+    /// Compiles an expression into the next register.
+    pub(super) fn expr_to_next(&mut self, id: ExprId) -> Result<u8> {
+        let mut e = self.expr(id)?;
+        self.fs.to_next_register(&mut e)
+    }
+
+    /// Emits CLOSURE at the first free register.
+    pub(super) fn closure(&mut self, func: perilune_syntax::ast::FuncId) -> Result<Desc<'c>> {
+        let index = self.function(func)?;
+        self.fs.line = self.chunk.functions[func.0 as usize].last_line;
+        let pc = self.fs.emit(Instr::abx(Op::Closure, 0, index))?;
+        let mut e = Desc::new(Kind::Relocatable(pc));
+        self.fs.to_next_register(&mut e)?;
+        Ok(e)
+    }
+
+    /// The line on which the value of an expression is needed: told by the syntax tree for variables
+    /// and constants, else the line of its last token, as near as the tree tells.
+    pub(super) fn end_line(&self, id: ExprId) -> u32 {
+        let mut id = id;
+        loop {
+            let node = self.node(id);
+            id = match &node.kind {
+                ExprKind::Binary { right, .. } => *right,
+                ExprKind::Unary { operand, .. } => *operand,
+                ExprKind::Index { key, .. } => *key,
+                ExprKind::Paren(inner) => *inner,
+                ExprKind::Call { args, .. } | ExprKind::MethodCall { args, .. } => {
+                    match args.last() {
+                        Some(&last) => last,
+                        None => return node.line,
+                    }
+                }
+                ExprKind::Table(items) => match items.last() {
+                    Some(perilune_syntax::ast::TableItem::Positional(value))
+                    | Some(perilune_syntax::ast::TableItem::Keyed { value, .. }) => *value,
+                    None => return node.line,
+                },
+                ExprKind::Function(func) => {
+                    return self.chunk.functions[func.0 as usize].last_line;
+                }
+                _ => return node.line,
+            };
+        }
+    }
+}

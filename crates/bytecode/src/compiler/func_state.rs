@@ -1,0 +1,214 @@
+//! The function being compiled: its code, registers, scopes.
+
+use super::constants::Constants;
+use super::desc::{Desc, Kind};
+use super::error::{Exceeded, Limit, Result};
+use super::scope::Scopes;
+use crate::instr::Instr;
+use crate::opcode::Op;
+use crate::proto::{LocalDesc, UpvalDesc};
+use perilune_syntax::ast::{Chunk, FuncId, Function};
+
+/// Registers that a function may use; the number 255 stays free as a mark.
+const MAX_REGISTERS: usize = 255;
+
+/// A compile-time constant variable's value, or where a variable lives.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Place<'c> {
+    /// Not declared yet.
+    None,
+    /// In this register.
+    Register(u8),
+    /// Folded into its uses.
+    Constant(Kind<'c>),
+}
+
+/// What an upvalue number of the syntax tree means.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum UpvalPlace<'c> {
+    /// Upvalue of the proto.
+    Index(u8),
+    /// A compile-time constant of an enclosing function.
+    Constant(Kind<'c>),
+}
+
+/// State of one function.
+pub(super) struct FuncState<'c> {
+    pub(super) chunk: &'c Chunk,
+    pub(super) id: FuncId,
+    pub(super) code: Vec<Instr>,
+    pub(super) lines: Vec<u32>,
+    pub(super) constants: Constants<'c>,
+    pub(super) protos: Vec<std::sync::Arc<crate::Proto>>,
+    pub(super) upvalues: Vec<UpvalDesc>,
+    pub(super) upval_places: Vec<UpvalPlace<'c>>,
+    /// By `LocalId`.
+    pub(super) places: Vec<Place<'c>>,
+    pub(super) local_descs: Vec<LocalDesc>,
+    pub(super) scopes: Scopes,
+    /// First register not in use.
+    pub(super) free: u8,
+    pub(super) max_stack: u8,
+    /// Line of the last token that has been "consumed": what the next instruction is attributed to.
+    pub(super) line: u32,
+    /// Last pc marked as a jump target.
+    pub(super) last_target: u32,
+}
+
+impl<'c> FuncState<'c> {
+    pub(super) fn new(chunk: &'c Chunk, id: FuncId) -> FuncState<'c> {
+        let function = &chunk.functions[id.0 as usize];
+        FuncState {
+            chunk,
+            id,
+            code: Vec::new(),
+            lines: Vec::new(),
+            constants: Constants::default(),
+            protos: Vec::new(),
+            upvalues: Vec::new(),
+            upval_places: Vec::new(),
+            places: vec![Place::None; function.locals.len()],
+            local_descs: Vec::new(),
+            scopes: Scopes::new(function.labels.len()),
+            free: 0,
+            // Two registers are always there, so that a frame is never empty.
+            max_stack: 2,
+            line: function.line_defined.max(1),
+            last_target: 0,
+        }
+    }
+
+    /// The function's syntax.
+    pub(super) fn function(&self) -> &'c Function {
+        &self.chunk.functions[self.id.0 as usize]
+    }
+
+    pub(super) fn exceeded<T>(&self, limit: Limit) -> Result<T> {
+        Err(Exceeded { limit, line: self.line })
+    }
+
+    pub(super) fn pc(&self) -> u32 {
+        self.code.len() as u32
+    }
+
+    /// Appends an instruction, attributed to the current line.
+    pub(super) fn emit(&mut self, instr: Instr) -> Result<u32> {
+        let pc = self.pc();
+        if pc >= i32::MAX as u32 {
+            return self.exceeded(Limit::Instructions);
+        }
+        self.code.push(instr);
+        self.lines.push(self.line);
+        Ok(pc)
+    }
+
+    pub(super) fn emit_abc(&mut self, op: Op, a: u8, b: u8, c: u8) -> Result<u32> {
+        self.emit(Instr::abc(op, a, b, c))
+    }
+
+    /// Attributes the last instruction to another line.
+    pub(super) fn fix_line(&mut self, line: u32) {
+        if let Some(last) = self.lines.last_mut() {
+            *last = line;
+        }
+    }
+
+    /// Takes back the last instruction.
+    pub(super) fn remove_last(&mut self) {
+        self.code.pop();
+        self.lines.pop();
+    }
+
+    pub(super) fn at(&self, pc: u32) -> Instr {
+        self.code[pc as usize]
+    }
+
+    pub(super) fn set(&mut self, pc: u32, instr: Instr) {
+        self.code[pc as usize] = instr;
+    }
+
+    /// Makes sure that `n` registers above the used ones exist.
+    pub(super) fn check_stack(&mut self, n: usize) -> Result<()> {
+        let needed = self.free as usize + n;
+        if needed > MAX_REGISTERS {
+            return self.exceeded(Limit::Registers);
+        }
+        self.max_stack = self.max_stack.max(needed as u8);
+        Ok(())
+    }
+
+    /// Takes `n` registers; the first of them.
+    pub(super) fn reserve(&mut self, n: usize) -> Result<u8> {
+        self.check_stack(n)?;
+        let first = self.free;
+        self.free += n as u8;
+        Ok(first)
+    }
+
+    fn release(&mut self, register: u8) {
+        if register >= self.variable_registers() {
+            self.free -= 1;
+            debug_assert_eq!(register, self.free, "registers are released in stack order");
+        }
+    }
+
+    pub(super) fn release_two(&mut self, one: u8, two: u8) {
+        self.release(one.max(two));
+        self.release(one.min(two));
+    }
+
+    /// Releases the register of a value, if it is a temporary.
+    pub(super) fn release_desc(&mut self, e: &Desc<'c>) {
+        if let Kind::Register(register) = e.kind {
+            self.release(register);
+        }
+    }
+
+    /// Releases the registers of two values, the higher first.
+    pub(super) fn release_descs(&mut self, one: &Desc<'c>, two: &Desc<'c>) {
+        match (one.kind, two.kind) {
+            (Kind::Register(a), Kind::Register(b)) => self.release_two(a, b),
+            _ => {
+                self.release_desc(one);
+                self.release_desc(two);
+            }
+        }
+    }
+
+    /// Releases the table of an indexed value that is being read.
+    pub(super) fn release_register(&mut self, register: u8) {
+        self.release(register);
+    }
+
+    /// R[from] .. R[from + n - 1] := nil, joined with a LOADNIL just before.
+    pub(super) fn load_nil(&mut self, from: u8, n: usize) -> Result<()> {
+        debug_assert!(n >= 1);
+        let (mut first, mut last) = (from as usize, from as usize + n - 1);
+        if self.pc() > self.last_target
+            && let Some(&previous) = self.code.last()
+            && previous.op() == Op::LoadNil
+        {
+            let (p_first, p_last) = (previous.a(), previous.a() + previous.b());
+            if first <= p_last + 1 && p_first <= last + 1 {
+                first = first.min(p_first);
+                last = last.max(p_last);
+                let pc = self.pc() - 1;
+                self.set(pc, Instr::abc(Op::LoadNil, first as u8, (last - first) as u8, 0));
+                return Ok(());
+            }
+        }
+        self.emit_abc(Op::LoadNil, first as u8, (last - first) as u8, 0)?;
+        Ok(())
+    }
+
+    /// R[register] := K[index]
+    pub(super) fn load_constant(&mut self, register: u8, index: u32) -> Result<()> {
+        if index <= Instr::MAX_BX {
+            self.emit(Instr::abx(Op::LoadK, register, index as u16))?;
+        } else {
+            self.emit(Instr::abx(Op::LoadKX, register, 0))?;
+            self.emit(Instr::ax(Op::ExtraArg, index))?;
+        }
+        Ok(())
+    }
+}

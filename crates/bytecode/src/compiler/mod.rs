@@ -1,0 +1,172 @@
+//! The compiler: syntax tree to [`Proto`].
+//!
+//! One pass per function over the tree, in source order. Expressions are described ([`desc`]) and
+//! their code finished only when it is known where the value goes, so that an operand is read where it
+//! already is. Local variables take registers in order of declaration; temporaries live above them as a stack.
+
+mod assign;
+mod call;
+mod constants;
+mod desc;
+mod discharge;
+mod env;
+mod error;
+mod expr;
+mod fold;
+mod func_state;
+mod jump;
+mod loops;
+mod operators;
+mod scope;
+mod stmt;
+mod table;
+
+use std::sync::Arc;
+
+use perilune_syntax::ast::{Chunk, ExprId, FuncId, Name, UpvalueSource};
+
+pub use error::CompileError;
+use error::{Limit, Result};
+use func_state::{FuncState, Place, UpvalPlace};
+
+use crate::instr::Instr;
+use crate::opcode::Op;
+use crate::proto::{Proto, UpvalDesc};
+
+/// Compiles a chunk. `source` is its name as given to `load`: `@file`, `=name` or the text.
+///
+/// # Errors
+/// When a function passes a limit of the instruction format (registers, constants, length of a loop).
+pub fn compile(chunk: &Chunk, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileError> {
+    let main = FuncId(0);
+    let mut compiler = Compiler {
+        chunk,
+        source: Arc::clone(&source),
+        fs: FuncState::new(chunk, main),
+        parents: Vec::new(),
+        spine: Vec::new(),
+        env_is_constant: !env::is_assigned(chunk),
+    };
+    let proto = compiler.main().map_err(|e| e.in_chunk(&source))?;
+    Ok(proto)
+}
+
+struct Compiler<'c> {
+    chunk: &'c Chunk,
+    source: Arc<[u8]>,
+    /// The function being compiled.
+    fs: FuncState<'c>,
+    /// Those around it, outermost first.
+    parents: Vec<FuncState<'c>>,
+    /// Nodes of left spines that are being compiled, innermost expression last.
+    spine: Vec<ExprId>,
+    /// No statement assigns the chunk's `_ENV`.
+    env_is_constant: bool,
+}
+
+impl<'c> Compiler<'c> {
+    fn name(&self, name: Name) -> &'c [u8] {
+        self.chunk.names.text(name).as_bytes()
+    }
+
+    fn main(&mut self) -> Result<Arc<Proto>> {
+        self.fs.upvalues.push(UpvalDesc {
+            name: Some(b"_ENV"[..].into()),
+            in_stack: true,
+            index: 0,
+            constant: self.env_is_constant,
+        });
+        self.fs.upval_places.push(UpvalPlace::Index(0));
+        self.body()?;
+        let main = FuncId(0);
+        let done = std::mem::replace(&mut self.fs, FuncState::new(self.chunk, main));
+        Ok(Arc::new(self.finish(done)?))
+    }
+
+    /// Compiles an inner function; its index in the current one.
+    fn function(&mut self, id: FuncId) -> Result<u16> {
+        let index = self.fs.protos.len();
+        if index > Instr::MAX_BX as usize {
+            return self.fs.exceeded(Limit::Functions);
+        }
+        let mut inner = FuncState::new(self.chunk, id);
+        self.resolve_upvalues(&mut inner);
+        self.parents.push(std::mem::replace(&mut self.fs, inner));
+        self.body()?;
+        let parent = self.parents.pop().expect("an inner function has a parent");
+        let done = std::mem::replace(&mut self.fs, parent);
+        let proto = self.finish(done)?;
+        self.fs.protos.push(Arc::new(proto));
+        Ok(index as u16)
+    }
+
+    /// Numbers the upvalues of an inner function of the current one, leaving out constants.
+    fn resolve_upvalues(&self, inner: &mut FuncState<'c>) {
+        for upvalue in &inner.function().upvalues {
+            let (in_stack, index, constant) = match upvalue.source {
+                UpvalueSource::ParentLocal(local) => match self.fs.places[local.0 as usize] {
+                    Place::Register(register) => {
+                        let var = &self.fs.function().locals[local.0 as usize];
+                        (true, register, !var.reassigned)
+                    }
+                    Place::Constant(value) => {
+                        inner.upval_places.push(UpvalPlace::Constant(value));
+                        continue;
+                    }
+                    Place::None => unreachable!("a captured variable is in scope"),
+                },
+                UpvalueSource::ParentUpvalue(outer) => match self.fs.upval_places[outer as usize] {
+                    UpvalPlace::Index(index) => {
+                        (false, index, self.fs.upvalues[index as usize].constant)
+                    }
+                    UpvalPlace::Constant(value) => {
+                        inner.upval_places.push(UpvalPlace::Constant(value));
+                        continue;
+                    }
+                },
+            };
+            inner.upval_places.push(UpvalPlace::Index(inner.upvalues.len() as u8));
+            inner.upvalues.push(UpvalDesc {
+                name: Some(self.name(upvalue.name).into()),
+                in_stack,
+                index,
+                constant,
+            });
+        }
+    }
+
+    /// Compiles the body of the current function.
+    fn body(&mut self) -> Result<()> {
+        let function = self.fs.function();
+        self.fs.enter_block(None);
+        self.fs.activate(&function.params);
+        if function.is_vararg {
+            self.fs.emit_abc(Op::VarArgPrep, function.params.len() as u8, 0, 0)?;
+        }
+        self.fs.reserve(function.params.len())?;
+        self.statements(&function.body)?;
+        self.fs.line = function.end_line;
+        let first = self.fs.variable_registers();
+        self.emit_return(first, Some(0))?;
+        self.fs.leave_block()?;
+        self.fs.thread_jumps()
+    }
+
+    fn finish(&self, fs: FuncState<'c>) -> Result<Proto> {
+        let function = fs.function();
+        Ok(Proto {
+            code: fs.code.into(),
+            constants: fs.constants.into_list(),
+            protos: fs.protos.into(),
+            upvalues: fs.upvalues.into(),
+            lines: fs.lines.into(),
+            locals: fs.local_descs.into(),
+            source: Some(Arc::clone(&self.source)),
+            line_defined: function.line_defined,
+            last_line: function.last_line,
+            num_params: function.params.len() as u8,
+            is_vararg: function.is_vararg,
+            max_stack: fs.max_stack,
+        })
+    }
+}

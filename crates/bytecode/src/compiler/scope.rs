@@ -1,0 +1,235 @@
+//! Blocks, active variables, labels and pending gotos of one function.
+
+use perilune_syntax::ast::{Attrib, GotoId, LabelId, LocalId};
+
+use super::desc::Kind;
+use super::error::Result;
+use super::func_state::{FuncState, Place};
+use super::jump::JumpList;
+use crate::opcode::Op;
+use crate::proto::LocalDesc;
+
+/// An active local variable.
+struct Active {
+    /// None: folded into its uses.
+    register: Option<u8>,
+    /// Its entry in the debug information.
+    desc: usize,
+    /// Leaving its scope must close it.
+    needs_close: bool,
+    /// It is a to-be-closed variable.
+    to_be_closed: bool,
+}
+
+struct Block {
+    /// Active variables outside.
+    active: usize,
+    /// Pending gotos outside.
+    first_goto: usize,
+    /// Target of `break`, if the block is a loop.
+    loop_end: Option<LabelId>,
+}
+
+struct Pending {
+    label: LabelId,
+    jumps: JumpList,
+    /// Active variables there, less those of blocks left since.
+    active: usize,
+    /// It left the scope of a variable that must be closed.
+    close: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Placed {
+    pc: u32,
+    active: usize,
+}
+
+/// Scopes of one function.
+pub(super) struct Scopes {
+    active: Vec<Active>,
+    blocks: Vec<Block>,
+    gotos: Vec<Pending>,
+    labels: Vec<Option<Placed>>,
+}
+
+impl Scopes {
+    pub(super) fn new(labels: usize) -> Scopes {
+        Scopes {
+            active: Vec::new(),
+            blocks: Vec::new(),
+            gotos: Vec::new(),
+            labels: vec![None; labels],
+        }
+    }
+
+    /// Registers held by the first `n` active variables.
+    fn registers(&self, n: usize) -> u8 {
+        self.active[..n].iter().rev().find_map(|v| v.register).map_or(0, |r| r + 1)
+    }
+
+    fn any_needs_close(&self, from: usize, to: usize) -> bool {
+        self.active[from..to].iter().any(|v| v.needs_close)
+    }
+}
+
+impl<'c> FuncState<'c> {
+    /// Registers held by active variables.
+    pub(super) fn variable_registers(&self) -> u8 {
+        self.scopes.registers(self.scopes.active.len())
+    }
+
+    /// Whether a `return` here must close variables.
+    pub(super) fn return_needs_close(&self) -> bool {
+        self.scopes.any_needs_close(0, self.scopes.active.len())
+    }
+
+    /// Whether a to-be-closed variable is in scope, which forbids tail calls.
+    pub(super) fn in_to_be_closed_scope(&self) -> bool {
+        self.scopes.active.iter().any(|v| v.to_be_closed)
+    }
+
+    /// Starts the scope of `locals`, which take the next registers.
+    pub(super) fn activate(&mut self, locals: &[LocalId]) {
+        for &id in locals {
+            let register = self.variable_registers();
+            let var = &self.function().locals[id.0 as usize];
+            let to_be_closed = var.attrib == Attrib::Close;
+            self.places[id.0 as usize] = Place::Register(register);
+            self.scopes.active.push(Active {
+                register: Some(register),
+                desc: self.local_descs.len(),
+                needs_close: var.captured || to_be_closed,
+                to_be_closed,
+            });
+            self.local_descs.push(LocalDesc {
+                name: self.chunk.names.text(var.name).as_bytes().into(),
+                start_pc: self.pc(),
+                end_pc: 0,
+                register,
+            });
+        }
+    }
+
+    /// Starts the scope of a variable that is folded into its uses.
+    pub(super) fn activate_constant(&mut self, id: LocalId, value: Kind<'c>) {
+        self.places[id.0 as usize] = Place::Constant(value);
+        self.scopes.active.push(Active {
+            register: None,
+            desc: usize::MAX,
+            needs_close: false,
+            to_be_closed: false,
+        });
+    }
+
+    /// Lets the debug information see the last variable from here on only.
+    pub(super) fn restart_last_local(&mut self) {
+        let pc = self.pc();
+        if let Some(last) = self.scopes.active.last() {
+            self.local_descs[last.desc].start_pc = pc;
+        }
+    }
+
+    /// Makes the last active variable (closing value of a generic `for`) a to-be-closed one.
+    pub(super) fn mark_last_to_be_closed(&mut self) {
+        if let Some(last) = self.scopes.active.last_mut() {
+            last.needs_close = true;
+            last.to_be_closed = true;
+        }
+    }
+
+    /// Enters a block; a loop's block knows the target of `break`.
+    pub(super) fn enter_block(&mut self, loop_end: Option<LabelId>) {
+        debug_assert_eq!(self.free, self.variable_registers());
+        self.scopes.blocks.push(Block {
+            active: self.scopes.active.len(),
+            first_goto: self.scopes.gotos.len(),
+            loop_end,
+        });
+    }
+
+    /// Leaves the innermost block. Returns whether its variables had to be closed.
+    pub(super) fn leave_block(&mut self) -> Result<bool> {
+        let block = self.scopes.blocks.pop().expect("a block to leave");
+        let outer = block.active;
+        let needs_close = self.scopes.any_needs_close(outer, self.scopes.active.len());
+        for goto in &mut self.scopes.gotos[block.first_goto..] {
+            if goto.active > outer {
+                // A `break` of this very block meets the CLOSE emitted below.
+                if Some(goto.label) != block.loop_end {
+                    goto.close |=
+                        self.scopes.active[outer..goto.active].iter().any(|v| v.needs_close);
+                }
+                goto.active = outer;
+            }
+        }
+        let level = self.scopes.registers(outer);
+        let pc = self.pc();
+        for var in self.scopes.active.drain(outer..) {
+            if var.register.is_some() {
+                self.local_descs[var.desc].end_pc = pc;
+            }
+        }
+        let closed = match block.loop_end {
+            Some(label) => self.place_label(label, false)?,
+            None => false,
+        };
+        // A function's own block ends with a return, which closes.
+        if needs_close && !closed && !self.scopes.blocks.is_empty() {
+            self.emit_abc(Op::Close, level, 0, 0)?;
+        }
+        self.free = level;
+        Ok(needs_close)
+    }
+
+    /// Places a label here and resolves the gotos that wait for it. Returns whether a CLOSE was needed.
+    pub(super) fn place_label(&mut self, label: LabelId, at_block_end: bool) -> Result<bool> {
+        let pc = self.label_here();
+        let active = match self.scopes.blocks.last() {
+            Some(block) if at_block_end => block.active,
+            _ => self.scopes.active.len(),
+        };
+        self.scopes.labels[label.0 as usize] = Some(Placed { pc, active });
+        let mut close = false;
+        let mut i = 0;
+        while i < self.scopes.gotos.len() {
+            if self.scopes.gotos[i].label == label {
+                let goto = self.scopes.gotos.remove(i);
+                close |= goto.close;
+                self.patch_list(goto.jumps, pc)?;
+            } else {
+                i += 1;
+            }
+        }
+        if close {
+            let level = self.variable_registers();
+            self.emit_abc(Op::Close, level, 0, 0)?;
+        }
+        Ok(close)
+    }
+
+    /// Compiles a `goto` or `break`.
+    pub(super) fn goto(&mut self, goto: GotoId) -> Result<()> {
+        let label = self.function().gotos[goto.0 as usize].label;
+        match self.scopes.labels[label.0 as usize] {
+            Some(Placed { pc, active }) => {
+                if self.scopes.any_needs_close(active, self.scopes.active.len()) {
+                    let level = self.scopes.registers(active);
+                    self.emit_abc(Op::Close, level, 0, 0)?;
+                }
+                self.jump_to(pc)
+            }
+            None => {
+                let jump = self.jump()?;
+                self.pend(label, JumpList::one(jump));
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets `jumps` go to a label that is still to come.
+    pub(super) fn pend(&mut self, label: LabelId, jumps: JumpList) {
+        let active = self.scopes.active.len();
+        self.scopes.gotos.push(Pending { label, jumps, active, close: false });
+    }
+}

@@ -1,0 +1,110 @@
+//! Table constructors.
+
+use perilune_syntax::ast::{ExprId, TableItem};
+
+use super::Compiler;
+use super::desc::{Desc, Kind};
+use super::error::{Limit, Result};
+use crate::instr::Instr;
+use crate::opcode::Op;
+
+/// Items gathered in registers before a SETLIST.
+const ITEMS_PER_FLUSH: u32 = 50;
+
+/// Positional items of a constructor.
+#[derive(Default)]
+struct Items<'c> {
+    /// The last one, not yet in its register, and the line on which it is needed.
+    last: Option<(Desc<'c>, u32)>,
+    pending: u32,
+    stored: u32,
+}
+
+impl<'c> Compiler<'c> {
+    /// Compiles `{ … }` into the next register.
+    pub(super) fn table(&mut self, id: ExprId, items: &[TableItem]) -> Result<Desc<'c>> {
+        let table = self.fs.reserve(1)?;
+        self.fs.line = self.node(id).line;
+        let pc = self.fs.emit_abc(Op::NewTable, table, 0, 0)?;
+        let mut list = Items::default();
+        let mut fields = 0u32;
+        for item in items {
+            self.flush_full(table, &mut list)?;
+            match item {
+                TableItem::Positional(value) => {
+                    let e = self.expr(*value)?;
+                    list.last = Some((e, self.fs.line));
+                    list.pending += 1;
+                }
+                TableItem::Keyed { key, value } => {
+                    fields = fields.saturating_add(1);
+                    self.field(table, *key, *value)?;
+                }
+            }
+        }
+        self.fs.line = self.end_line(id);
+        self.flush_rest(table, &mut list)?;
+        let saturate = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
+        self.fs.set(pc, Instr::abc(Op::NewTable, table, saturate(fields), saturate(list.stored)));
+        Ok(Desc::new(Kind::Register(table)))
+    }
+
+    fn field(&mut self, table: u8, key: ExprId, value: ExprId) -> Result<()> {
+        let free = self.fs.free;
+        let mut target = Desc::new(Kind::Register(table));
+        let mut key = self.expr(key)?;
+        self.fs.to_value(&mut key)?;
+        self.fs.index(&mut target, &mut key)?;
+        let mut value = self.expr(value)?;
+        self.fs.store(&target, &mut value)?;
+        self.fs.free = free;
+        Ok(())
+    }
+
+    /// Puts the last item into its register, and stores the pending ones when they are many.
+    fn flush_full(&mut self, table: u8, list: &mut Items<'c>) -> Result<()> {
+        let Some((mut last, line)) = list.last.take() else { return Ok(()) };
+        self.fs.line = line;
+        self.fs.to_next_register(&mut last)?;
+        if list.pending == ITEMS_PER_FLUSH {
+            self.set_list(table, list.stored, list.pending as u8)?;
+            list.stored += list.pending;
+            list.pending = 0;
+        }
+        Ok(())
+    }
+
+    fn flush_rest(&mut self, table: u8, list: &mut Items<'c>) -> Result<()> {
+        if list.pending == 0 {
+            return Ok(());
+        }
+        match list.last.take() {
+            Some((last, _)) if last.is_multi() => {
+                self.fs.set_results(&last, None)?;
+                self.set_list(table, list.stored, 0)?;
+                // The number of values is not known.
+                list.pending -= 1;
+            }
+            last => {
+                if let Some((mut last, line)) = last {
+                    self.fs.line = line;
+                    self.fs.to_next_register(&mut last)?;
+                }
+                self.set_list(table, list.stored, list.pending as u8)?;
+            }
+        }
+        list.stored += list.pending;
+        list.pending = 0;
+        Ok(())
+    }
+
+    fn set_list(&mut self, table: u8, stored: u32, count: u8) -> Result<()> {
+        if stored > Instr::MAX_AX {
+            return self.fs.exceeded(Limit::ConstructorItems);
+        }
+        self.fs.emit_abc(Op::SetList, table, count, 0)?;
+        self.fs.emit(Instr::ax(Op::ExtraArg, stored))?;
+        self.fs.free = table + 1;
+        Ok(())
+    }
+}
