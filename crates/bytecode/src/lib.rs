@@ -7,15 +7,18 @@
 
 mod compiler;
 mod disassemble;
+mod effects;
 mod instr;
 mod opcode;
 mod proto;
+mod verify;
 
 pub use compiler::{CompileError, compile};
 pub use disassemble::disassemble;
 pub use instr::Instr;
 pub use opcode::{Feedback, Op, Shape};
 pub use proto::{Constant, LocalDesc, Proto, UpvalDesc};
+pub use verify::{VerifyError, verify};
 
 /// Longest string that a field instruction takes as its key; longer keys go through registers.
 pub const MAX_FIELD_NAME: usize = 40;

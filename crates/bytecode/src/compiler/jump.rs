@@ -23,7 +23,8 @@ const END: i32 = -1;
 /// `A` of a TESTSET whose register is not chosen; no register has that number.
 const NO_REGISTER: u8 = 255;
 
-pub(super) fn is_test(op: Op) -> bool {
+/// Whether an opcode skips the JMP after it.
+pub(crate) fn is_test(op: Op) -> bool {
     use Op::*;
     matches!(op, Eq | Lt | Le | EqK | EqI | LtI | LeI | GtI | GeI | Test | TestSet)
 }

@@ -28,6 +28,7 @@ use perilune_syntax::ast::{Chunk, ExprId, FuncId, Name, UpvalueSource};
 pub use error::CompileError;
 use error::{Limit, Result};
 use func_state::{FuncState, Place, UpvalPlace};
+pub(crate) use jump::is_test;
 
 use crate::instr::Instr;
 use crate::opcode::Op;
@@ -48,6 +49,10 @@ pub fn compile(chunk: &Chunk, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileEr
         env_is_constant: !env::is_assigned(chunk),
     };
     let proto = compiler.main().map_err(|e| e.in_chunk(&source))?;
+    #[cfg(debug_assertions)]
+    if let Err(e) = crate::verify(&proto) {
+        panic!("compiled code does not verify: {e}\n{}", crate::disassemble(&proto, true));
+    }
     Ok(proto)
 }
 
