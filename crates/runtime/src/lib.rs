@@ -16,6 +16,7 @@ pub mod header;
 pub mod heap;
 pub mod hook;
 pub mod instance;
+pub mod layout;
 pub mod meta;
 pub mod native;
 pub mod state;

@@ -1,7 +1,70 @@
-//! What all states of an engine share: symbols and shapes. Never holds a pointer into a heap; everything in it dies with its last user.
+//! What all states of an engine share: symbols and shapes.
+//!
+//! **Invariant:** nothing here points into a heap, and everything dies with its last user: an engine that many programs
+//! passed through is as large as a fresh one.
+
+mod shape;
+mod symbol;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+pub use shape::{MAX_CHILDREN, MAX_FIELDS, Shape};
+pub use symbol::Symbol;
+
+use shape::ShapeIds;
+use symbol::SymbolTable;
 
 /// The shared part of an engine.
-pub struct EngineShared {}
+pub struct EngineShared {
+    symbols: Arc<SymbolTable>,
+    ids: Arc<ShapeIds>,
+    empty: Arc<Shape>,
+}
 
-/// An engine-wide hidden class.
-pub struct Shape {}
+impl EngineShared {
+    /// A fresh engine: no symbols, and the shape without fields.
+    pub fn new() -> Arc<EngineShared> {
+        let ids = Arc::new(ShapeIds::default());
+        let empty = Shape::root(&ids);
+        Arc::new(EngineShared { symbols: Arc::new(SymbolTable::default()), ids, empty })
+    }
+
+    /// The shape of a table without fields and without metatable.
+    pub fn empty_shape(&self) -> &Arc<Shape> {
+        &self.empty
+    }
+
+    /// The symbol of a field name.
+    pub fn symbol(&self, name: &[u8]) -> Arc<Symbol> {
+        self.symbols.intern(name)
+    }
+
+    /// The shape of a table of shape `from` after it gained field `name`; `None` when such a table should become a
+    /// dictionary (too many fields, too many successors, or no ids left).
+    pub fn with_field(&self, from: &Arc<Shape>, name: &[u8]) -> Option<Arc<Shape>> {
+        if from.count() >= MAX_FIELDS {
+            return None;
+        }
+        from.successor(Some(self.symbol(name)))
+    }
+
+    /// The shape of a table of shape `from` (which has no metatable) after it gained a metatable.
+    pub fn with_metatable(&self, from: &Arc<Shape>) -> Option<Arc<Shape>> {
+        debug_assert!(!from.has_meta());
+        from.successor(None)
+    }
+
+    /// Symbols alive.
+    pub fn symbol_count(&self) -> usize {
+        self.symbols.count()
+    }
+
+    /// Shapes alive, the empty one included.
+    pub fn shape_count(&self) -> usize {
+        self.ids.live.load(Ordering::Relaxed)
+    }
+}

@@ -10,18 +10,41 @@
 //! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and key `array_len + 1` is nowhere.
 //! So `array_len` is always a border, and `#t` is one load.
 
-mod local_shape;
+//!
+//! Functions on tables take no metamethods into account unless they say so. Those that may allocate, or store a value
+//! and so need the write barrier, get the state.
 
+mod array;
+mod cache;
+mod environment;
+mod get;
+mod hash;
+mod local_shape;
+mod metatable;
+mod new;
+mod next;
+mod rehash;
+mod set;
+mod shape;
+
+pub use cache::{Found, Stored};
+pub use hash::DEAD_KEY;
 pub use local_shape::LocalShape;
+pub use next::InvalidKey;
+pub use set::KeyError;
 
 use crate::header::GcHeader;
 use crate::value::Value;
+
+/// Flags of tables that inline caches of metatable chains depend on: their structural changes bump
+/// [`crate::state::State::meta_epoch`].
+pub(crate) const WATCHED: u8 = GcHeader::IS_META | GcHeader::INDEX_TARGET;
 
 /// What an array part holds; kept in `header.aux`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum ArrayKind {
-    /// Nothing allocated.
+    /// Nothing allocated; `array_cap` elements will be at once when the first comes.
     Empty = 0,
     /// `[i64; cap]`, all present.
     Int,

@@ -1,0 +1,138 @@
+//! Shapes: engine-wide hidden classes, a tree of transitions.
+
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::symbol::Symbol;
+
+/// Most fields that a shape may have.
+pub const MAX_FIELDS: u32 = 128;
+/// Most successors that a shape may have at one time.
+pub const MAX_CHILDREN: usize = 1000;
+
+/// Source of shape ids, and the number of shapes alive.
+pub(super) struct ShapeIds {
+    next: AtomicU32,
+    pub(super) live: AtomicUsize,
+}
+
+impl Default for ShapeIds {
+    fn default() -> Self {
+        // 0 means dictionary.
+        ShapeIds { next: AtomicU32::new(1), live: AtomicUsize::new(0) }
+    }
+}
+
+impl ShapeIds {
+    /// A fresh id; `None` when they have run out. `u32::MAX` is left free to mean "no shape".
+    fn take(&self) -> Option<u32> {
+        self.next
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| {
+                (id < u32::MAX - 1).then_some(id + 1)
+            })
+            .ok()
+    }
+}
+
+/// An engine-wide hidden class: which fields a table has, in which slots, and whether it has a metatable. Immutable but
+/// for the transitions, which are weak: a successor holds its predecessor and not the other way round.
+pub struct Shape {
+    id: u32,
+    count: u32,
+    has_meta: bool,
+    /// Predecessor and the field gained on the way (none: a metatable). The root has no predecessor.
+    origin: Option<(Arc<Shape>, Option<Arc<Symbol>>)>,
+    /// By address of the symbol (0: gain of a metatable). The address identifies the symbol, since the successor under it
+    /// holds it; an entry whose successor is gone counts for nothing.
+    successors: Mutex<HashMap<usize, Weak<Shape>, FixedState>>,
+    ids: Arc<ShapeIds>,
+}
+
+fn key_of(symbol: &Option<Arc<Symbol>>) -> usize {
+    symbol.as_ref().map_or(0, |s| Arc::as_ptr(s).addr())
+}
+
+impl Shape {
+    pub(super) fn root(ids: &Arc<ShapeIds>) -> Arc<Shape> {
+        let id = ids.take().expect("a fresh source has ids");
+        ids.live.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Shape {
+            id,
+            count: 0,
+            has_meta: false,
+            origin: None,
+            successors: Mutex::default(),
+            ids: ids.clone(),
+        })
+    }
+
+    /// The id: not 0, and of no other shape of the engine, ever.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Number of fields.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Do tables of this shape have a metatable?
+    pub fn has_meta(&self) -> bool {
+        self.has_meta
+    }
+
+    /// The shape that this one was reached from.
+    pub fn predecessor(&self) -> Option<&Arc<Shape>> {
+        self.origin.as_ref().map(|(shape, _)| shape)
+    }
+
+    /// The last field's symbol; none for the root and for a shape that gained a metatable last.
+    pub fn last_field(&self) -> Option<&Arc<Symbol>> {
+        self.origin.as_ref().and_then(|(_, symbol)| symbol.as_ref())
+    }
+
+    pub(super) fn successor(self: &Arc<Self>, symbol: Option<Arc<Symbol>>) -> Option<Arc<Shape>> {
+        let key = key_of(&symbol);
+        let mut successors = self.successors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shape) = successors.get(&key).and_then(Weak::upgrade) {
+            return Some(shape);
+        }
+        if successors.len() >= MAX_CHILDREN {
+            return None;
+        }
+        let id = self.ids.take()?;
+        let shape = Arc::new(Shape {
+            id,
+            count: self.count + symbol.is_some() as u32,
+            has_meta: self.has_meta || symbol.is_none(),
+            origin: Some((self.clone(), symbol)),
+            successors: Mutex::default(),
+            ids: self.ids.clone(),
+        });
+        self.ids.live.fetch_add(1, Ordering::Relaxed);
+        successors.insert(key, Arc::downgrade(&shape));
+        Some(shape)
+    }
+}
+
+impl Drop for Shape {
+    fn drop(&mut self) {
+        self.ids.live.fetch_sub(1, Ordering::Relaxed);
+        // Dropping the predecessor after this may drop it in turn: at most as deep as a shape has fields.
+        if let Some((from, symbol)) = &self.origin {
+            let key = key_of(symbol);
+            let mut successors = from.successors.lock().unwrap_or_else(PoisonError::into_inner);
+            // Another thread may have put a new successor in the place of this dying one.
+            if successors.get(&key).is_some_and(|entry| ptr::eq(entry.as_ptr(), self)) {
+                successors.remove(&key);
+            }
+            if successors.is_empty() {
+                successors.shrink_to_fit();
+            }
+        }
+    }
+}

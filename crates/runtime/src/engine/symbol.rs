@@ -1,0 +1,63 @@
+//! Symbols: the engine-wide identity of strings used as field names.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+/// A field name. Two live symbols of one engine are the same object exactly when their names are equal.
+pub struct Symbol {
+    name: Box<[u8]>,
+    table: Weak<SymbolTable>,
+}
+
+impl Symbol {
+    /// The name.
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+}
+
+impl Drop for Symbol {
+    fn drop(&mut self) {
+        if let Some(table) = self.table.upgrade() {
+            table.forget(self);
+        }
+    }
+}
+
+/// The symbols of an engine, by name; weak.
+#[derive(Default)]
+pub(super) struct SymbolTable {
+    map: Mutex<HashMap<Box<[u8]>, Weak<Symbol>, FixedState>>,
+}
+
+impl SymbolTable {
+    /// The symbol called `name`.
+    pub(super) fn intern(self: &Arc<Self>, name: &[u8]) -> Arc<Symbol> {
+        let mut map = self.map.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(symbol) = map.get(name).and_then(Weak::upgrade) {
+            return symbol;
+        }
+        let symbol = Arc::new(Symbol { name: name.into(), table: Arc::downgrade(self) });
+        map.insert(name.into(), Arc::downgrade(&symbol));
+        symbol
+    }
+
+    /// Takes out the entry of a symbol that is being dropped, unless a new one of that name has taken its place.
+    fn forget(&self, symbol: &Symbol) {
+        let mut map = self.map.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = map.get(&symbol.name)
+            && std::ptr::eq(entry.as_ptr(), symbol)
+        {
+            map.remove(&symbol.name);
+        }
+        if map.capacity() > 64 && map.len() * 8 < map.capacity() {
+            map.shrink_to_fit();
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.map.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}

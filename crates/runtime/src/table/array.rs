@@ -1,0 +1,394 @@
+//! The array part.
+//!
+//! Int and Float arrays hold one kind of number with all elements present; an Any array holds a tag byte per element
+//! after the payloads. Payloads lie alike in all three, so turning one into Any copies them as they are.
+
+use std::ptr;
+
+use super::{ArrayKind, DEAD_KEY, Node, Table};
+use crate::state::State;
+use crate::value::{SlotExt, Tag, Value};
+
+/// Fewest elements that an array is allocated for.
+const MIN_CAP: u32 = 4;
+/// Most elements.
+const MAX_CAP: u32 = 1 << 31;
+
+impl ArrayKind {
+    /// The kind of array that holds only values like `v`.
+    #[inline]
+    pub fn of(v: Value) -> ArrayKind {
+        match v.tag() {
+            Tag::INTEGER => ArrayKind::Int,
+            Tag::FLOAT => ArrayKind::Float,
+            _ => ArrayKind::Any,
+        }
+    }
+
+    /// Bytes of the buffer of an array of `cap` elements.
+    #[inline]
+    pub const fn bytes(self, cap: u32) -> usize {
+        match self {
+            ArrayKind::Empty => 0,
+            ArrayKind::Int | ArrayKind::Float => cap as usize * 8,
+            ArrayKind::Any => cap as usize * 9,
+        }
+    }
+}
+
+const _: () = assert!(
+    Tag::INTEGER.0 - ArrayKind::Int as u8 == 2 && Tag::FLOAT.0 - ArrayKind::Float as u8 == 2,
+    "element() takes the tag from the kind"
+);
+
+impl Table {
+    /// The kind of the array part.
+    #[inline(always)]
+    pub unsafe fn kind(t: *mut Table) -> ArrayKind {
+        match (*t).header.aux {
+            0 => ArrayKind::Empty,
+            1 => ArrayKind::Int,
+            2 => ArrayKind::Float,
+            _ => ArrayKind::Any,
+        }
+    }
+
+    /// Payloads.
+    #[inline(always)]
+    unsafe fn payloads(t: *mut Table) -> *mut u64 {
+        (*t).array.cast()
+    }
+
+    /// Tags of an Any array.
+    #[inline(always)]
+    unsafe fn tags(t: *mut Table) -> *mut Tag {
+        (*t).array.add((*t).array_cap as usize * 8).cast()
+    }
+
+    /// Element `i`, counted from 0, below `array_len`.
+    #[inline(always)]
+    pub unsafe fn element(t: *mut Table, i: u32) -> Value {
+        let bits = *Table::payloads(t).add(i as usize);
+        let kind = (*t).header.aux;
+        let tag = if kind == ArrayKind::Any as u8 {
+            *Table::tags(t).add(i as usize)
+        } else {
+            Tag(kind + 2)
+        };
+        Value::from_parts(bits, tag)
+    }
+
+    /// Writes an element of an Any array; no barrier.
+    #[inline(always)]
+    unsafe fn write_any(t: *mut Table, i: u32, v: Value) {
+        *Table::payloads(t).add(i as usize) = v.bits();
+        *Table::tags(t).add(i as usize) = v.tag();
+    }
+
+    /// Length operator without metamethods (manual 3.4.7): a border.
+    #[inline(always)]
+    pub unsafe fn length(t: *mut Table) -> i64 {
+        (*t).array_len as i64
+    }
+
+    /// Stores `v` under integer key `i`.
+    #[inline(always)]
+    pub unsafe fn set_int(st: *mut State, t: *mut Table, i: i64, v: Value) {
+        let at = (i as u64).wrapping_sub(1);
+        let kind = (*t).header.aux;
+        if at < (*t).array_len as u64 {
+            if kind != ArrayKind::Any as u8 {
+                if v.tag() == Tag(kind + 2) {
+                    *Table::payloads(t).add(at as usize) = v.bits();
+                    return;
+                }
+            } else if !v.is_nil() {
+                Table::write_any(t, at as u32, v);
+                if v.is_collectable() {
+                    (*st).barrier(t.cast());
+                }
+                return;
+            }
+        } else if at == (*t).array_len as u64 && at < (*t).array_cap as u64 && (*t).nodes.is_null()
+        {
+            if kind != ArrayKind::Any as u8 {
+                // An Empty array's kind gives a tag that no value has.
+                if v.tag() == Tag(kind + 2) && kind != ArrayKind::Empty as u8 {
+                    *Table::payloads(t).add(at as usize) = v.bits();
+                    (*t).array_len = at as u32 + 1;
+                    return;
+                }
+            } else if !v.is_nil() {
+                Table::write_any(t, at as u32, v);
+                (*t).array_len = at as u32 + 1;
+                if v.is_collectable() {
+                    (*st).barrier(t.cast());
+                }
+                return;
+            }
+        }
+        Table::set_int_slow(st, t, i, v);
+    }
+
+    /// Stores `v` under integer key `i`: whatever is not the plain case.
+    #[inline(never)]
+    pub unsafe fn set_int_slow(st: *mut State, t: *mut Table, i: i64, v: Value) {
+        let at = (i as u64).wrapping_sub(1);
+        let len = (*t).array_len;
+        if at < len as u64 {
+            let at = at as u32;
+            if !v.is_nil() {
+                Table::put_element(st, t, at, v);
+            } else if at + 1 < len {
+                Table::make_any(st, t, (*t).array_cap);
+                Table::write_any(t, at, v);
+            } else {
+                (*t).array_len = at;
+                Table::trim(t);
+            }
+        } else if at == len as u64 && len < MAX_CAP {
+            if !v.is_nil() {
+                Table::append(st, t, v);
+            }
+        } else {
+            Table::set_node(st, t, Value::int(i), v);
+        }
+    }
+
+    /// Stores `v`, not nil, in element `i` below `array_len`, whatever the kind of the array.
+    pub(super) unsafe fn put_element(st: *mut State, t: *mut Table, i: u32, v: Value) {
+        if Table::kind(t) != ArrayKind::Any {
+            if ArrayKind::of(v) == Table::kind(t) {
+                *Table::payloads(t).add(i as usize) = v.bits();
+                return;
+            }
+            Table::make_any(st, t, (*t).array_cap);
+        }
+        Table::write_any(t, i, v);
+        if v.is_collectable() {
+            (*st).barrier(t.cast());
+        }
+    }
+
+    /// Stores `v`, not nil, under key `array_len + 1`.
+    unsafe fn append(st: *mut State, t: *mut Table, v: Value) {
+        if (*t).array_len == (*t).array_cap && Table::is_sparse(t) {
+            // Most of the array is nil, as in a queue that moves on: keep it from growing for ever.
+            return Table::rehash(st, t, Value::int((*t).array_len as i64 + 1), v);
+        }
+        Table::push(st, t, v);
+        Table::migrate(st, t);
+    }
+
+    /// Puts `v`, not nil, behind the last element.
+    unsafe fn push(st: *mut State, t: *mut Table, v: Value) {
+        let len = (*t).array_len;
+        let cap = (*t).array_cap;
+        let full = len == cap;
+        let wanted = if full { cap.saturating_mul(2).max(MIN_CAP) } else { cap };
+        match Table::kind(t) {
+            ArrayKind::Empty => Table::start_array(st, t, ArrayKind::of(v), wanted),
+            kind if kind != ArrayKind::of(v) => Table::make_any(st, t, wanted),
+            _ if full => Table::resize_array(st, t, wanted),
+            _ => {}
+        }
+        if Table::kind(t) == ArrayKind::Any {
+            Table::write_any(t, len, v);
+            if v.is_collectable() {
+                (*st).barrier(t.cast());
+            }
+        } else {
+            *Table::payloads(t).add(len as usize) = v.bits();
+        }
+        (*t).array_len = len + 1;
+    }
+
+    /// Moves integer keys that follow the last element from the hash part into the array.
+    pub(super) unsafe fn migrate(st: *mut State, t: *mut Table) {
+        while !(*t).nodes.is_null() && (*t).array_len < MAX_CAP {
+            let n = Table::node_of_int(t, (*t).array_len as i64 + 1);
+            if n.is_null() || (*n).value_tag == Tag::NIL {
+                return;
+            }
+            let v = Node::value(n);
+            (*n).value_tag = Tag::NIL;
+            // So that a traversal which clears the element does not find its way back to this node.
+            (*n).key_tag = DEAD_KEY;
+            Table::push(st, t, v);
+        }
+    }
+
+    /// Is no more than half of the (full) array in use?
+    unsafe fn is_sparse(t: *mut Table) -> bool {
+        let len = (*t).array_len as usize;
+        if Table::kind(t) != ArrayKind::Any || len < 2 * MIN_CAP as usize {
+            return false;
+        }
+        let tags = std::slice::from_raw_parts(Table::tags(t), len);
+        tags.iter().filter(|&&tag| tag != Tag::NIL).count() <= len / 2
+    }
+
+    /// Lowers `array_len` to the last element that is not nil. To be called after elements were cleared in place.
+    pub(crate) unsafe fn trim(t: *mut Table) {
+        if Table::kind(t) == ArrayKind::Any {
+            let tags = Table::tags(t);
+            let mut len = (*t).array_len as usize;
+            while len > 0 && *tags.add(len - 1) == Tag::NIL {
+                len -= 1;
+            }
+            (*t).array_len = len as u32;
+        }
+    }
+
+    /// Allocates the first buffer of an array.
+    unsafe fn start_array(st: *mut State, t: *mut Table, kind: ArrayKind, cap: u32) {
+        let cap = cap.clamp(1, MAX_CAP);
+        (*t).array = (*st).alloc_buffer(kind.bytes(cap));
+        (*t).array_cap = cap;
+        (*t).header.aux = kind as u8;
+        (*st).barrier(t.cast());
+    }
+
+    /// Gives the array, whatever its kind, room for `cap` elements, no fewer than it has.
+    #[inline(never)]
+    pub(super) unsafe fn resize_array(st: *mut State, t: *mut Table, cap: u32) {
+        let kind = Table::kind(t);
+        let cap = cap.min(MAX_CAP);
+        debug_assert!(cap >= (*t).array_len);
+        if kind == ArrayKind::Empty || cap == (*t).array_cap {
+            (*t).array_cap = cap;
+            return;
+        }
+        let old = (*t).array;
+        let old_bytes = kind.bytes((*t).array_cap);
+        if cap == 0 {
+            (*t).array = ptr::null_mut();
+            (*t).header.aux = ArrayKind::Empty as u8;
+        } else {
+            let len = (*t).array_len as usize;
+            let new = (*st).alloc_buffer(kind.bytes(cap));
+            ptr::copy_nonoverlapping(old, new, len * 8);
+            if kind == ArrayKind::Any {
+                ptr::copy_nonoverlapping(Table::tags(t).cast(), new.add(cap as usize * 8), len);
+            }
+            (*t).array = new;
+        }
+        (*t).array_cap = cap;
+        (*st).free_buffer(old, old_bytes);
+        (*st).barrier(t.cast());
+    }
+
+    /// Turns the array into an Any array with room for `cap` elements, no fewer than it has.
+    #[inline(never)]
+    unsafe fn make_any(st: *mut State, t: *mut Table, cap: u32) {
+        match Table::kind(t) {
+            ArrayKind::Empty => Table::start_array(st, t, ArrayKind::Any, cap),
+            ArrayKind::Any => Table::resize_array(st, t, cap),
+            kind => {
+                let cap = cap.min(MAX_CAP);
+                let len = (*t).array_len as usize;
+                let old = (*t).array;
+                let old_bytes = kind.bytes((*t).array_cap);
+                let new = (*st).alloc_buffer(ArrayKind::Any.bytes(cap));
+                ptr::copy_nonoverlapping(old, new, len * 8);
+                ptr::write_bytes(new.add(cap as usize * 8), kind as u8 + 2, len);
+                (*t).array = new;
+                (*t).array_cap = cap;
+                (*t).header.aux = ArrayKind::Any as u8;
+                (*st).free_buffer(old, old_bytes);
+                (*st).barrier(t.cast());
+            }
+        }
+    }
+
+    /// Raises `array_len` to `len`, for elements that are about to be stored: with `holes` they are nil until then, else all
+    /// of them follow. Room is made for `cap` at least.
+    pub(super) unsafe fn extend_array(
+        st: *mut State,
+        t: *mut Table,
+        len: usize,
+        cap: usize,
+        holes: bool,
+    ) {
+        let old = (*t).array_len as usize;
+        let cap = (cap as u32).max((*t).array_cap);
+        if holes {
+            Table::make_any(st, t, cap);
+        } else {
+            Table::resize_array(st, t, cap);
+            if Table::kind(t) == ArrayKind::Empty {
+                Table::make_any(st, t, cap);
+            }
+        }
+        if Table::kind(t) == ArrayKind::Any {
+            for i in old..len {
+                Table::write_any(t, i as u32, Value::NIL);
+            }
+        }
+        (*t).array_len = len as u32;
+    }
+
+    /// Stores `count` values from `src` under the keys from `start + 1` on: the positional items of a table constructor.
+    ///
+    /// # Safety
+    /// `src` is readable for `count` values.
+    pub unsafe fn set_list(
+        st: *mut State,
+        t: *mut Table,
+        start: u32,
+        src: *const Value,
+        count: usize,
+    ) {
+        let src = src.cast_mut();
+        let len = (*t).array_len;
+        let end = start as usize + count;
+        if !(*t).nodes.is_null() || start < len || end > MAX_CAP as usize {
+            for i in 0..count {
+                Table::set_int(st, t, start as i64 + 1 + i as i64, src.add(i).get());
+            }
+            return;
+        }
+        if count == 0 {
+            return;
+        }
+        let first = ArrayKind::of(src.get());
+        let alike = first != ArrayKind::Any
+            && start == len
+            && (1..count).all(|i| (*src.add(i)).tag() == (*src).tag())
+            && (Table::kind(t) == first || Table::kind(t) == ArrayKind::Empty);
+        let cap = (end as u32).max((*t).array_cap);
+        if alike {
+            if Table::kind(t) == ArrayKind::Empty {
+                Table::start_array(st, t, first, cap);
+            } else {
+                Table::resize_array(st, t, cap);
+            }
+            let payloads = Table::payloads(t).add(start as usize);
+            for i in 0..count {
+                *payloads.add(i) = (*src.add(i)).bits();
+            }
+            (*t).array_len = end as u32;
+            return;
+        }
+        Table::make_any(st, t, cap);
+        for i in len..start {
+            Table::write_any(t, i, Value::NIL);
+        }
+        for i in 0..count {
+            Table::write_any(t, start + i as u32, src.add(i).get());
+        }
+        (*t).array_len = end as u32;
+        Table::trim(t);
+        (*st).barrier(t.cast());
+    }
+
+    /// Makes room for `array` elements and, in a dictionary, `keys` more keys.
+    pub unsafe fn resize_hint(st: *mut State, t: *mut Table, array: u32, keys: u32) {
+        if array > (*t).array_cap {
+            Table::resize_array(st, t, array);
+        }
+        if keys > 0 && (*t).shape.is_null() {
+            Table::reserve_nodes(st, t, keys as usize);
+        }
+    }
+}

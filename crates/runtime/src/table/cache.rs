@@ -1,0 +1,322 @@
+//! Inline caches of field accesses: the hit paths, and the lookups that fill the caches.
+//!
+//! An own entry has `own_shape`; if the slot is nil there and the metatable chain was searched in vain, also the same
+//! `chain_shape`, without holder. A chain entry of a load holds for tables of shape `chain_shape` with metatable word `meta`, as long as
+//! the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so the epoch covers their structure, the holder's included.
+//! A chain entry of a store is a transition; whether `__newindex` is absent is asked of the metatable each time.
+
+use super::{LocalShape, Node, Table, WATCHED};
+use crate::header::GcHeader;
+use crate::instance::{FieldCache, FieldEntry};
+use crate::meta::Event;
+use crate::state::State;
+use crate::string::LuaString;
+use crate::value::{SlotExt, Value};
+
+/// Longest chain of tables (PUC's `MAXTAGLOOP`).
+const MAX_CHAIN: usize = 100;
+
+/// What the lookup of a field came to.
+#[derive(Clone, Copy)]
+pub enum Found {
+    /// The value, not nil.
+    Value(Value),
+    /// There is no such field and no metamethod to ask.
+    Nil,
+    /// `handler`, a function or anything but a table, stands under `__index` in the metatable of `receiver`: call or index it.
+    Metamethod {
+        /// The value of `__index`.
+        handler: Value,
+        /// The table that it was found for.
+        receiver: Value,
+    },
+    /// "'__index' chain too long; possibly a loop"
+    TooLong,
+}
+
+/// What a store to a field came to.
+#[derive(Clone, Copy)]
+pub enum Stored {
+    /// Done.
+    Done,
+    /// Nothing was stored: the field is absent and the table's metatable has this `__newindex`.
+    NewIndex(Value),
+}
+
+impl FieldCache {
+    /// An empty cache.
+    pub const EMPTY: FieldCache = FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 };
+
+    /// Loads the cache's field of table `t`; `None` is a miss. `epoch` is the state's `meta_epoch`.
+    #[inline(always)]
+    pub unsafe fn hit_get(cache: *const FieldCache, t: *mut Table, epoch: u32) -> Option<Value> {
+        let e = &raw const (*cache).first;
+        let shape = (*t).header.word;
+        if (*e).own_shape == shape {
+            let v = (*t).fields.add((*e).slot as usize).get();
+            if !v.is_nil() {
+                return Some(v);
+            }
+            return FieldEntry::get_absent(e, t, epoch);
+        }
+        if (*e).chain_shape == shape && (*e).meta == (*t).meta && (*e).epoch == epoch {
+            return FieldEntry::get_chain(e);
+        }
+        if (*cache).more.is_some() {
+            return FieldCache::hit_get_more(cache, t, epoch);
+        }
+        None
+    }
+
+    #[inline(never)]
+    unsafe fn hit_get_more(cache: *const FieldCache, t: *mut Table, epoch: u32) -> Option<Value> {
+        let shape = (*t).header.word;
+        for e in (*cache).more.as_deref()? {
+            if e.own_shape == shape {
+                let v = (*t).fields.add(e.slot as usize).get();
+                if !v.is_nil() {
+                    return Some(v);
+                }
+                return FieldEntry::get_absent(e, t, epoch);
+            }
+            if e.chain_shape == shape && e.meta == (*t).meta && e.epoch == epoch {
+                return FieldEntry::get_chain(e);
+            }
+        }
+        None
+    }
+
+    /// Stores `v` in the cache's field of table `t`; `false` is a miss, and nothing was done.
+    #[inline(always)]
+    pub unsafe fn hit_set(
+        st: *mut State,
+        cache: *const FieldCache,
+        t: *mut Table,
+        v: Value,
+    ) -> bool {
+        let e = &raw const (*cache).first;
+        let shape = (*t).header.word;
+        if (*e).own_shape == shape {
+            return FieldEntry::set_own(e, st, t, v);
+        }
+        if (*e).chain_shape == shape {
+            return FieldEntry::set_new(e, st, t, v);
+        }
+        if (*cache).more.is_some() {
+            return FieldCache::hit_set_more(st, cache, t, v);
+        }
+        false
+    }
+
+    #[inline(never)]
+    unsafe fn hit_set_more(
+        st: *mut State,
+        cache: *const FieldCache,
+        t: *mut Table,
+        v: Value,
+    ) -> bool {
+        let shape = (*t).header.word;
+        let Some(more) = (*cache).more.as_deref() else { return false };
+        for e in more {
+            if e.own_shape == shape {
+                return FieldEntry::set_own(e, st, t, v);
+            }
+            if e.chain_shape == shape {
+                return FieldEntry::set_new(e, st, t, v);
+            }
+        }
+        false
+    }
+
+    /// Enters `entry`: in the place of the one for the same shape, else in a free one, else in turn.
+    unsafe fn record(cache: *mut FieldCache, entry: FieldEntry) {
+        let shape = entry.shape();
+        let cache = &mut *cache;
+        cache.misses = cache.misses.saturating_add(1);
+        let free = |e: &FieldEntry| e.shape() == FieldEntry::NO_SHAPE;
+        if cache.first.shape() == shape || free(&cache.first) {
+            cache.first = entry;
+            return;
+        }
+        let turn = cache.misses as usize % 3;
+        let more = cache.more.get_or_insert_with(|| Box::new([FieldEntry::EMPTY; 3]));
+        let place =
+            more.iter().position(|e| e.shape() == shape).or_else(|| more.iter().position(free));
+        more[place.unwrap_or(turn)] = entry;
+    }
+}
+
+impl FieldEntry {
+    /// The shape it is for.
+    fn shape(&self) -> u32 {
+        if self.own_shape != FieldEntry::NO_SHAPE { self.own_shape } else { self.chain_shape }
+    }
+
+    /// The own slot is nil: is it known that no metamethod has a say?
+    #[inline(never)]
+    unsafe fn get_absent(e: *const FieldEntry, t: *mut Table, epoch: u32) -> Option<Value> {
+        let meta = (*t).meta;
+        let known = (*e).chain_shape == (*e).own_shape && (*e).meta == meta && (*e).epoch == epoch;
+        (meta == 0 || known).then_some(Value::NIL)
+    }
+
+    /// The value in the holder. A weak table may have lost it.
+    #[inline(always)]
+    unsafe fn get_chain(e: *const FieldEntry) -> Option<Value> {
+        let holder = (*e).holder;
+        if holder.is_null() {
+            return Some(Value::NIL);
+        }
+        let v = if (*e).holder_shape != 0 {
+            (*holder).fields.add((*e).slot as usize).get()
+        } else {
+            Node::value((*holder).nodes.add((*e).slot as usize))
+        };
+        (!v.is_nil()).then_some(v)
+    }
+
+    /// Writes an existing field; not when it is nil and there may be a `__newindex`.
+    #[inline(always)]
+    unsafe fn set_own(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
+        let old = (*t).fields.add((*e).slot as usize).get();
+        if old.is_nil() && !Table::lacks_newindex(t) {
+            return false;
+        }
+        Table::write_field(st, t, (*e).slot, v);
+        true
+    }
+
+    /// Adds the field.
+    #[inline(always)]
+    unsafe fn set_new(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
+        if v.is_nil() || !Table::lacks_newindex(t) {
+            return false;
+        }
+        Table::add_field(st, t, (*e).successor, v);
+        true
+    }
+}
+
+impl Table {
+    /// Looks up field `name` of `t` along its chain of `__index` tables, and records in `cache` what was found. To be called on a miss.
+    #[inline(never)]
+    pub unsafe fn cache_get(
+        st: *mut State,
+        cache: *mut FieldCache,
+        t: *mut Table,
+        name: *mut LuaString,
+    ) -> Found {
+        let mut entry =
+            FieldEntry { epoch: (*st).meta_epoch, meta: (*t).meta, ..FieldEntry::EMPTY };
+        let mut cacheable = !(*t).shape.is_null() && LuaString::is_short(name);
+        let own_slot = if cacheable { LocalShape::find((*t).shape, name) } else { None };
+        if let Some(slot) = own_slot {
+            entry.own_shape = (*t).header.word;
+            entry.slot = slot;
+        }
+        let own = match own_slot {
+            Some(slot) => (*t).fields.add(slot as usize).get(),
+            None => Table::get_str(t, name),
+        };
+        if !own.is_nil() || (*t).meta == 0 && own_slot.is_some() {
+            if own_slot.is_some() {
+                FieldCache::record(cache, entry);
+            }
+            return if own.is_nil() { Found::Nil } else { Found::Value(own) };
+        }
+        entry.chain_shape = (*t).header.word;
+        let mut current = t;
+        for _ in 0..MAX_CHAIN {
+            let handler = Table::watch_index(st, current);
+            if handler.is_nil() {
+                if cacheable {
+                    FieldCache::record(cache, entry);
+                }
+                return Found::Nil;
+            }
+            if !handler.is_table() {
+                return Found::Metamethod { handler, receiver: Value::table(current) };
+            }
+            current = handler.as_table();
+            (*current).header.flags |= GcHeader::INDEX_TARGET;
+            let v = Table::get_str(current, name);
+            if !v.is_nil() {
+                // The entry of a nil slot of its own has no room for a slot of the holder.
+                cacheable &= own_slot.is_none();
+                if cacheable {
+                    entry.holder = current;
+                    entry.holder_shape = (*current).header.word;
+                    entry.slot = match Table::field_slot(current, name) {
+                        Some(slot) => slot,
+                        None => Table::node_of_str(current, name).expect("it was just found there"),
+                    };
+                    FieldCache::record(cache, entry);
+                }
+                return Found::Value(v);
+            }
+        }
+        Found::TooLong
+    }
+
+    /// The table's `__index`, which a cache is going to depend on: it watches the metatable.
+    unsafe fn watch_index(st: *mut State, t: *mut Table) -> Value {
+        let word = (*t).meta;
+        if word != 0 && word & super::metatable::TAGGED == 0 {
+            (*std::ptr::with_exposed_provenance_mut::<Table>(word)).header.flags |=
+                GcHeader::IS_META;
+        }
+        Table::index_event(st, t)
+    }
+
+    /// Stores `v` in field `name`, a constant, of `t`, unless a `__newindex` has a say, and records in `cache` how. To be called on a
+    /// miss.
+    #[inline(never)]
+    pub unsafe fn cache_set(
+        st: *mut State,
+        cache: *mut FieldCache,
+        t: *mut Table,
+        name: *mut LuaString,
+        v: Value,
+    ) -> Stored {
+        let shaped = !(*t).shape.is_null() && LuaString::is_short(name);
+        let slot = if shaped { LocalShape::find((*t).shape, name) } else { None };
+        let old = match slot {
+            Some(slot) => (*t).fields.add(slot as usize).get(),
+            None => Table::get_str(t, name),
+        };
+        if old.is_nil() && !Table::lacks_newindex(t) {
+            let handler = Table::event(st, t, Event::NewIndex);
+            if !handler.is_nil() {
+                return Stored::NewIndex(handler);
+            }
+        }
+        if !shaped {
+            Table::set_node(st, t, Value::string(name), v);
+            return Stored::Done;
+        }
+        if let Some(slot) = slot {
+            FieldCache::record(
+                cache,
+                FieldEntry { own_shape: (*t).header.word, slot, ..FieldEntry::EMPTY },
+            );
+            Table::write_field(st, t, slot, v);
+            return Stored::Done;
+        }
+        if v.is_nil() {
+            return Stored::Done;
+        }
+        let from = (*t).header.word;
+        Table::set_str_const(st, t, name, v);
+        if !(*t).shape.is_null() {
+            let successor = (*t).shape;
+            let slot = (*successor).count - 1;
+            FieldCache::record(
+                cache,
+                FieldEntry { chain_shape: from, slot, successor, ..FieldEntry::EMPTY },
+            );
+        }
+        Stored::Done
+    }
+}
+
+const _: () = assert!(WATCHED & GcHeader::UNLOGGED == 0);

@@ -1,0 +1,76 @@
+//! Environment tables: string keys whose values live in cells.
+
+use super::{Cell, Node, Table};
+use crate::header::{GcHeader, Kind};
+use crate::state::State;
+use crate::string::LuaString;
+use crate::value::{SlotExt, Tag, Value};
+
+impl Cell {
+    /// A cell with value `v`.
+    pub(super) unsafe fn new(st: *mut State, v: Value) -> *mut Cell {
+        let cell = (*st).alloc(Kind::Cell, size_of::<Cell>().next_multiple_of(16)).cast::<Cell>();
+        (&raw mut (*cell).value).put(v);
+        cell
+    }
+}
+
+impl Table {
+    /// Makes `t` a dictionary whose string keys have cells, for use as `_ENV`.
+    pub unsafe fn make_environment(st: *mut State, t: *mut Table) {
+        if (*t).header.flags & GcHeader::ENVIRONMENT != 0 {
+            return;
+        }
+        if !(*t).shape.is_null() {
+            Table::make_dictionary(st, t, 0);
+        }
+        for i in 0..Table::node_count(t) {
+            let n = (*t).nodes.add(i);
+            if (*n).key_tag == Tag::STRING && (*n).value_tag != Tag::NIL {
+                let cell = Cell::new(st, Node::value(n));
+                (*n).value_bits = cell.expose_provenance() as u64;
+                (*n).value_tag = Tag::CELL;
+            }
+        }
+        (*t).header.flags |= GcHeader::ENVIRONMENT;
+        (*st).barrier(t.cast());
+    }
+
+    /// The cell of string key `name` in environment `t`; null if there is none and `create` does not ask for one (which is
+    /// then nil).
+    ///
+    /// Who keeps the cell may read it as long as its value is not nil, and overwrite a value that is not nil: a cell that is nil may be
+    /// orphaned. Names that start with `__` must not be cached for writing, as the environment may be a metatable.
+    pub unsafe fn cell_of(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        create: bool,
+    ) -> *mut Cell {
+        debug_assert!((*t).header.flags & GcHeader::ENVIRONMENT != 0);
+        let key = Value::string(name);
+        let n = if LuaString::is_short(name) && !(*t).nodes.is_null() {
+            Table::node_of_short(t, name)
+        } else {
+            Table::node_of(t, key)
+        };
+        if !n.is_null() && (*n).value_tag == Tag::CELL {
+            return Value::from_parts((*n).value_bits, Tag::CELL).as_ptr();
+        }
+        if !create {
+            return std::ptr::null_mut();
+        }
+        let cell = Cell::new(st, Value::NIL);
+        let v = Value::from_parts(cell.expose_provenance() as u64, Tag::CELL);
+        if !n.is_null() {
+            // The key stayed behind without a value.
+            (*n).value_bits = v.bits();
+            (*n).value_tag = v.tag();
+        } else if !Table::insert_node(t, key, v) {
+            Table::rehash(st, t, key, v);
+        }
+        Table::note_new_key(st, t);
+        (*st).barrier(t.cast());
+        cell
+    }
+}

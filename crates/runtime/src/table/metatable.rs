@@ -1,0 +1,190 @@
+//! Metatables: the metatable word of a table, metatables of other types, and finding metamethods (manual 2.4).
+
+use super::{LocalShape, Table};
+use crate::header::GcHeader;
+use crate::meta::Event;
+use crate::state::State;
+use crate::value::{Tag, Value};
+
+/// Events with a bit in [`Table::absent`].
+const CACHED_EVENTS: u8 = 8;
+
+/// Marks the metatable word of a `{__index = C}` that was never materialised.
+pub(super) const TAGGED: usize = 1;
+
+impl Table {
+    /// Does it have a metatable?
+    #[inline(always)]
+    pub unsafe fn has_meta(t: *mut Table) -> bool {
+        (*t).meta != 0
+    }
+
+    /// `C` of a metatable `{__index = C}` that was never materialised; null otherwise.
+    #[inline(always)]
+    pub(super) unsafe fn tagged_index(t: *mut Table) -> *mut Table {
+        let word = (*t).meta;
+        if word & TAGGED != 0 {
+            std::ptr::with_exposed_provenance_mut(word & !TAGGED)
+        } else {
+            std::ptr::null_mut()
+        }
+    }
+
+    /// The metatable, or null; a tagged metatable word is materialised.
+    #[inline(always)]
+    pub unsafe fn metatable(st: *mut State, t: *mut Table) -> *mut Table {
+        if (*t).meta & TAGGED != 0 {
+            return Table::materialise(st, t);
+        }
+        std::ptr::with_exposed_provenance_mut((*t).meta)
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn materialise(st: *mut State, t: *mut Table) -> *mut Table {
+        let class = Table::tagged_index(t);
+        let m = Table::new(st, 1, 0);
+        Table::set_str_const(st, m, (*st).event_names[Event::Index as usize], Value::table(class));
+        (*m).header.flags |= GcHeader::IS_META;
+        (*t).meta = m.expose_provenance();
+        (*st).barrier(t.cast());
+        m
+    }
+
+    /// Sets or (null) removes the metatable. `__gc` and `__metatable` are the caller's business.
+    pub unsafe fn set_metatable(st: *mut State, t: *mut Table, m: *mut Table) {
+        if !m.is_null() {
+            (*m).header.flags |= GcHeader::IS_META;
+            let index = Table::get_str(m, (*st).event_names[Event::Index as usize]);
+            if index.is_table() {
+                (*index.as_table()).header.flags |= GcHeader::INDEX_TARGET;
+            }
+        }
+        Table::set_meta_word(st, t, m.expose_provenance());
+    }
+
+    /// Gives `t` a metatable `{__index = class}` of its own, without making it yet.
+    pub unsafe fn set_meta_index(st: *mut State, t: *mut Table, class: *mut Table) {
+        (*class).header.flags |= GcHeader::INDEX_TARGET;
+        Table::set_meta_word(st, t, class.expose_provenance() | TAGGED);
+    }
+
+    unsafe fn set_meta_word(st: *mut State, t: *mut Table, word: usize) {
+        (*t).meta = word;
+        let shape = (*t).shape;
+        if !shape.is_null() && (*shape).has_meta != (word != 0) {
+            let new = match word {
+                0 => LocalShape::without_meta(st, shape),
+                _ => LocalShape::with_meta(st, shape),
+            };
+            if new.is_null() {
+                Table::make_dictionary(st, t, 0);
+            } else {
+                Table::set_shape(st, t, new);
+            }
+        }
+        Table::note_new_key(st, t);
+        (*st).barrier(t.cast());
+    }
+
+    /// The metatable of any value, or null.
+    #[inline]
+    pub unsafe fn meta_of(st: *mut State, v: Value) -> *mut Table {
+        let kind = match v.tag() {
+            Tag::TABLE => return Table::metatable(st, v.as_table()),
+            Tag::USERDATA => return (*v.as_userdata()).meta,
+            Tag::FALSE | Tag::TRUE => 1,
+            Tag::LIGHT => 2,
+            Tag::INTEGER | Tag::FLOAT => 3,
+            Tag::STRING => 4,
+            Tag::FUNCTION | Tag::NATIVE => 5,
+            Tag::THREAD => 6,
+            _ => 0,
+        };
+        (&(*st).type_metas)[kind]
+    }
+
+    /// Sets the metatable of a basic type, given by one of its values that is neither table nor full userdata.
+    pub unsafe fn set_type_meta(st: *mut State, v: Value, m: *mut Table) {
+        let kind = match v.tag() {
+            Tag::FALSE | Tag::TRUE => 1,
+            Tag::LIGHT => 2,
+            Tag::INTEGER | Tag::FLOAT => 3,
+            Tag::STRING => 4,
+            Tag::FUNCTION | Tag::NATIVE => 5,
+            Tag::THREAD => 6,
+            _ => 0,
+        };
+        if !m.is_null() {
+            (*m).header.flags |= GcHeader::IS_META;
+        }
+        (&mut (*st).type_metas)[kind] = m;
+    }
+
+    /// The metamethod of `v` for event `e`, or nil.
+    #[inline]
+    pub unsafe fn metamethod(st: *mut State, v: Value, e: Event) -> Value {
+        if v.is_table() && (*v.as_table()).meta & TAGGED != 0 {
+            return match e {
+                Event::Index => Value::table(Table::tagged_index(v.as_table())),
+                _ => Value::NIL,
+            };
+        }
+        Table::fast_event(st, Table::meta_of(st, v), e)
+    }
+
+    /// The metamethod for `e` in metatable `mt`, which may be null. One bit test when one of the first eight events is
+    /// known to be absent.
+    #[inline(always)]
+    pub unsafe fn fast_event(st: *mut State, mt: *mut Table, e: Event) -> Value {
+        if mt.is_null() || (e as u8) < CACHED_EVENTS && (*mt).absent & 1 << (e as u8) != 0 {
+            return Value::NIL;
+        }
+        Table::find_event(st, mt, e)
+    }
+
+    #[inline(never)]
+    unsafe fn find_event(st: *mut State, mt: *mut Table, e: Event) -> Value {
+        let v = Table::get_str(mt, (&(*st).event_names)[e as usize]);
+        if v.is_nil() && (e as u8) < CACHED_EVENTS {
+            // From now on a new field in it must clear the bit.
+            (*mt).header.flags |= GcHeader::IS_META;
+            (*mt).absent |= 1 << (e as u8);
+        }
+        v
+    }
+
+    /// The table's metamethod for `__index`, or nil.
+    #[inline(always)]
+    pub unsafe fn index_event(st: *mut State, t: *mut Table) -> Value {
+        match (*t).meta {
+            0 => Value::NIL,
+            word if word & TAGGED != 0 => Value::table(Table::tagged_index(t)),
+            word => {
+                Table::fast_event(st, std::ptr::with_exposed_provenance_mut(word), Event::Index)
+            }
+        }
+    }
+
+    /// The table's metamethod for `e`, which is not `__index`, or nil.
+    #[inline(always)]
+    pub unsafe fn event(st: *mut State, t: *mut Table, e: Event) -> Value {
+        debug_assert!(e != Event::Index);
+        match (*t).meta {
+            0 => Value::NIL,
+            word if word & TAGGED != 0 => Value::NIL,
+            word => Table::fast_event(st, std::ptr::with_exposed_provenance_mut(word), e),
+        }
+    }
+
+    /// Is it known that storing a new key in `t` calls no `__newindex`? May err on the side of no.
+    #[inline(always)]
+    pub unsafe fn lacks_newindex(t: *mut Table) -> bool {
+        let word = (*t).meta;
+        word == 0
+            || word & TAGGED != 0
+            || (*std::ptr::with_exposed_provenance_mut::<Table>(word)).absent
+                & 1 << Event::NewIndex as u8
+                != 0
+    }
+}

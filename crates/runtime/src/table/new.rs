@@ -1,0 +1,91 @@
+//! Making tables.
+
+use std::ptr;
+
+use super::{ArrayKind, Node, Table};
+use crate::header::Kind;
+use crate::state::State;
+use crate::value::{SlotExt, Tag, Value};
+
+impl Table {
+    /// Bytes of a table with `fields` field slots inline.
+    #[inline(always)]
+    pub const fn size_for(fields: u8) -> usize {
+        size_of::<Table>() + fields as usize * size_of::<Value>()
+    }
+
+    /// A table without fields, with room for `fields_hint` of them inline, and, when the first array element comes, for
+    /// `array_cap` of them.
+    ///
+    /// # Safety
+    /// As [`State::alloc`]; the table is not rooted.
+    #[inline]
+    pub unsafe fn new(st: *mut State, fields_hint: u8, array_cap: u32) -> *mut Table {
+        let t = (*st).alloc(Kind::Table, Table::size_for(fields_hint)).cast::<Table>();
+        let shape = (*st).empty_shape;
+        (*t).header.aux = ArrayKind::Empty as u8;
+        (*t).header.word = (*shape).header.word;
+        (&raw mut (*t).shape).write(shape);
+        let fields = Table::inline_fields(t);
+        (&raw mut (*t).fields).write(fields);
+        (&raw mut (*t).meta).write(0);
+        (&raw mut (*t).array).write(ptr::null_mut());
+        (&raw mut (*t).array_len).write(0);
+        (&raw mut (*t).array_cap).write(array_cap);
+        (&raw mut (*t).nodes).write(ptr::null_mut());
+        (&raw mut (*t).last_free).write(0);
+        (&raw mut (*t).log_nodes).write(0);
+        (&raw mut (*t).fields_cap).write(fields_hint);
+        (&raw mut (*t).fields_inline).write(fields_hint);
+        (&raw mut (*t).absent).write(0);
+        for i in 0..fields_hint as usize {
+            fields.add(i).put(Value::NIL);
+        }
+        t
+    }
+
+    /// An empty dictionary with `2^log_nodes` nodes.
+    ///
+    /// # Safety
+    /// As [`Table::new`].
+    pub unsafe fn new_dict(st: *mut State, log_nodes: u8) -> *mut Table {
+        let t = Table::new(st, 0, 0);
+        (*t).header.word = 0;
+        (*t).shape = ptr::null_mut();
+        Table::alloc_nodes(st, t, 1 << log_nodes);
+        t
+    }
+
+    /// Gives the (empty) hash part room for `count` keys.
+    pub(super) unsafe fn alloc_nodes(st: *mut State, t: *mut Table, count: usize) {
+        if count == 0 {
+            (*t).nodes = ptr::null_mut();
+            (*t).log_nodes = 0;
+            (*t).last_free = 0;
+            return;
+        }
+        let size = count.next_power_of_two();
+        assert!(size <= 1 << 30, "table overflow");
+        let nodes = (*st).alloc_buffer(size * size_of::<Node>()).cast::<Node>();
+        for i in 0..size {
+            nodes.add(i).write(Node {
+                value_bits: 0,
+                value_tag: Tag::NIL,
+                key_tag: Tag::NIL,
+                next: 0,
+                key_bits: 0,
+            });
+        }
+        (*t).nodes = nodes;
+        (*t).log_nodes = size.trailing_zeros() as u8;
+        (*t).last_free = size as u32;
+        // The table may have been scanned in this cycle, before it had this buffer.
+        (*st).barrier(t.cast());
+    }
+
+    /// Where inline field slots are.
+    #[inline(always)]
+    pub(super) unsafe fn inline_fields(t: *mut Table) -> *mut Value {
+        t.add(1).cast::<Value>()
+    }
+}

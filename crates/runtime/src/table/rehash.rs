@@ -1,0 +1,224 @@
+//! Resizing the array and hash parts together, when the hash part is full or an array has become sparse.
+
+use super::{ArrayKind, Node, Table};
+use crate::header::GcHeader;
+use crate::state::State;
+use crate::value::{Tag, Value};
+
+/// How many integer keys lie in each range `(2^(i-1), 2^i]`.
+struct Census {
+    ranges: [usize; 32],
+    total: usize,
+}
+
+impl Census {
+    fn add(&mut self, key: i64) {
+        if (1..=1 << 31).contains(&key) {
+            self.ranges[(64 - (key as u64 - 1).leading_zeros()) as usize] += 1;
+            self.total += 1;
+        }
+    }
+
+    /// Adds all keys from 1 to `n`.
+    fn add_run(&mut self, n: usize) {
+        self.total += n;
+        let (mut low, mut high) = (0, 1);
+        for range in &mut self.ranges {
+            if low >= n {
+                break;
+            }
+            *range += high.min(n) - low;
+            low = high;
+            high *= 2;
+        }
+    }
+
+    /// The largest power of two so that more than half of an array of that size is in use, and how many keys it takes.
+    fn best(&self) -> (usize, usize) {
+        let (mut seen, mut size, mut inside) = (0, 0, 0);
+        for (i, &n) in self.ranges.iter().enumerate() {
+            let candidate = 1usize << i;
+            if candidate / 2 >= self.total {
+                break;
+            }
+            seen += n;
+            if seen > candidate / 2 {
+                (size, inside) = (candidate, seen);
+            }
+        }
+        (size, inside)
+    }
+}
+
+impl Table {
+    /// Enters a normalised key that is in no part of the table, with node value `v`, into parts sized anew.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn rehash(st: *mut State, t: *mut Table, key: Value, v: Value) {
+        Table::note_new_key(st, t);
+        let mut census = Census { ranges: [0; 32], total: 0 };
+        let mut in_array = (*t).array_len as usize;
+        if Table::kind(t) == ArrayKind::Any {
+            in_array = 0;
+            for i in 0..(*t).array_len {
+                if !Table::element(t, i).is_nil() {
+                    census.add(i as i64 + 1);
+                    in_array += 1;
+                }
+            }
+        } else {
+            census.add_run(in_array);
+        }
+        let mut keys = in_array + 1;
+        let mut last = (*t).array_len as usize;
+        let nodes = (*t).nodes;
+        let node_count = Table::node_count(t);
+        for i in 0..node_count {
+            let n = nodes.add(i);
+            if !Node::value(n).is_nil() {
+                keys += 1;
+                if (*n).key_tag == Tag::INTEGER {
+                    census.add((*n).key_bits as i64);
+                }
+            }
+        }
+        if key.is_int() {
+            census.add(key.as_int());
+        }
+        let (size, inside) = census.best();
+
+        (*t).nodes = std::ptr::null_mut();
+        Table::alloc_nodes(st, t, keys - inside);
+
+        if size < last {
+            Table::spill_array(st, t, size);
+            last = (*t).array_len as usize;
+        }
+        // How far the array reaches, and whether with holes.
+        let mut joining = 0;
+        let mut note = |key: Value| {
+            if key.is_int() && key.as_int() >= 1 && key.as_int() <= size as i64 {
+                last = last.max(key.as_int() as usize);
+                joining += 1;
+            }
+        };
+        note(key);
+        for i in 0..node_count {
+            let n = nodes.add(i);
+            if !Node::value(n).is_nil() {
+                note(Node::key(n));
+            }
+        }
+        let old_len = (*t).array_len as usize;
+        if last > old_len {
+            let holes = last - old_len > joining;
+            Table::extend_array(st, t, last, size, holes);
+        }
+        for i in 0..node_count {
+            let n = nodes.add(i);
+            if !Node::value(n).is_nil() {
+                Table::re_enter(
+                    st,
+                    t,
+                    Node::key(n),
+                    Value::from_parts((*n).value_bits, (*n).value_tag),
+                );
+            }
+        }
+        Table::re_enter(st, t, key, v);
+        if !nodes.is_null() {
+            (*st).free_buffer(nodes.cast(), node_count * size_of::<Node>());
+        }
+        Table::migrate(st, t);
+        (*st).barrier(t.cast());
+    }
+
+    /// Puts a key that is in no part where it belongs; there is room.
+    unsafe fn re_enter(st: *mut State, t: *mut Table, key: Value, node_value: Value) {
+        if key.is_int() && (key.as_int() as u64).wrapping_sub(1) < (*t).array_len as u64 {
+            Table::put_element(st, t, key.as_int() as u32 - 1, node_value);
+        } else {
+            let entered = Table::insert_node(t, key, node_value);
+            debug_assert!(entered);
+        }
+    }
+
+    /// Moves array elements from `size` up into the hash part, which has room, and shrinks the array to `size`.
+    unsafe fn spill_array(st: *mut State, t: *mut Table, size: usize) {
+        for i in size as u32..(*t).array_len {
+            let v = Table::element(t, i);
+            if !v.is_nil() {
+                let entered = Table::insert_node(t, Value::int(i as i64 + 1), v);
+                debug_assert!(entered);
+            }
+        }
+        (*t).array_len = size as u32;
+        Table::trim(t);
+        Table::resize_array(st, t, size as u32);
+    }
+
+    /// Makes the hash part ready for `extra` more keys and drops its dead ones.
+    pub(super) unsafe fn reserve_nodes(st: *mut State, t: *mut Table, extra: usize) {
+        let nodes = (*t).nodes;
+        let node_count = Table::node_count(t);
+        let live = (0..node_count).filter(|&i| !Node::value(nodes.add(i)).is_nil()).count();
+        Table::note_new_key(st, t);
+        (*t).nodes = std::ptr::null_mut();
+        Table::alloc_nodes(st, t, live + extra);
+        for i in 0..node_count {
+            let n = nodes.add(i);
+            if !Node::value(n).is_nil() {
+                let entered = Table::insert_node(
+                    t,
+                    Node::key(n),
+                    Value::from_parts((*n).value_bits, (*n).value_tag),
+                );
+                debug_assert!(entered);
+            }
+        }
+        if !nodes.is_null() {
+            (*st).free_buffer(nodes.cast(), node_count * size_of::<Node>());
+        }
+    }
+
+    /// Notes that a key was added to the hash part or a field to the shape: caches of chains may be wrong now.
+    #[inline(always)]
+    pub(super) unsafe fn note_new_key(st: *mut State, t: *mut Table) {
+        if (*t).header.flags & super::WATCHED != 0 {
+            Table::bump(st, t);
+        }
+    }
+
+    /// Makes caches of metatable chains and of absent metamethods forget what they know of `t`.
+    #[cold]
+    pub(super) unsafe fn bump(st: *mut State, t: *mut Table) {
+        (*t).absent = 0;
+        (*st).meta_epoch = (*st).meta_epoch.wrapping_add(1);
+    }
+
+    /// Notes that string key `name` of `t` is about to change from `old` to `new`.
+    #[inline(always)]
+    pub(super) unsafe fn note_write(
+        st: *mut State,
+        t: *mut Table,
+        name: Value,
+        old: Value,
+        new: Value,
+    ) {
+        if (*t).header.flags & super::WATCHED != 0 {
+            Table::note_write_cold(st, t, name, old, new);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn note_write_cold(st: *mut State, t: *mut Table, name: Value, old: Value, new: Value) {
+        use crate::string::LuaString;
+        let meta = (*t).header.flags & GcHeader::IS_META != 0;
+        if old.is_nil() != new.is_nil()
+            || meta && name.is_string() && LuaString::bytes(name.as_string()).starts_with(b"__")
+        {
+            Table::bump(st, t);
+        }
+    }
+}

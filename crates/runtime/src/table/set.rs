@@ -1,0 +1,151 @@
+//! Writing tables.
+
+use super::get::float_to_int;
+use super::{LocalShape, Node, Table};
+use crate::state::State;
+use crate::string::LuaString;
+use crate::value::{SlotExt, Tag, Value};
+
+/// Why a value cannot be a key (manual 2.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyError {
+    /// "index is nil"
+    Nil,
+    /// "index is NaN"
+    Nan,
+}
+
+impl Table {
+    /// Stores `v` under `key` (`rawset`). A string key counts as computed, see [`Table::set_str`].
+    ///
+    /// # Errors
+    /// If `key` is nil or NaN.
+    #[inline]
+    pub unsafe fn set(st: *mut State, t: *mut Table, key: Value, v: Value) -> Result<(), KeyError> {
+        match key.tag() {
+            Tag::STRING => Table::set_str(st, t, key.as_string(), v),
+            Tag::INTEGER => Table::set_int(st, t, key.as_int(), v),
+            Tag::NIL => return Err(KeyError::Nil),
+            Tag::FLOAT => match float_to_int(key.as_float()) {
+                Some(i) => Table::set_int(st, t, i, v),
+                None if key.as_float().is_nan() => return Err(KeyError::Nan),
+                None => Table::set_node(st, t, key, v),
+            },
+            _ => Table::set_node(st, t, key, v),
+        }
+        Ok(())
+    }
+
+    /// Stores `v` under `name`, a constant of the program: a new name becomes a field while the table has a shape.
+    #[inline]
+    pub unsafe fn set_str_const(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
+        if (*t).shape.is_null() || !LuaString::is_short(name) {
+            return Table::set_node(st, t, Value::string(name), v);
+        }
+        match LocalShape::find((*t).shape, name) {
+            Some(slot) => Table::write_field(st, t, slot, v),
+            None if v.is_nil() => {}
+            None => {
+                let next = LocalShape::with_field(st, (*t).shape, name);
+                if next.is_null() {
+                    Table::make_dictionary(st, t, 1);
+                    Table::insert_key(st, t, Value::string(name), v);
+                } else {
+                    Table::add_field(st, t, next, v);
+                }
+            }
+        }
+    }
+
+    /// Stores `v` under `name`, a string that the program computed: a new name turns the table into a dictionary.
+    #[inline]
+    pub unsafe fn set_str(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
+        if !(*t).shape.is_null() && LuaString::is_short(name) {
+            match LocalShape::find((*t).shape, name) {
+                Some(slot) => return Table::write_field(st, t, slot, v),
+                None if v.is_nil() => return,
+                None => Table::make_dictionary(st, t, 1),
+            }
+        }
+        Table::set_node(st, t, Value::string(name), v);
+    }
+
+    /// Stores `v` under a normalised key that lives in the hash part.
+    #[inline(never)]
+    pub(super) unsafe fn set_node(st: *mut State, t: *mut Table, key: Value, v: Value) {
+        let n = Table::node_of(t, key);
+        if !n.is_null() {
+            let old = Node::value(n);
+            if !old.is_nil() || (*n).value_tag == Tag::CELL {
+                Table::note_write(st, t, key, old, v);
+                Node::put(st, t, n, v);
+            } else if !v.is_nil() {
+                // The key is there, without a value.
+                Table::note_new_key(st, t);
+                let wrapped = Table::wrap(st, t, key, v);
+                Node::put(st, t, n, wrapped);
+                // The key may be an equal long string that the collector has yet to reach again.
+                (*st).barrier(t.cast());
+            }
+        } else if !v.is_nil() {
+            Table::insert_key(st, t, key, v);
+        }
+    }
+
+    /// Stores `v` under `key` if its present value is not nil; else does nothing and returns `false` (the moment for
+    /// `__newindex`, manual 2.4).
+    #[inline]
+    pub unsafe fn set_existing(st: *mut State, t: *mut Table, key: Value, v: Value) -> bool {
+        match key.tag() {
+            Tag::STRING => Table::set_existing_str(st, t, key.as_string(), v),
+            Tag::INTEGER => Table::set_existing_int(st, t, key.as_int(), v),
+            Tag::FLOAT if let Some(i) = float_to_int(key.as_float()) => {
+                Table::set_existing_int(st, t, i, v)
+            }
+            _ => Table::set_existing_node(st, t, key, v),
+        }
+    }
+
+    /// [`Table::set_existing`] for an integer key.
+    #[inline]
+    pub unsafe fn set_existing_int(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
+        if (i as u64).wrapping_sub(1) < (*t).array_len as u64 {
+            let present = !Table::element(t, (i - 1) as u32).is_nil();
+            if present {
+                Table::set_int(st, t, i, v);
+            }
+            return present;
+        }
+        Table::set_existing_node(st, t, Value::int(i), v)
+    }
+
+    /// [`Table::set_existing`] for a string key.
+    #[inline]
+    pub unsafe fn set_existing_str(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        v: Value,
+    ) -> bool {
+        if !(*t).shape.is_null() && LuaString::is_short(name) {
+            return match LocalShape::find((*t).shape, name) {
+                Some(slot) if !(*t).fields.add(slot as usize).get().is_nil() => {
+                    Table::write_field(st, t, slot, v);
+                    true
+                }
+                _ => false,
+            };
+        }
+        Table::set_existing_node(st, t, Value::string(name), v)
+    }
+
+    unsafe fn set_existing_node(st: *mut State, t: *mut Table, key: Value, v: Value) -> bool {
+        let n = Table::node_of(t, key);
+        if n.is_null() || Node::value(n).is_nil() {
+            return false;
+        }
+        Table::note_write(st, t, key, Node::value(n), v);
+        Node::put(st, t, n, v);
+        true
+    }
+}

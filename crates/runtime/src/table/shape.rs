@@ -1,0 +1,110 @@
+//! Fields: slots given by the table's shape, and the way to dictionary mode.
+
+use std::ptr;
+
+use super::{LocalShape, Table, WATCHED};
+use crate::engine::MAX_FIELDS;
+use crate::header::GcHeader;
+use crate::state::State;
+use crate::value::{SlotExt, Value};
+
+const _: () = assert!(crate::value::Tag::COLLECTABLE >> 6 == GcHeader::UNLOGGED);
+
+impl Table {
+    /// Writes field slot `slot` of the table's shape.
+    #[inline(always)]
+    pub(super) unsafe fn write_field(st: *mut State, t: *mut Table, slot: u32, v: Value) {
+        let place = (*t).fields.add(slot as usize);
+        // One test for both: the flag UNLOGGED matters only to collectable values, whose tags have bit 6.
+        if (*t).header.flags & (WATCHED | v.tag().0 >> 6) != 0 {
+            Table::before_field_write(st, t, slot, v);
+        }
+        place.put(v);
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn before_field_write(st: *mut State, t: *mut Table, slot: u32, v: Value) {
+        let name = Value::string((&(*(*t).shape).keys)[slot as usize]);
+        Table::note_write(st, t, name, (*t).fields.add(slot as usize).get(), v);
+        if v.is_collectable() {
+            (*st).barrier(t.cast());
+        }
+    }
+
+    /// Adds the field that shape `next` has more than the table's, with value `v`.
+    #[inline(always)]
+    pub(super) unsafe fn add_field(st: *mut State, t: *mut Table, next: *mut LocalShape, v: Value) {
+        let slot = (*next).count - 1;
+        if slot >= (*t).fields_cap as u32 {
+            Table::grow_fields(st, t);
+        }
+        (*t).fields.add(slot as usize).put(v);
+        Table::set_shape(st, t, next);
+    }
+
+    /// Gives the table a shape of as many fields as it has slots in use.
+    #[inline(always)]
+    pub(super) unsafe fn set_shape(st: *mut State, t: *mut Table, shape: *mut LocalShape) {
+        (*t).shape = shape;
+        (*t).header.word = (*shape).header.word;
+        if (*t).header.flags & (WATCHED | GcHeader::UNLOGGED) != 0 {
+            Table::after_shape_change(st, t);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn after_shape_change(st: *mut State, t: *mut Table) {
+        Table::note_new_key(st, t);
+        (*st).barrier(t.cast());
+    }
+
+    /// Doubles the field slots.
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn grow_fields(st: *mut State, t: *mut Table) {
+        let old_cap = (*t).fields_cap as usize;
+        let cap = (old_cap * 2).clamp(4, MAX_FIELDS as usize);
+        debug_assert!(cap > old_cap);
+        let new = (*st).alloc_buffer(cap * size_of::<Value>()).cast::<Value>();
+        for i in 0..cap {
+            new.add(i).put(if i < old_cap { (*t).fields.add(i).get() } else { Value::NIL });
+        }
+        Table::free_fields(st, t);
+        (*t).fields = new;
+        (*t).fields_cap = cap as u8;
+        (*st).barrier(t.cast());
+    }
+
+    /// Frees the field slots, unless they are inline.
+    unsafe fn free_fields(st: *mut State, t: *mut Table) {
+        if (*t).fields != Table::inline_fields(t) && (*t).fields_cap != 0 {
+            (*st).free_buffer((*t).fields.cast(), (*t).fields_cap as usize * size_of::<Value>());
+        }
+    }
+
+    /// Turns a table with a shape into a dictionary, with room for `extra` more keys.
+    #[inline(never)]
+    pub(super) unsafe fn make_dictionary(st: *mut State, t: *mut Table, extra: usize) {
+        let shape = (*t).shape;
+        debug_assert!(!shape.is_null());
+        let fields = (*t).fields;
+        let count = (*shape).count as usize;
+        let live = (0..count).filter(|&i| !fields.add(i).get().is_nil()).count();
+        Table::reserve_nodes(st, t, live + extra);
+        for i in 0..count {
+            let v = fields.add(i).get();
+            if !v.is_nil() {
+                let entered = Table::insert_node(t, Value::string((&(*shape).keys)[i]), v);
+                debug_assert!(entered);
+            }
+        }
+        Table::free_fields(st, t);
+        (*t).shape = ptr::null_mut();
+        (*t).header.word = 0;
+        (*t).fields = ptr::null_mut();
+        (*t).fields_cap = 0;
+        Table::after_shape_change(st, t);
+    }
+}
