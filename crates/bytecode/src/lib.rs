@@ -5,19 +5,27 @@
 //! nothing of values or the heap.
 #![forbid(unsafe_code)]
 
+mod binary;
 mod compiler;
 mod disassemble;
 mod effects;
+mod feedback;
 mod instr;
 mod opcode;
 mod proto;
+mod symbolic;
 mod verify;
 
+pub use binary::{UndumpError, dump, undump};
 pub use compiler::{CompileError, compile};
 pub use disassemble::disassemble;
+pub use feedback::FeedbackLayout;
 pub use instr::Instr;
 pub use opcode::{Feedback, Op, Shape};
 pub use proto::{Constant, LocalDesc, Proto, UpvalDesc};
+pub use symbolic::{
+    NameKind, Operand, active_locals, call_name, metamethod_event, operand_name, register_name,
+};
 pub use verify::{VerifyError, verify};
 
 /// Longest string that a field instruction takes as its key; longer keys go through registers.
