@@ -1,0 +1,187 @@
+//! Run-time errors, worded as PUC Lua words them.
+
+use perilune_bytecode::{Instr, Op, Operand, operand_name};
+
+use super::level::Level;
+use crate::convert;
+use crate::native::Raised;
+use crate::state::State;
+use crate::string::LuaString;
+use crate::table::Table;
+use crate::value::{SlotExt, Tag, Value};
+
+/// An error whose message is `text` behind the position of the top frame, if that is a Lua function's.
+///
+/// # Safety
+/// `st` is live, its `base` that of the top frame, with the pc stored.
+#[cold]
+#[inline(never)]
+pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
+    let s = &mut *st;
+    let mut message = Level::innermost(st, s.thread).and_then(|l| match l.position() {
+        Some(p) => Some(p),
+        None => l.proto().map(|_| {
+            let mut p = perilune_syntax::chunkid(b"=?");
+            p.extend_from_slice(b":?: ");
+            p
+        }),
+    }).unwrap_or_default();
+    message.extend_from_slice(text);
+    s.error = Value::string(s.intern(&message));
+    s.error_handled = false;
+    Raised::new()
+}
+
+/// The type of a value as messages name it: `__name` of a table's or userdata's metatable, or the plain name.
+///
+/// # Safety
+/// `v` is a live value of `st`.
+pub unsafe fn type_name_for_error(st: *mut State, v: Value) -> Vec<u8> {
+    if matches!(v.tag(), Tag::TABLE | Tag::USERDATA) {
+        let name = Table::metamethod(&mut *st, v, crate::meta::Event::Name);
+        if name.is_string() {
+            return LuaString::bytes(name.as_string()).to_vec();
+        }
+    }
+    v.type_name().as_bytes().to_vec()
+}
+
+/// The operands of an instruction that an error can be about.
+fn operands(i: Instr) -> [Option<Operand>; 2] {
+    use Op::*;
+    let r = |n| Some(Operand::Register(n));
+    match i.op() {
+        GetTabUp => [Some(Operand::Upvalue(i.b())), None],
+        SetTabUp | SetTabUpK => [Some(Operand::Upvalue(i.a())), None],
+        SetTable | SetTableK | SetI | SetIK | SetField | SetFieldK => [r(i.a()), None],
+        GetTable | GetI | GetField | SelfK | SelfR | Unm | BNot | Len => [r(i.b()), None],
+        Add | Sub | Mul | Mod | Pow | Div | IDiv | BAnd | BOr | BXor | Shl | Shr => [r(i.b()), r(i.c())],
+        KAdd | KSub | KMul | KDiv => [None, r(i.c())],
+        AddI | SubI | AddK | SubK | MulK | ModK | PowK | DivK | IDivK | BAndK | BOrK | BXorK | ShrI | ShlI => [r(i.b()), None],
+        _ => [None, None],
+    }
+}
+
+/// ` (local 'x')` for the operand of the current instruction that holds `v`, or nothing.
+unsafe fn operand_info(st: *mut State, v: Value) -> Vec<u8> {
+    let Some(l) = Level::innermost(st, (*st).thread) else { return Vec::new() };
+    let (Some(proto), Some(pc)) = (l.proto(), l.pc()) else { return Vec::new() };
+    for operand in operands(proto.code[pc]).into_iter().flatten() {
+        let holds = match operand {
+            Operand::Register(r) => l.register(r).same_bits(v),
+            Operand::Upvalue(u) => {
+                let up = *crate::closure::LuaClosure::upvalue(l.function().as_function(), u);
+                (*up).place.get().same_bits(v)
+            }
+            Operand::Constant(_) => false,
+        };
+        if holds {
+            return named(operand_name(proto, pc, operand).map(|(k, n)| (k.text(), n)));
+        }
+    }
+    Vec::new()
+}
+
+fn named(name: Option<(&'static str, Vec<u8>)>) -> Vec<u8> {
+    let Some((kind, name)) = name else { return Vec::new() };
+    [b" (", kind.as_bytes(), b" '", &name, b"')"].concat()
+}
+
+unsafe fn type_error(st: *mut State, what: &[u8], v: Value, info: &[u8]) -> Raised {
+    let t = type_name_for_error(st, v);
+    runtime_error(st, &[b"attempt to ", what, b" a ", &t, b" value", info].concat())
+}
+
+/// "attempt to `what` a … value", with the name of the operand.
+///
+/// # Safety
+/// As [`runtime_error`]; so for all below.
+#[cold]
+pub unsafe fn operand_error(st: *mut State, what: &[u8], v: Value) -> Raised {
+    let info = operand_info(st, v);
+    type_error(st, what, v, &info)
+}
+
+/// "attempt to index a … value".
+///
+/// # Safety
+/// As [`runtime_error`].
+#[cold]
+pub unsafe fn index_error(st: *mut State, object: Value, _key: Value) -> Raised {
+    operand_error(st, b"index", object)
+}
+
+/// "attempt to call a … value"; `callee` is where the value is.
+///
+/// # Safety
+/// As [`runtime_error`].
+#[cold]
+pub unsafe fn call_error(st: *mut State, callee: *mut Value) -> Raised {
+    let v = callee.get();
+    let name = Level::innermost(st, (*st).thread).and_then(|l| l.call_name());
+    type_error(st, b"call", v, &named(name.map(|(k, n)| (k.text(), n))))
+}
+
+/// What a failed arithmetic or bitwise operation says.
+///
+/// # Safety
+/// As [`runtime_error`].
+#[cold]
+pub unsafe fn arith_error(st: *mut State, a: Value, b: Value, bitwise: bool) -> Raised {
+    if bitwise && a.is_number() && b.is_number() {
+        let culprit = if convert::to_integer(a).is_none() { a } else { b };
+        let info = operand_info(st, culprit);
+        return runtime_error(st, &[b"number", &info[..], b" has no integer representation"].concat());
+    }
+    let culprit = if a.is_number() { b } else { a };
+    operand_error(st, if bitwise { b"perform bitwise operation on" } else { b"perform arithmetic on" }, culprit)
+}
+
+/// "attempt to concatenate a … value"; the operands are at `first` and behind it.
+///
+/// # Safety
+/// As [`runtime_error`].
+#[cold]
+pub unsafe fn concat_error(st: *mut State, first: *mut Value) -> Raised {
+    let a = first.get();
+    let place = if a.is_string() || a.is_number() { first.add(1) } else { first };
+    let info = match Level::innermost(st, (*st).thread) {
+        Some(l) => match (l.proto(), l.pc()) {
+            (Some(p), Some(pc)) => {
+                let register = place.offset_from((*st).base) as usize;
+                named(operand_name(p, pc, Operand::Register(register)).map(|(k, n)| (k.text(), n)))
+            }
+            _ => Vec::new(),
+        },
+        None => Vec::new(),
+    };
+    type_error(st, b"concatenate", place.get(), &info)
+}
+
+/// "attempt to compare …".
+///
+/// # Safety
+/// As [`runtime_error`].
+#[cold]
+pub unsafe fn compare_error(st: *mut State, a: Value, b: Value) -> Raised {
+    let (t, u) = (type_name_for_error(st, a), type_name_for_error(st, b));
+    let text = if t == u { [b"attempt to compare two ", &t[..], b" values"].concat() } else { [b"attempt to compare ", &t[..], b" with ", &u].concat() };
+    runtime_error(st, &text)
+}
+
+/// "variable 'x' got a non-closable value"; the variable is at `place`.
+///
+/// # Safety
+/// As [`runtime_error`].
+#[cold]
+pub unsafe fn close_error(st: *mut State, place: *mut Value) -> Raised {
+    let register = place.offset_from((*st).base);
+    let name = Level::innermost(st, (*st).thread)
+        .and_then(|l| {
+            let (p, pc) = (l.proto()?, l.pc()?);
+            // the variable is active from the next instruction on
+            perilune_bytecode::active_locals(p, pc + 1).find(|l| l.register as isize == register).map(|l| l.name.to_vec())
+        })
+        .unwrap_or_else(|| b"?".to_vec());
+    runtime_error(st, &[b"variable '", &name[..], b"' got a non-closable value"].concat())
+}

@@ -1,0 +1,272 @@
+//! Levels of the call stack (manual 4.7).
+
+use std::sync::Arc;
+
+use perilune_bytecode::{NameKind, Proto, call_name};
+use perilune_syntax::chunkid;
+
+use crate::frame::{Frame, FrameWord, flags};
+use crate::state::State;
+use crate::thread::{Status, Thread};
+use crate::value::{SlotExt, Tag, Value};
+
+/// One active function of a coroutine.
+#[derive(Clone, Copy)]
+pub struct Level {
+    frame: Frame,
+    /// End of the values of this frame: the callee slot of the next one, or the coroutine's top.
+    end: *mut Value,
+}
+
+/// What is known of a function, active or not.
+pub struct FunctionInfo {
+    /// Chunk name as given to `load`; `=[C]` for functions of the host, `=?` when stripped.
+    pub source: Arc<[u8]>,
+    /// `source` as messages show it.
+    pub short_source: Vec<u8>,
+    /// `Lua`, `C` or `main`.
+    pub what: &'static str,
+    /// First line, -1 for functions of the host.
+    pub line_defined: i64,
+    /// Last line, likewise.
+    pub last_line: i64,
+    /// Number of upvalues.
+    pub upvalues: u8,
+    /// Number of parameters.
+    pub params: u8,
+    /// Takes extra arguments.
+    pub is_vararg: bool,
+}
+
+/// The proto of a Lua function.
+///
+/// # Safety
+/// `f` is a live value.
+pub(crate) unsafe fn proto_of<'a>(f: Value) -> Option<&'a Arc<Proto>> {
+    if f.tag() != Tag::FUNCTION {
+        return None;
+    }
+    let instance = (*f.as_function()).instance;
+    Some(&(*instance).proto)
+}
+
+impl FunctionInfo {
+    /// About the function `f`.
+    ///
+    /// # Safety
+    /// `f` is a live function.
+    pub unsafe fn of(f: Value) -> FunctionInfo {
+        match proto_of(f) {
+            Some(p) => {
+                let source = p.source.clone().unwrap_or_else(|| Arc::from(&b"=?"[..]));
+                FunctionInfo {
+                    short_source: chunkid(&source),
+                    source,
+                    what: if p.line_defined == 0 { "main" } else { "Lua" },
+                    line_defined: p.line_defined as i64,
+                    last_line: if p.line_defined == 0 { -1 } else { p.last_line as i64 },
+                    upvalues: p.upvalues.len() as u8,
+                    params: p.num_params,
+                    is_vararg: p.is_vararg,
+                }
+            }
+            None => FunctionInfo {
+                source: Arc::from(&b"=[C]"[..]),
+                short_source: b"[C]".to_vec(),
+                what: "C",
+                line_defined: -1,
+                last_line: -1,
+                upvalues: if f.tag() == Tag::NATIVE { (*f.as_native()).header.aux } else { 0 },
+                params: 0,
+                is_vararg: true,
+            },
+        }
+    }
+}
+
+impl Level {
+    /// The innermost active function of `th`; `None` when nothing is active.
+    ///
+    /// # Safety
+    /// `th` is a live coroutine of `st`.
+    pub unsafe fn innermost(st: *mut State, th: *mut Thread) -> Option<Level> {
+        let (base, top) = if (*st).thread == th { ((*st).base, (*st).top) } else { ((*th).base, (*th).top) };
+        if base == (*th).stack || ((*th).status == Status::Dead && !(*th).failed) {
+            return None;
+        }
+        let mut end = top;
+        let f = Frame(base).callee();
+        if f.tag() == Tag::FUNCTION {
+            end = base.add((*(*f.as_function()).instance).max_stack as usize);
+        }
+        Some(Level { frame: Frame(base), end })
+    }
+
+    /// Level `n` of `th`, 0 being the innermost.
+    ///
+    /// # Safety
+    /// As [`Level::innermost`].
+    pub unsafe fn at(st: *mut State, th: *mut Thread, n: usize) -> Option<Level> {
+        let mut l = Level::innermost(st, th)?;
+        for _ in 0..n {
+            l = l.caller()?;
+        }
+        Some(l)
+    }
+
+    /// The level below.
+    ///
+    /// # Safety
+    /// The stack was not changed since this was made; so for all below.
+    pub unsafe fn caller(self) -> Option<Level> {
+        let frame = self.frame.caller()?;
+        Some(Level { frame, end: self.first_slot() })
+    }
+
+    /// Where the caller's part of the stack ends: this frame's callee as the caller placed it.
+    unsafe fn first_slot(self) -> *mut Value {
+        let base = self.frame.0;
+        match proto_of(self.function()) {
+            Some(p) if p.is_vararg => base.sub(2 + self.extra() + p.num_params as usize + 2),
+            _ => base.sub(2),
+        }
+    }
+
+    /// The function.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn function(self) -> Value {
+        self.frame.callee()
+    }
+
+    /// Its proto, when it is a Lua function.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn proto<'a>(self) -> Option<&'a Arc<Proto>> {
+        proto_of(self.function())
+    }
+
+    /// Number of extra arguments.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn extra(self) -> usize {
+        self.frame.link().extra()
+    }
+
+    /// The instruction that it executes, when it is a Lua function.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn pc(self) -> Option<usize> {
+        let w = self.frame.word();
+        (w.code() == FrameWord::INTERPRETER && self.function().tag() == Tag::FUNCTION).then(|| (w.pc() as usize).saturating_sub(1))
+    }
+
+    /// The line that it executes.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn line(self) -> Option<u32> {
+        self.proto()?.lines.get(self.pc()?).copied()
+    }
+
+    /// Whether it was called by a tail call.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn is_tail_call(self) -> bool {
+        self.frame.link().flags() & flags::TAIL != 0
+    }
+
+    /// What it was called as: kind (`namewhat`) and name.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn name(self) -> Option<(&'static str, Vec<u8>)> {
+        let fl = self.frame.link().flags();
+        if fl & flags::TAIL != 0 {
+            return None;
+        }
+        if fl & flags::HOOK != 0 {
+            return Some(("hook", b"?".to_vec()));
+        }
+        if fl & flags::FINALIZER != 0 {
+            return Some(("metamethod", b"__gc".to_vec()));
+        }
+        let caller = self.caller()?;
+        caller.call_name().map(|(kind, name)| (kind.text(), name))
+    }
+
+    /// The name of what its current instruction calls.
+    pub(crate) unsafe fn call_name(self) -> Option<(NameKind, Vec<u8>)> {
+        call_name(self.proto()?, self.pc()?)
+    }
+
+    /// `chunk:line:` and a space, when it is a Lua function whose lines are known.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn position(self) -> Option<Vec<u8>> {
+        let line = self.line()?;
+        let mut text = FunctionInfo::of(self.function()).short_source;
+        text.extend_from_slice(format!(":{line}: ").as_bytes());
+        Some(text)
+    }
+
+    /// Register `i` of the frame, read through the frame's safepoint map (for the interpreter and native functions: the identity).
+    ///
+    /// # Safety
+    /// As [`Level::caller`]; `i` is below [`Level::registers`].
+    pub unsafe fn register(self, i: usize) -> Value {
+        self.frame.0.add(i).get()
+    }
+
+    /// Overwrites register `i`.
+    ///
+    /// # Safety
+    /// As [`Level::register`].
+    pub unsafe fn set_register(self, i: usize, v: Value) {
+        self.frame.0.add(i).put(v);
+    }
+
+    /// Number of registers in use, temporaries included.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn registers(self) -> usize {
+        self.end.offset_from(self.frame.0).max(0) as usize
+    }
+
+    /// The place of extra argument `i`.
+    ///
+    /// # Safety
+    /// As [`Level::caller`]; `i` is below [`Level::extra`].
+    pub unsafe fn vararg(self, i: usize) -> *mut Value {
+        self.frame.0.sub(2 + self.extra()).add(i)
+    }
+
+    /// Names and values of local variables, as `debug.getlocal` numbers them: `n` from 1, negative for extra arguments.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn local(self, n: i64) -> Option<(Vec<u8>, *mut Value)> {
+        if n < 0 {
+            let i = n.unsigned_abs() as usize - 1;
+            return (self.proto().is_some() && i < self.extra()).then(|| (b"(vararg)".to_vec(), self.vararg(i)));
+        }
+        let i = usize::try_from(n).ok()?.checked_sub(1)?;
+        if let (Some(p), Some(pc)) = (self.proto(), self.pc())
+            && let Some(l) = perilune_bytecode::active_locals(p, pc).nth(i)
+        {
+            return Some((l.name.to_vec(), self.frame.0.add(l.register as usize)));
+        }
+        if i < self.registers() && !matches!(self.register(i).tag(), Tag::FRAME | Tag::ITER) {
+            let name: &[u8] = if self.proto().is_some() { b"(temporary)" } else { b"(C temporary)" };
+            return Some((name.to_vec(), self.frame.0.add(i)));
+        }
+        None
+    }
+}

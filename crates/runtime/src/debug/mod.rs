@@ -1,0 +1,16 @@
+//! What a state says about itself: positions, names of functions and values, error messages, tracebacks.
+//!
+//! Every read of another frame goes through [`level::Level`], so that frames of compiled code can be read through their
+//! safepoint maps.
+
+mod errors;
+mod level;
+mod native_api;
+mod traceback;
+
+pub use errors::{
+    arith_error, call_error, close_error, compare_error, concat_error, index_error, operand_error,
+    runtime_error, type_name_for_error,
+};
+pub use level::{FunctionInfo, Level};
+pub use traceback::traceback;

@@ -1,0 +1,79 @@
+//! Positions and error messages for native functions.
+
+use super::level::Level;
+use super::{errors, traceback};
+use crate::native::{Cx, Raised, Val};
+
+
+impl Cx {
+    /// The level `n` of the running coroutine; 0 is the running native function.
+    pub(crate) fn level(&self, n: usize) -> Option<Level> {
+        // SAFETY: N1.
+        unsafe { Level::at(self.state(), (*self.state()).thread, n) }
+    }
+
+    /// `chunk:line: ` for level `n` (1: the caller of this function), empty where that is unknown (`luaL_where`).
+    pub fn position(&self, n: usize) -> Vec<u8> {
+        // SAFETY: N1: the stack does not change in between.
+        self.level(n).and_then(|l| unsafe { l.position() }).unwrap_or_default()
+    }
+
+    /// The text of a bad argument, numbered from 0 here.
+    pub(crate) fn argument_message(&self, i: usize, msg: &[u8]) -> Vec<u8> {
+        let mut number = i + 1;
+        // SAFETY: N1.
+        let (kind, name) = match unsafe { self.level(0).and_then(|l| l.name()) } {
+            Some((kind, name)) => (kind, Some(name)),
+            None => ("", None),
+        };
+        if kind == "method" {
+            number -= 1;
+            if number == 0 {
+                let name = name.unwrap_or_else(|| b"?".to_vec());
+                return [b"calling '", &name[..], b"' on bad self (", msg, b")"].concat();
+            }
+        }
+        let name = name
+            // SAFETY: N1.
+            .or_else(|| unsafe { self.level(0).and_then(|l| traceback::exported_name(self.state(), l.function())) })
+            .unwrap_or_else(|| b"?".to_vec());
+        [format!("bad argument #{number} to '").as_bytes(), &name, b"' (", msg, b")"].concat()
+    }
+
+    /// "attempt to index …" about a value that is no operand of an instruction.
+    pub(crate) fn index_error(&self, object: Val<'_>, key: Val<'_>) -> Raised {
+        // SAFETY: N1.
+        unsafe { errors::index_error(self.state(), object.raw(), key.raw()) }
+    }
+
+    /// "attempt to `what` …" about a value that is no operand of an instruction.
+    pub(crate) fn operand_error(&self, what: &str, v: Val<'_>) -> Raised {
+        // SAFETY: N1.
+        unsafe { errors::operand_error(self.state(), what.as_bytes(), v.raw()) }
+    }
+
+    /// "attempt to compare …".
+    pub(crate) fn compare_error(&self, a: Val<'_>, b: Val<'_>) -> Raised {
+        // SAFETY: N1.
+        unsafe { errors::compare_error(self.state(), a.raw(), b.raw()) }
+    }
+
+    /// A traceback of the coroutine `co` (default: the running one) from level `first` on.
+    pub fn traceback(&self, co: Option<Val<'_>>, message: Option<&[u8]>, first: usize) -> Vec<u8> {
+        // SAFETY: N1, N2; `co` is checked to be a coroutine.
+        unsafe {
+            let th = match co {
+                Some(v) if v.is_thread() => v.raw().as_thread(),
+                _ => (*self.state()).thread,
+            };
+            traceback::traceback(self.state(), th, message, first)
+        }
+    }
+
+    /// The value of the error on its way, for messages.
+    pub fn error_value(&self) -> Val<'_> {
+        // SAFETY: N1; `error` is a root.
+        unsafe { Val::new((*self.state()).error) }
+    }
+}
+

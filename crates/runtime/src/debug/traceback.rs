@@ -1,0 +1,102 @@
+//! Tracebacks (manual 5.1, `luaL_traceback`).
+
+use super::level::{FunctionInfo, Level};
+use crate::state::State;
+use crate::string::LuaString;
+use crate::table::Table;
+use crate::thread::Thread;
+use crate::value::Value;
+
+/// Levels shown at the top and at the bottom of a long traceback.
+const FIRST: usize = 10;
+const LAST: usize = 11;
+
+/// The name of a function that a loaded library exports, as `table.insert`; those of `_G` without prefix.
+///
+/// # Safety
+/// `f` is a live value of `st`.
+pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> {
+    let s = &mut *st;
+    let key = s.intern(b"_LOADED");
+    let loaded = Table::get(s.registry, Value::string(key));
+    if !loaded.is_table() {
+        return None;
+    }
+    let mut module = Value::NIL;
+    while let Ok(Some((name, table))) = Table::next(loaded.as_table(), module) {
+        module = name;
+        if !name.is_string() {
+            continue;
+        }
+        if table.raw_equals(f) {
+            return Some(LuaString::bytes(name.as_string()).to_vec());
+        }
+        if !table.is_table() {
+            continue;
+        }
+        let mut field = Value::NIL;
+        while let Ok(Some((k, v))) = Table::next(table.as_table(), field) {
+            field = k;
+            if k.is_string() && v.raw_equals(f) {
+                let (m, k) = (LuaString::bytes(name.as_string()), LuaString::bytes(k.as_string()));
+                return Some(if m == b"_G" { k.to_vec() } else { [m, b".", k].concat() });
+            }
+        }
+    }
+    None
+}
+
+unsafe fn describe(st: *mut State, l: Level) -> Vec<u8> {
+    if let Some(name) = exported_name(st, l.function()) {
+        return [b"function '", &name[..], b"'"].concat();
+    }
+    if let Some((kind, name)) = l.name() {
+        return [kind.as_bytes(), b" '", &name, b"'"].concat();
+    }
+    let info = FunctionInfo::of(l.function());
+    match info.what {
+        "main" => b"main chunk".to_vec(),
+        "C" => b"?".to_vec(),
+        _ => [b"function <", &info.short_source[..], b":", info.line_defined.to_string().as_bytes(), b">"].concat(),
+    }
+}
+
+/// The traceback of `th` from level `first` on, behind `message`.
+///
+/// # Safety
+/// `th` is a live coroutine of `st`.
+pub unsafe fn traceback(st: *mut State, th: *mut Thread, message: Option<&[u8]>, first: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    if let Some(m) = message {
+        out.extend_from_slice(m);
+        out.push(b'\n');
+    }
+    out.extend_from_slice(b"stack traceback:");
+    let mut levels = Vec::new();
+    let mut next = Level::innermost(st, th);
+    while let Some(l) = next {
+        levels.push(l);
+        next = l.caller();
+    }
+    let levels = levels.get(first..).unwrap_or_default();
+    let skip = if levels.len() > FIRST + LAST { FIRST..levels.len() - LAST } else { 0..0 };
+    for (i, l) in levels.iter().enumerate() {
+        if skip.contains(&i) {
+            if i == skip.start {
+                out.extend_from_slice(format!("\n\t...\t(skipping {} levels)", skip.len()).as_bytes());
+            }
+            continue;
+        }
+        out.extend_from_slice(b"\n\t");
+        out.extend_from_slice(&FunctionInfo::of(l.function()).short_source);
+        match l.line() {
+            Some(line) => out.extend_from_slice(format!(":{line}: in ").as_bytes()),
+            None => out.extend_from_slice(b": in "),
+        }
+        out.extend_from_slice(&describe(st, *l));
+        if l.is_tail_call() {
+            out.extend_from_slice(b"\n\t(...tail calls...)");
+        }
+    }
+    out
+}
