@@ -57,12 +57,6 @@ impl Instr {
         Op::ALL[self.0 as u8 as usize]
     }
 
-    /// The opcode as its byte, for code that matches on it in a loop.
-    #[inline(always)]
-    pub const fn op_unchecked(self) -> Op {
-        Op::from_byte(self.0 as u8)
-    }
-
     /// Operand `A`.
     #[inline(always)]
     pub const fn a(self) -> usize {

@@ -7,7 +7,7 @@ use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::State;
-use perilune_runtime::table::{Cell, GetResult, KeyError, SetResult, Table};
+use perilune_runtime::table::{Cell, Found, KeyError, Stored, Table};
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::call::IntoExit;
@@ -60,7 +60,7 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
         }
         object = h;
     }
-    Err(debug::runtime_error(st, b"'__index' chain too long; possible loop").into_exit())
+    Err(debug::runtime_error(st, b"'__index' chain too long; possibly a loop").into_exit())
 }
 
 /// `object[key] := v`, metamethods included, nothing cached.
@@ -95,7 +95,7 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
         }
         object = h;
     }
-    Err(debug::runtime_error(st, b"'__newindex' chain too long; possible loop").into_exit())
+    Err(debug::runtime_error(st, b"'__newindex' chain too long; possibly a loop").into_exit())
 }
 
 /// GETFIELD and SELF after a miss: `R[A] := object[name]`.
@@ -108,20 +108,21 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
     if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
         let cache = (*instance(st)).fields.add(cell_index(st));
         match Table::cache_get(s, cache, object.as_table(), name.as_string()) {
-            GetResult::Found(v) => {
+            Found::Value(v) => {
                 s.base.add(i.a()).put(v);
                 return Ok(());
             }
-            GetResult::Nil => {
+            Found::Nil => {
                 s.base.add(i.a()).put(Value::NIL);
                 return Ok(());
             }
-            GetResult::Metamethod { handler, receiver } => {
+            Found::Metamethod { handler, receiver } => {
                 if handler.is_function() {
                     return call_meta2(st, handler, receiver, name);
                 }
                 return get(st, i.a(), handler, name);
             }
+            Found::TooLong => return Err(debug::runtime_error(st, b"'__index' chain too long; possibly a loop").into_exit()),
         }
     }
     get(st, i.a(), object, name)
@@ -137,10 +138,10 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
     if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
         let cache = (*instance(st)).fields.add(cell_index(st));
         match Table::cache_set(s, cache, object.as_table(), name.as_string(), v) {
-            SetResult::Stored => return Ok(()),
-            SetResult::NewIndex { handler, receiver } => {
+            Stored::Done => return Ok(()),
+            Stored::NewIndex(handler) => {
                 if handler.is_function() {
-                    return call_meta3(st, handler, receiver, name, v);
+                    return call_meta3(st, handler, object, name, v);
                 }
                 return set(st, handler, name, v);
             }

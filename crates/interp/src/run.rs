@@ -585,7 +585,8 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             }};
         }
 
-        match i.op_unchecked() {
+        // SAFETY: I1: the byte is an opcode.
+        match std::mem::transmute::<u8, Op>(i.op_byte()) {
             Op::Move => ra!().put(rb!().get()),
             Op::LoadI => ra!().put(Value::int(i.sbx())),
             Op::LoadF => ra!().put(Value::float(i.sbx() as f64)),

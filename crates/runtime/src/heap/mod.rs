@@ -1,15 +1,59 @@
 //! The heap of one state: a mark-region collector that does not move objects.
 //!
-//! Safepoints: a collection (or a slice of one) runs only at a safepoint, that is when the interpreter, after an allocation, a
+//! **Safepoints.** A collection (or a slice of one) runs only at a safepoint, that is when the interpreter, after an allocation, a
 //! call or at a loop's back-edge, finds the poll word set, or when `collectgarbage` asks for it. **Allocation itself never collects.** So
 //! whoever runs between two safepoints (the slow paths of the interpreter, a native function until it calls
 //! back) may hold bare pointers; whatever must live across a safepoint is on a VM stack, in a table, or in another root.
 //!
 //! At a safepoint the slots of the running stack below the top frame's end are roots. Slots above may hold stale values; every
 //! collection clears those that it has not scanned, so a stale slot never outlives its object.
+//!
+//! **Space.** Objects and buffers of up to [`block::SMALL_MAX`] bytes lie in 32 KB [`block`]s, bump-allocated in holes (runs of free
+//! 256-byte lines); larger ones in the [`large`] space; userdata, threads, instances and shapes are boxed and
+//! [adopted](State::adopt). A block has a mark byte for each line, set with the mark of every object that touches the line;
+//! sweeping makes the lines with other marks free and looks at no object.
+//!
+//! **Cycle.** Idle, marking (slices at safepoints), one atomic step, then sweeping (slices, and lazily by the allocator). Objects are born
+//! with mark 0, also while marking: their references may come from anywhere, so they must be traced. An object
+//! is reached in the running cycle, or alive since the last one, when its mark is the heap's.
+//!
+//! **Barrier.** An object that was scanned carries the flag UNLOGGED. A store into it must call [`State::barrier`], which clears the
+//! flag and logs the object, to be scanned again by the atomic step (marking) or the next minor collection (generational mode). **A
+//! new buffer counts as a store**, and so does closing an upvalue. Stacks have no barrier; every atomic step scans them.
+//!
+//! **Generational mode** keeps the marks of the last cycle: what is marked is old, what has mark 0 is young, and a minor collection is an
+//! atomic step that starts from the roots and the logged objects.
 
-use crate::header::{GcHeader, Kind};
-use crate::state::State;
+mod alloc;
+mod api;
+mod barrier;
+mod block;
+mod boxed;
+mod cycle;
+mod debug;
+mod finalize;
+mod large;
+mod mark;
+mod pacing;
+mod roots;
+mod trace;
+mod weak;
+
+#[cfg(test)]
+mod tests;
+
+pub use api::{Mode, OutOfMemory};
+
+/// Phase of the cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// Nothing to do until the next cycle.
+    Idle,
+    /// Marking in slices.
+    Mark,
+    /// Marks are right; blocks, large objects and boxes are being swept.
+    Sweep,
+}
 
 /// The heap's allocator and collector state.
 #[repr(C)]
@@ -18,60 +62,54 @@ pub struct Heap {
     pub cursor: *mut u8,
     /// End of the current hole.
     pub hole_end: *mut u8,
-    /// `mark` byte given to new objects.
+    /// `mark` byte given to new objects: always 0.
     pub newborn: u8,
+    /// Every safepoint does a full collection, and checks the heap (a mode for tests).
+    pub stress: bool,
+    /// Called with the message when a finalizer fails ("error in __gc (...)").
+    pub warn: Option<unsafe fn(&mut crate::state::State, &[u8])>,
+    phase: Phase,
+    blocks: block::Blocks,
+    large: large::LargeSpace,
+    boxed: boxed::Boxes,
+    marker: mark::Marker,
+    finalizers: finalize::Finalizers,
+    pace: pacing::Pace,
 }
 
-impl State {
-    /// Allocates an object of `size` bytes (a multiple of 16) and fills in its header; the rest is uninitialised and must be
-    /// filled before the next safepoint. Never collects; past the trigger it asks for a collection through the poll word.
-    ///
-    /// # Safety
-    /// The caller initialises the object before the next safepoint.
-    #[inline(always)]
-    pub unsafe fn alloc(&mut self, _kind: Kind, _size: usize) -> *mut GcHeader {
-        todo!()
+impl Default for Heap {
+    fn default() -> Heap {
+        Heap::new()
     }
+}
 
-    /// Allocates `size` bytes (rounded up to 16) owned by one object, which marks them when it is traced.
-    ///
-    /// # Safety
-    /// The owner is an object whose tracing knows this buffer.
-    pub unsafe fn alloc_buffer(&mut self, _size: usize) -> *mut u8 {
-        todo!()
-    }
-
-    /// Gives back a buffer that its owner no longer uses.
-    ///
-    /// # Safety
-    /// `p` came from [`State::alloc_buffer`] with the same size and nobody refers to it.
-    pub unsafe fn free_buffer(&mut self, _p: *mut u8, _size: usize) {
-        todo!()
-    }
-
-    /// Enters a boxed object (userdata, thread, instance, shape) of about `bytes` bytes into the heap, which drops the box
-    /// when the object is unreached.
-    ///
-    /// # Safety
-    /// `object` is the result of `Box::into_raw` on the type that its kind names.
-    pub unsafe fn adopt(&mut self, _object: *mut GcHeader, _bytes: usize) {
-        todo!()
-    }
-
-    /// The write barrier: to be called after (or before) a collectable value is stored into `owner`, when `owner` may have been
-    /// scanned already.
-    ///
-    /// # Safety
-    /// `owner` is a live object.
-    #[inline(always)]
-    pub unsafe fn barrier(&mut self, owner: *mut GcHeader) {
-        if (*owner).flags & GcHeader::UNLOGGED != 0 {
-            self.barrier_cold(owner);
+impl Heap {
+    /// An empty heap.
+    pub fn new() -> Heap {
+        Heap {
+            cursor: std::ptr::null_mut(),
+            hole_end: std::ptr::null_mut(),
+            newborn: 0,
+            stress: false,
+            warn: None,
+            phase: Phase::Idle,
+            blocks: block::Blocks::new(),
+            large: large::LargeSpace::new(),
+            boxed: boxed::Boxes::new(),
+            marker: mark::Marker::new(),
+            finalizers: finalize::Finalizers::new(),
+            pace: pacing::Pace::new(),
         }
     }
+}
 
-    #[cold]
-    unsafe fn barrier_cold(&mut self, _owner: *mut GcHeader) {
-        todo!()
+impl Drop for Heap {
+    fn drop(&mut self) {
+        // SAFETY: the state is going away, so nobody refers to any object; each is freed once.
+        unsafe {
+            self.boxed.free_all();
+            self.large.free_all();
+            self.blocks.free_all();
+        }
     }
 }

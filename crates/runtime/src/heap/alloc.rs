@@ -1,0 +1,180 @@
+//! Allocation.
+
+use super::Phase;
+use super::block::{FREE, LINE, SMALL_MAX, line_mark};
+use super::debug;
+use super::large::Large;
+use crate::header::{GcHeader, Kind};
+use crate::state::{State, poll};
+
+/// `size` rounded up to the unit of allocation.
+#[inline(always)]
+pub(crate) const fn round(size: usize) -> usize {
+    if size == 0 { 16 } else { (size + 15) & !15 }
+}
+
+/// The first word of a new object; the fields of [`GcHeader`] from the low byte up.
+#[inline(always)]
+unsafe fn write_header(p: *mut u8, kind: Kind, flags: u8) {
+    p.cast::<u64>().write(u64::from_le_bytes([kind as u8, 0, flags, 0, 0, 0, 0, 0]).to_le());
+}
+
+impl State {
+    /// Allocates an object of `size` bytes (a multiple of 16) and fills in its header; the rest is uninitialised and must be
+    /// filled before the next safepoint. Never collects; past the trigger it asks for a collection through the poll word.
+    ///
+    /// # Safety
+    /// The caller initialises the object before the next safepoint.
+    #[inline(always)]
+    pub unsafe fn alloc(&mut self, kind: Kind, size: usize) -> *mut GcHeader {
+        debug_assert!(size % 16 == 0);
+        let p = self.heap.cursor;
+        let end = p.wrapping_add(size);
+        if end > self.heap.hole_end {
+            return self.alloc_slow(kind, size);
+        }
+        self.heap.cursor = end;
+        write_header(p, kind, 0);
+        p.cast()
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn alloc_slow(&mut self, kind: Kind, size: usize) -> *mut GcHeader {
+        let p = self.refill(size);
+        write_header(p, kind, if size > SMALL_MAX { GcHeader::LARGE } else { 0 });
+        p.cast()
+    }
+
+    /// Allocates `size` bytes (rounded up to 16) owned by one object, which marks them when it is traced.
+    ///
+    /// # Safety
+    /// The owner is an object whose tracing knows this buffer; the caller calls the barrier for the owner, or has just made it.
+    #[inline]
+    pub unsafe fn alloc_buffer(&mut self, size: usize) -> *mut u8 {
+        let size = round(size);
+        let p = self.heap.cursor;
+        let end = p.wrapping_add(size);
+        if end > self.heap.hole_end {
+            return self.refill(size);
+        }
+        self.heap.cursor = end;
+        p
+    }
+
+    /// Gives back a buffer that its owner no longer uses.
+    ///
+    /// # Safety
+    /// `p` came from [`State::alloc_buffer`] with the same size and nobody refers to it.
+    pub unsafe fn free_buffer(&mut self, p: *mut u8, size: usize) {
+        let size = round(size);
+        let heap = &mut self.heap;
+        if size > SMALL_MAX {
+            if (*Large::of(p)).mark == heap.marker.mark {
+                // It was counted as alive in a cycle that goes on, or (generational mode) whose marks are kept; its end
+                // forgets the balance.
+                heap.marker.live = heap.marker.live.saturating_sub(size);
+            }
+            heap.pace.balance -= size as isize;
+            heap.large.free(p);
+            return;
+        }
+        if heap.blocks.checked {
+            debug::poison(p, size);
+        }
+        // The newest allocation of the current hole is taken back.
+        if p.wrapping_add(size) == heap.cursor {
+            heap.cursor = p;
+        }
+    }
+
+    /// Changes the size of a buffer, keeping its contents up to the smaller size; it may move. In place when it is the
+    /// newest allocation.
+    ///
+    /// # Safety
+    /// As [`State::free_buffer`] for the old buffer and [`State::alloc_buffer`] for the result.
+    pub unsafe fn resize_buffer(&mut self, p: *mut u8, old: usize, new: usize) -> *mut u8 {
+        let (old_size, new_size) = (round(old), round(new));
+        let heap = &mut self.heap;
+        if old_size <= SMALL_MAX
+            && new_size <= SMALL_MAX
+            && p.wrapping_add(old_size) == heap.cursor
+            && p.wrapping_add(new_size) <= heap.hole_end
+        {
+            heap.cursor = p.wrapping_add(new_size);
+            return p;
+        }
+        if old_size > SMALL_MAX && new_size > SMALL_MAX && !heap.large.checked {
+            if (*Large::of(p)).mark == heap.marker.mark {
+                heap.marker.live = (heap.marker.live + new_size).saturating_sub(old_size);
+            }
+            let q = heap.large.resize(p, new_size);
+            self.charge(new_size as isize - old_size as isize);
+            return q;
+        }
+        let q = self.alloc_buffer(new);
+        std::ptr::copy_nonoverlapping(p, q, old.min(new));
+        self.free_buffer(p, old);
+        q
+    }
+
+    /// Memory for `size` bytes that do not fit into the current hole.
+    #[cold]
+    #[inline(never)]
+    unsafe fn refill(&mut self, size: usize) -> *mut u8 {
+        if size > SMALL_MAX {
+            let p = self.heap.large.alloc(size);
+            self.charge(size as isize);
+            return p;
+        }
+        if size > LINE {
+            return self.alloc_overflow(size);
+        }
+        let hole = self.heap.blocks.next_hole();
+        debug_assert!(line_mark(hole.0) == FREE || self.heap.phase != Phase::Idle);
+        self.heap.cursor = hole.0.add(size);
+        self.heap.hole_end = hole.1;
+        self.charge(hole.len() as isize);
+        hole.0
+    }
+
+    unsafe fn alloc_overflow(&mut self, size: usize) -> *mut u8 {
+        if self.heap.blocks.overflow.len() < size {
+            let bytes = self.heap.blocks.renew_overflow();
+            self.charge(bytes as isize);
+        }
+        let hole = &mut self.heap.blocks.overflow;
+        let p = hole.0;
+        hole.0 = p.add(size);
+        p
+    }
+
+    /// Counts `bytes` as allocated, and asks for a collection when it is time.
+    #[inline]
+    pub(super) fn charge(&mut self, bytes: isize) {
+        let pace = &mut self.heap.pace;
+        pace.balance += bytes;
+        if pace.balance >= pace.trigger {
+            self.poll.fetch_or(poll::GC, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    /// Enters a boxed object (userdata, thread, instance, shape) of about `bytes` bytes into the heap, which drops the box
+    /// when the object is unreached.
+    ///
+    /// # Safety
+    /// `object` is the result of `Box::into_raw` on the type that its kind names.
+    pub unsafe fn adopt(&mut self, object: *mut GcHeader, bytes: usize) {
+        object.expose_provenance();
+        (*object).mark = 0;
+        self.heap.boxed.push(object);
+        self.charge(bytes as isize);
+    }
+}
+
+impl super::Heap {
+    /// Counts memory that a boxed object acquired, or gave back (negative), since it was adopted. The next safepoint sees it.
+    pub fn note_external(&mut self, bytes: isize) {
+        self.pace.balance += bytes;
+    }
+}

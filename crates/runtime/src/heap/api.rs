@@ -1,0 +1,307 @@
+//! What safepoints and `collectgarbage` (manual 6.1, `lua_gc`) ask of the collector.
+
+use std::sync::atomic::Ordering;
+
+use super::Phase;
+use super::pacing::Pace;
+use crate::state::{State, poll};
+
+/// The memory limit is exceeded by live objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OutOfMemory;
+
+/// Mode of the collector.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Incremental.
+    Incremental,
+    /// Generational.
+    Generational,
+}
+
+/// Finalizers called at one safepoint in incremental mode.
+const FINALIZERS_AT_ONCE: usize = 10;
+
+impl State {
+    /// Does what is due when the poll word's GC bit is set, and clears the bit: a slice of a cycle or a minor collection, and some
+    /// finalizers, which may move the stack.
+    ///
+    /// # Errors
+    /// When more memory is in use than the limit allows, even after a full collection.
+    ///
+    /// # Safety
+    /// A safepoint: `base` and `top` are those of the running coroutine's top frame, and no bare pointer is held.
+    pub unsafe fn gc_poll(&mut self) -> Result<(), OutOfMemory> {
+        if !self.heap.stress {
+            self.poll.fetch_and(!poll::GC, Ordering::Relaxed);
+        }
+        if self.heap.finalizers.running || self.heap.finalizers.closing {
+            self.heap.pace.postpone();
+            return Ok(());
+        }
+        let over_limit = self.gc_count_bytes() > self.heap.pace.limit;
+        if over_limit || self.heap.stress {
+            if over_limit || !self.heap.pace.stopped {
+                self.full_cycle();
+            }
+        } else if self.heap.pace.stopped {
+            self.heap.pace.postpone();
+            return Ok(());
+        } else if self.heap.pace.generational {
+            self.generational_step(false);
+        } else {
+            let starting = self.heap.phase == Phase::Idle;
+            let budget = self.heap.pace.slice_budget(starting);
+            self.incremental_step(budget);
+        }
+        if self.heap.finalizers.has_pending() {
+            let limit = if self.heap.pace.generational || self.heap.stress { usize::MAX } else { FINALIZERS_AT_ONCE };
+            self.run_finalizers(limit);
+            if self.heap.finalizers.has_pending() {
+                self.heap.pace.postpone();
+            }
+        }
+        if over_limit && self.gc_count_bytes() > self.heap.pace.limit { Err(OutOfMemory) } else { Ok(()) }
+    }
+
+    /// A full collection, and all pending finalizers (`collectgarbage("collect")`). False inside a finalizer, where nothing happens.
+    ///
+    /// # Safety
+    /// As [`State::gc_poll`].
+    pub unsafe fn gc_full(&mut self) -> bool {
+        if self.heap.finalizers.running {
+            return false;
+        }
+        self.full_cycle();
+        self.run_finalizers(usize::MAX);
+        true
+    }
+
+    /// A step as big as if `kilobytes` had been allocated (0: a basic one); true when it ended a cycle. Works when the
+    /// collector is stopped, too. `None` inside a finalizer.
+    ///
+    /// # Safety
+    /// As [`State::gc_poll`].
+    pub unsafe fn gc_step(&mut self, kilobytes: usize) -> Option<bool> {
+        if self.heap.finalizers.running {
+            return None;
+        }
+        if self.heap.pace.generational {
+            self.generational_step(kilobytes == 0);
+            self.run_finalizers(usize::MAX);
+            return Some(false);
+        }
+        let budget = match kilobytes {
+            0 => self.heap.pace.slice_budget(true),
+            n => self.heap.pace.explicit_budget(n),
+        };
+        let ended = self.incremental_step(budget);
+        self.run_finalizers(if ended { usize::MAX } else { FINALIZERS_AT_ONCE });
+        Some(ended)
+    }
+
+    /// Stops the collector until [`State::gc_restart`].
+    pub fn gc_stop(&mut self) {
+        self.heap.pace.stopped = true;
+        self.heap.pace.postpone();
+    }
+
+    /// Lets the collector run again.
+    pub fn gc_restart(&mut self) {
+        self.heap.pace.stopped = false;
+        self.heap.pace.soon();
+    }
+
+    /// Whether the collector runs when it is time: it is not stopped, and no finalizer runs.
+    pub fn gc_is_running(&self) -> bool {
+        !self.heap.pace.stopped && !self.heap.finalizers.running && !self.heap.finalizers.closing
+    }
+
+    /// Whether requests do nothing for now, because a finalizer runs (`collectgarbage` then returns false).
+    pub fn gc_is_blocked(&self) -> bool {
+        self.heap.finalizers.running
+    }
+
+    /// The mode.
+    pub fn gc_mode(&self) -> Mode {
+        if self.heap.pace.generational { Mode::Generational } else { Mode::Incremental }
+    }
+
+    /// Incremental mode, with these parameters (0: unchanged) of manual 2.5.1; gives the mode before.
+    pub fn gc_set_incremental(&mut self, pause: usize, step_multiplier: usize, step_size: usize) -> Mode {
+        let before = self.gc_mode();
+        let pace = &mut self.heap.pace;
+        if pause != 0 {
+            pace.pause = parameter(pause);
+        }
+        if step_multiplier != 0 {
+            pace.step_multiplier = parameter(step_multiplier);
+        }
+        if step_size != 0 {
+            pace.step_log = step_size.min(62) as u8;
+        }
+        if pace.generational {
+            pace.generational = false;
+            pace.bad_major = 0;
+            // What was logged is scanned by the next cycle as everything is.
+            self.heap.marker.again.clear();
+            self.heap.pace.wait_for_cycle();
+        }
+        before
+    }
+
+    /// Generational mode, with these parameters (0: unchanged) of manual 2.5.2; gives the mode before. Entering it does a full
+    /// collection.
+    ///
+    /// # Safety
+    /// As [`State::gc_poll`].
+    pub unsafe fn gc_set_generational(&mut self, minor: usize, major: usize) -> Mode {
+        let before = self.gc_mode();
+        let pace = &mut self.heap.pace;
+        if minor != 0 {
+            pace.minor = minor.min(100);
+        }
+        if major != 0 {
+            pace.major = parameter(major);
+        }
+        if before == Mode::Incremental && !self.heap.finalizers.running {
+            self.full_cycle();
+            self.heap.pace.generational = true;
+            self.enter_young();
+            self.run_finalizers(usize::MAX);
+        }
+        before
+    }
+
+    /// Sets the pause (manual 2.5.1) in percent; gives the old one.
+    pub fn gc_set_pause(&mut self, percent: usize) -> usize {
+        std::mem::replace(&mut self.heap.pace.pause, parameter(percent))
+    }
+
+    /// Sets the step multiplier (manual 2.5.1); gives the old one.
+    pub fn gc_set_step_multiplier(&mut self, percent: usize) -> usize {
+        std::mem::replace(&mut self.heap.pace.step_multiplier, parameter(percent))
+    }
+
+    /// Bytes in use: alive at the end of the last cycle, and allocated since.
+    pub fn gc_count_bytes(&self) -> usize {
+        let rest = self.heap.hole_end.addr() - self.heap.cursor.addr();
+        self.heap.pace.in_use().saturating_sub(rest + self.heap.blocks.overflow.len())
+    }
+
+    /// Bytes of memory that blocks take, used or free.
+    pub fn gc_reserved_bytes(&self) -> usize {
+        self.heap.blocks.reserved()
+    }
+
+    /// Most bytes that may be in use; `usize::MAX` for no limit.
+    pub fn set_memory_limit(&mut self, bytes: usize) {
+        self.heap.pace.limit = bytes;
+        self.heap.pace.soon();
+    }
+
+    /// Whether `bytes` more would be within the limit, and the system has them. Collects nothing.
+    pub fn check_room(&self, bytes: usize) -> bool {
+        let within = self.gc_count_bytes().checked_add(bytes).is_some_and(|n| n <= self.heap.pace.limit);
+        within && (bytes < 1 << 26 || Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
+    }
+
+    /// As [`State::check_room`], after a full collection if there is no room otherwise.
+    ///
+    /// # Safety
+    /// As [`State::gc_poll`].
+    pub unsafe fn make_room(&mut self, bytes: usize) -> bool {
+        if self.check_room(bytes) {
+            return true;
+        }
+        if !self.heap.finalizers.running && bytes <= self.heap.pace.limit {
+            self.full_cycle();
+        }
+        self.check_room(bytes)
+    }
+
+    /// Whether every safepoint does a full collection and checks the heap.
+    pub fn set_gc_stress(&mut self, on: bool) {
+        self.heap.stress = on;
+        self.poll.fetch_or(poll::GC, Ordering::Relaxed);
+    }
+
+    /// A full collection without finalizers.
+    unsafe fn full_cycle(&mut self) {
+        self.collect();
+        let pace = &mut self.heap.pace;
+        if pace.generational {
+            pace.bad_major = 0;
+            self.enter_young();
+        } else {
+            pace.wait_for_cycle();
+        }
+    }
+
+    /// After a full collection in generational mode: what is marked is old.
+    fn enter_young(&mut self) {
+        let pace = &mut self.heap.pace;
+        pace.major_base = pace.live;
+        pace.bad_major = 0;
+        pace.wait_for_cycle();
+    }
+
+    /// Works for about `budget` bytes; true when a cycle ended.
+    unsafe fn incremental_step(&mut self, budget: usize) -> bool {
+        let start = self.heap.marker.work;
+        loop {
+            let done = self.heap.marker.work - start;
+            match self.heap.phase {
+                Phase::Idle => self.start_cycle(),
+                Phase::Mark => {
+                    self.heap.marker.propagate(budget.saturating_sub(done).max(1));
+                    if self.heap.marker.gray.is_empty() {
+                        self.atomic();
+                        self.heap.pace.wait_for_slice();
+                    }
+                }
+                Phase::Sweep => {
+                    if self.sweep_slice() {
+                        self.heap.pace.wait_for_cycle();
+                        return true;
+                    }
+                    self.heap.marker.work += budget / 4 + 1;
+                }
+            }
+            if self.heap.marker.work - start >= budget {
+                self.heap.pace.wait_for_slice();
+                return false;
+            }
+        }
+    }
+
+    /// A minor collection, or a major one when the heap has grown too much.
+    unsafe fn generational_step(&mut self, minor_only: bool) {
+        let pace = &self.heap.pace;
+        let (base, in_use) = (pace.major_base, pace.in_use());
+        let growth = (base / 100).saturating_mul(pace.major).max(super::pacing::STEP as usize);
+        if pace.bad_major != 0 {
+            // The last major collection freed little; stay with full ones until one is better.
+            let last = pace.bad_major;
+            self.collect();
+            let pace = &mut self.heap.pace;
+            pace.major_base = pace.live;
+            pace.bad_major = if pace.live < last + last / 8 { 0 } else { pace.live };
+            pace.wait_for_cycle();
+        } else if !minor_only && in_use > base + growth {
+            self.collect();
+            let pace: &mut Pace = &mut self.heap.pace;
+            pace.major_base = pace.live;
+            pace.bad_major = if pace.live < base + growth / 2 { 0 } else { pace.live };
+            pace.wait_for_cycle();
+        } else {
+            self.collect_young();
+            self.heap.pace.wait_for_cycle();
+        }
+    }
+}
+
+/// A percentage within what PUC can hold, so that products do not overflow.
+fn parameter(percent: usize) -> usize {
+    percent.min(1_000_000)
+}

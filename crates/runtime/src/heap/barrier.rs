@@ -1,0 +1,30 @@
+//! The write barrier.
+
+use super::Phase;
+use crate::header::GcHeader;
+use crate::state::State;
+
+impl State {
+    /// The write barrier: to be called after (or before) a collectable value or a new buffer is stored into `owner`, when
+    /// `owner` may have been scanned already.
+    ///
+    /// # Safety
+    /// `owner` is a live object.
+    #[inline(always)]
+    pub unsafe fn barrier(&mut self, owner: *mut GcHeader) {
+        if (*owner).flags & GcHeader::UNLOGGED != 0 {
+            self.barrier_cold(owner);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn barrier_cold(&mut self, owner: *mut GcHeader) {
+        (*owner).flags &= !GcHeader::UNLOGGED;
+        let heap = &mut self.heap;
+        // Outside of marking and generational mode the next cycle scans everything anyway.
+        if heap.phase == Phase::Mark || heap.pace.generational {
+            heap.marker.again.push(owner);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The phases of a cycle.
+
+use super::mark::Marker;
+use super::trace;
+use super::{Phase, block};
+use crate::header::GcHeader;
+use crate::instance::{FieldEntry, Instance};
+use crate::meta::Event;
+use crate::state::State;
+use crate::table::{LocalShape, WATCHED};
+use crate::thread::Thread;
+use crate::value::SlotExt;
+
+/// Blocks swept in one slice: about 8 MB of heap.
+const SWEEP_BLOCKS: usize = 256;
+/// Large objects, and boxed ones, looked at in one slice.
+const SWEEP_OBJECTS: usize = 512;
+
+impl State {
+    /// Idle to Mark: a new mark, and the roots.
+    pub(super) unsafe fn start_cycle(&mut self) {
+        debug_assert!(self.heap.phase != Phase::Sweep);
+        self.heap.marker.restart();
+        self.heap.phase = Phase::Mark;
+        self.sync_running();
+        self.heap.marker.mode_name = self.event_names[Event::Mode as usize];
+        self.mark_roots();
+    }
+
+    /// Ends marking: from here on what is not marked is dead. Phase Mark (or, for a minor collection, Idle) to Sweep.
+    pub(super) unsafe fn atomic(&mut self) {
+        self.sync_running();
+        self.heap.marker.atomic = true;
+        // Roots have no barrier.
+        self.mark_roots();
+        self.heap.marker.propagate_all();
+        self.rescan_threads();
+        self.mark_upvalues_of_dead_threads();
+        self.heap.marker.propagate_all();
+        self.trace_logged();
+        let marker = &mut self.heap.marker;
+        marker.converge();
+
+        // Everything strongly reachable is marked. Weak values go before finalizers can see them.
+        let mut changed = clear_values(marker, 0, 0);
+        let seen = (marker.weak_values.len(), marker.all_weak.len());
+        self.heap.finalizers.separate(&mut self.heap.marker);
+        self.heap.marker.converge();
+
+        // Resurrected objects are marked. Weak keys go now, and weak values of resurrected tables.
+        let marker = &mut self.heap.marker;
+        let (ephemerons, all_weak) = (std::mem::take(&mut marker.ephemerons), std::mem::take(&mut marker.all_weak));
+        for t in ephemerons.into_iter().chain(all_weak.iter().copied()) {
+            marker.clear_keys(t);
+        }
+        marker.all_weak = all_weak;
+        changed |= clear_values(marker, seen.0, seen.1);
+        if changed {
+            self.meta_epoch = self.meta_epoch.wrapping_add(1);
+        }
+        debug_assert!(marker.gray.is_empty());
+        marker.clear_weak_lists();
+        marker.atomic = false;
+        self.forget_dead();
+        self.begin_sweep();
+    }
+
+    /// Stacks have no barrier: scans those of all threads reached so far. Threads reached later are scanned as they are traced.
+    unsafe fn rescan_threads(&mut self) {
+        let heap = &mut self.heap;
+        for &th in &heap.boxed.threads.items {
+            if heap.marker.is_marked(th.cast()) {
+                heap.marker.trace_thread(th);
+            }
+        }
+        heap.marker.propagate_all();
+    }
+
+    /// An open upvalue may outlive its thread, which may not be reached, so that nobody scans the value's slot.
+    unsafe fn mark_upvalues_of_dead_threads(&mut self) {
+        use super::trace::Visitor;
+        let heap = &mut self.heap;
+        for &th in &heap.boxed.threads.items {
+            if !heap.marker.is_marked(th.cast()) {
+                let mut up = (*th).open;
+                while !up.is_null() {
+                    if heap.marker.is_marked(up.cast()) {
+                        heap.marker.value((*up).place.get());
+                    }
+                    up = trace::next_open(up);
+                }
+            }
+        }
+    }
+
+    /// Traces what the barrier has logged, and weak tables that were left for now.
+    unsafe fn trace_logged(&mut self) {
+        let marker = &mut self.heap.marker;
+        // What is not marked yet is traced when it is reached; that it was logged means nothing then.
+        for o in std::mem::take(&mut marker.again) {
+            if marker.is_marked(o) {
+                marker.trace(o);
+                marker.propagate_all();
+            }
+        }
+    }
+
+    /// Takes dead objects out of everything that refers to them weakly.
+    unsafe fn forget_dead(&mut self) {
+        let mark = self.heap.marker.mark;
+        for i in 0..self.heap.boxed.threads.items.len() {
+            let th = self.heap.boxed.threads.items[i];
+            if (*th).header.mark != mark {
+                close_upvalues(th, mark);
+            }
+        }
+        for i in 0..self.heap.boxed.shapes.items.len() {
+            let shape = self.heap.boxed.shapes.items[i];
+            if (*shape).header.mark != mark {
+                LocalShape::forget(self, shape);
+            }
+        }
+        for &instance in &self.heap.boxed.instances.items {
+            if (*instance).header.mark == mark {
+                clear_caches(instance, mark);
+            }
+        }
+        self.strings.retain(|s| (*s).header.mark == mark);
+    }
+
+    unsafe fn begin_sweep(&mut self) {
+        let heap = &mut self.heap;
+        let mark = heap.marker.mark;
+        heap.cursor = std::ptr::null_mut();
+        heap.hole_end = std::ptr::null_mut();
+        heap.blocks.begin_sweep(mark);
+        heap.large.begin_sweep(mark);
+        heap.boxed.begin_sweep(mark);
+        heap.finalizers.end_cycle();
+        heap.phase = Phase::Sweep;
+        heap.pace.end_marking(heap.marker.live);
+    }
+
+    /// One slice of sweeping; true when all is swept and the phase is Idle.
+    pub(super) unsafe fn sweep_slice(&mut self) -> bool {
+        let heap = &mut self.heap;
+        debug_assert_eq!(heap.phase, Phase::Sweep);
+        let blocks = heap.blocks.sweep_some(SWEEP_BLOCKS);
+        let large = heap.large.sweep_some(SWEEP_OBJECTS);
+        let boxed = heap.boxed.sweep_some(SWEEP_OBJECTS);
+        if blocks && large && boxed {
+            heap.phase = Phase::Idle;
+            heap.blocks.release(heap.pace.until_next_cycle() + 8 * block::BLOCK);
+        }
+        blocks && large && boxed
+    }
+
+    /// Sweeps all that is left.
+    pub(super) unsafe fn finish_sweep(&mut self) {
+        while self.heap.phase == Phase::Sweep {
+            self.sweep_slice();
+        }
+    }
+
+    /// A whole cycle, from whatever phase. No finalizers are called.
+    pub(super) unsafe fn collect(&mut self) {
+        self.finish_sweep();
+        // A cycle under way is given up: what it has marked may be dead by now.
+        self.start_cycle();
+        self.heap.marker.propagate_all();
+        self.atomic();
+        self.verify_if_stressed();
+        self.finish_sweep();
+    }
+
+    /// A collection of the young objects. The heap is in generational mode.
+    pub(super) unsafe fn collect_young(&mut self) {
+        self.finish_sweep();
+        debug_assert_eq!(self.heap.phase, Phase::Idle);
+        self.heap.marker.mode_name = self.event_names[Event::Mode as usize];
+        self.heap.marker.recount = true;
+        self.atomic();
+        self.heap.marker.recount = false;
+        self.verify_if_stressed();
+    }
+
+    unsafe fn verify_if_stressed(&mut self) {
+        if self.heap.stress {
+            self.verify_heap();
+        }
+    }
+}
+
+/// Clears the values of the listed weak tables from these positions on; true if a cache of metatable chains may be wrong now.
+unsafe fn clear_values(marker: &mut Marker, weak_from: usize, all_from: usize) -> bool {
+    let mut changed = false;
+    let (weak_values, all_weak) = (std::mem::take(&mut marker.weak_values), std::mem::take(&mut marker.all_weak));
+    for &t in weak_values[weak_from..].iter().chain(&all_weak[all_from..]) {
+        changed |= marker.clear_values(t) && (*t).header.flags & WATCHED != 0;
+    }
+    // Strings that had to be marked are no gray objects, so nothing was listed meanwhile.
+    (marker.weak_values, marker.all_weak) = (weak_values, all_weak);
+    changed
+}
+
+/// Moves the values of a dying thread's open upvalues that live on into them.
+unsafe fn close_upvalues(th: *mut Thread, mark: u8) {
+    let mut up = (*th).open;
+    (*th).open = std::ptr::null_mut();
+    while !up.is_null() {
+        let next = trace::next_open(up);
+        // A dead upvalue is not touched, but still readable: nothing was swept yet.
+        if (*up).header.mark == mark {
+            let v = (*up).place.get();
+            let closed = &raw mut (*up).closed;
+            closed.put(v);
+            (*up).place = closed;
+        }
+        up = next;
+    }
+}
+
+/// Empties the entries of inline caches that hold dead objects.
+unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
+    let dead = |o: *mut GcHeader| !o.is_null() && (*o).mark != mark;
+    let stale = |e: &FieldEntry| {
+        let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta & !1);
+        dead(e.holder.cast()) || dead(e.successor.cast()) || dead(meta)
+    };
+    let storage = &raw mut (*instance).storage;
+    let fields = (*instance).fields;
+    for i in 0..(&(*storage).fields).len() {
+        let cache = fields.add(i);
+        if stale(&(*cache).first) {
+            (*cache).first = FieldEntry::EMPTY;
+        }
+        if let Some(more) = &mut (*cache).more {
+            for e in more.iter_mut().filter(|e| stale(e)) {
+                *e = FieldEntry::EMPTY;
+            }
+        }
+    }
+    let globals = (*instance).globals;
+    for i in 0..(&(*storage).globals).len() {
+        let cache = globals.add(i);
+        if dead((*cache).env.cast()) || dead((*cache).cell.cast()) {
+            (*cache).env = std::ptr::null_mut();
+            (*cache).cell = std::ptr::null_mut();
+        }
+    }
+}
+

@@ -1,0 +1,151 @@
+//! Objects and buffers too large for a block: each its own allocation, behind a record.
+
+use std::alloc::Layout;
+
+use super::debug;
+
+/// The record before a large object or buffer.
+#[repr(C, align(16))]
+pub(crate) struct Large {
+    /// Bytes, without the record.
+    pub(crate) size: usize,
+    index: usize,
+    /// Mark of the cycle that last reached it.
+    pub(crate) mark: u8,
+}
+
+const RECORD: usize = size_of::<Large>();
+const _: () = assert!(RECORD % 16 == 0);
+
+impl Large {
+    /// The record of the object or buffer at `p`.
+    #[inline(always)]
+    pub(crate) unsafe fn of(p: *mut u8) -> *mut Large {
+        // Through the exposed address: `p` may have come as a pointer to the object alone.
+        std::ptr::with_exposed_provenance_mut(p.addr() - RECORD)
+    }
+    unsafe fn data(this: *mut Large) -> *mut u8 {
+        this.cast::<u8>().add(RECORD)
+    }
+}
+
+fn layout(size: usize) -> Layout {
+    Layout::from_size_align(size + RECORD, 16).expect("sizes are far below isize::MAX")
+}
+
+/// All large objects and buffers of a heap.
+pub(crate) struct LargeSpace {
+    list: Vec<*mut Large>,
+    /// Those below have not been swept since the last cycle.
+    unswept: usize,
+    live_mark: u8,
+    /// Poison and quarantine what is freed.
+    pub(crate) checked: bool,
+    quarantine: Vec<*mut Large>,
+}
+
+impl LargeSpace {
+    pub(crate) fn new() -> LargeSpace {
+        LargeSpace { list: Vec::new(), unswept: 0, live_mark: 0, checked: cfg!(debug_assertions), quarantine: Vec::new() }
+    }
+
+    pub(crate) unsafe fn alloc(&mut self, size: usize) -> *mut u8 {
+        let this = std::alloc::alloc(layout(size)).cast::<Large>();
+        if this.is_null() {
+            std::alloc::handle_alloc_error(layout(size));
+        }
+        this.expose_provenance();
+        this.write(Large { size, index: self.list.len(), mark: 0 });
+        self.list.push(this);
+        Large::data(this)
+    }
+
+    /// Frees the buffer at `p` now.
+    pub(crate) unsafe fn free(&mut self, p: *mut u8) {
+        let this = Large::of(p);
+        let mut i = (*this).index;
+        debug_assert!(self.list[i] == this);
+        if i < self.unswept {
+            // Its place goes to the last unswept one, so that none already swept comes below the border.
+            self.unswept -= 1;
+            self.move_to(self.unswept, i);
+            i = self.unswept;
+        }
+        self.remove(i);
+        self.discard(this);
+    }
+
+    /// Changes the size of the buffer at `p`, keeping its contents and its mark; it may move.
+    pub(crate) unsafe fn resize(&mut self, p: *mut u8, size: usize) -> *mut u8 {
+        let this = Large::of(p);
+        let (old, index) = ((*this).size, (*this).index);
+        let this = std::alloc::realloc(this.cast(), layout(old), layout(size).size()).cast::<Large>();
+        if this.is_null() {
+            std::alloc::handle_alloc_error(layout(size));
+        }
+        this.expose_provenance();
+        (*this).size = size;
+        self.list[index] = this;
+        Large::data(this)
+    }
+
+    unsafe fn move_to(&mut self, from: usize, to: usize) {
+        let l = self.list[from];
+        self.list[to] = l;
+        (*l).index = to;
+    }
+
+    unsafe fn remove(&mut self, i: usize) {
+        let last = self.list.len() - 1;
+        self.move_to(last, i);
+        self.list.truncate(last);
+    }
+
+    unsafe fn discard(&mut self, this: *mut Large) {
+        if self.checked {
+            debug::poison(Large::data(this), (*this).size);
+            self.quarantine.push(this);
+        } else {
+            std::alloc::dealloc(this.cast(), layout((*this).size));
+        }
+    }
+
+    /// After marking: all are to be swept.
+    pub(crate) unsafe fn begin_sweep(&mut self, mark: u8) {
+        debug_assert_eq!(self.unswept, 0);
+        self.flush_quarantine();
+        self.unswept = self.list.len();
+        self.live_mark = mark;
+    }
+
+    unsafe fn flush_quarantine(&mut self) {
+        for this in self.quarantine.drain(..) {
+            debug::check_poison(Large::data(this), (*this).size);
+            std::alloc::dealloc(this.cast(), layout((*this).size));
+        }
+    }
+
+    /// Sweeps up to `count` of them; true when all are swept.
+    pub(crate) unsafe fn sweep_some(&mut self, count: usize) -> bool {
+        for _ in 0..count {
+            if self.unswept == 0 {
+                break;
+            }
+            self.unswept -= 1;
+            let this = self.list[self.unswept];
+            if (*this).mark != self.live_mark {
+                self.remove(self.unswept);
+                self.discard(this);
+            }
+        }
+        self.unswept == 0
+    }
+
+    /// Frees all.
+    pub(crate) unsafe fn free_all(&mut self) {
+        self.flush_quarantine();
+        for this in self.list.drain(..) {
+            std::alloc::dealloc(this.cast(), layout((*this).size));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Marking: reaching objects, and tracing them from a stack of gray ones.
+
+use super::block::{self, SMALL_MAX};
+use super::large::Large;
+use super::trace::{self, Visitor};
+use super::weak::Weakness;
+use super::{alloc, debug};
+use crate::closure::Upvalue;
+use crate::header::{GcHeader, Kind};
+use crate::string::LuaString;
+use crate::table::{Cell, DEAD_KEY, Node, Table};
+use crate::thread::Thread;
+use crate::value::{SlotExt, Value};
+
+/// The state of marking.
+pub(crate) struct Marker {
+    /// Mark of this cycle: objects with it are reached.
+    pub(crate) mark: u8,
+    /// Bytes of the objects and buffers reached.
+    pub(crate) live: usize,
+    /// Bytes looked at: the measure of a slice.
+    pub(crate) work: usize,
+    /// Reached, not yet traced.
+    pub(crate) gray: Vec<*mut GcHeader>,
+    /// Logged by the barrier: to be traced (again) by the atomic step.
+    pub(crate) again: Vec<*mut GcHeader>,
+    /// The atomic step runs: weak tables are sorted, dead stack slots cleared.
+    pub(crate) atomic: bool,
+    /// Objects that were traced before are traced again: do not count their buffers twice.
+    pub(crate) recount: bool,
+    /// Tables with weak values and strong keys that may have to be cleared.
+    pub(crate) weak_values: Vec<*mut Table>,
+    /// Tables with weak keys and strong values that have unreached keys.
+    pub(crate) ephemerons: Vec<*mut Table>,
+    /// Tables with weak keys and values.
+    pub(crate) all_weak: Vec<*mut Table>,
+    /// While ephemeron entries wait for their keys: the objects reached meanwhile.
+    pub(crate) reached: Option<Vec<*mut GcHeader>>,
+    /// The string `__mode`.
+    pub(crate) mode_name: *mut LuaString,
+}
+
+impl Default for Marker {
+    fn default() -> Marker {
+        Marker::new()
+    }
+}
+
+impl Marker {
+    pub(crate) fn new() -> Marker {
+        Marker {
+            mark: 1,
+            live: 0,
+            work: 0,
+            gray: Vec::new(),
+            again: Vec::new(),
+            atomic: false,
+            recount: false,
+            weak_values: Vec::new(),
+            ephemerons: Vec::new(),
+            all_weak: Vec::new(),
+            reached: None,
+            mode_name: std::ptr::null_mut(),
+        }
+    }
+
+    /// Forgets what is under way and starts a new cycle with another mark than the last ones.
+    pub(crate) fn restart(&mut self) {
+        // Live objects carry at most two marks: that of the last complete cycle and that of one given up.
+        self.mark = self.mark % 3 + 1;
+        self.live = 0;
+        self.gray.clear();
+        self.again.clear();
+        self.clear_weak_lists();
+        self.atomic = false;
+        self.recount = false;
+    }
+
+    pub(crate) fn clear_weak_lists(&mut self) {
+        self.weak_values.clear();
+        self.ephemerons.clear();
+        self.all_weak.clear();
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn is_marked(&self, o: *mut GcHeader) -> bool {
+        (*o).mark == self.mark
+    }
+
+    /// Reaches `o` for the first time.
+    #[inline(never)]
+    unsafe fn reach(&mut self, o: *mut GcHeader) {
+        if cfg!(debug_assertions) {
+            debug::check_object(o);
+        }
+        (*o).mark = self.mark;
+        match (*o).kind {
+            Kind::String => return self.place(o, LuaString::size_for((*o.cast::<LuaString>()).len as usize)),
+            Kind::Upvalue => {
+                // Open or closed: its place is where the value is. A thread that dies closes its upvalues first.
+                (*o).flags |= GcHeader::UNLOGGED;
+                self.place(o, size_of::<Upvalue>());
+                return self.value((*o.cast::<Upvalue>()).place.get());
+            }
+            Kind::Cell => {
+                (*o).flags |= GcHeader::UNLOGGED;
+                self.place(o, size_of::<Cell>().next_multiple_of(16));
+                return self.value((&raw mut (*o.cast::<Cell>()).value).get());
+            }
+            Kind::Table | Kind::LuaClosure | Kind::NativeClosure => self.place(o, trace::size_of_object(o)),
+            Kind::Userdata | Kind::Thread | Kind::Instance | Kind::Shape => self.live += trace::size_of_boxed(o),
+        }
+        if let Some(reached) = &mut self.reached {
+            reached.push(o);
+        }
+        self.gray.push(o);
+    }
+
+    /// Counts an object and keeps the memory that it lies in.
+    #[inline(always)]
+    unsafe fn place(&mut self, o: *mut GcHeader, size: usize) {
+        self.live += size;
+        self.work += size;
+        if (*o).flags & GcHeader::LARGE != 0 {
+            (*Large::of(o.cast())).mark = self.mark;
+        } else {
+            block::mark_lines(o.cast(), size, self.mark);
+        }
+    }
+
+    /// Traces gray objects until there are none or `budget` bytes were looked at.
+    pub(crate) unsafe fn propagate(&mut self, budget: usize) {
+        let end = self.work.saturating_add(budget);
+        while self.work < end {
+            let Some(o) = self.gray.pop() else { return };
+            self.trace(o);
+        }
+    }
+
+    /// Traces all that is gray.
+    pub(crate) unsafe fn propagate_all(&mut self) {
+        self.propagate(usize::MAX);
+    }
+
+    /// Traces one object.
+    pub(crate) unsafe fn trace(&mut self, o: *mut GcHeader) {
+        match (*o).kind {
+            Kind::Table => self.trace_table(o.cast()),
+            Kind::Thread => self.trace_thread(o.cast()),
+            _ => {
+                (*o).flags |= GcHeader::UNLOGGED;
+                trace::visit_children(o, self);
+            }
+        }
+    }
+
+    unsafe fn trace_table(&mut self, t: *mut Table) {
+        (*t).header.flags |= GcHeader::UNLOGGED;
+        trace::visit_table_frame(t, self);
+        let weakness = if (*t).meta == 0 { Weakness::None } else { self.weakness(t) };
+        if weakness != Weakness::None {
+            return self.trace_weak(t, weakness);
+        }
+        trace::visit_fields(t, self);
+        trace::visit_array(t, self);
+        trace::visit_nodes(t, self);
+    }
+
+    /// Traces a thread; in the atomic step also clears the slots above the live ones.
+    pub(crate) unsafe fn trace_thread(&mut self, th: *mut Thread) {
+        let top = (*th).top;
+        trace::visit_thread(th, self);
+        self.work += top.offset_from((*th).stack) as usize * 16;
+        if self.atomic {
+            let end = (*th).stack.add((*th).capacity);
+            let mut slot = top;
+            while slot < end {
+                slot.put(Value::NIL);
+                slot = slot.add(1);
+            }
+        }
+    }
+}
+
+impl Visitor for Marker {
+    #[inline(always)]
+    unsafe fn object(&mut self, o: *mut GcHeader) {
+        if (*o).mark != self.mark {
+            self.reach(o);
+        }
+    }
+
+    #[inline]
+    unsafe fn buffer(&mut self, p: *mut u8, size: usize) {
+        let size = alloc::round(size);
+        self.work += size;
+        if size > SMALL_MAX {
+            let large = Large::of(p);
+            if (*large).mark != self.mark {
+                (*large).mark = self.mark;
+                self.live += size;
+            }
+        } else {
+            if !self.recount || block::line_mark(p) != self.mark {
+                self.live += size;
+            }
+            block::mark_lines(p, size, self.mark);
+        }
+    }
+
+    #[inline]
+    unsafe fn empty_node(&mut self, n: *mut Node) {
+        // The key may die; its address stays for `next`.
+        (*n).key_tag = DEAD_KEY;
+    }
+}

@@ -1,0 +1,48 @@
+//! The roots: what is alive by itself.
+
+use super::trace::Visitor;
+use crate::state::State;
+
+impl State {
+    /// Brings the running thread's saved registers up to date, as its stack is read through them.
+    pub(super) unsafe fn sync_running(&mut self) {
+        if !self.thread.is_null() {
+            (*self.thread).base = self.base;
+            (*self.thread).top = self.top;
+        }
+    }
+
+    /// Visits all roots.
+    pub(super) unsafe fn visit_roots<V: Visitor>(&self, v: &mut V) {
+        v.pointer(self.main_thread);
+        // The coroutines that wait for the running one hang on it by `resumer`.
+        v.pointer(self.thread);
+        v.pointer(self.registry);
+        v.pointer(self.globals);
+        v.value(self.error);
+        for meta in self.type_metas {
+            v.pointer(meta);
+        }
+        for name in self.event_names {
+            v.pointer(name);
+        }
+        for string in self.byte_strings {
+            v.pointer(string);
+        }
+        v.pointer(self.memory_message);
+        v.pointer(self.empty_shape);
+        for value in &self.host_roots {
+            v.value(*value);
+        }
+        for o in self.heap.finalizers.pending() {
+            v.object(o);
+        }
+    }
+
+    /// Marks the roots.
+    pub(super) unsafe fn mark_roots(&mut self) {
+        let mut marker = std::mem::take(&mut self.heap.marker);
+        self.visit_roots(&mut marker);
+        self.heap.marker = marker;
+    }
+}

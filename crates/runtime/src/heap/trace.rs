@@ -1,0 +1,220 @@
+//! What objects refer to: the one place that knows the layouts.
+
+use crate::closure::{LuaClosure, NativeClosure, Upvalue};
+use crate::header::{GcHeader, Kind};
+use crate::instance::{FieldCache, GlobalCache, Instance};
+use crate::string::LuaString;
+use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
+use crate::thread::Thread;
+use crate::userdata::Userdata;
+use crate::value::{SlotExt, Tag, Value};
+
+/// Gets the references of an object.
+pub(crate) trait Visitor {
+    /// A reference to an object, never null.
+    unsafe fn object(&mut self, o: *mut GcHeader);
+    /// A buffer that the object owns.
+    unsafe fn buffer(&mut self, p: *mut u8, size: usize);
+    /// A node of a table that has a key and no value.
+    unsafe fn empty_node(&mut self, _n: *mut Node) {}
+
+    /// A reference to an object, or null.
+    #[inline(always)]
+    unsafe fn pointer<T>(&mut self, p: *mut T) {
+        if !p.is_null() {
+            self.object(p.cast());
+        }
+    }
+    /// A value.
+    #[inline(always)]
+    unsafe fn value(&mut self, v: Value) {
+        if v.is_collectable() {
+            self.object(v.as_header());
+        }
+    }
+}
+
+/// Bytes of an object in a block or in the large space.
+pub(crate) unsafe fn size_of_object(o: *mut GcHeader) -> usize {
+    match (*o).kind {
+        Kind::String => LuaString::size_for((*o.cast::<LuaString>()).len as usize),
+        Kind::Table => size_of::<Table>() + (*o.cast::<Table>()).fields_inline as usize * size_of::<Value>(),
+        Kind::LuaClosure => LuaClosure::size_for((*o).aux as usize),
+        Kind::NativeClosure => NativeClosure::size_for((*o).aux as usize),
+        Kind::Upvalue => size_of::<Upvalue>(),
+        Kind::Cell => size_of::<Cell>().next_multiple_of(16),
+        kind => unreachable!("{kind:?} is boxed"),
+    }
+}
+
+/// About the bytes of a boxed object and what it owns outside the heap.
+pub(crate) unsafe fn size_of_boxed(o: *mut GcHeader) -> usize {
+    match (*o).kind {
+        Kind::Thread => size_of::<Thread>() + (*o.cast::<Thread>()).capacity * size_of::<Value>(),
+        Kind::Userdata => size_of::<Userdata>() + 32 + (&(*o.cast::<Userdata>()).user_values).len() * size_of::<Value>(),
+        Kind::Shape => size_of::<LocalShape>() + (&(*o.cast::<LocalShape>()).keys).len() * 12,
+        Kind::Instance => {
+            let s = &(*o.cast::<Instance>()).storage;
+            size_of::<Instance>()
+                + s.constants.len() * size_of::<Value>()
+                + s.cells.len() * 4
+                + s.fields.len() * size_of::<FieldCache>()
+                + s.globals.len() * size_of::<GlobalCache>()
+                + s.callees.len() * 16
+        }
+        kind => unreachable!("{kind:?} is not boxed"),
+    }
+}
+
+/// Visits what `o` refers to. Inline caches and transitions of shapes are weak and left out.
+pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
+    match (*o).kind {
+        Kind::String => {}
+        Kind::Table => {
+            let t = o.cast::<Table>();
+            visit_table_frame(t, v);
+            visit_fields(t, v);
+            visit_array(t, v);
+            visit_nodes(t, v);
+        }
+        Kind::LuaClosure => {
+            let c = o.cast::<LuaClosure>();
+            v.pointer((*c).instance);
+            for i in 0..(*c).header.aux as usize {
+                v.pointer(*LuaClosure::upvalue(c, i));
+            }
+        }
+        Kind::NativeClosure => {
+            let c = o.cast::<NativeClosure>();
+            for i in 0..(*c).header.aux as usize {
+                v.value(NativeClosure::bound(c, i).get());
+            }
+        }
+        Kind::Upvalue => v.value((*o.cast::<Upvalue>()).place.get()),
+        Kind::Cell => v.value((&raw mut (*o.cast::<Cell>()).value).get()),
+        Kind::Userdata => {
+            let u = o.cast::<Userdata>();
+            v.pointer((*u).meta);
+            for value in &(*u).user_values {
+                v.value(*value);
+            }
+        }
+        Kind::Thread => visit_thread(o.cast(), v),
+        Kind::Instance => {
+            let i = o.cast::<Instance>();
+            for value in &(*i).storage.constants {
+                v.value(*value);
+            }
+            for child in &(*i).children {
+                v.pointer(*child);
+            }
+        }
+        Kind::Shape => {
+            for key in &(*o.cast::<LocalShape>()).keys {
+                v.pointer(*key);
+            }
+        }
+    }
+}
+
+/// A table's references apart from its entries, and its buffers.
+pub(crate) unsafe fn visit_table_frame<V: Visitor>(t: *mut Table, v: &mut V) {
+    v.pointer(std::ptr::with_exposed_provenance_mut::<Table>((*t).meta & !1));
+    v.pointer((*t).shape);
+    if (*t).fields_cap > (*t).fields_inline {
+        v.buffer((*t).fields.cast(), (*t).fields_cap as usize * size_of::<Value>());
+    }
+    if !(*t).array.is_null() {
+        v.buffer((*t).array, array_bytes(t));
+    }
+    if !(*t).nodes.is_null() {
+        v.buffer((*t).nodes.cast(), size_of::<Node>() << (*t).log_nodes);
+    }
+}
+
+/// Bytes of the array part.
+unsafe fn array_bytes(t: *mut Table) -> usize {
+    let per_element = if (*t).header.aux == ArrayKind::Any as u8 { 9 } else { 8 };
+    (*t).array_cap as usize * per_element
+}
+
+/// Values of the fields that the shape gives.
+pub(crate) unsafe fn visit_fields<V: Visitor>(t: *mut Table, v: &mut V) {
+    if !(*t).shape.is_null() {
+        for i in 0..(*(*t).shape).count as usize {
+            v.value((*t).fields.add(i).get());
+        }
+    }
+}
+
+/// Payloads and tags of an array part whose elements may be collectable; null otherwise.
+pub(crate) unsafe fn any_array(t: *mut Table) -> (*mut u64, *mut Tag) {
+    if (*t).header.aux != ArrayKind::Any as u8 || (*t).array.is_null() {
+        return (std::ptr::null_mut(), std::ptr::null_mut());
+    }
+    let bits = (*t).array.cast::<u64>();
+    (bits, bits.add((*t).array_cap as usize).cast())
+}
+
+/// Values of the array part.
+pub(crate) unsafe fn visit_array<V: Visitor>(t: *mut Table, v: &mut V) {
+    let (bits, tags) = any_array(t);
+    if !bits.is_null() {
+        for i in 0..(*t).array_len as usize {
+            v.value(Value::from_parts(*bits.add(i), *tags.add(i)));
+        }
+    }
+}
+
+/// Whether the node, which has a key, has no value (and, in an environment, no cell).
+#[inline(always)]
+pub(crate) unsafe fn is_empty(n: *mut Node) -> bool {
+    (*n).value_tag == Tag::NIL
+}
+
+/// Keys and values of the hash part.
+pub(crate) unsafe fn visit_nodes<V: Visitor>(t: *mut Table, v: &mut V) {
+    let nodes = (*t).nodes;
+    if nodes.is_null() {
+        return;
+    }
+    for i in 0..1usize << (*t).log_nodes {
+        let n = nodes.add(i);
+        if !is_empty(n) {
+            v.value(Value::from_parts((*n).key_bits, (*n).key_tag));
+            v.value(Value::from_parts((*n).value_bits, (*n).value_tag));
+        } else if (*n).key_tag.is_collectable() {
+            v.empty_node(n);
+        }
+    }
+}
+
+/// A thread's references. (The running thread's `top` was brought up to date.)
+pub(crate) unsafe fn visit_thread<V: Visitor>(th: *mut Thread, v: &mut V) {
+    visit_stack(th, v);
+    let mut up = (*th).open;
+    while !up.is_null() {
+        v.object(up.cast());
+        up = next_open(up);
+    }
+    v.pointer((*th).resumer);
+    if let Some(hook) = &(*th).hook {
+        v.value(hook.function);
+    }
+}
+
+/// The open upvalue below `up`: its address is the payload of `closed`.
+pub(crate) unsafe fn next_open(up: *mut Upvalue) -> *mut Upvalue {
+    *(&raw mut (*up).closed).cast::<*mut Upvalue>()
+}
+
+/// The live slots of a stack. All frames of the interpreter and of native functions have their registers in their home
+/// slots, so that every slot below `top` is a value (a header has the tag FRAME). Frames of compiled code
+/// will be read through their safepoint maps here.
+unsafe fn visit_stack<V: Visitor>(th: *mut Thread, v: &mut V) {
+    let mut slot = (*th).stack;
+    while slot < (*th).top {
+        v.value(slot.get());
+        slot = slot.add(1);
+    }
+}

@@ -1,0 +1,286 @@
+//! Weak tables and ephemerons (manual 2.5.4).
+
+use hashbrown::HashMap;
+
+use super::mark::Marker;
+use super::trace::{self, Visitor};
+use crate::header::GcHeader;
+use crate::meta::Event;
+use crate::string::LuaString;
+use crate::table::{Cell, DEAD_KEY, Node, Table};
+use crate::value::{SlotExt, Tag, Value};
+
+/// What a table's metatable says in `__mode`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weakness {
+    None,
+    Values,
+    Keys,
+    Both,
+}
+
+/// Rounds over all ephemeron tables before entries are waited for by key.
+const ROUNDS: usize = 4;
+
+impl Marker {
+    /// The weakness of a table that has a metatable word.
+    pub(crate) unsafe fn weakness(&mut self, t: *mut Table) -> Weakness {
+        if (*t).meta & 1 != 0 {
+            return Weakness::None;
+        }
+        let meta = std::ptr::with_exposed_provenance_mut::<Table>((*t).meta);
+        if (*meta).absent & 1 << Event::Mode as u8 != 0 {
+            return Weakness::None;
+        }
+        let mode = Table::get_str(meta, self.mode_name);
+        if mode.is_nil() {
+            // A later store of the field clears the bit, as the table is flagged.
+            (*meta).header.flags |= GcHeader::IS_META;
+            (*meta).absent |= 1 << Event::Mode as u8;
+        }
+        if !mode.is_string() {
+            return Weakness::None;
+        }
+        let mode = LuaString::bytes(mode.as_string());
+        match (mode.contains(&b'k'), mode.contains(&b'v')) {
+            (false, false) => Weakness::None,
+            (false, true) => Weakness::Values,
+            (true, false) => Weakness::Keys,
+            (true, true) => Weakness::Both,
+        }
+    }
+
+    /// Traces the entries of a weak table; its own references and buffers are done.
+    pub(crate) unsafe fn trace_weak(&mut self, t: *mut Table, weakness: Weakness) {
+        if !self.atomic {
+            // What is weak can only be told when everything else is marked.
+            self.again.push(t.cast());
+        }
+        match weakness {
+            Weakness::None => unreachable!("the caller has checked"),
+            Weakness::Values => {
+                visit_keys(t, self);
+                if self.atomic {
+                    self.weak_values.push(t);
+                }
+            }
+            Weakness::Keys => {
+                if self.atomic {
+                    self.trace_ephemerons(t, false);
+                } else {
+                    // Fields and elements have keys that are values.
+                    trace::visit_fields(t, self);
+                    trace::visit_array(t, self);
+                }
+            }
+            Weakness::Both => {
+                if self.atomic {
+                    self.all_weak.push(t);
+                }
+            }
+        }
+    }
+
+    /// Marks the values of an ephemeron table whose keys are reached, and lists the table if there are other keys. True
+    /// if anything was marked.
+    unsafe fn trace_ephemerons(&mut self, t: *mut Table, backwards: bool) -> bool {
+        let before = self.gray.len();
+        let mut unreached = false;
+        trace::visit_fields(t, self);
+        trace::visit_array(t, self);
+        let count = node_count(t);
+        for i in 0..count {
+            let n = (*t).nodes.add(if backwards { count - 1 - i } else { i });
+            if trace::is_empty(n) {
+                kill(n);
+            } else if self.is_cleared(key(n)) {
+                unreached = true;
+            } else {
+                self.value(raw_value(n));
+            }
+        }
+        if unreached {
+            self.ephemerons.push(t);
+        }
+        self.gray.len() > before
+    }
+
+    /// Marks all values of ephemerons whose keys can be reached.
+    pub(crate) unsafe fn converge(&mut self) {
+        self.propagate_all();
+        // Most tables converge in a round or two, alternating directions for chains within one.
+        for round in 0..ROUNDS {
+            let tables = std::mem::take(&mut self.ephemerons);
+            let mut changed = false;
+            for t in tables {
+                if self.trace_ephemerons(t, round % 2 == 0) {
+                    changed = true;
+                    self.propagate_all();
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+        self.converge_by_key();
+    }
+
+    /// The same in linear time: what an unreached key guards waits in a map until the key is reached.
+    unsafe fn converge_by_key(&mut self) {
+        let mut waiting = HashMap::<usize, Vec<Value>, foldhash::fast::FixedState>::default();
+        let mut listed = 0;
+        self.reached = Some(Vec::new());
+        loop {
+            // Tables reached on the way are listed too.
+            while listed < self.ephemerons.len() {
+                let t = self.ephemerons[listed];
+                listed += 1;
+                for i in 0..node_count(t) {
+                    let n = (*t).nodes.add(i);
+                    if trace::is_empty(n) {
+                        continue;
+                    }
+                    if self.is_cleared(key(n)) {
+                        let v = raw_value(n);
+                        if v.is_collectable() && !self.is_marked(v.as_header()) {
+                            waiting.entry(key(n).as_header().addr()).or_default().push(v);
+                        }
+                    } else {
+                        // Reached between the listing and now.
+                        self.value(raw_value(n));
+                    }
+                }
+            }
+            self.propagate_all();
+            let reached = self.reached.replace(Vec::new()).expect("set above");
+            for o in &reached {
+                for v in waiting.remove(&o.addr()).unwrap_or_default() {
+                    self.value(v);
+                }
+            }
+            if reached.is_empty() && self.gray.is_empty() && listed == self.ephemerons.len() {
+                break;
+            }
+        }
+        self.reached = None;
+    }
+
+    /// Whether a reference of a weak table is to be removed. Strings are values: they are marked instead.
+    unsafe fn is_cleared(&mut self, v: Value) -> bool {
+        if !v.is_collectable() {
+            return false;
+        }
+        if v.is_string() {
+            self.object(v.as_header());
+            return false;
+        }
+        !self.is_marked(v.as_header())
+    }
+
+    /// Removes the entries of `t` whose values are not reached. True if one of a string key was removed.
+    pub(crate) unsafe fn clear_values(&mut self, t: *mut Table) -> bool {
+        let mut changed = false;
+        if !(*t).shape.is_null() {
+            for i in 0..(*(*t).shape).count as usize {
+                let place = (*t).fields.add(i);
+                if self.is_cleared(place.get()) {
+                    place.put(Value::NIL);
+                    changed = true;
+                }
+            }
+        }
+        self.clear_array(t);
+        for i in 0..node_count(t) {
+            let n = (*t).nodes.add(i);
+            if trace::is_empty(n) {
+                kill(n);
+            } else if (*n).value_tag == Tag::CELL {
+                changed |= self.clear_cell(n);
+            } else if self.is_cleared(raw_value(n)) {
+                changed = true;
+                empty(n);
+                kill(n);
+            }
+        }
+        changed
+    }
+
+    unsafe fn clear_array(&mut self, t: *mut Table) {
+        let (bits, tags) = trace::any_array(t);
+        if bits.is_null() {
+            return;
+        }
+        for i in 0..(*t).array_len as usize {
+            if self.is_cleared(Value::from_parts(*bits.add(i), *tags.add(i))) {
+                *tags.add(i) = Tag::NIL;
+            }
+        }
+        // The length stays a border.
+        while (*t).array_len > 0 && *tags.add((*t).array_len as usize - 1) == Tag::NIL {
+            (*t).array_len -= 1;
+        }
+    }
+
+    /// In an environment the cell stays and becomes nil; it is kept, and so is its key.
+    unsafe fn clear_cell(&mut self, n: *mut Node) -> bool {
+        let cell = raw_value(n).as_ptr::<Cell>();
+        let place = &raw mut (*cell).value;
+        let cleared = self.is_cleared(place.get());
+        if cleared {
+            place.put(Value::NIL);
+        }
+        self.value(key(n));
+        self.object(cell.cast());
+        cleared
+    }
+
+    /// Removes the entries of `t` whose keys are not reached.
+    pub(crate) unsafe fn clear_keys(&mut self, t: *mut Table) {
+        for i in 0..node_count(t) {
+            let n = (*t).nodes.add(i);
+            if !trace::is_empty(n) && self.is_cleared(key(n)) {
+                empty(n);
+            }
+            if trace::is_empty(n) {
+                kill(n);
+            }
+        }
+    }
+}
+
+/// Visits the keys of entries that are not empty; kills the others.
+unsafe fn visit_keys<V: Visitor>(t: *mut Table, v: &mut V) {
+    for i in 0..node_count(t) {
+        let n = (*t).nodes.add(i);
+        if trace::is_empty(n) {
+            kill(n);
+        } else {
+            v.value(key(n));
+        }
+    }
+}
+
+unsafe fn node_count(t: *mut Table) -> usize {
+    if (*t).nodes.is_null() { 0 } else { 1 << (*t).log_nodes }
+}
+
+unsafe fn key(n: *mut Node) -> Value {
+    Value::from_parts((*n).key_bits, (*n).key_tag)
+}
+
+/// The value, or the cell that holds it.
+unsafe fn raw_value(n: *mut Node) -> Value {
+    Value::from_parts((*n).value_bits, (*n).value_tag)
+}
+
+unsafe fn empty(n: *mut Node) {
+    (*n).value_tag = Tag::NIL;
+    (*n).value_bits = 0;
+}
+
+/// Lets the key of an empty node die: it compares equal to no value, but its address stays for `next`.
+unsafe fn kill(n: *mut Node) {
+    if (*n).key_tag.is_collectable() {
+        (*n).key_tag = DEAD_KEY;
+    }
+}
