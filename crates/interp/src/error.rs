@@ -5,7 +5,7 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::state::State;
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::Thread;
-use perilune_runtime::value::{SlotExt, Value};
+use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::{Entered, call_flagged, enter, kept, run_native};
 use crate::step::{Exit, Step};
@@ -18,6 +18,11 @@ use crate::step::{Exit, Step};
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn unwind(st: *mut State) -> Step {
+    let top_frame = Frame((*st).base).callee();
+    if top_frame.tag() == Tag::FUNCTION {
+        // pending variables and upvalues may be anywhere in the frame
+        (*st).top = (*st).base.add((*(*top_frame.as_function()).instance).max_stack as usize);
+    }
     loop {
         if !(*st).error_handled {
             let _ = call_handler(st);

@@ -26,15 +26,15 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
         return Err(debug::runtime_error(st, b"interrupted!").into_exit());
     }
     if bits & poll::GC != 0 {
-        if s.gc_poll().is_err() {
+        let r = s.gc_poll();
+        // finalizers ran above `top` and may have moved the stack
+        s.base = (*s.thread).stack.offset(base);
+        s.top = (*s.thread).stack.offset(offset);
+        if r.is_err() {
             s.error = Value::string(s.memory_message);
             s.error_handled = false;
             return Err(Exit::Error);
         }
-        s.run_finalizers();
-        // finalizers ran above `top` and may have moved the stack
-        s.base = (*s.thread).stack.offset(base);
-        s.top = (*s.thread).stack.offset(offset);
     }
     if (bits & poll::HOOK != 0) != hooks {
         return Err(Exit::Switch);

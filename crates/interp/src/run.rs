@@ -320,7 +320,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
     }
     macro_rules! test {
         ($cond:expr, $i:expr) => {
-            if $cond != ($i.c() & 1 != 0) {
+            if ($cond) != ($i.c() & 1 != 0) {
                 pc += 1;
             } else {
                 take_jump!();

@@ -7,7 +7,6 @@ use perilune_bytecode::{Constant, Feedback, Instr, Proto};
 
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
-use crate::string::LuaString;
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::Value;
 
@@ -224,7 +223,7 @@ impl Instance {
 
     #[cold]
     unsafe fn make_child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
-        let proto = (&(*this).proto.protos)[i].clone();
+        let proto = (&(*this).proto).protos[i].clone();
         let c = Instance::create(st, &proto);
         (&mut (*this).children)[i] = c;
         st.barrier(this.cast());

@@ -176,7 +176,6 @@ pub mod instance {
         /// Entries so far.
         ENTRIES = Instance, entries;
         /// Back-edges so far.
-        BACK_EDGES = Instance, back_edges;
         /// Registers of a frame.
         MAX_STACK = Instance, max_stack;
     }

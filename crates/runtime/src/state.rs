@@ -156,6 +156,12 @@ impl State {
             s.thread = main;
             (*main).status = crate::thread::Status::Running;
             (*main).non_yieldable = 1;
+            // the host's own frame, at the bottom: calls into the state are made from it
+            let bottom = crate::frame::Frame((*main).stack.add(2));
+            bottom.set_word(crate::frame::FrameWord::new(crate::frame::FrameWord::NATIVE, 0));
+            bottom.set_link(crate::frame::Link::new(0, 0, 0));
+            (*main).base = bottom.0;
+            (*main).top = bottom.0;
             Thread::load_registers(st, main);
             s.registry = Table::new_dict(s, 3);
             s.globals = Table::new_dict(s, 6);
@@ -264,6 +270,17 @@ impl State {
     #[inline]
     pub fn request(&self, reason: u32) {
         self.poll.fetch_or(reason, Ordering::Relaxed);
+    }
+
+    /// Makes the poll word's HOOK bit say whether the running coroutine has a hook.
+    #[inline]
+    pub fn sync_hook(&self) {
+        // SAFETY: the running coroutine is alive.
+        if unsafe { (*self.thread).hook.is_some() } {
+            self.request(poll::HOOK);
+        } else if self.poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
+            self.poll.fetch_and(!poll::HOOK, Ordering::Relaxed);
+        }
     }
 
     /// Finds or makes the open upvalue for a stack slot of the running coroutine.
