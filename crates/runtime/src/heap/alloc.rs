@@ -27,7 +27,7 @@ impl State {
     /// The caller initialises the object before the next safepoint.
     #[inline(always)]
     pub unsafe fn alloc(&mut self, kind: Kind, size: usize) -> *mut GcHeader {
-        debug_assert!(size % 16 == 0);
+        debug_assert!(size.is_multiple_of(16));
         let p = self.heap.cursor;
         let end = p.wrapping_add(size);
         if end > self.heap.hole_end {
@@ -55,7 +55,8 @@ impl State {
         let size = round(size);
         let p = self.heap.cursor;
         let end = p.wrapping_add(size);
-        if end > self.heap.hole_end {
+        // The size alone tells where a buffer lies, so a large one must not go into a hole.
+        if end > self.heap.hole_end || size > SMALL_MAX {
             return self.refill(size);
         }
         self.heap.cursor = end;

@@ -55,13 +55,21 @@ impl State {
             self.incremental_step(budget);
         }
         if self.heap.finalizers.has_pending() {
-            let limit = if self.heap.pace.generational || self.heap.stress { usize::MAX } else { FINALIZERS_AT_ONCE };
+            let limit = if self.heap.pace.generational || self.heap.stress {
+                usize::MAX
+            } else {
+                FINALIZERS_AT_ONCE
+            };
             self.run_finalizers(limit);
             if self.heap.finalizers.has_pending() {
                 self.heap.pace.postpone();
             }
         }
-        if over_limit && self.gc_count_bytes() > self.heap.pace.limit { Err(OutOfMemory) } else { Ok(()) }
+        if over_limit && self.gc_count_bytes() > self.heap.pace.limit {
+            Err(OutOfMemory)
+        } else {
+            Ok(())
+        }
     }
 
     /// A full collection, and all pending finalizers (`collectgarbage("collect")`). False inside a finalizer, where nothing happens.
@@ -128,7 +136,12 @@ impl State {
     }
 
     /// Incremental mode, with these parameters (0: unchanged) of manual 2.5.1; gives the mode before.
-    pub fn gc_set_incremental(&mut self, pause: usize, step_multiplier: usize, step_size: usize) -> Mode {
+    pub fn gc_set_incremental(
+        &mut self,
+        pause: usize,
+        step_multiplier: usize,
+        step_size: usize,
+    ) -> Mode {
         let before = self.gc_mode();
         let pace = &mut self.heap.pace;
         if pause != 0 {
@@ -202,7 +215,8 @@ impl State {
 
     /// Whether `bytes` more would be within the limit, and the system has them. Collects nothing.
     pub fn check_room(&self, bytes: usize) -> bool {
-        let within = self.gc_count_bytes().checked_add(bytes).is_some_and(|n| n <= self.heap.pace.limit);
+        let within =
+            self.gc_count_bytes().checked_add(bytes).is_some_and(|n| n <= self.heap.pace.limit);
         within && (bytes < 1 << 26 || Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
     }
 

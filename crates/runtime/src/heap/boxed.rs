@@ -93,7 +93,8 @@ impl Boxes {
         while let Some(p) = self.userdata.next_dead(live, &mut count) {
             drop(Box::from_raw(p));
         }
-        self.threads.unswept + self.instances.unswept + self.shapes.unswept + self.userdata.unswept == 0
+        self.threads.unswept + self.instances.unswept + self.shapes.unswept + self.userdata.unswept
+            == 0
     }
 
     /// Drops all.

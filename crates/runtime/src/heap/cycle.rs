@@ -4,7 +4,7 @@ use super::mark::Marker;
 use super::trace;
 use super::{Phase, block};
 use crate::header::GcHeader;
-use crate::instance::{FieldEntry, Instance};
+use crate::instance::{FieldEntry, GlobalCache, Instance};
 use crate::meta::Event;
 use crate::state::State;
 use crate::table::{LocalShape, WATCHED};
@@ -49,7 +49,8 @@ impl State {
 
         // Resurrected objects are marked. Weak keys go now, and weak values of resurrected tables.
         let marker = &mut self.heap.marker;
-        let (ephemerons, all_weak) = (std::mem::take(&mut marker.ephemerons), std::mem::take(&mut marker.all_weak));
+        let (ephemerons, all_weak) =
+            (std::mem::take(&mut marker.ephemerons), std::mem::take(&mut marker.all_weak));
         for t in ephemerons.into_iter().chain(all_weak.iter().copied()) {
             marker.clear_keys(t);
         }
@@ -194,7 +195,8 @@ impl State {
 /// Clears the values of the listed weak tables from these positions on; true if a cache of metatable chains may be wrong now.
 unsafe fn clear_values(marker: &mut Marker, weak_from: usize, all_from: usize) -> bool {
     let mut changed = false;
-    let (weak_values, all_weak) = (std::mem::take(&mut marker.weak_values), std::mem::take(&mut marker.all_weak));
+    let (weak_values, all_weak) =
+        (std::mem::take(&mut marker.weak_values), std::mem::take(&mut marker.all_weak));
     for &t in weak_values[weak_from..].iter().chain(&all_weak[all_from..]) {
         changed |= marker.clear_values(t) && (*t).header.flags & WATCHED != 0;
     }
@@ -227,26 +229,19 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
         let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta & !1);
         dead(e.holder.cast()) || dead(e.successor.cast()) || dead(meta)
     };
-    let storage = &raw mut (*instance).storage;
-    let fields = (*instance).fields;
-    for i in 0..(&(*storage).fields).len() {
-        let cache = fields.add(i);
-        if stale(&(*cache).first) {
-            (*cache).first = FieldEntry::EMPTY;
-        }
-        if let Some(more) = &mut (*cache).more {
-            for e in more.iter_mut().filter(|e| stale(e)) {
-                *e = FieldEntry::EMPTY;
-            }
+    // Slices made from the pointers that the interpreter uses, not from the boxes, so that those stay valid.
+    let storage = &raw const (*instance).storage;
+    let (fields, globals) = (&(*storage).fields, &(*storage).globals);
+    let (fields, globals) = (fields.len(), globals.len());
+    for cache in std::slice::from_raw_parts_mut((*instance).fields, fields) {
+        let more = cache.more.iter_mut().flat_map(|entries| entries.iter_mut());
+        for e in more.chain([&mut cache.first]).filter(|e| stale(e)) {
+            *e = FieldEntry::EMPTY;
         }
     }
-    let globals = (*instance).globals;
-    for i in 0..(&(*storage).globals).len() {
-        let cache = globals.add(i);
-        if dead((*cache).env.cast()) || dead((*cache).cell.cast()) {
-            (*cache).env = std::ptr::null_mut();
-            (*cache).cell = std::ptr::null_mut();
+    for cache in std::slice::from_raw_parts_mut((*instance).globals, globals) {
+        if dead(cache.env.cast()) || dead(cache.cell.cast()) {
+            *cache = GlobalCache { env: std::ptr::null_mut(), cell: std::ptr::null_mut() };
         }
     }
 }
-

@@ -21,7 +21,11 @@ pub(crate) unsafe fn check_poison(p: *mut u8, size: usize) {
     let word = u64::from_ne_bytes([POISON; 8]);
     let (head, words, tail) = bytes.align_to::<u64>();
     let intact = head.iter().chain(tail).all(|b| *b == POISON) && words.iter().all(|w| *w == word);
-    assert!(intact, "freed memory was written at {:?}", bytes.iter().position(|b| *b != POISON).map(|i| p.wrapping_add(i)));
+    assert!(
+        intact,
+        "freed memory was written at {:?}",
+        bytes.iter().position(|b| *b != POISON).map(|i| p.wrapping_add(i))
+    );
 }
 
 /// Panics if `o` is no object.
@@ -70,7 +74,8 @@ impl State {
     /// # Panics
     /// If not.
     pub(crate) unsafe fn verify_heap(&mut self) {
-        let mut v = Verifier { mark: self.heap.marker.mark, seen: HashSet::new(), work: Vec::new() };
+        let mut v =
+            Verifier { mark: self.heap.marker.mark, seen: HashSet::new(), work: Vec::new() };
         self.visit_roots(&mut v);
         while let Some(o) = v.work.pop() {
             trace::visit_children(o, &mut v);

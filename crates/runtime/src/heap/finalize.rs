@@ -25,7 +25,13 @@ pub(crate) struct Finalizers {
 
 impl Finalizers {
     pub(crate) fn new() -> Finalizers {
-        Finalizers { registered: Vec::new(), old: 0, pending: VecDeque::new(), running: false, closing: false }
+        Finalizers {
+            registered: Vec::new(),
+            old: 0,
+            pending: VecDeque::new(),
+            running: false,
+            closing: false,
+        }
     }
 
     pub(crate) fn pending(&self) -> impl Iterator<Item = *mut GcHeader> {

@@ -15,7 +15,7 @@ pub(crate) struct Large {
 }
 
 const RECORD: usize = size_of::<Large>();
-const _: () = assert!(RECORD % 16 == 0);
+const _: () = assert!(RECORD.is_multiple_of(16));
 
 impl Large {
     /// The record of the object or buffer at `p`.
@@ -46,7 +46,13 @@ pub(crate) struct LargeSpace {
 
 impl LargeSpace {
     pub(crate) fn new() -> LargeSpace {
-        LargeSpace { list: Vec::new(), unswept: 0, live_mark: 0, checked: cfg!(debug_assertions), quarantine: Vec::new() }
+        LargeSpace {
+            list: Vec::new(),
+            unswept: 0,
+            live_mark: 0,
+            checked: cfg!(debug_assertions),
+            quarantine: Vec::new(),
+        }
     }
 
     pub(crate) unsafe fn alloc(&mut self, size: usize) -> *mut u8 {
@@ -68,7 +74,8 @@ impl LargeSpace {
         if i < self.unswept {
             // Its place goes to the last unswept one, so that none already swept comes below the border.
             self.unswept -= 1;
-            self.move_to(self.unswept, i);
+            self.place(self.list[self.unswept], i);
+            self.place(this, self.unswept);
             i = self.unswept;
         }
         self.remove(i);
@@ -79,7 +86,8 @@ impl LargeSpace {
     pub(crate) unsafe fn resize(&mut self, p: *mut u8, size: usize) -> *mut u8 {
         let this = Large::of(p);
         let (old, index) = ((*this).size, (*this).index);
-        let this = std::alloc::realloc(this.cast(), layout(old), layout(size).size()).cast::<Large>();
+        let this =
+            std::alloc::realloc(this.cast(), layout(old), layout(size).size()).cast::<Large>();
         if this.is_null() {
             std::alloc::handle_alloc_error(layout(size));
         }
@@ -89,16 +97,16 @@ impl LargeSpace {
         Large::data(this)
     }
 
-    unsafe fn move_to(&mut self, from: usize, to: usize) {
-        let l = self.list[from];
-        self.list[to] = l;
-        (*l).index = to;
+    unsafe fn place(&mut self, this: *mut Large, to: usize) {
+        self.list[to] = this;
+        (*this).index = to;
     }
 
     unsafe fn remove(&mut self, i: usize) {
-        let last = self.list.len() - 1;
-        self.move_to(last, i);
-        self.list.truncate(last);
+        let last = self.list.pop().expect("the one to remove is in the list");
+        if i < self.list.len() {
+            self.place(last, i);
+        }
     }
 
     unsafe fn discard(&mut self, this: *mut Large) {

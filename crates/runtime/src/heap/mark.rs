@@ -95,7 +95,9 @@ impl Marker {
         }
         (*o).mark = self.mark;
         match (*o).kind {
-            Kind::String => return self.place(o, LuaString::size_for((*o.cast::<LuaString>()).len as usize)),
+            Kind::String => {
+                return self.place(o, LuaString::size_for((*o.cast::<LuaString>()).len as usize));
+            }
             Kind::Upvalue => {
                 // Open or closed: its place is where the value is. A thread that dies closes its upvalues first.
                 (*o).flags |= GcHeader::UNLOGGED;
@@ -107,8 +109,12 @@ impl Marker {
                 self.place(o, size_of::<Cell>().next_multiple_of(16));
                 return self.value((&raw mut (*o.cast::<Cell>()).value).get());
             }
-            Kind::Table | Kind::LuaClosure | Kind::NativeClosure => self.place(o, trace::size_of_object(o)),
-            Kind::Userdata | Kind::Thread | Kind::Instance | Kind::Shape => self.live += trace::size_of_boxed(o),
+            Kind::Table | Kind::LuaClosure | Kind::NativeClosure => {
+                self.place(o, trace::size_of_object(o))
+            }
+            Kind::Userdata | Kind::Thread | Kind::Instance | Kind::Shape => {
+                self.live += trace::size_of_boxed(o)
+            }
         }
         if let Some(reached) = &mut self.reached {
             reached.push(o);

@@ -75,12 +75,15 @@ impl Pace {
     }
 
     fn step(&self) -> isize {
-        STEP.max(1isize.checked_shl(self.step_log.into()).filter(|s| *s > 0).unwrap_or(isize::MAX / 4))
+        STEP.max(
+            1isize.checked_shl(self.step_log.into()).filter(|s| *s > 0).unwrap_or(isize::MAX / 4),
+        )
     }
 
     /// Bytes to look at in a slice, for what was allocated since the last one.
     pub(crate) fn slice_budget(&mut self, starting: bool) -> usize {
-        let allocated = if starting { self.step() } else { (self.balance - self.seen).max(self.step()) };
+        let allocated =
+            if starting { self.step() } else { (self.balance - self.seen).max(self.step()) };
         self.seen = self.balance;
         self.work_for(allocated as usize, WORK_RATIO)
     }
@@ -96,7 +99,11 @@ impl Pace {
 
     /// Bytes that will be allocated until the next cycle starts.
     pub(crate) fn until_next_cycle(&self) -> usize {
-        let percent = if self.generational && self.bad_major == 0 { self.minor } else { self.pause.saturating_sub(100) };
+        let percent = if self.generational && self.bad_major == 0 {
+            self.minor
+        } else {
+            self.pause.saturating_sub(100)
+        };
         (self.live / 100).saturating_mul(percent).min(isize::MAX as usize / 2)
     }
 
@@ -116,7 +123,11 @@ impl Pace {
     fn set_trigger(&mut self, at: isize) {
         // The limit must be seen in time.
         let room = self.limit.saturating_sub(self.live).min(isize::MAX as usize) as isize;
-        self.trigger = if self.stopped { room.max(self.balance.saturating_add(STEP)) } else { at.min(room.max(self.balance + STEP / 4)) };
+        self.trigger = if self.stopped {
+            room.max(self.balance.saturating_add(STEP))
+        } else {
+            at.min(room.max(self.balance + STEP / 4))
+        };
     }
 
     /// The next safepoint comes soon.

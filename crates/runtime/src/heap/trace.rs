@@ -38,7 +38,9 @@ pub(crate) trait Visitor {
 pub(crate) unsafe fn size_of_object(o: *mut GcHeader) -> usize {
     match (*o).kind {
         Kind::String => LuaString::size_for((*o.cast::<LuaString>()).len as usize),
-        Kind::Table => size_of::<Table>() + (*o.cast::<Table>()).fields_inline as usize * size_of::<Value>(),
+        Kind::Table => {
+            size_of::<Table>() + (*o.cast::<Table>()).fields_inline as usize * size_of::<Value>()
+        }
         Kind::LuaClosure => LuaClosure::size_for((*o).aux as usize),
         Kind::NativeClosure => NativeClosure::size_for((*o).aux as usize),
         Kind::Upvalue => size_of::<Upvalue>(),
@@ -51,8 +53,14 @@ pub(crate) unsafe fn size_of_object(o: *mut GcHeader) -> usize {
 pub(crate) unsafe fn size_of_boxed(o: *mut GcHeader) -> usize {
     match (*o).kind {
         Kind::Thread => size_of::<Thread>() + (*o.cast::<Thread>()).capacity * size_of::<Value>(),
-        Kind::Userdata => size_of::<Userdata>() + 32 + (&(*o.cast::<Userdata>()).user_values).len() * size_of::<Value>(),
-        Kind::Shape => size_of::<LocalShape>() + (&(*o.cast::<LocalShape>()).keys).len() * 12,
+        Kind::Userdata => {
+            let values = &(*o.cast::<Userdata>()).user_values;
+            size_of::<Userdata>() + 32 + values.len() * size_of::<Value>()
+        }
+        Kind::Shape => {
+            let keys = &(*o.cast::<LocalShape>()).keys;
+            size_of::<LocalShape>() + keys.len() * 12
+        }
         Kind::Instance => {
             let s = &(*o.cast::<Instance>()).storage;
             size_of::<Instance>()

@@ -1,0 +1,105 @@
+//! Tests of the heap on whole states.
+
+mod fuzz;
+mod scenarios;
+
+use std::cell::RefCell;
+
+use crate::engine::EngineShared;
+use crate::native::Raised;
+use crate::state::State;
+use crate::table::Table;
+use crate::thread::Thread;
+use crate::value::{SlotExt, Value};
+use crate::vm::Vm;
+
+thread_local! {
+    /// What finalizers were called with: field 1 of the object.
+    static FINALIZED: RefCell<Vec<i64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// "Calls" a finalizer: notes the object's element 1.
+unsafe fn call(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised> {
+    assert_eq!(nargs, 1);
+    let object = callee.add(2).get();
+    FINALIZED.with_borrow_mut(|f| f.push(Table::get_int(object.as_table(), 1).as_int()));
+    (*st).top = callee;
+    Ok(0)
+}
+unsafe fn resume(_: *mut State, _: *mut Thread, _: usize) -> Result<usize, Raised> {
+    unreachable!()
+}
+unsafe fn close(_: *mut State, _: *mut Thread) -> Result<(), Raised> {
+    unreachable!()
+}
+static VM: Vm = Vm { call, resume, close };
+
+/// Runs `f` on a new state, then frees the state.
+fn with_state(f: unsafe fn(&mut State)) {
+    FINALIZED.with_borrow_mut(Vec::clear);
+    let st = State::create(EngineShared::new(), &VM);
+    // SAFETY: the state is fresh, used here alone, and freed once.
+    unsafe {
+        f(&mut *st);
+        State::destroy(st);
+    }
+}
+
+fn finalized() -> Vec<i64> {
+    FINALIZED.take()
+}
+
+/// Pushes a value, so that it is rooted.
+unsafe fn push(st: &mut State, v: Value) {
+    st.top.put(v);
+    st.top = st.top.add(1);
+}
+
+/// A new empty table on the stack.
+unsafe fn table(st: &mut State) -> *mut Table {
+    let t = Table::new(st, 0, 0);
+    push(st, Value::table(t));
+    t
+}
+
+/// A new table, not rooted.
+unsafe fn loose_table(st: &mut State) -> Value {
+    Value::table(Table::new(st, 0, 0))
+}
+
+unsafe fn set_name(st: &mut State, t: *mut Table, name: &str, v: Value) {
+    let name = st.intern(name.as_bytes());
+    Table::set_str_const(st, t, name, v);
+}
+
+unsafe fn get_name(st: &mut State, t: *mut Table, name: &str) -> Value {
+    let name = st.intern(name.as_bytes());
+    Table::get_str(t, name)
+}
+
+/// A new weak table on the stack.
+unsafe fn weak_table(st: &mut State, mode: &str) -> *mut Table {
+    let t = table(st);
+    let meta = Table::new(st, 0, 0);
+    let mode = Value::string(st.intern(mode.as_bytes()));
+    set_name(st, meta, "__mode", mode);
+    Table::set_metatable(st, t, meta);
+    t
+}
+
+/// Gives `t` a metatable with a finalizer, element 1 the number to be noted, and registers it.
+unsafe fn finalizable(st: &mut State, t: *mut Table, number: i64) {
+    let meta = Table::new(st, 0, 0);
+    set_name(st, meta, "__gc", Value::TRUE);
+    Table::set_metatable(st, t, meta);
+    Table::set_int(st, t, 1, Value::int(number));
+    st.register_finalizer(Value::table(t));
+}
+
+unsafe fn entries(t: *mut Table) -> usize {
+    let (mut n, mut key) = (0, Value::NIL);
+    while let Some((k, _)) = Table::next(t, key).expect("keys come from the table") {
+        (n, key) = (n + 1, k);
+    }
+    n
+}

@@ -1,0 +1,197 @@
+//! Random programs against a model.
+
+use super::*;
+
+/// A small generator of pseudo-random numbers.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % n
+    }
+}
+
+const ROOTS: usize = 24;
+const SLOTS: usize = 6;
+
+/// What a table should be: its number, and for each slot the number of the table in it.
+#[derive(Clone)]
+struct Model {
+    slots: [Option<usize>; SLOTS],
+}
+
+/// The slots are in all parts of a table.
+unsafe fn key(st: &mut State, slot: usize) -> Value {
+    match slot {
+        0 => Value::int(2),
+        1 => Value::string(st.intern(b"field")),
+        2 => Value::string(st.intern(b"another field")),
+        3 => Value::float(0.5),
+        4 => Value::int(3),
+        _ => Value::string(st.intern(b"a name that is too long to be interned, so a long string")),
+    }
+}
+
+/// A table with number `n` at index 1, and some garbage beside it.
+unsafe fn numbered(st: &mut State, n: usize, r: &mut Random) -> Value {
+    let t = Table::new(st, r.below(5) as u8, 0);
+    Table::set_int(st, t, 1, Value::int(n as i64));
+    for i in 0..r.below(4) {
+        st.intern(format!("garbage {n} {i}").as_bytes());
+    }
+    if r.below(50) == 0 {
+        for i in 2..r.below(1_500) as i64 {
+            Table::set_int(st, t, i, Value::int(i));
+        }
+    }
+    if r.below(100) == 0 {
+        st.intern(&vec![b'x'; r.below(20_000)]);
+    }
+    Value::table(t)
+}
+
+/// Compares all that is reachable from a root with the model.
+unsafe fn compare(st: &mut State, root: Value, number: usize, models: &[Model]) {
+    let mut work = vec![(root, number)];
+    let mut seen = std::collections::HashMap::new();
+    while let Some((v, number)) = work.pop() {
+        assert!(v.is_table());
+        let t = v.as_table();
+        match seen.insert(number, t) {
+            Some(other) => assert!(other == t, "identity is kept"),
+            None => {
+                assert_eq!(Table::get_int(t, 1).as_int(), number as i64);
+                for slot in 0..SLOTS {
+                    let k = key(st, slot);
+                    let v = Table::get(t, k);
+                    match models[number].slots[slot] {
+                        Some(n) => work.push((v, n)),
+                        None => assert!(!v.is_table()),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
+    FINALIZED.with_borrow_mut(Vec::clear);
+    let st = State::create(EngineShared::new(), &VM);
+    let mut r = Random(seed);
+    // SAFETY: the state is used here alone; everything that lives on is in slots of its stack.
+    unsafe {
+        let st = &mut *st;
+        st.heap.set_checked(checked);
+        set_up(st);
+        let mut models = Vec::new();
+        let mut roots = [0; ROOTS];
+        for root in &mut roots {
+            *root = models.len();
+            let t = numbered(st, *root, &mut r);
+            models.push(Model { slots: [None; SLOTS] });
+            push(st, t);
+        }
+        let first = st.top.sub(ROOTS);
+        for step in 0..if cfg!(miri) { 300 } else { 30_000 } {
+            let (i, slot) = (r.below(ROOTS), r.below(SLOTS));
+            let mut owner = (first.add(i).get(), roots[i]);
+            // Walk somewhere.
+            for _ in 0..r.below(4) {
+                if let Some(n) = models[owner.1].slots[r.below(SLOTS)] {
+                    let s = models[owner.1]
+                        .slots
+                        .iter()
+                        .position(|s| *s == Some(n))
+                        .expect("just found");
+                    let k = key(st, s);
+                    owner = (Table::get(owner.0.as_table(), k), n);
+                }
+            }
+            match r.below(10) {
+                0..=3 => {
+                    let n = models.len();
+                    models.push(Model { slots: [None; SLOTS] });
+                    let t = numbered(st, n, &mut r);
+                    let k = key(st, slot);
+                    Table::set(st, owner.0.as_table(), k, t).ok().expect("a valid key");
+                    models[owner.1].slots[slot] = Some(n);
+                }
+                4..=6 => {
+                    // Link to another root's object.
+                    let j = r.below(ROOTS);
+                    let k = key(st, slot);
+                    Table::set(st, owner.0.as_table(), k, first.add(j).get())
+                        .ok()
+                        .expect("a valid key");
+                    models[owner.1].slots[slot] = Some(roots[j]);
+                }
+                7 => {
+                    let k = key(st, slot);
+                    Table::set(st, owner.0.as_table(), k, Value::NIL).ok().expect("a valid key");
+                    models[owner.1].slots[slot] = None;
+                }
+                8 => {
+                    first.add(i).put(owner.0);
+                    roots[i] = owner.1;
+                }
+                _ => {
+                    let n = models.len();
+                    models.push(Model { slots: [None; SLOTS] });
+                    let t = numbered(st, n, &mut r);
+                    first.add(i).put(t);
+                    roots[i] = n;
+                }
+            }
+            if r.below(20) == 0 {
+                match r.below(3) {
+                    0 => drop(st.gc_step(0)),
+                    1 => drop(st.gc_step(r.below(3) + 1)),
+                    _ => st.gc_poll().expect("there is no limit"),
+                }
+            }
+            if step % 1_000 == 999 || step == 299 {
+                if r.below(4) == 0 {
+                    st.gc_full();
+                }
+                for i in 0..ROOTS {
+                    compare(st, first.add(i).get(), roots[i], &models);
+                }
+            }
+        }
+        State::destroy(st);
+    }
+}
+
+#[test]
+fn incremental() {
+    fuzz(0x1234_5678, |_| {}, true);
+    fuzz(0x9876_5432, |_| {}, false);
+}
+
+#[test]
+fn generational() {
+    let set_up: unsafe fn(&mut State) = |st| unsafe {
+        st.gc_set_generational(0, 0);
+    };
+    fuzz(0x1234_5678, set_up, true);
+    fuzz(0xABCD_EF01, set_up, false);
+}
+
+/// A full collection with a check of the heap at every poll.
+#[test]
+fn stress() {
+    fuzz(0x2468_ACE0, |st| st.set_gc_stress(true), true);
+}
+
+#[test]
+fn small_slices() {
+    let set_up: unsafe fn(&mut State) = |st| {
+        st.gc_set_step_multiplier(1);
+        st.gc_set_pause(100);
+    };
+    fuzz(0x5555_1111, set_up, true);
+    fuzz(0x7777_3333, set_up, false);
+}

@@ -1,0 +1,434 @@
+//! One situation each.
+
+use super::*;
+use crate::closure::{LuaClosure, Upvalue};
+use crate::header::{GcHeader, Kind};
+use crate::heap::Phase;
+use crate::instance::{FieldCache, FieldEntry, GlobalCache, Instance, Storage};
+use crate::string::LuaString;
+
+#[test]
+fn garbage_is_collected_and_memory_reused() {
+    with_state(|st| unsafe {
+        st.gc_full();
+        let before = st.gc_count_bytes();
+        for _ in 0..3 {
+            for _ in 0..if cfg!(miri) { 600 } else { 20_000 } {
+                loose_table(st);
+            }
+            assert!(st.gc_count_bytes() > before + 30_000);
+            st.gc_full();
+            assert_eq!(st.gc_count_bytes(), before);
+        }
+        assert!(st.gc_reserved_bytes() <= 5 << 20, "{}", st.gc_reserved_bytes());
+    });
+}
+
+#[test]
+fn reachable_objects_survive() {
+    with_state(|st| unsafe {
+        let root = table(st);
+        for i in 1..=200 {
+            let t = loose_table(st);
+            Table::set_int(st, root, i, t);
+            set_name(st, t.as_table(), "name", Value::int(i));
+            let long = Value::string(st.intern(&[b'x'; 100]));
+            set_name(st, t.as_table(), "long", long);
+            Table::set_int(st, t.as_table(), 1 << 40, Value::int(i)); // hash part
+            if i % 50 == 0 {
+                st.gc_full();
+                st.verify_heap();
+            }
+        }
+        st.gc_full();
+        for i in 1..=200 {
+            let t = Table::get_int(root, i).as_table();
+            assert_eq!(get_name(st, t, "name").as_int(), i);
+            assert_eq!(LuaString::bytes(get_name(st, t, "long").as_string()), [b'x'; 100]);
+            assert_eq!(Table::get_int(t, 1 << 40).as_int(), i);
+        }
+    });
+}
+
+#[test]
+fn large_objects_and_buffers() {
+    with_state(|st| unsafe {
+        st.gc_full();
+        let before = st.gc_count_bytes();
+        let big = Value::string(st.intern(&vec![b'y'; 100_000]));
+        push(st, big);
+        let t = table(st);
+        for i in 1..=5_000 {
+            Table::set_int(st, t, i, Value::int(i));
+        }
+        for _ in 0..10 {
+            st.intern(&vec![b'z'; 50_000]);
+        }
+        assert!(st.gc_count_bytes() > before + 600_000);
+        st.gc_full();
+        let kept = st.gc_count_bytes() - before;
+        assert!((140_000..200_000).contains(&kept), "{kept}");
+        assert_eq!(LuaString::bytes(big.as_string()), vec![b'y'; 100_000]);
+        assert_eq!(Table::get_int(t, 5_000).as_int(), 5_000);
+        st.top = st.top.sub(2);
+        st.gc_full();
+        assert_eq!(st.gc_count_bytes(), before);
+    });
+}
+
+#[test]
+fn buffers_are_resized_and_freed() {
+    with_state(|st| unsafe {
+        let mut p = st.alloc_buffer(48);
+        p.write_bytes(7, 48);
+        let mut size = 48;
+        for new in [64, 4_000, 9_000, 40_000, 20_000, 100] {
+            p = st.resize_buffer(p, size, new);
+            for i in 0..48 {
+                assert_eq!(*p.add(i), 7);
+            }
+            size = new;
+        }
+        st.free_buffer(p, size);
+        // In the middle of sweeping, too.
+        let (a, b) = (st.alloc_buffer(10_000), st.alloc_buffer(10_000));
+        st.start_cycle();
+        st.heap.marker.propagate_all();
+        let c = st.alloc_buffer(10_000);
+        st.atomic();
+        assert_eq!(st.heap.phase, Phase::Sweep);
+        let d = st.alloc_buffer(10_000);
+        for p in [a, d, c, b] {
+            st.free_buffer(p, 10_000);
+        }
+        st.finish_sweep();
+    });
+}
+
+#[test]
+fn weak_values_go() {
+    with_state(|st| unsafe {
+        let w = weak_table(st, "v");
+        let kept = loose_table(st);
+        push(st, kept);
+        for i in 1..=10 {
+            let v = if i == 5 { kept } else { loose_table(st) };
+            Table::set_int(st, w, i, v);
+            let v = loose_table(st);
+            set_name(st, w, &format!("field{i}"), v);
+            let v = Value::string(st.intern(format!("string{i}").as_bytes()));
+            Table::set_int(st, w, i << 33, v);
+        }
+        st.gc_full();
+        assert_eq!(entries(w), 11);
+        assert!(Table::get_int(w, 5).same_bits(kept));
+        assert!(Table::get_int(w, 5 << 33).is_string());
+        assert!(Table::get_int(w, Table::length(w)).same_bits(kept) || Table::length(w) == 0);
+    });
+}
+
+#[test]
+fn weak_keys_go() {
+    with_state(|st| unsafe {
+        let w = weak_table(st, "k");
+        let kept = loose_table(st);
+        push(st, kept);
+        for i in 1..=10 {
+            let key = if i == 3 { kept } else { loose_table(st) };
+            // The value refers to the key, which must not keep the entry.
+            Table::set(st, w, key, key).ok().expect("a valid key");
+            let long = Value::string(st.intern(&[b'a' + i; 60]));
+            Table::set(st, w, long, Value::int(1)).ok().expect("a valid key");
+        }
+        st.gc_full();
+        assert_eq!(entries(w), 11);
+        assert!(Table::get(w, kept).same_bits(kept));
+    });
+}
+
+#[test]
+fn chains_of_ephemerons_live_and_die_as_one() {
+    with_state(|st| unsafe {
+        // Several tables, and links that go from one to the next.
+        let tables = [weak_table(st, "k"), weak_table(st, "k"), weak_table(st, "k")];
+        let first = loose_table(st);
+        push(st, first);
+        let mut key = first;
+        for i in 0..if cfg!(miri) { 60 } else { 3_000 } {
+            let next = loose_table(st);
+            Table::set(st, tables[i % 3], key, next).ok().expect("a valid key");
+            key = next;
+        }
+        let count = |t: [*mut Table; 3]| t.into_iter().map(|t| entries(t)).sum::<usize>();
+        let before = count(tables);
+        st.gc_full();
+        assert_eq!(count(tables), before);
+        st.top = st.top.sub(1);
+        st.gc_full();
+        assert_eq!(count(tables), 0);
+    });
+}
+
+#[test]
+fn next_finds_the_place_of_a_dead_key() {
+    with_state(|st| unsafe {
+        let t = table(st);
+        let keys: Vec<Value> = (0..8).map(|_| loose_table(st)).collect();
+        for &k in &keys {
+            push(st, k);
+            Table::set(st, t, k, Value::TRUE).ok().expect("a valid key");
+        }
+        let (mut key, mut seen) = (Value::NIL, 0);
+        while let Some((k, _)) = Table::next(t, key).expect("the key's place is known") {
+            key = k;
+            seen += 1;
+            Table::set(st, t, k, Value::NIL).ok().expect("a valid key");
+            st.gc_full();
+        }
+        assert_eq!(seen, 8);
+    });
+}
+
+#[test]
+fn finalizers_run_in_reverse_order_and_see_resurrected_objects() {
+    with_state(|st| unsafe {
+        for i in 1..=4 {
+            let t = loose_table(st).as_table();
+            finalizable(st, t, i);
+        }
+        let live = table(st);
+        finalizable(st, live, 9);
+        st.gc_full();
+        assert_eq!(finalized(), [4, 3, 2, 1]);
+        // Once each, and gone in the next cycle.
+        st.gc_full();
+        assert_eq!(finalized(), []);
+        st.gc_close();
+        assert_eq!(finalized(), [9]);
+    });
+}
+
+#[test]
+fn finalized_objects_leave_weak_values_before_and_weak_keys_after() {
+    with_state(|st| unsafe {
+        let (values, keys) = (weak_table(st, "v"), weak_table(st, "k"));
+        let t = loose_table(st);
+        finalizable(st, t.as_table(), 1);
+        Table::set_int(st, values, 1, t);
+        Table::set(st, keys, t, Value::TRUE).ok().expect("a valid key");
+        st.collect();
+        assert_eq!((entries(values), entries(keys)), (0, 1));
+        st.run_finalizers(usize::MAX);
+        st.collect();
+        assert_eq!(entries(keys), 0);
+    });
+}
+
+/// A thread with one slot in use, and an open upvalue for it.
+unsafe fn thread_with_upvalue(st: &mut State, v: Value) -> (*mut Thread, *mut Upvalue) {
+    let th = Thread::create(st, false);
+    (*th).stack.put(v);
+    (*th).top = (*th).stack.add(1);
+    let up = st.alloc(Kind::Upvalue, size_of::<Upvalue>()).cast::<Upvalue>();
+    (*up).place = (*th).stack;
+    (&raw mut (*up).closed).write(Value::NIL);
+    (*th).open = up;
+    (th, up)
+}
+
+#[test]
+fn an_upvalue_outlives_its_thread() {
+    with_state(|st| unsafe {
+        let v = loose_table(st);
+        let (_, up) = thread_with_upvalue(st, v);
+        let c = st.alloc(Kind::LuaClosure, LuaClosure::size_for(1)).cast::<LuaClosure>();
+        (*c).header.aux = 1;
+        (*c).instance = std::ptr::null_mut();
+        *LuaClosure::upvalue(c, 0) = up;
+        push(st, Value::function(c));
+        st.gc_full();
+        assert!(!Upvalue::is_open(up));
+        assert!((*up).place.get().same_bits(v));
+        st.gc_full();
+        assert_eq!(entries((*up).place.get().as_table()), 0);
+        // The main thread is left.
+        assert_eq!(st.heap.boxed.threads.items.len(), 1);
+    });
+}
+
+#[test]
+fn dead_stack_slots_are_cleared() {
+    with_state(|st| unsafe {
+        let stale = loose_table(st);
+        st.top.put(stale);
+        st.gc_full();
+        assert!(st.top.get().is_nil());
+        let th = Thread::create(st, false);
+        push(st, Value::thread(th));
+        (*th).stack.add(5).put(Value::int(1));
+        st.gc_full();
+        assert!((*th).stack.add(5).get().is_nil());
+    });
+}
+
+/// An instance with one field cache and one global cache, on no stack.
+unsafe fn instance(st: &mut State) -> *mut Instance {
+    let mut storage = Storage {
+        constants: Box::default(),
+        cells: Box::default(),
+        fields: Box::new([FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 }]),
+        globals: Box::new([GlobalCache { env: std::ptr::null_mut(), cell: std::ptr::null_mut() }]),
+        callees: Box::default(),
+        sites: Box::default(),
+    };
+    let proto = perilune_bytecode::Proto {
+        code: Box::default(),
+        constants: Box::default(),
+        protos: Box::default(),
+        upvalues: Box::default(),
+        lines: Box::default(),
+        locals: Box::default(),
+        source: None,
+        line_defined: 0,
+        last_line: 0,
+        num_params: 0,
+        is_vararg: false,
+        max_stack: 2,
+    };
+    let i = Instance::create(st, &std::sync::Arc::new(proto));
+    (*i).fields = storage.fields.as_mut_ptr();
+    (*i).globals = storage.globals.as_mut_ptr();
+    (*i).storage = storage;
+    i
+}
+
+#[test]
+fn caches_forget_dead_objects() {
+    with_state(|st| unsafe {
+        let i = instance(st);
+        let c = st.alloc(Kind::LuaClosure, LuaClosure::size_for(0)).cast::<LuaClosure>();
+        (*c).instance = i;
+        push(st, Value::function(c));
+        let (dead, live) = (loose_table(st).as_table(), table(st));
+        let entry = |t: *mut Table| FieldEntry { own_shape: 1, holder: t, ..FieldEntry::EMPTY };
+        (*(*i).fields).first = entry(dead);
+        (*(*i).fields).more = Some(Box::new([entry(live), entry(dead), FieldEntry::EMPTY]));
+        (*(*i).globals).env = dead;
+        st.gc_full();
+        let cache = &*(*i).fields;
+        assert!(cache.first.holder.is_null());
+        let more = cache.more.as_ref().expect("set above");
+        assert!(more[0].holder == live && more[1].holder.is_null());
+        assert!((*(*i).globals).env.is_null());
+        st.top = st.top.sub(2);
+        st.gc_full();
+        assert_eq!(st.heap.boxed.instances.items.len(), 0);
+    });
+}
+
+#[test]
+fn shapes_and_strings_die() {
+    with_state(|st| unsafe {
+        st.gc_full();
+        let (shapes, strings) = (st.shapes.len(), st.strings.count);
+        for i in 0..100 {
+            let t = loose_table(st).as_table();
+            set_name(st, t, &format!("a field name {i}"), Value::TRUE);
+        }
+        assert!(st.shapes.len() >= shapes + 50 && st.strings.count >= strings + 100);
+        st.gc_full();
+        assert_eq!((st.shapes.len(), st.strings.count), (shapes, strings));
+        assert_eq!(st.heap.boxed.shapes.items.len(), shapes);
+    });
+}
+
+#[test]
+fn stores_while_marking_are_seen() {
+    with_state(|st| unsafe {
+        let (a, b) = (table(st), table(st));
+        let moved = loose_table(st);
+        Table::set_int(st, a, 1, moved);
+        st.start_cycle();
+        st.heap.marker.propagate_all();
+        assert!((*b).header.flags & GcHeader::UNLOGGED != 0);
+        // A newborn holds the only reference to an old object, and is stored into a scanned one.
+        let newborn = loose_table(st);
+        let white = loose_table(st);
+        Table::set_int(st, newborn.as_table(), 1, white);
+        Table::set_int(st, b, 1, newborn);
+        assert!((*b).header.flags & GcHeader::UNLOGGED == 0);
+        st.atomic();
+        st.verify_heap();
+        st.finish_sweep();
+        assert!(Table::get_int(Table::get_int(b, 1).as_table(), 1).same_bits(white));
+        assert!((*b).header.flags & GcHeader::UNLOGGED != 0);
+    });
+}
+
+#[test]
+fn minor_collections_keep_what_old_objects_got() {
+    with_state(|st| unsafe {
+        let old = table(st);
+        st.gc_set_generational(0, 0);
+        let young = loose_table(st);
+        Table::set_int(st, old, 1, young);
+        for _ in 0..100 {
+            loose_table(st);
+        }
+        let before = st.gc_count_bytes();
+        st.gc_step(0);
+        st.verify_heap();
+        assert!(st.gc_count_bytes() + 6_000 < before);
+        assert!(Table::get_int(old, 1).same_bits(young));
+        // Old garbage stays until a full collection.
+        Table::set_int(st, old, 1, Value::NIL);
+        st.gc_step(0);
+        assert_eq!((*young.as_header()).mark, st.heap.marker.mark);
+        st.gc_full();
+        assert_ne!((*young.as_header()).mark, st.heap.marker.mark);
+    });
+}
+
+#[test]
+fn steps_end_a_cycle() {
+    with_state(|st| unsafe {
+        let root = table(st);
+        for i in 1..=300 {
+            let t = loose_table(st);
+            Table::set_int(st, root, i, t);
+        }
+        st.gc_stop();
+        let steps = |st: &mut State, size| {
+            st.gc_full();
+            (1..).find(|_| st.gc_step(size) == Some(true)).expect("a cycle ends")
+        };
+        assert!(steps(st, 10) < steps(st, 2));
+        assert_eq!(steps(st, 20_000), 1);
+        assert!(!st.gc_is_running());
+        st.gc_restart();
+        assert!(st.gc_is_running());
+    });
+}
+
+#[test]
+fn the_memory_limit_is_an_error_when_live_objects_exceed_it() {
+    with_state(|st| unsafe {
+        st.set_memory_limit(st.gc_count_bytes() + 300_000);
+        // Garbage is no problem.
+        for _ in 0..if cfg!(miri) { 100 } else { 10_000 } {
+            loose_table(st);
+            assert!(st.gc_poll().is_ok());
+        }
+        assert!(!st.check_room(400_000));
+        let t = table(st);
+        let full = (1..).any(|i| {
+            let s = Value::string(st.intern(&[b'q'; 5_000]));
+            Table::set_int(st, t, i, s);
+            st.gc_poll().is_err()
+        });
+        assert!(full);
+        st.top = st.top.sub(1);
+        assert!(st.gc_poll().is_ok());
+        assert!(st.make_room(100_000));
+    });
+}
