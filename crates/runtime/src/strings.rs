@@ -3,7 +3,6 @@
 use std::ptr;
 
 use crate::header::Kind;
-use crate::meta::Event;
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT, hash_bytes};
 
@@ -164,18 +163,5 @@ impl State {
         let s = self.new_long(len);
         fill(std::slice::from_raw_parts_mut(s.add(1).cast::<u8>(), len));
         s
-    }
-
-    /// Makes the strings that every state has: those of one byte and the names of events.
-    ///
-    /// # Safety
-    /// Called once, while the state is set up; the heap and `strings` are in place.
-    pub unsafe fn init_strings(&mut self) {
-        for byte in 0..=255u8 {
-            self.byte_strings[byte as usize] = self.intern_short(&[byte]);
-        }
-        for &event in Event::ALL {
-            self.event_names[event as usize] = self.intern(event.name().as_bytes());
-        }
     }
 }

@@ -259,22 +259,27 @@ impl Table {
             (*t).array_cap = cap;
             return;
         }
-        let old = (*t).array;
-        let old_bytes = kind.bytes((*t).array_cap);
+        let old_cap = (*t).array_cap;
+        let (old_bytes, new_bytes) = (kind.bytes(old_cap), kind.bytes(cap));
+        let len = (*t).array_len as usize;
         if cap == 0 {
+            (*st).free_buffer((*t).array, old_bytes);
             (*t).array = ptr::null_mut();
             (*t).header.aux = ArrayKind::Empty as u8;
         } else {
-            let len = (*t).array_len as usize;
-            let new = (*st).alloc_buffer(kind.bytes(cap));
-            ptr::copy_nonoverlapping(old, new, len * 8);
-            if kind == ArrayKind::Any {
-                ptr::copy_nonoverlapping(Table::tags(t).cast(), new.add(cap as usize * 8), len);
+            // The tags of an Any array lie behind its payloads, so they move along: before the buffer shrinks, after it has grown.
+            let tags = |array: *mut u8, cap: u32| array.add(cap as usize * 8);
+            let mut array = (*t).array;
+            if kind == ArrayKind::Any && cap < old_cap {
+                ptr::copy(tags(array, old_cap), tags(array, cap), len);
             }
-            (*t).array = new;
+            array = (*st).resize_buffer(array, old_bytes, new_bytes);
+            if kind == ArrayKind::Any && cap > old_cap {
+                ptr::copy(tags(array, old_cap), tags(array, cap), len);
+            }
+            (*t).array = array;
         }
         (*t).array_cap = cap;
-        (*st).free_buffer(old, old_bytes);
         (*st).barrier(t.cast());
     }
 

@@ -54,11 +54,7 @@ impl Table {
     /// Sets or (null) removes the metatable. `__gc` and `__metatable` are the caller's business.
     pub unsafe fn set_metatable(st: *mut State, t: *mut Table, m: *mut Table) {
         if !m.is_null() {
-            (*m).header.flags |= GcHeader::IS_META;
-            let index = Table::get_str(m, (*st).event_names[Event::Index as usize]);
-            if index.is_table() {
-                (*index.as_table()).header.flags |= GcHeader::INDEX_TARGET;
-            }
+            Table::note_metatable(st, m);
         }
         Table::set_meta_word(st, t, m.expose_provenance());
     }
@@ -104,21 +100,13 @@ impl Table {
         (&(*st).type_metas)[kind]
     }
 
-    /// Sets the metatable of a basic type, given by one of its values that is neither table nor full userdata.
-    pub unsafe fn set_type_meta(st: *mut State, v: Value, m: *mut Table) {
-        let kind = match v.tag() {
-            Tag::FALSE | Tag::TRUE => 1,
-            Tag::LIGHT => 2,
-            Tag::INTEGER | Tag::FLOAT => 3,
-            Tag::STRING => 4,
-            Tag::FUNCTION | Tag::NATIVE => 5,
-            Tag::THREAD => 6,
-            _ => 0,
-        };
-        if !m.is_null() {
-            (*m).header.flags |= GcHeader::IS_META;
+    /// Notes that `m` becomes the metatable of something other than a table.
+    pub unsafe fn note_metatable(st: *mut State, m: *mut Table) {
+        (*m).header.flags |= GcHeader::IS_META;
+        let index = Table::get_str(m, (&(*st).event_names)[Event::Index as usize]);
+        if index.is_table() {
+            (*index.as_table()).header.flags |= GcHeader::INDEX_TARGET;
         }
-        (&mut (*st).type_metas)[kind] = m;
     }
 
     /// The metamethod of `v` for event `e`, or nil.

@@ -27,7 +27,10 @@ mod rehash;
 mod set;
 mod shape;
 
-pub use cache::{Found, Stored};
+#[cfg(test)]
+mod tests;
+
+pub use cache::{GetResult, SetResult};
 pub use hash::DEAD_KEY;
 pub use local_shape::LocalShape;
 pub use next::InvalidKey;

@@ -215,7 +215,8 @@ impl Table {
     unsafe fn note_write_cold(st: *mut State, t: *mut Table, name: Value, old: Value, new: Value) {
         use crate::string::LuaString;
         let meta = (*t).header.flags & GcHeader::IS_META != 0;
-        if old.is_nil() != new.is_nil()
+        // A value that goes away needs no bump: caches look at the holder's value, and a table in between only loses one.
+        if old.is_nil() && !new.is_nil()
             || meta && name.is_string() && LuaString::bytes(name.as_string()).starts_with(b"__")
         {
             Table::bump(st, t);

@@ -1,0 +1,382 @@
+//! Tests of tables: directed cases here, randomised ones against a model in the submodules.
+
+mod cached;
+mod model;
+
+use super::{ArrayKind, InvalidKey, KeyError, Node, Table};
+use crate::engine::EngineShared;
+use crate::header::GcHeader;
+use crate::state::State;
+use crate::value::{SlotExt, Tag, Value};
+use crate::vm::Vm;
+
+static NO_VM: Vm = Vm {
+    call: |_, _, _| unreachable!("no code runs"),
+    resume: |_, _, _| unreachable!("no code runs"),
+    close: |_, _| unreachable!("no code runs"),
+};
+
+/// Runs `test` on a fresh state, where nothing collects.
+fn with_state(test: unsafe fn(*mut State)) {
+    let engine = EngineShared::new();
+    let st = State::create(engine.clone(), &NO_VM);
+    // SAFETY: the state is live; the tests keep what they use, since no safepoint is reached.
+    unsafe {
+        test(st);
+        State::destroy(st);
+    }
+    assert_eq!((engine.shape_count(), engine.symbol_count()), (1, 0), "the engine outlives no shape");
+}
+
+/// A small generator of pseudo-random numbers (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
+    }
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+unsafe fn string(st: *mut State, text: &str) -> Value {
+    Value::string((*st).intern(text.as_bytes()))
+}
+
+/// Checks the invariants of a table.
+unsafe fn check(t: *mut Table) {
+    let len = (*t).array_len;
+    assert!(len <= (*t).array_cap);
+    assert!(len == 0 || !Table::element(t, len - 1).is_nil(), "the last element is nil");
+    assert!(Table::get_int(t, len as i64 + 1).is_nil(), "the length is no border");
+    assert_eq!(Table::kind(t) == ArrayKind::Empty, (*t).array.is_null());
+    let shape = (*t).shape;
+    if shape.is_null() {
+        assert_eq!(((*t).header.word, (*t).fields_cap), (0, 0));
+    } else {
+        assert_eq!((*t).header.word, (*shape).shape.id());
+        assert_eq!((*shape).has_meta, Table::has_meta(t));
+        assert!((*shape).count <= (*t).fields_cap as u32);
+        for slot in (*shape).count..(*t).fields_cap as u32 {
+            assert!((*t).fields.add(slot as usize).get().is_nil());
+        }
+    }
+    for i in 0..Table::node_count(t) {
+        let n = (*t).nodes.add(i);
+        let key = Node::key(n);
+        if Node::value(n).is_nil() {
+            continue;
+        }
+        assert!(key.tag() != Tag::NIL && key.tag() != super::DEAD_KEY);
+        assert_eq!(Table::node_of(t, key), n, "a key is not found where it is");
+        assert!(!key.is_int() || !(1..=len as i64).contains(&key.as_int()), "an element in the hash part");
+        if key.is_string() {
+            assert!(shape.is_null() || !crate::string::LuaString::is_short(key.as_string()));
+            let environment = (*t).header.flags & GcHeader::ENVIRONMENT != 0;
+            assert_eq!((*n).value_tag == Tag::CELL, environment);
+        }
+    }
+}
+
+#[test]
+fn arrays_keep_their_kind() {
+    with_state(|st| unsafe {
+        let t = Table::new(st, 0, 0);
+        for i in 1..=100 {
+            Table::set_int(st, t, i, Value::int(i * 3));
+        }
+        assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Int, 100));
+        Table::set_int(st, t, 100, Value::NIL);
+        assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Int, 99));
+        Table::set_int(st, t, 50, Value::NIL);
+        assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Any, 99));
+        assert_eq!(Table::get_int(t, 99).as_int(), 297);
+        check(t);
+        let f = Table::new(st, 0, 0);
+        for i in 1..=10 {
+            Table::set_int(st, f, i, Value::float(i as f64));
+        }
+        assert_eq!(Table::kind(f), ArrayKind::Float);
+        Table::set_int(st, f, 3, Value::int(3));
+        assert_eq!(Table::kind(f), ArrayKind::Any);
+        assert!(Table::get_int(f, 3).is_int() && Table::get_int(f, 4).is_float());
+        check(f);
+    });
+}
+
+#[test]
+fn keys_join_the_array() {
+    with_state(|st| unsafe {
+        let t = Table::new(st, 0, 0);
+        for i in (1..=64).rev() {
+            Table::set_int(st, t, i, Value::int(i));
+            check(t);
+        }
+        assert_eq!(Table::length(t), 64);
+        let t = Table::new(st, 0, 0);
+        for i in [2, 3, 5, 4, 1] {
+            Table::set_int(st, t, i, Value::TRUE);
+            check(t);
+        }
+        assert_eq!(Table::length(t), 5);
+    });
+}
+
+#[test]
+fn a_queue_does_not_grow() {
+    with_state(|st| unsafe {
+        let t = Table::new(st, 0, 0);
+        let rounds = if cfg!(miri) { 300 } else { 20_000 };
+        for i in 1..=rounds {
+            Table::set_int(st, t, i, Value::bool(true));
+            if i > 10 {
+                Table::set_int(st, t, i - 10, Value::NIL);
+            }
+        }
+        check(t);
+        assert!((*t).array_cap <= 64 && Table::node_count(t) <= 64);
+    });
+}
+
+#[test]
+fn float_keys_are_normalised() {
+    with_state(|st| unsafe {
+        let t = Table::new(st, 0, 0);
+        Table::set(st, t, Value::float(1.0), Value::TRUE).unwrap();
+        assert_eq!(Table::length(t), 1);
+        Table::set(st, t, Value::float(-0.0), Value::FALSE).unwrap();
+        assert!(Table::get(t, Value::int(0)).same_bits(Value::FALSE));
+        Table::set(st, t, Value::float(9_007_199_254_740_992.0), Value::int(7)).unwrap();
+        assert_eq!(Table::get(t, Value::int(1 << 53)).as_int(), 7);
+        Table::set(st, t, Value::float(9_223_372_036_854_775_808.0), Value::int(8)).unwrap();
+        assert!(Table::get(t, Value::int(i64::MIN)).is_nil());
+        assert_eq!(Table::get(t, Value::float(9_223_372_036_854_775_808.0)).as_int(), 8);
+        assert_eq!(Table::set(st, t, Value::float(f64::NAN), Value::NIL), Err(KeyError::Nan));
+        assert_eq!(Table::set(st, t, Value::NIL, Value::NIL), Err(KeyError::Nil));
+        assert!(Table::get(t, Value::float(f64::NAN)).is_nil() && Table::get(t, Value::NIL).is_nil());
+    });
+}
+
+#[test]
+fn shapes_are_shared_and_given_up() {
+    with_state(|st| unsafe {
+        let (a, b) = (Table::new(st, 0, 0), Table::new(st, 2, 0));
+        for i in 0..20 {
+            let name = (*st).intern(format!("f{i}").as_bytes());
+            Table::set_str_const(st, a, name, Value::int(i));
+            Table::set_str_const(st, b, name, Value::TRUE);
+            assert_eq!((*a).shape, (*b).shape);
+        }
+        assert_eq!(Table::get(a, string(st, "f13")).as_int(), 13);
+        check(a);
+        // A computed name that exists stays a field; a new one makes a dictionary.
+        Table::set(st, a, string(st, "f13"), Value::int(1)).unwrap();
+        assert_eq!((*a).shape, (*b).shape);
+        Table::set(st, a, string(st, "other"), Value::int(2)).unwrap();
+        assert!((*a).shape.is_null());
+        check(a);
+        assert_eq!(Table::get(a, string(st, "f19")).as_int(), 19);
+        for i in 0..200 {
+            let name = (*st).intern(format!("g{i}").as_bytes());
+            Table::set_str_const(st, b, name, Value::int(i));
+        }
+        assert!((*b).shape.is_null());
+        assert_eq!(Table::get(b, string(st, "g199")).as_int(), 199);
+        assert!(Table::get(b, string(st, "f0")).same_bits(Value::TRUE));
+        check(b);
+    });
+}
+
+#[test]
+fn metatables_change_the_shape() {
+    with_state(|st| unsafe {
+        let (t, m) = (Table::new(st, 0, 0), Table::new(st, 0, 0));
+        let x = (*st).intern(b"x");
+        Table::set_str_const(st, t, x, Value::int(1));
+        let plain = (*t).shape;
+        Table::set_metatable(st, t, m);
+        assert_ne!((*t).shape, plain);
+        assert_eq!(Table::metatable(st, t), m);
+        check(t);
+        Table::set_metatable(st, t, std::ptr::null_mut());
+        assert_eq!((*t).shape, plain);
+        Table::set_meta_index(st, t, m);
+        check(t);
+        assert!(Table::index_event(st, t).same_bits(Value::table(m)));
+        assert_eq!((*t).meta & 1, 1, "asking for __index materialises nothing");
+        let real = Table::metatable(st, t);
+        assert_eq!(Table::metatable(st, t), real);
+        assert!(Table::get(real, string(st, "__index")).same_bits(Value::table(m)));
+        check(real);
+    });
+}
+
+#[test]
+fn absent_bits_are_cleared() {
+    use crate::meta::Event;
+    with_state(|st| unsafe {
+        for computed in [false, true] {
+            let (t, m) = (Table::new(st, 0, 0), Table::new(st, 0, 0));
+            Table::set_metatable(st, t, m);
+            for e in [Event::Index, Event::NewIndex, Event::Len, Event::Add] {
+                let name = string(st, e.name());
+                assert!(Table::metamethod(st, Value::table(t), e).is_nil());
+                if computed {
+                    Table::set(st, m, name, Value::TRUE).unwrap();
+                } else {
+                    Table::set_str_const(st, m, name.as_string(), Value::TRUE);
+                }
+                assert!(Table::metamethod(st, Value::table(t), e).same_bits(Value::TRUE));
+                Table::set(st, m, name, Value::NIL).unwrap();
+                assert!(Table::metamethod(st, Value::table(t), e).is_nil());
+                Table::set(st, m, name, Value::FALSE).unwrap();
+                assert!(Table::metamethod(st, Value::table(t), e).same_bits(Value::FALSE));
+            }
+        }
+    });
+}
+
+#[test]
+fn environments_keep_cells() {
+    with_state(|st| unsafe {
+        let t = Table::new(st, 0, 0);
+        let x = (*st).intern(b"x");
+        Table::set_str_const(st, t, x, Value::int(1));
+        Table::make_environment(st, t);
+        check(t);
+        let cell = Table::cell_of(st, t, x, false);
+        assert_eq!((&raw mut (*cell).value).get().as_int(), 1);
+        for i in 0..100 {
+            let name = string(st, &format!("global{i}"));
+            Table::set(st, t, name, Value::int(i)).unwrap();
+        }
+        assert_eq!(Table::cell_of(st, t, x, false), cell, "a cell stays put");
+        Table::set_str_const(st, t, x, Value::int(2));
+        assert_eq!((&raw mut (*cell).value).get().as_int(), 2);
+        (&raw mut (*cell).value).put(Value::int(3));
+        assert_eq!(Table::get_str(t, x).as_int(), 3);
+        let y = (*st).intern(b"y");
+        assert!(Table::cell_of(st, t, y, false).is_null());
+        let cell = Table::cell_of(st, t, y, true);
+        assert!((&raw mut (*cell).value).get().is_nil());
+        Table::set_str(st, t, y, Value::TRUE);
+        assert!((&raw mut (*cell).value).get().same_bits(Value::TRUE));
+        check(t);
+    });
+}
+
+#[test]
+fn constructors_store_lists() {
+    with_state(|st| unsafe {
+        let ints: Vec<Value> = (1..=9).map(Value::int).collect();
+        let t = Table::new(st, 0, 9);
+        Table::set_list(st, t, 0, ints.as_ptr(), 9);
+        assert_eq!((Table::kind(t), Table::length(t), (*t).array_cap), (ArrayKind::Int, 9, 9));
+        Table::set_list(st, t, 9, ints.as_ptr(), 9);
+        assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Int, 18));
+        let mixed = [Value::NIL, Value::TRUE, Value::float(1.5), Value::NIL];
+        Table::set_list(st, t, 18, mixed.as_ptr(), 4);
+        assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Any, 21));
+        check(t);
+        // A batch that ended in nils, then another.
+        Table::set_list(st, t, 22, ints.as_ptr(), 2);
+        assert_eq!(Table::length(t), 24);
+        assert!(Table::get_int(t, 22).is_nil());
+        check(t);
+        // Keys that were set before the list.
+        let t = Table::new(st, 0, 0);
+        Table::set_int(st, t, 2, Value::TRUE);
+        Table::set_int(st, t, 4, Value::TRUE);
+        Table::set_list(st, t, 0, ints.as_ptr(), 3);
+        assert_eq!(Table::length(t), 4);
+        assert_eq!(Table::get_int(t, 2).as_int(), 2);
+        check(t);
+    });
+}
+
+#[test]
+fn traversal_may_clear() {
+    with_state(|st| unsafe {
+        let mut random = Random(7);
+        for round in 0..if cfg!(miri) { 4 } else { 200 } {
+            let t = Table::new(st, 0, 0);
+            let mut total = 0;
+            for i in 0..random.below(30) {
+                let name = (*st).intern(format!("n{i}").as_bytes());
+                Table::set_str_const(st, t, name, Value::TRUE);
+                total += 1;
+            }
+            for _ in 0..random.below(60) {
+                let i = random.below(50) as i64;
+                total += Table::get_int(t, i).is_nil() as usize;
+                Table::set_int(st, t, i, Value::int(i));
+            }
+            let (mut seen, mut key, mut index) = (0, Value::NIL, 0);
+            loop {
+                if round % 2 == 0 {
+                    let Some((next, k, _)) = Table::next_index(t, index) else { break };
+                    (index, key) = (next, k);
+                } else {
+                    let Some((k, _)) = Table::next(t, key).unwrap() else { break };
+                    key = k;
+                }
+                seen += 1;
+                if round % 3 > 0 {
+                    Table::set(st, t, key, Value::NIL).unwrap();
+                }
+            }
+            assert_eq!(seen, total);
+            check(t);
+        }
+        let t = Table::new(st, 0, 0);
+        assert_eq!(Table::next(t, Value::int(1)).err(), Some(InvalidKey));
+        assert_eq!(Table::next(t, string(st, "x")).err(), Some(InvalidKey));
+    });
+}
+
+#[test]
+fn strings_are_interned() {
+    with_state(|st| unsafe {
+        let a = (*st).intern(b"some name");
+        assert_eq!(a, (*st).intern(b"some name"));
+        assert_eq!((*st).intern(b"x"), (&(*st).byte_strings)[b'x' as usize]);
+        assert_eq!((*st).intern(b""), (*st).intern(b""));
+        let long = [b'a'; 41];
+        assert_ne!((*st).intern(&long), (*st).intern(&long));
+        assert!(Value::string((*st).intern(&long)).raw_equals(Value::string((*st).intern(&long))));
+        assert_eq!((*st).new_string_with(9, |b| b.copy_from_slice(b"some name")), a);
+        let n = if cfg!(miri) { 1500 } else { 5000 };
+        let all: Vec<_> = (0..n).map(|i| (*st).intern(format!("string {i}").as_bytes())).collect();
+        for (i, &s) in all.iter().enumerate() {
+            assert_eq!((*st).intern(format!("string {i}").as_bytes()), s);
+        }
+        let before = (&(*st).strings.slots).len();
+        (*st).strings.retain(|s| !all[10..].contains(&s));
+        assert!((&(*st).strings.slots).len() < before);
+        assert_eq!((*st).intern(b"some name"), a);
+        assert_eq!((*st).intern(b"string 9"), all[9]);
+        assert_ne!((*st).intern(b"string 10"), all[10]);
+        (*st).strings.retain(|_| true);
+    });
+}
+
+#[test]
+fn shapes_are_forgotten() {
+    use super::LocalShape;
+    with_state(|st| unsafe {
+        let t = Table::new(st, 0, 0);
+        let x = (*st).intern(b"x");
+        Table::set_str_const(st, t, x, Value::TRUE);
+        let shape = (*t).shape;
+        LocalShape::forget(st, shape);
+        assert!((*(*st).empty_shape).next.is_empty());
+        let u = Table::new(st, 0, 0);
+        Table::set_str_const(st, u, x, Value::TRUE);
+        assert_ne!((*u).shape, shape);
+        assert_eq!((*u).header.word, (*t).header.word, "the engine's shape is still the same");
+    });
+}

@@ -1,0 +1,144 @@
+//! A table and a `HashMap` go through the same random operations.
+
+use std::collections::HashMap;
+
+use super::{Random, check, string, with_state};
+use crate::state::State;
+use crate::table::Table;
+use crate::value::{Tag, Value};
+
+/// A key by what makes keys equal.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Key {
+    Int(i64),
+    Float(u64),
+    Text(Vec<u8>),
+    Bool(bool),
+    Address(u64),
+}
+
+unsafe fn key_of(v: Value) -> Key {
+    match v.tag() {
+        Tag::INTEGER => Key::Int(v.as_int()),
+        Tag::FLOAT => Key::Float(v.bits()),
+        Tag::STRING => Key::Text(crate::string::LuaString::bytes(v.as_string()).to_vec()),
+        Tag::TRUE | Tag::FALSE => Key::Bool(v.truthy()),
+        _ => Key::Address(v.bits()),
+    }
+}
+
+unsafe fn random_key(st: *mut State, r: &mut Random, spread: usize) -> Value {
+    match r.below(10) {
+        0..5 => Value::int(r.below(spread) as i64 + 1),
+        5 => Value::int(r.below(2000) as i64 - 1000),
+        6..8 => string(st, &format!("name{}", r.below(spread))),
+        8 => string(st, &format!("a name that is too long to be interned, number {}", r.below(8))),
+        _ => match r.below(4) {
+            0 => Value::float(r.below(20) as f64 + 0.5),
+            1 => Value::bool(r.one_in(2)),
+            2 => Value::light(r.below(10) as u64 * 16),
+            _ => Value::int(i64::MIN + r.below(3) as i64),
+        },
+    }
+}
+
+unsafe fn random_value(st: *mut State, r: &mut Random, bias: usize) -> Value {
+    if r.one_in(4) {
+        return Value::NIL;
+    }
+    match if r.one_in(10) { r.below(4) } else { bias } {
+        0 => Value::int(r.below(100) as i64),
+        1 => Value::float(r.below(100) as f64),
+        2 => string(st, "v"),
+        _ => Value::TRUE,
+    }
+}
+
+unsafe fn compare(t: *mut Table, model: &HashMap<Key, Value>) {
+    check(t);
+    let (mut key, mut index, mut seen) = (Value::NIL, 0, 0);
+    while let Some((k, v)) = Table::next(t, key).unwrap() {
+        let (i, k2, v2) = Table::next_index(t, index).unwrap();
+        assert!(k.same_bits(k2) && v.same_bits(v2));
+        assert_eq!(Table::index_of_key(t, k), Ok(i));
+        assert!(model[&key_of(k)].same_bits(v), "{k:?}", k = key_of(k));
+        (key, index, seen) = (k, i, seen + 1);
+    }
+    assert!(Table::next_index(t, index).is_none());
+    assert_eq!(seen, model.len());
+}
+
+unsafe fn run(st: *mut State, seed: u64, steps: usize) {
+    let mut r = Random(seed);
+    let mut model: HashMap<Key, Value> = HashMap::new();
+    let t = Table::new(st, r.below(5) as u8, r.below(6) as u32);
+    let (spread, bias) = (1 << r.below(8), r.below(4));
+    if r.one_in(4) {
+        Table::make_environment(st, t);
+    }
+    for step in 0..steps {
+        match r.below(40) {
+            0 => {
+                let meta = if r.one_in(3) { std::ptr::null_mut() } else { Table::new(st, 0, 0) };
+                Table::set_metatable(st, t, meta);
+            }
+            1 => {
+                let items: Vec<Value> = (0..r.below(12)).map(|_| random_value(st, &mut r, bias)).collect();
+                let start = if r.one_in(2) { Table::length(t) as usize } else { r.below(spread) };
+                Table::set_list(st, t, start as u32, items.as_ptr(), items.len());
+                for (i, &v) in items.iter().enumerate() {
+                    let key = Key::Int((start + i) as i64 + 1);
+                    if v.is_nil() { model.remove(&key) } else { model.insert(key, v) };
+                }
+            }
+            2..8 => {
+                // Push and pop.
+                let n = Table::length(t);
+                if r.one_in(3) {
+                    Table::set_int(st, t, n, Value::NIL);
+                    model.remove(&Key::Int(n));
+                } else {
+                    let v = random_value(st, &mut r, bias);
+                    if !v.is_nil() {
+                        Table::set_int(st, t, n + 1, v);
+                        model.insert(Key::Int(n + 1), v);
+                    }
+                }
+            }
+            op => {
+                let key = random_key(st, &mut r, spread);
+                let v = random_value(st, &mut r, bias);
+                let k = key_of(key);
+                let old = model.get(&k).copied().unwrap_or(Value::NIL);
+                assert!(Table::get(t, key).same_bits(old), "{k:?} at step {step} of seed {seed}");
+                if op < 14 {
+                    assert_eq!(Table::set_existing(st, t, key, v), !old.is_nil());
+                    if old.is_nil() {
+                        continue;
+                    }
+                } else if key.is_string() && op < 34 {
+                    Table::set_str_const(st, t, key.as_string(), v);
+                } else {
+                    Table::set(st, t, key, v).unwrap();
+                }
+                if v.is_nil() { model.remove(&k) } else { model.insert(k, v) };
+                assert!(Table::get(t, key).same_bits(v));
+            }
+        }
+        if r.one_in(20) || steps < 60 {
+            compare(t, &model);
+        }
+    }
+    compare(t, &model);
+}
+
+#[test]
+fn agrees_with_a_model() {
+    with_state(|st| unsafe {
+        let (seeds, steps) = if cfg!(miri) { (3, 80) } else { (400, 500) };
+        for seed in 1..=seeds {
+            run(st, seed * 0x9E37_79B9, steps);
+            run(st, seed * 0x85EB_CA6B, 50);
+        }
+    });
+}
