@@ -175,7 +175,6 @@ pub mod instance {
         SITES = Instance, sites;
         /// Entries so far.
         ENTRIES = Instance, entries;
-        /// Back-edges so far.
         /// Registers of a frame.
         MAX_STACK = Instance, max_stack;
     }
