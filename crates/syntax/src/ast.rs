@@ -62,6 +62,8 @@ pub struct Function {
     /// Line of the `function` keyword of a statement; of the parameter list for other functions; 0 for the
     /// main function.
     pub line_defined: u32,
+    /// Line on which the parameter list ends.
+    pub params_line: u32,
     /// Line of the closing `end`; 0 for the main function.
     pub last_line: u32,
     /// Where the final return counts: the line of `end`, or of the main function's last token.
@@ -140,6 +142,8 @@ pub struct Stmt {
     pub kind: StmtKind,
     /// Line of its first token.
     pub line: u32,
+    /// Line of its last token.
+    pub end_line: u32,
 }
 
 /// The statements of manual 3.3.
@@ -265,6 +269,8 @@ pub struct Expr {
     /// and constants count where the parser had come to when their value was needed (the next operator,
     /// comma or closing parenthesis, mostly); as targets of an assignment, at its last token.
     pub line: u32,
+    /// Line of its last token.
+    pub end_line: u32,
     /// Its bytes in the source.
     pub span: Span,
 }

@@ -79,6 +79,7 @@ impl Parser<'_> {
             gotos: Vec::new(),
             body: Block::default(),
             line_defined,
+            params_line: self.last_line,
             last_line: 0,
             end_line: 0,
         };
@@ -116,6 +117,7 @@ impl Parser<'_> {
             self.activate(1);
         }
         self.parameters()?;
+        self.current().function.params_line = self.last_line;
         self.expect(&Token::RightParen)?;
         let stmts = self.statements()?;
         let last_line = self.line();

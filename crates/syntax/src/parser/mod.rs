@@ -225,7 +225,8 @@ impl<'s> Parser<'s> {
     /// Adds an expression that began at byte `start` and ends with the last consumed token.
     fn add(&mut self, kind: ExprKind, line: u32, start: u32) -> ExprId {
         let id = ExprId(self.exprs.len() as u32);
-        self.exprs.push(Expr { kind, line, span: Span { start, end: self.previous_end } });
+        let span = Span { start, end: self.previous_end };
+        self.exprs.push(Expr { kind, line, end_line: self.last_line, span });
         id
     }
 

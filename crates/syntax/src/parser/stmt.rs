@@ -79,7 +79,8 @@ impl Parser<'_> {
             }
             _ => Some(self.expression_statement()?),
         };
-        stmts.extend(kind.map(|kind| Stmt { kind, line }));
+        let end_line = self.last_line;
+        stmts.extend(kind.map(|kind| Stmt { kind, line, end_line }));
         self.leave_level();
         Ok(())
     }
@@ -107,7 +108,7 @@ impl Parser<'_> {
             let line = self.line();
             self.advance()?;
             let kind = StmtKind::Goto(self.break_target(line)?);
-            stmts.push(Stmt { kind, line });
+            stmts.push(Stmt { kind, line, end_line: self.last_line });
             while self.accept(&Token::Semicolon)? {}
             if self.follows_block(false) {
                 self.leave_block()?;
@@ -198,7 +199,8 @@ impl Parser<'_> {
         }
         let at_block_end = self.follows_block(false);
         let label = self.new_label(name, line, at_block_end)?;
-        stmts.insert(place, Stmt { kind: StmtKind::Label { label, at_block_end }, line });
+        let kind = StmtKind::Label { label, at_block_end };
+        stmts.insert(place, Stmt { kind, line, end_line: self.last_line });
         Ok(())
     }
 
