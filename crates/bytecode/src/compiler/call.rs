@@ -35,6 +35,10 @@ impl<'c> Compiler<'c> {
         name: Name,
         args: &[ExprId],
     ) -> Result<()> {
+        if e.is_multi() {
+            // A call as receiver: the name is nearly always on the line of the parenthesis after it.
+            self.fs.line = self.node(id).line;
+        }
         let base = self.fs.method(e, self.name(name))?;
         self.arguments(id, e, base, args)
     }

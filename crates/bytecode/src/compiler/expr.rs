@@ -37,12 +37,12 @@ impl<'c> Compiler<'c> {
         let mut e = self.leaf(id)?;
         while self.spine.len() > bottom {
             let outer = self.spine.pop().expect("longer than its bottom");
-            self.fs.line = self.end_line(id);
+            self.fs.line = self.value_line(id);
             self.apply(outer, &mut e)?;
             id = outer;
         }
         // Its value is needed on this line.
-        self.fs.line = self.end_line(id);
+        self.fs.line = self.value_line(id);
         Ok(e)
     }
 
@@ -168,33 +168,22 @@ impl<'c> Compiler<'c> {
         Ok(e)
     }
 
-    /// The line on which the value of an expression is needed: told by the syntax tree for variables
-    /// and constants, else the line of its last token, as near as the tree tells.
-    pub(super) fn end_line(&self, id: ExprId) -> u32 {
-        let mut id = id;
-        loop {
-            let node = self.node(id);
-            id = match &node.kind {
-                ExprKind::Binary { right, .. } => *right,
-                ExprKind::Unary { operand, .. } => *operand,
-                ExprKind::Index { key, .. } => *key,
-                ExprKind::Paren(inner) => *inner,
-                ExprKind::Call { args, .. } | ExprKind::MethodCall { args, .. } => {
-                    match args.last() {
-                        Some(&last) => last,
-                        None => return node.line,
-                    }
-                }
-                ExprKind::Table(items) => match items.last() {
-                    Some(perilune_syntax::ast::TableItem::Positional(value))
-                    | Some(perilune_syntax::ast::TableItem::Keyed { value, .. }) => *value,
-                    None => return node.line,
-                },
-                ExprKind::Function(func) => {
-                    return self.chunk.functions[func.0 as usize].last_line;
-                }
-                _ => return node.line,
-            };
+    /// The line on which the value of an expression is needed: the syntax tree tells it for what is
+    /// loaded late; other values are there when their last token is read.
+    pub(super) fn value_line(&self, id: ExprId) -> u32 {
+        let node = self.node(id);
+        match node.kind {
+            ExprKind::Nil
+            | ExprKind::True
+            | ExprKind::False
+            | ExprKind::Integer(_)
+            | ExprKind::Float(_)
+            | ExprKind::Str(_)
+            | ExprKind::Local(_)
+            | ExprKind::Upvalue(_)
+            | ExprKind::Global { .. }
+            | ExprKind::Index { .. } => node.line,
+            _ => node.end_line,
         }
     }
 }

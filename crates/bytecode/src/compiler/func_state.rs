@@ -73,7 +73,7 @@ impl<'c> FuncState<'c> {
             free: 0,
             // Two registers are always there, so that a frame is never empty.
             max_stack: 2,
-            line: function.line_defined.max(1),
+            line: function.params_line,
             last_target: 0,
         }
     }

@@ -21,12 +21,19 @@ impl<'c> Compiler<'c> {
         Ok(e.f)
     }
 
-    pub(super) fn while_loop(&mut self, cond: ExprId, body: &'c Block, end: LabelId) -> Result<()> {
+    pub(super) fn while_loop(
+        &mut self,
+        cond: ExprId,
+        body: &'c Block,
+        end: LabelId,
+        end_line: u32,
+    ) -> Result<()> {
         let start = self.fs.label_here();
         let exit = self.condition(cond)?;
         self.fs.enter_block(Some(end));
         self.block(body)?;
         self.fs.jump_to(start)?;
+        self.fs.line = end_line;
         self.fs.leave_block()?;
         self.fs.patch_to_here(exit)
     }

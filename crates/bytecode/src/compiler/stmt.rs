@@ -13,6 +13,7 @@ impl<'c> Compiler<'c> {
     pub(super) fn statements(&mut self, block: &'c Block) -> Result<()> {
         for stmt in &block.stmts {
             self.statement(stmt)?;
+            self.fs.line = stmt.end_line;
             self.fs.free = self.fs.variable_registers();
         }
         Ok(())
@@ -36,7 +37,9 @@ impl<'c> Compiler<'c> {
                 self.fs.set_results(&e, Some(0))
             }
             StmtKind::Do(block) => self.block(block),
-            StmtKind::While { cond, body, end } => self.while_loop(*cond, body, *end),
+            StmtKind::While { cond, body, end } => {
+                self.while_loop(*cond, body, *end, stmt.end_line)
+            }
             StmtKind::Repeat { body, cond, end, until_line } => {
                 self.repeat_loop(body, *cond, *end, *until_line)
             }
@@ -57,6 +60,7 @@ impl<'c> Compiler<'c> {
                 self.fs.activate(state);
                 self.fs.line = *do_line;
                 self.for_body(base, stmt.line, &[*var], body, false)?;
+                self.fs.line = stmt.end_line;
                 self.fs.leave_block()?;
                 Ok(())
             }
@@ -69,6 +73,7 @@ impl<'c> Compiler<'c> {
                 self.fs.mark_last_to_be_closed();
                 self.fs.line = *do_line;
                 self.for_body(base, *call_line, vars, body, true)?;
+                self.fs.line = stmt.end_line;
                 self.fs.leave_block()?;
                 Ok(())
             }
@@ -246,6 +251,7 @@ impl<'c> Compiler<'c> {
         }
         for stmt in rest {
             self.statement(stmt)?;
+            self.fs.line = stmt.end_line;
             self.fs.free = self.fs.variable_registers();
         }
         self.fs.leave_block()?;

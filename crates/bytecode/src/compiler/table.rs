@@ -42,8 +42,9 @@ impl<'c> Compiler<'c> {
                 }
             }
         }
-        self.fs.line = self.end_line(id);
-        self.flush_rest(table, &mut list)?;
+        let end_line = self.node(id).end_line;
+        self.fs.line = end_line;
+        self.flush_rest(table, &mut list, end_line)?;
         let saturate = |n: u32| u8::try_from(n).unwrap_or(u8::MAX);
         self.fs.set(pc, Instr::abc(Op::NewTable, table, saturate(fields), saturate(list.stored)));
         Ok(Desc::new(Kind::Register(table)))
@@ -74,7 +75,7 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    fn flush_rest(&mut self, table: u8, list: &mut Items<'c>) -> Result<()> {
+    fn flush_rest(&mut self, table: u8, list: &mut Items<'c>, end_line: u32) -> Result<()> {
         if list.pending == 0 {
             return Ok(());
         }
@@ -89,6 +90,7 @@ impl<'c> Compiler<'c> {
                 if let Some((mut last, line)) = last {
                     self.fs.line = line;
                     self.fs.to_next_register(&mut last)?;
+                    self.fs.line = end_line;
                 }
                 self.set_list(table, list.stored, list.pending as u8)?;
             }
