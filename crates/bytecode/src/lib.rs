@@ -7,13 +7,13 @@
 
 mod binary;
 mod compiler;
-mod source;
 mod disassemble;
 mod effects;
 mod feedback;
 mod instr;
 mod opcode;
 mod proto;
+mod source;
 mod symbolic;
 mod verify;
 

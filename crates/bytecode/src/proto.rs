@@ -72,3 +72,9 @@ pub struct LocalDesc {
     /// Its register. (PUC derives it by counting; kept here because it is also an operand of the verifier.)
     pub register: u8,
 }
+
+// Compile threads and all states of an engine read the same protos.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Proto>();
+};

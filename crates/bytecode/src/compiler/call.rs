@@ -19,7 +19,7 @@ impl<'c> Compiler<'c> {
         callee: ExprId,
         args: &[ExprId],
     ) -> Result<()> {
-        let base = self.fs.to_next_register(e)?;
+        let base = self.fs.put_in_next(e)?;
         self.fs.reserve(CALL_HEAD - 1)?;
         match self.metatable_idiom(callee, args) {
             Some(value) => self.call_meta(id, e, base, args[0], value),
@@ -52,7 +52,7 @@ impl<'c> Compiler<'c> {
                 0
             }
             Some(mut last) => {
-                self.fs.to_next_register(&mut last)?;
+                self.fs.put_in_next(&mut last)?;
                 self.fs.free - base - 1
             }
             None => self.fs.free - base - 1,
@@ -87,8 +87,8 @@ impl<'c> Compiler<'c> {
         value: ExprId,
     ) -> Result<()> {
         let line = self.node(id).line;
-        self.expr_to_next(object)?;
-        self.expr_to_next(value)?;
+        self.expr_in_next(object)?;
+        self.expr_in_next(value)?;
         let pc = self.fs.emit_abc(Op::CallMeta, base, 3, 2)?;
         self.finish_call(e, pc, base, line);
         Ok(())

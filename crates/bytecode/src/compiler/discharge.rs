@@ -129,10 +129,10 @@ impl<'c> FuncState<'c> {
     }
 
     /// Puts the final value, whatever jump delivers it, into `register`.
-    pub(super) fn to_register(&mut self, e: &mut Desc<'c>, register: u8) -> Result<()> {
+    pub(super) fn put_in(&mut self, e: &mut Desc<'c>, register: u8) -> Result<()> {
         self.discharge_to(e, register)?;
         if let Kind::Jump(pc) = e.kind {
-            self.append(&mut e.t, JumpList::one(pc))?;
+            self.join(&mut e.t, JumpList::one(pc))?;
         }
         if e.has_jumps() {
             let (mut load_false, mut load_true) = (0, 0);
@@ -156,16 +156,16 @@ impl<'c> FuncState<'c> {
     }
 
     /// Puts the final value into the first free register.
-    pub(super) fn to_next_register(&mut self, e: &mut Desc<'c>) -> Result<u8> {
+    pub(super) fn put_in_next(&mut self, e: &mut Desc<'c>) -> Result<u8> {
         self.discharge_variable(e)?;
         self.release_desc(e);
         let register = self.reserve(1)?;
-        self.to_register(e, register)?;
+        self.put_in(e, register)?;
         Ok(register)
     }
 
     /// Puts the final value into any register.
-    pub(super) fn to_any_register(&mut self, e: &mut Desc<'c>) -> Result<u8> {
+    pub(super) fn put_in_any(&mut self, e: &mut Desc<'c>) -> Result<u8> {
         self.discharge_variable(e)?;
         if let Kind::Register(register) = e.kind {
             if !e.has_jumps() {
@@ -173,25 +173,25 @@ impl<'c> FuncState<'c> {
             }
             // A variable must keep its value when a jump delivers another.
             if register >= self.variable_registers() {
-                self.to_register(e, register)?;
+                self.put_in(e, register)?;
                 return Ok(register);
             }
         }
-        self.to_next_register(e)
+        self.put_in_next(e)
     }
 
     /// Leaves an upvalue where it is, puts anything else into a register.
-    pub(super) fn to_register_or_upvalue(&mut self, e: &mut Desc<'c>) -> Result<()> {
+    pub(super) fn put_in_any_or_upvalue(&mut self, e: &mut Desc<'c>) -> Result<()> {
         if !matches!(e.kind, Kind::Upvalue(_)) || e.has_jumps() {
-            self.to_any_register(e)?;
+            self.put_in_any(e)?;
         }
         Ok(())
     }
 
     /// Makes `e` a register or a constant.
-    pub(super) fn to_value(&mut self, e: &mut Desc<'c>) -> Result<()> {
+    pub(super) fn make_value(&mut self, e: &mut Desc<'c>) -> Result<()> {
         if matches!(e.kind, Kind::Jump(_)) || e.has_jumps() {
-            self.to_any_register(e)?;
+            self.put_in_any(e)?;
             Ok(())
         } else {
             self.discharge_variable(e)
@@ -199,7 +199,7 @@ impl<'c> FuncState<'c> {
     }
 
     /// Makes a constant a constant operand, if its index fits one.
-    pub(super) fn to_constant_operand(&mut self, e: &mut Desc<'c>) -> Result<Option<u8>> {
+    pub(super) fn constant_operand(&mut self, e: &mut Desc<'c>) -> Result<Option<u8>> {
         if e.has_jumps() {
             return Ok(None);
         }
@@ -227,10 +227,10 @@ impl<'c> FuncState<'c> {
         match target.kind {
             Kind::Local(register) => {
                 self.release_desc(e);
-                return self.to_register(e, register);
+                return self.put_in(e, register);
             }
             Kind::Upvalue(index) => {
-                let register = self.to_any_register(e)?;
+                let register = self.put_in_any(e)?;
                 self.emit_abc(Op::SetUpval, register, index, 0)?;
             }
             Kind::IndexedUp { table, key } => {
@@ -259,10 +259,10 @@ impl<'c> FuncState<'c> {
         key: u8,
         e: &mut Desc<'c>,
     ) -> Result<()> {
-        if let Some(k) = self.to_constant_operand(e)? {
+        if let Some(k) = self.constant_operand(e)? {
             self.emit_abc(op_k, table, key, k)?;
         } else {
-            let register = self.to_any_register(e)?;
+            let register = self.put_in_any(e)?;
             self.emit_abc(op, table, key, register)?;
         }
         Ok(())
@@ -278,7 +278,7 @@ impl<'c> FuncState<'c> {
             _ => None,
         };
         if matches!(table.kind, Kind::Upvalue(_)) && name.is_none() {
-            self.to_any_register(table)?;
+            self.put_in_any(table)?;
         }
         table.kind = match (table.kind, name) {
             (Kind::Upvalue(table), Some(key)) => Kind::IndexedUp { table, key },
@@ -287,7 +287,7 @@ impl<'c> FuncState<'c> {
             }
             (Kind::Local(table) | Kind::Register(table), None) => match key.small_integer() {
                 Some(key) => Kind::IndexedInt { table, key },
-                None => Kind::Indexed { table, key: self.to_any_register(key)? },
+                None => Kind::Indexed { table, key: self.put_in_any(key)? },
             },
             _ => unreachable!("an indexed value is in a register or an upvalue"),
         };
@@ -296,7 +296,7 @@ impl<'c> FuncState<'c> {
 
     /// Emits `object:name`: function in the returned register, receiver two above it.
     pub(super) fn method(&mut self, object: &mut Desc<'c>, name: &'c [u8]) -> Result<u8> {
-        let receiver = self.to_any_register(object)?;
+        let receiver = self.put_in_any(object)?;
         self.release_desc(object);
         let base = self.reserve(3)?;
         let index = self.constant(Key::Str(name))?;
@@ -304,7 +304,7 @@ impl<'c> FuncState<'c> {
             self.emit_abc(Op::SelfK, base, receiver, index as u8)?;
         } else {
             let mut key = Desc::new(Kind::K(index));
-            let register = self.to_any_register(&mut key)?;
+            let register = self.put_in_any(&mut key)?;
             self.emit_abc(Op::SelfR, base, receiver, register)?;
             self.release_desc(&key);
         }

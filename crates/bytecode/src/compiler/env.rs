@@ -1,6 +1,6 @@
 //! Whether a chunk assigns its own `_ENV`.
 
-use perilune_syntax::ast::{Block, Chunk, ExprKind, Function, StmtKind, UpvalueSource};
+use perilune_syntax::ast::{Block, Chunk, ExprKind, StmtKind, UpvalueSource};
 
 /// Whether some function of the chunk assigns the main function's upvalue `_ENV`.
 pub(super) fn is_assigned(chunk: &Chunk) -> bool {
@@ -24,12 +24,12 @@ pub(super) fn is_assigned(chunk: &Chunk) -> bool {
         .functions
         .iter()
         .zip(&is_env)
-        .any(|(function, is_env)| block_assigns(chunk, function, &function.body, is_env))
+        .any(|(function, is_env)| block_assigns(chunk, &function.body, is_env))
 }
 
-fn block_assigns(chunk: &Chunk, function: &Function, block: &Block, is_env: &[bool]) -> bool {
+fn block_assigns(chunk: &Chunk, block: &Block, is_env: &[bool]) -> bool {
     let target_is_env = |id: &perilune_syntax::ast::ExprId| matches!(chunk.exprs[id.0 as usize].kind, ExprKind::Upvalue(i) if is_env[i as usize]);
-    let inner = |block: &Block| block_assigns(chunk, function, block, is_env);
+    let inner = |block: &Block| block_assigns(chunk, block, is_env);
     block.stmts.iter().any(|stmt| match &stmt.kind {
         StmtKind::Assign { targets, .. } => targets.iter().any(target_is_env),
         StmtKind::Function { target, .. } => target_is_env(target),

@@ -56,9 +56,9 @@ impl<'c> Compiler<'c> {
                 self.fs.postfix(*op, e, right, node.line)
             }
             ExprKind::Index { key, .. } => {
-                self.fs.to_register_or_upvalue(e)?;
+                self.fs.put_in_any_or_upvalue(e)?;
                 let mut key = self.expr(*key)?;
-                self.fs.to_value(&mut key)?;
+                self.fs.make_value(&mut key)?;
                 self.fs.index(e, &mut key)
             }
             ExprKind::Paren(_) => self.fs.discharge_variable(e),
@@ -94,7 +94,7 @@ impl<'c> Compiler<'c> {
             },
             ExprKind::Global { env, name } => {
                 let mut table = self.expr(*env)?;
-                self.fs.to_register_or_upvalue(&mut table)?;
+                self.fs.put_in_any_or_upvalue(&mut table)?;
                 let mut key = Desc::new(Kind::Str(self.name(*name)));
                 self.fs.index(&mut table, &mut key)?;
                 return Ok(table);
@@ -125,7 +125,7 @@ impl<'c> Compiler<'c> {
                 unreachable!("only entered at a concatenation")
             };
             let mut e = self.expr(left)?;
-            let register = self.fs.to_next_register(&mut e)?;
+            let register = self.fs.put_in_next(&mut e)?;
             first.get_or_insert(register);
             count += 1;
             id = right;
@@ -134,7 +134,7 @@ impl<'c> Compiler<'c> {
             }
         };
         let mut e = self.expr(id)?;
-        let last = self.fs.to_next_register(&mut e)?;
+        let last = self.fs.put_in_next(&mut e)?;
         let first = first.unwrap_or(last);
         self.fs.emit_abc(Op::Concat, first, count as u8, 0)?;
         self.fs.fix_line(line);
@@ -147,15 +147,15 @@ impl<'c> Compiler<'c> {
         let Some((&last, init)) = list.split_last() else { return Ok(None) };
         for &id in init {
             let mut e = self.expr(id)?;
-            self.fs.to_next_register(&mut e)?;
+            self.fs.put_in_next(&mut e)?;
         }
         Ok(Some(self.expr(last)?))
     }
 
     /// Compiles an expression into the next register.
-    pub(super) fn expr_to_next(&mut self, id: ExprId) -> Result<u8> {
+    pub(super) fn expr_in_next(&mut self, id: ExprId) -> Result<u8> {
         let mut e = self.expr(id)?;
-        self.fs.to_next_register(&mut e)
+        self.fs.put_in_next(&mut e)
     }
 
     /// Emits CLOSURE at the first free register.
@@ -164,7 +164,7 @@ impl<'c> Compiler<'c> {
         self.fs.line = self.chunk.functions[func.0 as usize].last_line;
         let pc = self.fs.emit(Instr::abx(Op::Closure, 0, index))?;
         let mut e = Desc::new(Kind::Relocatable(pc));
-        self.fs.to_next_register(&mut e)?;
+        self.fs.put_in_next(&mut e)?;
         Ok(e)
     }
 

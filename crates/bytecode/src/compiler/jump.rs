@@ -70,13 +70,14 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Appends list `tail` to `list`.
-    pub(super) fn append(&mut self, list: &mut JumpList, tail: JumpList) -> Result<()> {
-        let Some(first) = tail.0 else { return Ok(()) };
-        let Some(mut last) = list.0 else {
-            *list = tail;
+    /// Puts the jumps of `front`, which should be the shorter list, before those of `list`.
+    pub(super) fn join(&mut self, list: &mut JumpList, front: JumpList) -> Result<()> {
+        let Some(mut last) = front.0 else { return Ok(()) };
+        let Some(first) = list.0 else {
+            *list = front;
             return Ok(());
         };
+        *list = front;
         while let Some(next) = self.next_jump(last) {
             last = next;
         }

@@ -58,7 +58,7 @@ impl<'c> FuncState<'c> {
             UnaryOp::Len => Op::Len,
             UnaryOp::Not => return self.not(e),
         };
-        let operand = self.to_any_register(e)?;
+        let operand = self.put_in_any(e)?;
         self.release_desc(e);
         let pc = self.emit_abc(op, 0, operand, 0)?;
         *e = Desc::new(Kind::Relocatable(pc));
@@ -118,7 +118,7 @@ impl<'c> FuncState<'c> {
             Kind::False => JumpList::one(self.jump()?),
             _ => JumpList::one(self.jump_if(e, false)?),
         };
-        self.append(&mut e.f, jump)?;
+        self.join(&mut e.f, jump)?;
         self.patch_to_here(e.t)?;
         e.t = JumpList::EMPTY;
         Ok(())
@@ -133,7 +133,7 @@ impl<'c> FuncState<'c> {
             Kind::True => JumpList::one(self.jump()?),
             _ => JumpList::one(self.jump_if(e, true)?),
         };
-        self.append(&mut e.t, jump)?;
+        self.join(&mut e.t, jump)?;
         self.patch_to_here(e.f)?;
         e.f = JumpList::EMPTY;
         Ok(())
@@ -146,20 +146,20 @@ impl<'c> FuncState<'c> {
         match op {
             And => self.go_if_true(e)?,
             Or => self.go_if_false(e)?,
-            Concat => _ = self.to_next_register(e)?,
+            Concat => _ = self.put_in_next(e)?,
             Eq | Ne => {
-                if e.numeral().is_none() && self.to_constant_operand(e)?.is_none() {
-                    self.to_any_register(e)?;
+                if e.numeral().is_none() && self.constant_operand(e)?.is_none() {
+                    self.put_in_any(e)?;
                 }
             }
             Lt | Le | Gt | Ge => {
                 if e.comparison_immediate().is_none() {
-                    self.to_any_register(e)?;
+                    self.put_in_any(e)?;
                 }
             }
             _ => {
                 if e.numeral().is_none() {
-                    self.to_any_register(e)?;
+                    self.put_in_any(e)?;
                 }
             }
         }
@@ -178,11 +178,13 @@ impl<'c> FuncState<'c> {
         self.discharge_variable(&mut right)?;
         match op {
             And => {
-                self.append(&mut right.f, left.f)?;
+                let own = std::mem::replace(&mut right.f, left.f);
+                self.join(&mut right.f, own)?;
                 *left = right;
             }
             Or => {
-                self.append(&mut right.t, left.t)?;
+                let own = std::mem::replace(&mut right.t, left.t);
+                self.join(&mut right.t, own)?;
                 *left = right;
             }
             Eq | Ne => self.equality(op == Eq, left, right)?,
@@ -229,22 +231,22 @@ impl<'c> FuncState<'c> {
         };
         let forms = forms(op);
         if let (Some(op), Some(c)) = (immediate, right.small_integer()) {
-            let b = self.to_any_register(left)?;
+            let b = self.put_in_any(left)?;
             return self.finish_arithmetic(op, b, c, left, &right, line);
         }
         if let Some(op) = forms.constant_right
             && let Some(c) = self.numeric_operand(&right, forms.integers)?
         {
-            let b = self.to_any_register(left)?;
+            let b = self.put_in_any(left)?;
             return self.finish_arithmetic(op, b, c, left, &right, line);
         }
-        let c = self.to_any_register(&mut right)?;
+        let c = self.put_in_any(&mut right)?;
         if let Some(op) = forms.constant_left
             && let Some(b) = self.numeric_operand(left, forms.integers)?
         {
             return self.finish_arithmetic(op, b, c, left, &right, line);
         }
-        let b = self.to_any_register(left)?;
+        let b = self.put_in_any(left)?;
         self.finish_arithmetic(forms.registers, b, c, left, &right, line)
     }
 
@@ -281,16 +283,16 @@ impl<'c> FuncState<'c> {
         };
         let float_bit = |float: bool| u8::from(float) << 1;
         let jump = if let Some((immediate, float)) = right.comparison_immediate() {
-            let a = self.to_any_register(left)?;
+            let a = self.put_in_any(left)?;
             self.release_descs(left, &right);
             self.conditional_jump(with_right, a, immediate, 1 | float_bit(float))?
         } else if let Some((immediate, float)) = left.comparison_immediate() {
-            let a = self.to_any_register(&mut right)?;
+            let a = self.put_in_any(&mut right)?;
             self.release_descs(left, &right);
             self.conditional_jump(with_left, a, immediate, 1 | float_bit(float))?
         } else {
-            let a = self.to_any_register(left)?;
-            let b = self.to_any_register(&mut right)?;
+            let a = self.put_in_any(left)?;
+            let b = self.put_in_any(&mut right)?;
             self.release_descs(left, &right);
             self.conditional_jump(op, a, b, 1)?
         };
@@ -303,13 +305,13 @@ impl<'c> FuncState<'c> {
         if !matches!(left.kind, Kind::Register(_)) {
             std::mem::swap(left, &mut right);
         }
-        let a = self.to_any_register(left)?;
+        let a = self.put_in_any(left)?;
         let (op, b, c) = if let Some((immediate, float)) = right.comparison_immediate() {
             (Op::EqI, immediate, u8::from(equal) | u8::from(float) << 1)
-        } else if let Some(k) = self.to_constant_operand(&mut right)? {
+        } else if let Some(k) = self.constant_operand(&mut right)? {
             (Op::EqK, k, equal.into())
         } else {
-            (Op::Eq, self.to_any_register(&mut right)?, equal.into())
+            (Op::Eq, self.put_in_any(&mut right)?, equal.into())
         };
         self.release_descs(left, &right);
         let jump = self.conditional_jump(op, a, b, c)?;

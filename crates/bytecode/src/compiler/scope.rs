@@ -191,15 +191,10 @@ impl<'c> FuncState<'c> {
         };
         self.scopes.labels[label.0 as usize] = Some(Placed { pc, active });
         let mut close = false;
-        let mut i = 0;
-        while i < self.scopes.gotos.len() {
-            if self.scopes.gotos[i].label == label {
-                let goto = self.scopes.gotos.remove(i);
-                close |= goto.close;
-                self.patch_list(goto.jumps, pc)?;
-            } else {
-                i += 1;
-            }
+        for goto in self.scopes.gotos.extract_if(.., |goto| goto.label == label).collect::<Vec<_>>()
+        {
+            close |= goto.close;
+            self.patch_list(goto.jumps, pc)?;
         }
         if close {
             let level = self.variable_registers();

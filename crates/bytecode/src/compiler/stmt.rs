@@ -47,10 +47,10 @@ impl<'c> Compiler<'c> {
             StmtKind::NumericFor { state, var, start, limit, step, do_line, body, end } => {
                 self.fs.enter_block(Some(*end));
                 let base = self.fs.free;
-                self.expr_to_next(*start)?;
-                self.expr_to_next(*limit)?;
+                self.expr_in_next(*start)?;
+                self.expr_in_next(*limit)?;
                 match step {
-                    Some(step) => _ = self.expr_to_next(*step)?,
+                    Some(step) => _ = self.expr_in_next(*step)?,
                     None => {
                         let register = self.fs.free;
                         self.fs.load_integer(register, 1)?;
@@ -146,7 +146,7 @@ impl<'c> Compiler<'c> {
             }
             last => {
                 if let Some(mut last) = last {
-                    self.fs.to_next_register(&mut last)?;
+                    self.fs.put_in_next(&mut last)?;
                 }
                 if missing > 0 {
                     let from = self.fs.free;
@@ -179,11 +179,11 @@ impl<'c> Compiler<'c> {
                 self.emit_return(first, None)
             }
             Some(mut last) if values.len() == 1 => {
-                let register = self.fs.to_any_register(&mut last)?;
+                let register = self.fs.put_in_any(&mut last)?;
                 self.emit_return(register, Some(1))
             }
             Some(mut last) => {
-                self.fs.to_next_register(&mut last)?;
+                self.fs.put_in_next(&mut last)?;
                 self.emit_return(first, Some(values.len()))
             }
         }
@@ -257,7 +257,7 @@ impl<'c> Compiler<'c> {
         self.fs.leave_block()?;
         if follows {
             let jump = JumpList::one(self.fs.jump()?);
-            self.fs.append(escapes, jump)?;
+            self.fs.join(escapes, jump)?;
         }
         self.fs.patch_to_here(skip)
     }

@@ -54,7 +54,7 @@ impl<'c> Compiler<'c> {
         let free = self.fs.free;
         let mut target = Desc::new(Kind::Register(table));
         let mut key = self.expr(key)?;
-        self.fs.to_value(&mut key)?;
+        self.fs.make_value(&mut key)?;
         self.fs.index(&mut target, &mut key)?;
         let mut value = self.expr(value)?;
         self.fs.store(&target, &mut value)?;
@@ -66,7 +66,7 @@ impl<'c> Compiler<'c> {
     fn flush_full(&mut self, table: u8, list: &mut Items<'c>) -> Result<()> {
         let Some((mut last, line)) = list.last.take() else { return Ok(()) };
         self.fs.line = line;
-        self.fs.to_next_register(&mut last)?;
+        self.fs.put_in_next(&mut last)?;
         if list.pending == ITEMS_PER_FLUSH {
             self.set_list(table, list.stored, list.pending as u8)?;
             list.stored += list.pending;
@@ -89,7 +89,7 @@ impl<'c> Compiler<'c> {
             last => {
                 if let Some((mut last, line)) = last {
                     self.fs.line = line;
-                    self.fs.to_next_register(&mut last)?;
+                    self.fs.put_in_next(&mut last)?;
                     self.fs.line = end_line;
                 }
                 self.set_list(table, list.stored, list.pending as u8)?;

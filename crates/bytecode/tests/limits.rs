@@ -1,0 +1,99 @@
+//! Deep chains, big functions, limits of the instruction format.
+
+mod support;
+
+use std::sync::Arc;
+
+/// Runs with less native stack than any thread of a program has.
+fn with_small_stack(f: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(512 * 1024).spawn(f);
+    thread.expect("a thread").join().expect("no panic");
+}
+
+fn error(source: &str) -> String {
+    let chunk = perilune_syntax::parse(source.as_bytes(), b"test").expect("source parses");
+    match perilune_bytecode::compile(&chunk, Arc::from(&b"=test"[..])) {
+        Ok(_) => panic!("compiles"),
+        Err(e) => e.to_string(),
+    }
+}
+
+#[test]
+fn chains_of_a_megabyte_need_no_stack() {
+    with_small_stack(|| {
+        let chain = |first: &str, rest: &str| {
+            let source = format!("return {first}{}", rest.repeat(1_000_000 / rest.len()));
+            support::compile(source.as_bytes(), "chain")
+        };
+        // Folded to one constant.
+        assert_eq!(chain("1", "+1").code.len(), 4);
+        chain("x", "+x");
+        chain("x", "-1.5");
+        chain("a", ".b");
+        chain("a", "[1]");
+        chain("f", "()");
+        chain("o", ":m(1)");
+        chain("f", "{}");
+        chain("a", " and a");
+        chain("a", " or a");
+        chain("a", "==a");
+    });
+}
+
+#[test]
+fn concatenations_nest_as_deep_as_the_parser_allows() {
+    with_small_stack(|| {
+        let source = format!("return x{}", "..x".repeat(180));
+        let proto = support::compile(source.as_bytes(), "concat");
+        assert_eq!(proto.max_stack, 181);
+        let parens = format!("return {}x{}", "(".repeat(180), ")".repeat(180));
+        support::compile(parens.as_bytes(), "parens");
+        let tables = format!("return {}{}", "{".repeat(180), "}".repeat(180));
+        support::compile(tables.as_bytes(), "tables");
+        let functions = format!("{}{}", "return function() ".repeat(60), " end".repeat(60));
+        support::check_round_trip(&support::compile(functions.as_bytes(), "functions"));
+    });
+}
+
+#[test]
+fn many_statements() {
+    with_small_stack(|| {
+        let gotos = format!("while x do {} end", "if a then break end ".repeat(20_000));
+        support::compile(gotos.as_bytes(), "breaks");
+        let arms = format!("if a then {} end", "elseif a then b() ".repeat(50_000));
+        support::compile(arms.as_bytes(), "arms");
+    });
+}
+
+#[test]
+fn more_than_65536_constants() {
+    let mut source = String::from("local t = {\n");
+    for i in 0..70_000 {
+        source.push_str(&format!("{}.5,\n", i));
+    }
+    source.push_str("} return t.a, t:b(), c, -t");
+    let proto = support::compile(source.as_bytes(), "constants");
+    assert_eq!(proto.constants.len(), 70_003);
+    support::check_round_trip(&proto);
+}
+
+#[test]
+fn too_many_registers() {
+    let args = "a, ".repeat(260);
+    assert_eq!(
+        error(&format!("\nf({args}a)")),
+        "test:2: function or expression needs too many registers"
+    );
+    let locals: String = (0..200).map(|i| format!("local a{i} ")).collect();
+    assert_eq!(
+        error(&format!("{locals}\nreturn f({}1)", "1, ".repeat(60))),
+        "test:2: function or expression needs too many registers"
+    );
+}
+
+#[test]
+fn too_long_a_loop() {
+    let body = "a = 1 ".repeat(70_000);
+    assert_eq!(error(&format!("for i = 1, 2 do {body} end")), "test:1: control structure too long");
+    support::compile(format!("while x do {body} end").as_bytes(), "while");
+}

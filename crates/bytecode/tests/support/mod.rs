@@ -1,0 +1,46 @@
+//! What the tests of this crate share; each of them uses a part of it.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use perilune_bytecode::Proto;
+
+/// Compiles source text that is correct.
+pub(crate) fn compile(source: &[u8], name: &str) -> Arc<Proto> {
+    let source = perilune_syntax::skip_preamble(source);
+    match perilune_syntax::parse(source, name.as_bytes()) {
+        Ok(chunk) => {
+            let name: Arc<[u8]> = format!("={name}").into_bytes().into();
+            perilune_bytecode::compile(&chunk, name).unwrap_or_else(|e| panic!("{e}"))
+        }
+        Err(e) => panic!("{}", String::from_utf8_lossy(&e.message)),
+    }
+}
+
+/// All files under `dir` whose names end so, in order.
+pub(crate) fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = std::fs::read_dir(dir) else { return found };
+    for entry in entries {
+        let path = entry.expect("a readable folder").path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Checks that a binary chunk keeps everything, and a stripped one the code.
+pub(crate) fn check_round_trip(proto: &Proto) {
+    use perilune_bytecode::{disassemble, dump, undump};
+    let again = undump(&dump(proto, false), b"=test").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(disassemble(proto, true), disassemble(&again, true));
+    let stripped = dump(proto, true);
+    let again = undump(&stripped, b"=test").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(stripped, dump(&again, false));
+    assert!(proto.code == again.code);
+}
