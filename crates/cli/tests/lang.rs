@@ -1,0 +1,109 @@
+//! Runs the conformance corpus `lang-tests/` in every mode of the `perilune`
+//! binary, and once under PUC Lua 5.4 so that a wrong expectation is found.
+//!
+//! Trials are named `lang/<mode>/<file>` and `puc/<file>`; the usual filters of
+//! `cargo test` select among them:
+//!
+//! ```text
+//! cargo test -p perilune-cli --test lang                       # everything
+//! cargo test -p perilune-cli --test lang -- puc/               # the oracle alone
+//! cargo test -p perilune-cli --test lang -- lang/off/3.4       # one section, one mode
+//! cargo test -p perilune-cli --test lang -- --exact puc/6.1-base/select.lua
+//! ```
+//!
+//! **Adding a test.** Write `lang-tests/<section>-<noun>/<name>.lua`, one file
+//! for one subject, printing its results. Its first comment lines are the
+//! header:
+//!
+//! ```text
+//! -- What the file shows (manual section).
+//! -- expect: ok                 or: -- expect: error
+//! --! file.lua:9: boom          the uncaught error's message, one line each
+//! --| first line of stdout      one line of comment for each line of output
+//! -- args: a b                  optional, the script's arguments
+//! -- skip(MODE): reason         optional; MODE is a mode below or `puc`
+//! ```
+//!
+//! Chunks are named by the file's name alone, for the trial runs in the file's
+//! folder. A program must be deterministic: no order of `pairs`, no addresses,
+//! nothing that depends on when the collector runs.
+//!
+//! **Blessing.** `UPDATE_EXPECT=1 cargo test -p perilune-cli --test lang -- [filter]`
+//! rewrites the expectations of the selected files from what PUC prints. Read
+//! the difference against the manual before committing it.
+
+#[path = "lang/bless.rs"]
+mod bless;
+#[path = "lang/case.rs"]
+mod case;
+#[path = "lang/oracle.rs"]
+mod oracle;
+#[path = "lang/outcome.rs"]
+mod outcome;
+#[path = "lang/run.rs"]
+mod run;
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+
+use case::Case;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// The modes of the binary in which every file runs.
+const MODES: [&str; 3] = ["off", "gc-stress", "small-stack"];
+
+fn main() -> ExitCode {
+    if let Some(child) = oracle::child_arguments() {
+        return oracle::run_child(&child);
+    }
+    let arguments = Arguments::from_args();
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lang-tests");
+    let blessing = std::env::var_os("UPDATE_EXPECT").is_some_and(|value| value == "1");
+
+    let mut trials = Vec::new();
+    for path in case::find(&corpus) {
+        let case = match Case::read(&corpus, &path) {
+            Ok(case) => Arc::new(case),
+            Err(message) if !blessing => {
+                let name = format!("header/{}", case::name(&corpus, &path));
+                trials.push(Trial::test(name, move || Err(Failed::from(message))));
+                continue;
+            }
+            Err(_) => Arc::new(Case::without_header(&corpus, &path)),
+        };
+        trials.push(puc_trial(&case, blessing));
+        if !blessing {
+            trials.extend(MODES.iter().map(|mode| lang_trial(&case, mode)));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The trial of one file in one mode of the binary.
+fn lang_trial(case: &Arc<Case>, mode: &'static str) -> Trial {
+    let skipped = case.skips(mode);
+    let name = format!("lang/{mode}/{}", case.name);
+    let case = Arc::clone(case);
+    Trial::test(name, move || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_perilune"));
+        command.arg(format!("--mode={mode}"));
+        let outcome = run::run(&mut command, &case, "perilune: ")?;
+        outcome.compare(&case.expected)
+    })
+    .with_ignored_flag(skipped)
+}
+
+/// The trial of one file under PUC Lua; it rewrites the header when blessing.
+fn puc_trial(case: &Arc<Case>, blessing: bool) -> Trial {
+    let skipped = case.skips("puc");
+    let name = format!("puc/{}", case.name);
+    let case = Arc::clone(case);
+    Trial::test(name, move || {
+        if blessing {
+            return bless::bless(&case.path);
+        }
+        oracle::run(&case)?.compare(&case.expected)
+    })
+    .with_ignored_flag(skipped)
+}
