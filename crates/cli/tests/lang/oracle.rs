@@ -20,11 +20,13 @@ const CHILD: &str = "--puc-child";
 /// normally, otherwise the message to report.
 const DRIVER: &[u8] = br#"
 local function report(message)
-  if type(message) == "string" then return message end
-  local meta = getmetatable(message)
-  if type(message) == "number" then return tostring(message) end
-  if meta and meta.__tostring then return tostring(message) end
-  return "(error object is a " .. type(message) .. " value)"
+  local kind = type(message)
+  if kind ~= "string" and kind ~= "number" then
+    local meta = getmetatable(message)
+    if meta and meta.__tostring then return tostring(message) end
+    message = "(error object is a " .. kind .. " value)"
+  end
+  return debug.traceback(tostring(message), 2)
 end
 local script = ...
 arg = { [0] = script, select(2, ...) }
