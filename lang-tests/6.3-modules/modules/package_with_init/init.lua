@@ -1,0 +1,2 @@
+-- A module found as an init file.
+return { name = ... .. " init" }

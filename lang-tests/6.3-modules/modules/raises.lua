@@ -1,0 +1,2 @@
+-- A module that fails while it runs.
+error("raised while loading")

@@ -1,0 +1,2 @@
+-- A module in a folder.
+return { name = (...) }
