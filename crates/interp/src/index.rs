@@ -60,7 +60,7 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
         }
         object = h;
     }
-    Err(debug::runtime_error(st, b"'__index' chain too long; possibly a loop").into_exit())
+    Err(debug::runtime_error(st, b"'__index' chain too long; possible loop").into_exit())
 }
 
 /// `object[key] := v`, metamethods included, nothing cached.
@@ -95,7 +95,7 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
         }
         object = h;
     }
-    Err(debug::runtime_error(st, b"'__newindex' chain too long; possibly a loop").into_exit())
+    Err(debug::runtime_error(st, b"'__newindex' chain too long; possible loop").into_exit())
 }
 
 /// GETFIELD and SELF after a miss: `R[A] := object[name]`.
@@ -122,7 +122,7 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
                 }
                 return get(st, i.a(), handler, name);
             }
-            Found::TooLong => return Err(debug::runtime_error(st, b"'__index' chain too long; possibly a loop").into_exit()),
+            Found::TooLong => return Err(debug::runtime_error(st, b"'__index' chain too long; possible loop").into_exit()),
         }
     }
     get(st, i.a(), object, name)

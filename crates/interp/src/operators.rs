@@ -3,7 +3,6 @@
 use perilune_bytecode::Instr;
 use perilune_runtime::arith::{ArithError, arith};
 use perilune_runtime::compare;
-use perilune_runtime::convert;
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::meta::Event;
@@ -83,21 +82,13 @@ pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b
                 s.base.add(i.a()).put(v);
                 return Ok(());
             }
-            Err(ArithError::DivideByZero) => return Err(debug::runtime_error(st, b"attempt to perform 'n//0'").into_exit()),
-            Err(ArithError::ModuloByZero) => return Err(debug::runtime_error(st, b"attempt to perform 'n%%0'").into_exit()),
+            Err(ArithError::DivideByZero) => return Err(debug::runtime_error(st, b"attempt to divide by zero").into_exit()),
+            Err(ArithError::ModuloByZero) => return Err(debug::runtime_error(st, b"attempt to perform 'n%0'").into_exit()),
             Err(_) => {}
         }
     }
     let bitwise = matches!(op, Event::BAnd | Event::BOr | Event::BXor | Event::Shl | Event::Shr | Event::BNot);
     note(st, if a.is_string() || b.is_string() { seen::STRING } else { seen::OTHER });
-    if bitwise
-        && (a.is_string() || b.is_string())
-        && let (Some(x), Some(y)) = (convert::to_integer(a), convert::to_integer(b))
-        && let Ok(v) = arith(op, Value::int(x), Value::int(y))
-    {
-        s.base.add(i.a()).put(v);
-        return Ok(());
-    }
     let mut h = Table::metamethod(s, a, op);
     if h.is_nil() {
         h = Table::metamethod(s, b, op);

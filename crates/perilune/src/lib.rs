@@ -1,1 +1,25 @@
-//! placeholder
+//! Lua 5.4 in pure Rust.
+//!
+//! An [`Engine`] is shared by threads; a [`Lua`] is one state of it: one heap and one set of globals, which stays on its thread.
+//!
+//! ```
+//! let lua = perilune::Lua::new();
+//! lua.load("x = 6 * 7").exec()?;
+//! assert_eq!(lua.load("return x").eval_string()?, "42");
+//! # Ok::<(), perilune::Error>(())
+//! ```
+//!
+//! **Invariant:** this crate does the wiring; the language lives in the crates below it.
+
+mod chunk;
+mod engine;
+mod error;
+mod lua;
+
+pub use chunk::Chunk;
+pub use engine::Engine;
+pub use error::Error;
+pub use lua::{Interrupt, Lua};
+
+/// What native functions see of a state, for the command and for libraries that come with it.
+pub use perilune_runtime::native;

@@ -11,9 +11,9 @@ pub enum ArithError {
     NotANumber,
     /// A bitwise operand has no integer representation.
     NoInteger,
-    /// "attempt to perform 'n//0'"
+    /// "attempt to divide by zero"
     DivideByZero,
-    /// "attempt to perform 'n%%0'"
+    /// "attempt to perform 'n%0'"
     ModuloByZero,
 }
 

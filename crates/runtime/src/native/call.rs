@@ -257,7 +257,7 @@ impl Cx {
             }
             object = handler.raw();
         }
-        Err(self.error("'__index' chain too long; possibly a loop"))
+        Err(self.error("'__index' chain too long; possible loop"))
     }
 
     /// `object[key] = the last value`, metamethods included; pops it.
@@ -298,7 +298,7 @@ impl Cx {
             }
             object = handler.raw();
         }
-        Err(self.error("'__newindex' chain too long; possibly a loop"))
+        Err(self.error("'__newindex' chain too long; possible loop"))
     }
 
     /// `#object`, metamethods included.

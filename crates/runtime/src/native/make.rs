@@ -126,8 +126,13 @@ impl Cx {
     pub fn set_type_metatable(&self, v: Val<'_>, m: Option<Tab<'_>>) {
         // SAFETY: N1, N2; type_metas are roots.
         unsafe {
-            let m = m.map_or(std::ptr::null_mut(), Tab::ptr);
-            Table::set_type_meta(self.state(), v.raw(), m);
+            let st = &mut *self.state();
+            let Some(i) = crate::state::type_meta_index(v.raw().tag()) else { return };
+            st.type_metas[i] = m.map_or(std::ptr::null_mut(), Tab::ptr);
+            if let Some(m) = m {
+                Table::note_metatable(st, m.ptr());
+            }
+            st.meta_epoch += 1;
         }
     }
 }
