@@ -3,7 +3,7 @@
 use super::{LocalShape, Table};
 use crate::header::GcHeader;
 use crate::meta::Event;
-use crate::state::State;
+use crate::state::{State, type_meta_index};
 use crate::value::{Tag, Value};
 
 /// Events with a bit in [`Table::absent`].
@@ -86,18 +86,11 @@ impl Table {
     /// The metatable of any value, or null.
     #[inline]
     pub unsafe fn meta_of(st: *mut State, v: Value) -> *mut Table {
-        let kind = match v.tag() {
-            Tag::TABLE => return Table::metatable(st, v.as_table()),
-            Tag::USERDATA => return (*v.as_userdata()).meta,
-            Tag::FALSE | Tag::TRUE => 1,
-            Tag::LIGHT => 2,
-            Tag::INTEGER | Tag::FLOAT => 3,
-            Tag::STRING => 4,
-            Tag::FUNCTION | Tag::NATIVE => 5,
-            Tag::THREAD => 6,
-            _ => 0,
-        };
-        (&(*st).type_metas)[kind]
+        match v.tag() {
+            Tag::TABLE => Table::metatable(st, v.as_table()),
+            Tag::USERDATA => (*v.as_userdata()).meta,
+            tag => type_meta_index(tag).map_or(std::ptr::null_mut(), |i| (&(*st).type_metas)[i]),
+        }
     }
 
     /// Notes that `m` becomes the metatable of something other than a table.
@@ -106,6 +99,16 @@ impl Table {
         let index = Table::get_str(m, (&(*st).event_names)[Event::Index as usize]);
         if index.is_table() {
             (*index.as_table()).header.flags |= GcHeader::INDEX_TARGET;
+        }
+    }
+
+    /// Sets or (null) removes the metatable of a basic type, given by one of its values, neither table nor full userdata.
+    pub unsafe fn set_type_meta(st: *mut State, v: Value, m: *mut Table) {
+        if !m.is_null() {
+            Table::note_metatable(st, m);
+        }
+        if let Some(kind) = type_meta_index(v.tag()) {
+            (&mut (*st).type_metas)[kind] = m;
         }
     }
 

@@ -40,7 +40,13 @@ unsafe fn walk(st: *mut State, t: *mut Table, name: *mut LuaString) -> Answer {
     Answer::Loop
 }
 
-unsafe fn load(st: *mut State, cache: *mut FieldCache, t: *mut Table, name: *mut LuaString, hits: &mut usize) -> Answer {
+unsafe fn load(
+    st: *mut State,
+    cache: *mut FieldCache,
+    t: *mut Table,
+    name: *mut LuaString,
+    hits: &mut usize,
+) -> Answer {
     if let Some(v) = FieldCache::hit_get(cache, t, (*st).meta_epoch) {
         *hits += 1;
         return Answer::Value(if v.is_nil() { 0 } else { v.bits() }, v.tag().0);
@@ -56,7 +62,11 @@ unsafe fn load(st: *mut State, cache: *mut FieldCache, t: *mut Table, name: *mut
 unsafe fn check_absent(st: *mut State, t: *mut Table) {
     for &e in &Event::ALL[..8] {
         if (*t).absent & 1 << e as u8 != 0 {
-            assert!(Table::get_str(t, (&(*st).event_names)[e as usize]).is_nil(), "{} is not absent", e.name());
+            assert!(
+                Table::get_str(t, (&(*st).event_names)[e as usize]).is_nil(),
+                "{} is not absent",
+                e.name()
+            );
         }
     }
 }
@@ -90,7 +100,9 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
             1 if r.one_in(2) => Table::set_metatable(st, t, std::ptr::null_mut()),
             2 => Table::set_meta_index(st, t, tables[r.below(tables.len())]),
             3 => _ = Table::metatable(st, t),
-            4 if r.one_in(8) => Table::set_str(st, t, (*st).intern(format!("k{}", r.below(90)).as_bytes()), v),
+            4 if r.one_in(8) => {
+                Table::set_str(st, t, (*st).intern(format!("k{}", r.below(90)).as_bytes()), v)
+            }
             5 => Table::set_str_const(st, t, name, v),
             6 => Table::set_str(st, t, name, v),
             7 => Table::set_int(st, t, r.below(50) as i64, v),
@@ -116,7 +128,11 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
             _ => {
                 let (cache, n) = &mut loads[r.below(12)];
                 let expected = walk(st, t, names[*n]);
-                assert_eq!(load(st, cache, t, names[*n], hits), expected, "step {step} of seed {seed}");
+                assert_eq!(
+                    load(st, cache, t, names[*n], hits),
+                    expected,
+                    "step {step} of seed {seed}"
+                );
             }
         }
         for &t in &tables {
@@ -151,7 +167,8 @@ fn stable_classes_hit() {
         Table::set_str_const(st, base, index, Value::table(base));
         Table::set_metatable(st, class, base);
         for tagged in [false, true] {
-            let (mut get_x, mut get_method, mut set_x) = (FieldCache::EMPTY, FieldCache::EMPTY, FieldCache::EMPTY);
+            let (mut get_x, mut get_method, mut set_x) =
+                (FieldCache::EMPTY, FieldCache::EMPTY, FieldCache::EMPTY);
             let mut misses = 0;
             for i in 0..10 {
                 let o = Table::new(st, 1, 0);

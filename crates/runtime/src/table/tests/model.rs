@@ -68,27 +68,44 @@ unsafe fn compare(t: *mut Table, model: &HashMap<Key, Value>) {
     assert_eq!(seen, model.len());
 }
 
+/// Some of a collection, in any mode, so that the table is seen half marked, old, and so on.
+unsafe fn collect(st: *mut State, r: &mut Random) {
+    match r.below(8) {
+        0 => _ = (*st).gc_set_generational(20, 100),
+        1 => _ = (*st).gc_set_incremental(200, 100, 13),
+        2 => _ = (*st).gc_full(),
+        _ => _ = (*st).gc_step(0),
+    }
+}
+
 unsafe fn run(st: *mut State, seed: u64, steps: usize) {
     let mut r = Random(seed);
     let mut model: HashMap<Key, Value> = HashMap::new();
     let t = Table::new(st, r.below(5) as u8, r.below(6) as u32);
+    (*st).host_roots = vec![Value::table(t)];
     let (spread, bias) = (1 << r.below(8), r.below(4));
     if r.one_in(4) {
         Table::make_environment(st, t);
     }
     for step in 0..steps {
         match r.below(40) {
+            0 if r.one_in(2) => collect(st, &mut r),
             0 => {
                 let meta = if r.one_in(3) { std::ptr::null_mut() } else { Table::new(st, 0, 0) };
                 Table::set_metatable(st, t, meta);
             }
             1 => {
-                let items: Vec<Value> = (0..r.below(12)).map(|_| random_value(st, &mut r, bias)).collect();
+                let items: Vec<Value> =
+                    (0..r.below(12)).map(|_| random_value(st, &mut r, bias)).collect();
                 let start = if r.one_in(2) { Table::length(t) as usize } else { r.below(spread) };
                 Table::set_list(st, t, start as u32, items.as_ptr(), items.len());
                 for (i, &v) in items.iter().enumerate() {
                     let key = Key::Int((start + i) as i64 + 1);
-                    if v.is_nil() { model.remove(&key) } else { model.insert(key, v) };
+                    if v.is_nil() {
+                        model.remove(&key)
+                    } else {
+                        model.insert(key, v)
+                    };
                 }
             }
             2..8 => {
@@ -121,7 +138,11 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
                 } else {
                     Table::set(st, t, key, v).unwrap();
                 }
-                if v.is_nil() { model.remove(&k) } else { model.insert(k, v) };
+                if v.is_nil() {
+                    model.remove(&k)
+                } else {
+                    model.insert(k, v)
+                };
                 assert!(Table::get(t, key).same_bits(v));
             }
         }
