@@ -13,38 +13,34 @@ use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Value};
 
-/// Longest chain of tables that is walked here.
-const MAX_CHAIN: usize = 100;
+/// Longest chain of tables (PUC's `MAXTAGLOOP`).
+const MAX_CHAIN: usize = 2000;
 
 /// What the lookup of a field came to.
 #[derive(Clone, Copy)]
-pub enum GetResult {
+pub enum Found {
     /// The value, not nil.
-    Found(Value),
+    Value(Value),
     /// There is no such field and no metamethod to ask.
     Nil,
-    /// `handler` stands under `__index` in the metatable of `receiver`: call it with `receiver`, or index it. It is a table only
-    /// when the chain is very long.
+    /// `handler`, a function or anything but a table, stands under `__index` in the metatable of `receiver`: call or index it.
     Metamethod {
         /// The value of `__index`.
         handler: Value,
         /// The table that it was found for.
         receiver: Value,
     },
+    /// "'__index' chain too long; possibly a loop"
+    TooLong,
 }
 
 /// What a store to a field came to.
 #[derive(Clone, Copy)]
-pub enum SetResult {
+pub enum Stored {
     /// Done.
-    Stored,
-    /// Nothing was stored: the field is absent from `receiver`, whose metatable has `handler` under `__newindex`.
-    NewIndex {
-        /// The value of `__newindex`.
-        handler: Value,
-        /// The table.
-        receiver: Value,
-    },
+    Done,
+    /// Nothing was stored: the field is absent and the table's metatable has this `__newindex`.
+    NewIndex(Value),
 }
 
 impl FieldCache {
@@ -209,7 +205,7 @@ impl Table {
         cache: *mut FieldCache,
         t: *mut Table,
         name: *mut LuaString,
-    ) -> GetResult {
+    ) -> Found {
         let mut entry =
             FieldEntry { epoch: (*st).meta_epoch, meta: (*t).meta, ..FieldEntry::EMPTY };
         let mut cacheable = !(*t).shape.is_null() && LuaString::is_short(name);
@@ -226,7 +222,7 @@ impl Table {
             if own_slot.is_some() {
                 FieldCache::record(cache, entry);
             }
-            return if own.is_nil() { GetResult::Nil } else { GetResult::Found(own) };
+            return if own.is_nil() { Found::Nil } else { Found::Value(own) };
         }
         entry.chain_shape = (*t).header.word;
         let mut current = t;
@@ -236,10 +232,10 @@ impl Table {
                 if cacheable {
                     FieldCache::record(cache, entry);
                 }
-                return GetResult::Nil;
+                return Found::Nil;
             }
             if !handler.is_table() {
-                return GetResult::Metamethod { handler, receiver: Value::table(current) };
+                return Found::Metamethod { handler, receiver: Value::table(current) };
             }
             current = handler.as_table();
             (*current).header.flags |= GcHeader::INDEX_TARGET;
@@ -256,10 +252,10 @@ impl Table {
                     };
                     FieldCache::record(cache, entry);
                 }
-                return GetResult::Found(v);
+                return Found::Value(v);
             }
         }
-        GetResult::Metamethod { handler: Value::table(current), receiver: Value::table(current) }
+        Found::TooLong
     }
 
     /// The table's `__index`, which a cache is going to depend on: it watches the metatable.
@@ -281,7 +277,7 @@ impl Table {
         t: *mut Table,
         name: *mut LuaString,
         v: Value,
-    ) -> SetResult {
+    ) -> Stored {
         let shaped = !(*t).shape.is_null() && LuaString::is_short(name);
         let slot = if shaped { LocalShape::find((*t).shape, name) } else { None };
         let old = match slot {
@@ -291,12 +287,12 @@ impl Table {
         if old.is_nil() && !Table::lacks_newindex(t) {
             let handler = Table::event(st, t, Event::NewIndex);
             if !handler.is_nil() {
-                return SetResult::NewIndex { handler, receiver: Value::table(t) };
+                return Stored::NewIndex(handler);
             }
         }
         if !shaped {
             Table::set_node(st, t, Value::string(name), v);
-            return SetResult::Stored;
+            return Stored::Done;
         }
         if let Some(slot) = slot {
             FieldCache::record(
@@ -304,10 +300,10 @@ impl Table {
                 FieldEntry { own_shape: (*t).header.word, slot, ..FieldEntry::EMPTY },
             );
             Table::write_field(st, t, slot, v);
-            return SetResult::Stored;
+            return Stored::Done;
         }
         if v.is_nil() {
-            return SetResult::Stored;
+            return Stored::Done;
         }
         let from = (*t).header.word;
         Table::set_str_const(st, t, name, v);
@@ -319,7 +315,7 @@ impl Table {
                 FieldEntry { chain_shape: from, slot, successor, ..FieldEntry::EMPTY },
             );
         }
-        SetResult::Stored
+        Stored::Done
     }
 }
 

@@ -30,7 +30,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-pub use cache::{GetResult, SetResult};
+pub use cache::{Found, Stored};
 pub use hash::DEAD_KEY;
 pub use local_shape::LocalShape;
 pub use next::InvalidKey;

@@ -5,7 +5,7 @@ use crate::instance::FieldCache;
 use crate::meta::Event;
 use crate::state::State;
 use crate::string::LuaString;
-use crate::table::{GetResult, SetResult, Table};
+use crate::table::{Found, Stored, Table};
 use crate::value::Value;
 
 const NAMES: [&str; 6] = ["a", "b", "method", "x", "__index", "__newindex"];
@@ -22,7 +22,7 @@ enum Answer {
 unsafe fn walk(st: *mut State, t: *mut Table, name: *mut LuaString) -> Answer {
     let index = Value::string((&(*st).event_names)[Event::Index as usize]);
     let mut t = t;
-    for _ in 0..100 {
+    for _ in 0..2000 {
         let v = Table::get(t, Value::string(name));
         let handler = match (*t).meta {
             0 => Value::NIL,
@@ -52,10 +52,10 @@ unsafe fn load(
         return Answer::Value(if v.is_nil() { 0 } else { v.bits() }, v.tag().0);
     }
     match Table::cache_get(st, cache, t, name) {
-        GetResult::Found(v) => Answer::Value(v.bits(), v.tag().0),
-        GetResult::Nil => Answer::Value(0, 0),
-        GetResult::Metamethod { handler, .. } if handler.is_table() => Answer::Loop,
-        GetResult::Metamethod { handler, .. } => Answer::Call(handler.bits()),
+        Found::Value(v) => Answer::Value(v.bits(), v.tag().0),
+        Found::Nil => Answer::Value(0, 0),
+        Found::TooLong => Answer::Loop,
+        Found::Metamethod { handler, .. } => Answer::Call(handler.bits()),
     }
 }
 
@@ -120,7 +120,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
                 let old = Table::get(t, key);
                 let stores = !old.is_nil() || handler.is_nil();
                 let done = FieldCache::hit_set(st, cache, t, v)
-                    || matches!(Table::cache_set(st, cache, t, name, v), SetResult::Stored);
+                    || matches!(Table::cache_set(st, cache, t, name, v), Stored::Done);
                 assert_eq!(done, stores, "step {step} of seed {seed}");
                 let expected = if stores { v } else { old };
                 assert!(Table::get(t, key).same_bits(expected), "step {step} of seed {seed}");
@@ -185,7 +185,7 @@ fn stable_classes_hit() {
                     let v = FieldCache::hit_get(cache, o, (*st).meta_epoch).unwrap_or_else(|| {
                         misses += 1;
                         match Table::cache_get(st, cache, o, name) {
-                            GetResult::Found(v) => v,
+                            Found::Value(v) => v,
                             _ => Value::NIL,
                         }
                     });
@@ -195,7 +195,7 @@ fn stable_classes_hit() {
                 Table::set_str_const(st, o, x, Value::NIL);
                 if FieldCache::hit_get(&get_x, o, (*st).meta_epoch).is_none() {
                     misses += 1;
-                    assert!(matches!(Table::cache_get(st, &mut get_x, o, x), GetResult::Nil));
+                    assert!(matches!(Table::cache_get(st, &mut get_x, o, x), Found::Nil));
                 }
             }
             assert_eq!(misses, 4);
