@@ -92,9 +92,16 @@ pub fn hash_bytes(bytes: &[u8]) -> u32 {
         h = fold(h ^ u64::from_le_bytes(*c), K);
     }
     if !rest.is_empty() {
-        let mut last = [0u8; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        h = fold(h ^ u64::from_le_bytes(last), K);
+        // Reads that overlap, where a copy of so many bytes would be a call.
+        let last = if let Some(last) = bytes.last_chunk::<8>() {
+            u64::from_le_bytes(*last)
+        } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+            u32::from_le_bytes(*low) as u64 | (u32::from_le_bytes(*high) as u64) << 32
+        } else {
+            let n = bytes.len();
+            bytes[0] as u64 | (bytes[n / 2] as u64) << 8 | (bytes[n - 1] as u64) << 16
+        };
+        h = fold(h ^ last, K);
     }
     let h = fold(h, 0xE703_7ED1_A0B4_28DB);
     (h ^ (h >> 32)) as u32

@@ -61,6 +61,7 @@ impl Table {
     }
 
     /// Number of the node where the search for `key` starts. There are nodes.
+    #[inline]
     unsafe fn main_position(t: *mut Table, key: Value) -> usize {
         let log = (*t).log_nodes;
         match key.tag() {

@@ -103,7 +103,8 @@ impl Table {
             }
         };
         note(key);
-        for i in 0..node_count {
+        let scan = if inside > 0 { node_count } else { 0 };
+        for i in 0..scan {
             let n = nodes.add(i);
             if !Node::value(n).is_nil() {
                 note(Node::key(n));
@@ -134,6 +135,7 @@ impl Table {
     }
 
     /// Puts a key that is in no part where it belongs; there is room.
+    #[inline]
     unsafe fn re_enter(st: *mut State, t: *mut Table, key: Value, node_value: Value) {
         if key.is_int() && (key.as_int() as u64).wrapping_sub(1) < (*t).array_len as u64 {
             Table::put_element(st, t, key.as_int() as u32 - 1, node_value);

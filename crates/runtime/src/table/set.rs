@@ -40,7 +40,7 @@ impl Table {
     #[inline]
     pub unsafe fn set_str_const(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
         if (*t).shape.is_null() || !LuaString::is_short(name) {
-            return Table::set_node(st, t, Value::string(name), v);
+            return Table::set_str_node(st, t, name, v);
         }
         match LocalShape::find((*t).shape, name) {
             Some(slot) => Table::write_field(st, t, slot, v),
@@ -67,7 +67,37 @@ impl Table {
                 None => Table::make_dictionary(st, t, 1),
             }
         }
-        Table::set_node(st, t, Value::string(name), v);
+        Table::set_str_node(st, t, name, v);
+    }
+
+    /// Stores `v` under a string key that lives in the hash part.
+    #[inline]
+    unsafe fn set_str_node(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
+        if !Table::set_existing_short(st, t, name, v) {
+            Table::set_node(st, t, Value::string(name), v);
+        }
+    }
+
+    /// The plain case: a short string in a dictionary, with a value. `false` when it is not that plain.
+    #[inline]
+    unsafe fn set_existing_short(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        v: Value,
+    ) -> bool {
+        if !LuaString::is_short(name)
+            || (*t).nodes.is_null()
+            || (*t).header.flags & super::WATCHED != 0
+        {
+            return false;
+        }
+        let n = Table::node_of_short(t, name);
+        if n.is_null() || Node::value(n).is_nil() {
+            return false;
+        }
+        Node::put(st, t, n, v);
+        true
     }
 
     /// Stores `v` under a normalised key that lives in the hash part.
@@ -136,7 +166,8 @@ impl Table {
                 _ => false,
             };
         }
-        Table::set_existing_node(st, t, Value::string(name), v)
+        Table::set_existing_short(st, t, name, v)
+            || Table::set_existing_node(st, t, Value::string(name), v)
     }
 
     unsafe fn set_existing_node(st: *mut State, t: *mut Table, key: Value, v: Value) -> bool {
