@@ -142,7 +142,7 @@ impl State {
     unsafe fn alloc_overflow(&mut self, size: usize) -> *mut u8 {
         if self.heap.blocks.overflow.len() < size {
             let bytes = self.heap.blocks.renew_overflow();
-            self.charge(bytes as isize);
+            self.charge(bytes);
         }
         let hole = &mut self.heap.blocks.overflow;
         let p = hole.0;

@@ -1,7 +1,9 @@
 //! Blocks of lines, the chunks they come in, and the holes in them.
 //!
-//! A block is 32 KB, aligned to its size, so that an object's address gives its block. Its first line is the header,
-//! which begins with one mark byte for each line. Blocks come from the system in chunks of 1 MB.
+//! A block is 32 KB, aligned to its size, so that an object's address gives its block. One of its lines is the header,
+//! which begins with one mark byte for each line. Which line that is follows from the address: were it the first of each,
+//! the marks of all blocks would fall into the same few sets of the processor's caches. Blocks come from the system in
+//! chunks of 1 MB.
 
 use std::alloc::Layout;
 use std::ptr;
@@ -31,13 +33,40 @@ const HEADER_MARK: u8 = 0xFF;
 
 /// The header of a block.
 #[repr(C)]
-pub(crate) struct Block {
+struct Header {
     /// A byte for each line.
-    pub(crate) marks: [u8; LINES],
+    marks: [u8; LINES],
     chunk: u32,
 }
 
-const _: () = assert!(size_of::<Block>() <= LINE);
+const _: () = assert!(size_of::<Header>() <= LINE);
+
+/// The number of the header's line, from an address in the block.
+#[inline(always)]
+const fn header_line(address: usize) -> usize {
+    (address / BLOCK) % LINES
+}
+
+/// A block, by the address where it begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Block(*mut u8);
+
+impl Block {
+    const NONE: Block = Block(ptr::null_mut());
+
+    unsafe fn header(self) -> *mut Header {
+        self.0.add(header_line(self.0.addr()) * LINE).cast()
+    }
+    unsafe fn line(self, i: usize) -> *mut u8 {
+        self.0.add(i * LINE)
+    }
+    unsafe fn marks<'a>(self) -> &'a mut [u8; LINES] {
+        &mut (*self.header()).marks
+    }
+    unsafe fn hole(self, (first, end): (usize, usize)) -> Hole {
+        Hole(self.line(first), self.line(end))
+    }
+}
 
 /// Bytes from `.0` up to `.1`.
 #[derive(Clone, Copy)]
@@ -60,16 +89,16 @@ struct Chunk {
 pub(crate) struct Blocks {
     chunks: Vec<Chunk>,
     /// Without any object.
-    free: Vec<*mut Block>,
+    free: Vec<Block>,
     /// The others; those below `unswept` have not been swept since the last cycle.
-    used: Vec<*mut Block>,
+    used: Vec<Block>,
     unswept: usize,
     /// Swept, with holes that nobody uses yet.
-    recyclable: Vec<*mut Block>,
+    recyclable: Vec<Block>,
     /// Ends of blocks that were given up for a larger object.
     spare: Vec<Hole>,
     /// Block whose holes are being used, and the line where the search goes on.
-    current: *mut Block,
+    current: Block,
     next_line: usize,
     /// Where objects larger than a line go that do not fit into the current hole.
     pub(crate) overflow: Hole,
@@ -94,7 +123,7 @@ impl Blocks {
             unswept: 0,
             recyclable: Vec::new(),
             spare: Vec::new(),
-            current: ptr::null_mut(),
+            current: Block::NONE,
             next_line: LINES,
             overflow: Hole::NONE,
             live_mark: 0,
@@ -105,17 +134,16 @@ impl Blocks {
     /// The next hole for small objects: at least a line.
     pub(crate) unsafe fn next_hole(&mut self) -> Hole {
         loop {
-            if !self.current.is_null() {
-                if let Some((first, end)) = find_hole(self.current, self.next_line) {
-                    self.next_line = end;
-                    let base = self.current.cast::<u8>();
-                    let hole = Hole(base.add(first * LINE), base.add(end * LINE));
+            if self.current != Block::NONE {
+                if let Some(lines) = find_hole(self.current, self.next_line) {
+                    self.next_line = lines.1;
+                    let hole = self.current.hole(lines);
                     if self.checked {
                         debug::check_poison(hole.0, hole.len());
                     }
                     return hole;
                 }
-                self.current = ptr::null_mut();
+                self.current = Block::NONE;
             }
             if let Some(hole) = self.spare.pop() {
                 return hole;
@@ -127,27 +155,33 @@ impl Blocks {
                     None => self.take_free(),
                 },
             };
-            self.next_line = 1;
+            self.next_line = 0;
         }
     }
 
-    /// A whole block for objects larger than a line; what is left of the last one becomes a spare hole. Returns the bytes
-    /// of the new hole less those of the spare one.
-    pub(crate) unsafe fn renew_overflow(&mut self) -> usize {
-        let rest = self.overflow.len();
-        if rest >= LINE {
-            self.spare.push(self.overflow);
+    /// Room for objects larger than a line: the larger part of a free block. Its other part, and what is left of the
+    /// last such room, become spare holes. Returns the bytes of the new room less those of the old rest.
+    pub(crate) unsafe fn renew_overflow(&mut self) -> isize {
+        let rest = self.overflow;
+        if rest.len() >= LINE {
+            self.spare.push(rest);
         }
-        let base = self.take_free().cast::<u8>();
-        self.overflow = Hole(base.add(LINE), base.add(BLOCK));
+        let b = self.take_free();
+        let h = header_line(b.0.addr());
+        let (below, above) = (b.hole((0, h)), b.hole((h + 1, LINES)));
+        let (larger, smaller) = if h >= LINES / 2 { (below, above) } else { (above, below) };
+        if smaller.len() > 0 {
+            self.spare.push(smaller);
+        }
+        self.overflow = larger;
         if self.checked {
-            debug::check_poison(self.overflow.0, self.overflow.len());
+            debug::check_poison(larger.0, larger.len());
         }
-        BLOCK - LINE - if rest >= LINE { rest } else { 0 }
+        larger.len() as isize - if rest.len() >= LINE { rest.len() as isize } else { 0 }
     }
 
     /// A free block, which is entered among the used ones.
-    unsafe fn take_free(&mut self) -> *mut Block {
+    unsafe fn take_free(&mut self) -> Block {
         let b = match self.free.pop() {
             Some(b) => b,
             None => self.fresh(),
@@ -157,7 +191,7 @@ impl Blocks {
     }
 
     /// A block never used before.
-    unsafe fn fresh(&mut self) -> *mut Block {
+    unsafe fn fresh(&mut self) -> Block {
         if self.chunks.last().is_none_or(|c| c.touched == CHUNK_BLOCKS) {
             let base = std::alloc::alloc(CHUNK);
             if base.is_null() {
@@ -169,21 +203,20 @@ impl Blocks {
         }
         let index = self.chunks.len() - 1;
         let chunk = &mut self.chunks[index];
-        let b = chunk.base.add(chunk.touched * BLOCK).cast::<Block>();
+        let b = Block(chunk.base.add(chunk.touched * BLOCK));
         chunk.touched += 1;
-        (&raw mut (*b).marks).cast::<u8>().write_bytes(FREE, LINES);
-        (*b).marks[0] = HEADER_MARK;
-        (&raw mut (*b).chunk).write(index as u32);
         if self.checked {
-            debug::poison(b.cast::<u8>().add(LINE), BLOCK - LINE);
+            debug::poison(b.0, BLOCK);
         }
+        b.header().write(Header { marks: [FREE; LINES], chunk: index as u32 });
+        b.marks()[header_line(b.0.addr())] = HEADER_MARK;
         b
     }
 
     /// After marking: all blocks are to be swept, and no hole found so far is used any more.
     pub(crate) fn begin_sweep(&mut self, mark: u8) {
         debug_assert_eq!(self.unswept, 0);
-        self.current = ptr::null_mut();
+        self.current = Block::NONE;
         self.overflow = Hole::NONE;
         self.spare.clear();
         self.recyclable.clear();
@@ -192,7 +225,7 @@ impl Blocks {
     }
 
     /// Sweeps until a block with a hole turns up.
-    unsafe fn sweep_for_holes(&mut self) -> Option<*mut Block> {
+    unsafe fn sweep_for_holes(&mut self) -> Option<Block> {
         while self.unswept > 0 {
             self.unswept -= 1;
             let b = self.used[self.unswept];
@@ -223,17 +256,19 @@ impl Blocks {
         self.unswept == 0
     }
 
-    unsafe fn sweep_block(&mut self, b: *mut Block) -> Swept {
+    unsafe fn sweep_block(&mut self, b: Block) -> Swept {
         if self.checked {
             return self.sweep_checked(b);
         }
         let live = self.live_mark;
         let mut count = 0;
-        for m in &mut (&mut (*b).marks)[1..] {
+        let marks = b.marks();
+        for m in marks.iter_mut() {
             let keep = *m == live;
             *m = if keep { live } else { FREE };
             count += keep as usize;
         }
+        marks[header_line(b.0.addr())] = HEADER_MARK;
         Blocks::outcome(count)
     }
 
@@ -246,19 +281,22 @@ impl Blocks {
     }
 
     /// As `sweep_block`, with poison and quarantine: a line is free when it was not live at two sweeps in a row.
-    unsafe fn sweep_checked(&mut self, b: *mut Block) -> Swept {
+    unsafe fn sweep_checked(&mut self, b: Block) -> Swept {
         let mut taken = 0;
-        for i in 1..LINES {
-            let line = b.cast::<u8>().add(i * LINE);
-            let m = (*b).marks[i];
-            if m == self.live_mark {
+        let marks = b.marks();
+        for (i, m) in marks.iter_mut().enumerate() {
+            let line = b.line(i);
+            if *m == HEADER_MARK {
+                continue;
+            }
+            if *m == self.live_mark {
                 taken += 1;
-            } else if m == QUARANTINED {
+            } else if *m == QUARANTINED {
                 debug::check_poison(line, LINE);
-                (*b).marks[i] = FREE;
+                *m = FREE;
             } else {
                 debug::poison(line, LINE);
-                (*b).marks[i] = QUARANTINED;
+                *m = QUARANTINED;
                 taken += 1;
             }
         }
@@ -274,7 +312,7 @@ impl Blocks {
         let mut spare = (self.free.len() - keep) / CHUNK_BLOCKS;
         let mut count = vec![0usize; self.chunks.len()];
         for &b in &self.free {
-            count[(*b).chunk as usize] += 1;
+            count[(*b.header()).chunk as usize] += 1;
         }
         let mut gone = vec![false; self.chunks.len()];
         for (i, n) in count.iter().enumerate() {
@@ -283,7 +321,7 @@ impl Blocks {
                 spare -= 1;
             }
         }
-        self.free.retain(|&b| !gone[(*b).chunk as usize]);
+        self.free.retain(|&b| !gone[(*b.header()).chunk as usize]);
         for i in (0..self.chunks.len()).rev() {
             if gone[i] {
                 std::alloc::dealloc(self.chunks[i].base, CHUNK);
@@ -293,7 +331,7 @@ impl Blocks {
         }
         for (i, chunk) in self.chunks.iter().enumerate() {
             for k in 0..chunk.touched {
-                (*chunk.base.add(k * BLOCK).cast::<Block>()).chunk = i as u32;
+                (*Block(chunk.base.add(k * BLOCK)).header()).chunk = i as u32;
             }
         }
     }
@@ -312,28 +350,34 @@ impl Blocks {
 }
 
 /// The first run of free lines from line `from` on: its first line and the line behind it.
-unsafe fn find_hole(b: *mut Block, from: usize) -> Option<(usize, usize)> {
-    let marks = &(*b).marks;
+unsafe fn find_hole(b: Block, from: usize) -> Option<(usize, usize)> {
+    let marks = b.marks();
     let first = from + marks[from..].iter().position(|m| *m == FREE)?;
     let end = marks[first..].iter().position(|m| *m != FREE).map_or(LINES, |n| first + n);
     Some((first, end))
 }
 
+/// The marks of the block that `p` lies in.
+#[inline(always)]
+unsafe fn marks_of(p: *mut u8) -> *mut u8 {
+    let a = p.addr();
+    ptr::with_exposed_provenance_mut((a & !(BLOCK - 1)) + header_line(a) * LINE)
+}
+
 /// Sets the marks of all lines that `size` bytes at `p` touch.
 #[inline(always)]
 pub(crate) unsafe fn mark_lines(p: *mut u8, size: usize, mark: u8) {
-    let marks = ptr::with_exposed_provenance_mut::<u8>(p.addr() & !(BLOCK - 1));
+    let marks = marks_of(p);
     let offset = p.addr() & (BLOCK - 1);
     let (first, last) = (offset / LINE, (offset + size - 1) / LINE);
-    debug_assert!(first > 0 && last < LINES);
+    debug_assert!(last < LINES);
     for i in first..=last {
-        debug_assert!(*marks.add(i) != QUARANTINED, "a live object lies in freed memory");
+        debug_assert!(*marks.add(i) < QUARANTINED, "a live object lies in freed memory");
         *marks.add(i) = mark;
     }
 }
 
 /// The mark of the line that `p` lies in.
 pub(crate) unsafe fn line_mark(p: *mut u8) -> u8 {
-    let marks = ptr::with_exposed_provenance_mut::<u8>(p.addr() & !(BLOCK - 1));
-    *marks.add((p.addr() & (BLOCK - 1)) / LINE)
+    *marks_of(p).add((p.addr() & (BLOCK - 1)) / LINE)
 }

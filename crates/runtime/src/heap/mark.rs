@@ -1,6 +1,7 @@
 //! Marking: reaching objects, and tracing them from a stack of gray ones.
 
 use super::block::{self, SMALL_MAX};
+use super::gray::{Gray, Tracer};
 use super::large::Large;
 use super::trace::{self, Visitor};
 use super::weak::Weakness;
@@ -21,7 +22,7 @@ pub(crate) struct Marker {
     /// Bytes looked at: the measure of a slice.
     pub(crate) work: usize,
     /// Reached, not yet traced.
-    pub(crate) gray: Vec<*mut GcHeader>,
+    pub(crate) gray: Gray,
     /// Logged by the barrier: to be traced (again) by the atomic step.
     pub(crate) again: Vec<*mut GcHeader>,
     /// The atomic step runs: weak tables are sorted, dead stack slots cleared.
@@ -52,7 +53,7 @@ impl Marker {
             mark: 1,
             live: 0,
             work: 0,
-            gray: Vec::new(),
+            gray: Gray::new(),
             again: Vec::new(),
             atomic: false,
             recount: false,
@@ -134,15 +135,6 @@ impl Marker {
         }
     }
 
-    /// Traces gray objects until there are none or `budget` bytes were looked at.
-    pub(crate) unsafe fn propagate(&mut self, budget: usize) {
-        let end = self.work.saturating_add(budget);
-        while self.work < end {
-            let Some(o) = self.gray.pop() else { return };
-            self.trace(o);
-        }
-    }
-
     /// Traces all that is gray.
     pub(crate) unsafe fn propagate_all(&mut self) {
         self.propagate(usize::MAX);
@@ -155,27 +147,25 @@ impl Marker {
             Kind::Thread => self.trace_thread(o.cast()),
             _ => {
                 (*o).flags |= GcHeader::UNLOGGED;
-                trace::visit_children(o, self);
+                trace::visit_children(o, &mut Tracer(self));
             }
         }
     }
 
     unsafe fn trace_table(&mut self, t: *mut Table) {
         (*t).header.flags |= GcHeader::UNLOGGED;
-        trace::visit_table_frame(t, self);
+        trace::visit_table_frame(t, &mut Tracer(self));
         let weakness = if (*t).meta == 0 { Weakness::None } else { self.weakness(t) };
         if weakness != Weakness::None {
             return self.trace_weak(t, weakness);
         }
-        trace::visit_fields(t, self);
-        trace::visit_array(t, self);
-        trace::visit_nodes(t, self);
+        self.trace_entries(t);
     }
 
     /// Traces a thread; in the atomic step also clears the slots above the live ones.
     pub(crate) unsafe fn trace_thread(&mut self, th: *mut Thread) {
         let top = (*th).top;
-        trace::visit_thread(th, self);
+        trace::visit_thread(th, &mut Tracer(self));
         self.work += top.offset_from((*th).stack) as usize * 16;
         if self.atomic {
             let end = (*th).stack.add((*th).capacity);

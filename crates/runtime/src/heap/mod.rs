@@ -32,6 +32,7 @@ mod boxed;
 mod cycle;
 mod debug;
 mod finalize;
+mod gray;
 mod large;
 mod mark;
 mod pacing;

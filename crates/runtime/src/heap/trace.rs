@@ -82,8 +82,8 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
             let t = o.cast::<Table>();
             visit_table_frame(t, v);
             visit_fields(t, v);
-            visit_array(t, v);
-            visit_nodes(t, v);
+            visit_array(t, 0, usize::MAX, v);
+            visit_nodes(t, 0, usize::MAX, v);
         }
         Kind::LuaClosure => {
             let c = o.cast::<LuaClosure>();
@@ -164,11 +164,11 @@ pub(crate) unsafe fn any_array(t: *mut Table) -> (*mut u64, *mut Tag) {
     (bits, bits.add((*t).array_cap as usize).cast())
 }
 
-/// Values of the array part.
-pub(crate) unsafe fn visit_array<V: Visitor>(t: *mut Table, v: &mut V) {
+/// Values of the array part, elements from `first` up to `end`.
+pub(crate) unsafe fn visit_array<V: Visitor>(t: *mut Table, first: usize, end: usize, v: &mut V) {
     let (bits, tags) = any_array(t);
     if !bits.is_null() {
-        for i in 0..(*t).array_len as usize {
+        for i in first..end.min((*t).array_len as usize) {
             v.value(Value::from_parts(*bits.add(i), *tags.add(i)));
         }
     }
@@ -180,14 +180,15 @@ pub(crate) unsafe fn is_empty(n: *mut Node) -> bool {
     (*n).value_tag == Tag::NIL
 }
 
-/// Keys and values of the hash part.
-pub(crate) unsafe fn visit_nodes<V: Visitor>(t: *mut Table, v: &mut V) {
-    let nodes = (*t).nodes;
-    if nodes.is_null() {
-        return;
-    }
-    for i in 0..1usize << (*t).log_nodes {
-        let n = nodes.add(i);
+/// Number of nodes of the hash part.
+pub(crate) unsafe fn node_count(t: *mut Table) -> usize {
+    if (*t).nodes.is_null() { 0 } else { 1 << (*t).log_nodes }
+}
+
+/// Keys and values of the hash part, nodes from `first` up to `end`.
+pub(crate) unsafe fn visit_nodes<V: Visitor>(t: *mut Table, first: usize, end: usize, v: &mut V) {
+    for i in first..end.min(node_count(t)) {
+        let n = (*t).nodes.add(i);
         if !is_empty(n) {
             v.value(Value::from_parts((*n).key_bits, (*n).key_tag));
             v.value(Value::from_parts((*n).value_bits, (*n).value_tag));

@@ -70,7 +70,7 @@ impl Marker {
                 } else {
                     // Fields and elements have keys that are values.
                     trace::visit_fields(t, self);
-                    trace::visit_array(t, self);
+                    trace::visit_array(t, 0, usize::MAX, self);
                 }
             }
             Weakness::Both => {
@@ -87,8 +87,8 @@ impl Marker {
         let before = self.gray.len();
         let mut unreached = false;
         trace::visit_fields(t, self);
-        trace::visit_array(t, self);
-        let count = node_count(t);
+        trace::visit_array(t, 0, usize::MAX, self);
+        let count = trace::node_count(t);
         for i in 0..count {
             let n = (*t).nodes.add(if backwards { count - 1 - i } else { i });
             if trace::is_empty(n) {
@@ -135,7 +135,7 @@ impl Marker {
             while listed < self.ephemerons.len() {
                 let t = self.ephemerons[listed];
                 listed += 1;
-                for i in 0..node_count(t) {
+                for i in 0..trace::node_count(t) {
                     let n = (*t).nodes.add(i);
                     if trace::is_empty(n) {
                         continue;
@@ -190,7 +190,7 @@ impl Marker {
             }
         }
         self.clear_array(t);
-        for i in 0..node_count(t) {
+        for i in 0..trace::node_count(t) {
             let n = (*t).nodes.add(i);
             if trace::is_empty(n) {
                 kill(n);
@@ -236,7 +236,7 @@ impl Marker {
 
     /// Removes the entries of `t` whose keys are not reached.
     pub(crate) unsafe fn clear_keys(&mut self, t: *mut Table) {
-        for i in 0..node_count(t) {
+        for i in 0..trace::node_count(t) {
             let n = (*t).nodes.add(i);
             if !trace::is_empty(n) && self.is_cleared(key(n)) {
                 empty(n);
@@ -250,7 +250,7 @@ impl Marker {
 
 /// Visits the keys of entries that are not empty; kills the others.
 unsafe fn visit_keys<V: Visitor>(t: *mut Table, v: &mut V) {
-    for i in 0..node_count(t) {
+    for i in 0..trace::node_count(t) {
         let n = (*t).nodes.add(i);
         if trace::is_empty(n) {
             kill(n);
@@ -258,10 +258,6 @@ unsafe fn visit_keys<V: Visitor>(t: *mut Table, v: &mut V) {
             v.value(key(n));
         }
     }
-}
-
-unsafe fn node_count(t: *mut Table) -> usize {
-    if (*t).nodes.is_null() { 0 } else { 1 << (*t).log_nodes }
 }
 
 unsafe fn key(n: *mut Node) -> Value {

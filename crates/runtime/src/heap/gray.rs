@@ -1,0 +1,163 @@
+//! What marking has still to do: objects to be traced, and large tables traced in part.
+//!
+//! References found while tracing pass through a short queue before their objects are looked at, and are prefetched as they
+//! enter it: most of the time of marking is spent waiting for headers to come from memory.
+
+use super::mark::Marker;
+use super::trace::{self, Visitor};
+use crate::header::GcHeader;
+use crate::table::{Node, Table};
+
+/// Objects in the queue; a power of two.
+const AHEAD: usize = 16;
+/// Array elements or nodes of a large table visited before what they refer to is traced.
+const PART: usize = 128;
+
+/// A table of which some entries are still to be visited. What is stored into it meanwhile is logged by the barrier.
+struct Part {
+    table: *mut Table,
+    /// Nodes; else array elements.
+    nodes: bool,
+    next: usize,
+}
+
+/// The work list.
+pub(crate) struct Gray {
+    stack: Vec<*mut GcHeader>,
+    parts: Vec<Part>,
+    ahead: [*mut GcHeader; AHEAD],
+    at: usize,
+}
+
+impl Gray {
+    pub(crate) const fn new() -> Gray {
+        Gray { stack: Vec::new(), parts: Vec::new(), ahead: [std::ptr::null_mut(); AHEAD], at: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, o: *mut GcHeader) {
+        self.stack.push(o);
+    }
+
+    /// Number of objects pushed and not yet taken.
+    pub(crate) fn len(&self) -> usize {
+        self.stack.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stack.is_empty() && self.parts.is_empty()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.stack.clear();
+        self.parts.clear();
+        self.ahead = [std::ptr::null_mut(); AHEAD];
+    }
+
+    /// Enters `o`, and gives the one whose turn it is, or null.
+    #[inline(always)]
+    fn enqueue(&mut self, o: *mut GcHeader) -> *mut GcHeader {
+        let turn = std::mem::replace(&mut self.ahead[self.at], o);
+        self.at = (self.at + 1) % AHEAD;
+        turn
+    }
+}
+
+/// Asks the processor for the first lines of an object.
+#[inline(always)]
+fn prefetch(o: *mut GcHeader) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch has no effect on memory, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(o.cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = o;
+}
+
+/// Visits the references of an object that is traced: through the queue.
+pub(crate) struct Tracer<'a>(pub(crate) &'a mut Marker);
+
+impl Visitor for Tracer<'_> {
+    #[inline(always)]
+    unsafe fn object(&mut self, o: *mut GcHeader) {
+        prefetch(o);
+        let turn = self.0.gray.enqueue(o);
+        if !turn.is_null() {
+            self.0.object(turn);
+        }
+    }
+    #[inline]
+    unsafe fn buffer(&mut self, p: *mut u8, size: usize) {
+        self.0.buffer(p, size);
+    }
+    #[inline]
+    unsafe fn empty_node(&mut self, n: *mut Node) {
+        self.0.empty_node(n);
+    }
+}
+
+impl Marker {
+    /// Traces what is gray until there is nothing left or `budget` bytes were looked at.
+    pub(crate) unsafe fn propagate(&mut self, budget: usize) {
+        let end = self.work.saturating_add(budget);
+        loop {
+            while self.work < end {
+                if let Some(o) = self.gray.stack.pop() {
+                    self.trace(o);
+                } else if let Some(part) = self.gray.parts.pop() {
+                    self.trace_part(part);
+                } else {
+                    break;
+                }
+            }
+            // Whoever asks next whether an object is marked must get the truth.
+            self.drain();
+            if self.work >= end || self.gray.is_empty() {
+                return;
+            }
+        }
+    }
+
+    unsafe fn drain(&mut self) {
+        for _ in 0..AHEAD {
+            let turn = self.gray.enqueue(std::ptr::null_mut());
+            if !turn.is_null() {
+                self.object(turn);
+            }
+        }
+    }
+
+    /// Visits the entries of a table, those of large parts later.
+    pub(crate) unsafe fn trace_entries(&mut self, t: *mut Table) {
+        trace::visit_fields(t, &mut Tracer(self));
+        if (*t).array_len as usize > PART {
+            self.gray.parts.push(Part { table: t, nodes: false, next: 0 });
+        } else {
+            trace::visit_array(t, 0, usize::MAX, &mut Tracer(self));
+        }
+        if trace::node_count(t) > PART {
+            self.gray.parts.push(Part { table: t, nodes: true, next: 0 });
+        } else {
+            trace::visit_nodes(t, 0, usize::MAX, &mut Tracer(self));
+        }
+    }
+
+    unsafe fn trace_part(&mut self, part: Part) {
+        let Part { table, nodes, next } = part;
+        let end = next + PART;
+        // The table may have shrunk.
+        let more = if nodes {
+            trace::visit_nodes(table, next, end, &mut Tracer(self));
+            end < trace::node_count(table)
+        } else {
+            trace::visit_array(table, next, end, &mut Tracer(self));
+            end < (*table).array_len as usize
+        };
+        self.work += PART;
+        if more {
+            self.gray.parts.push(Part { table, nodes, next: end });
+        }
+    }
+}
