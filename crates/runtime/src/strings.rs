@@ -68,13 +68,15 @@ impl StringTable {
         self.slots = slots;
     }
 
-    /// Takes out the strings that are not `alive`, and gives memory back when few are left. No tombstones: the survivors
+    /// Takes out the strings that are not `alive`, and gives memory back when there were few. No tombstones: the survivors
     /// are placed anew.
     ///
     /// # Safety
     /// All strings in the table are still readable.
     pub unsafe fn retain(&mut self, mut alive: impl FnMut(*mut LuaString) -> bool) {
-        let mut survivors = Vec::with_capacity(self.count);
+        // By the strings before, dead ones included: there will be as many before the next collection.
+        let sparse = self.count * 8 <= self.slots.len();
+        let mut survivors = Vec::new();
         for slot in &mut self.slots {
             if !slot.is_null() && alive(*slot) {
                 survivors.push(*slot);
@@ -82,9 +84,8 @@ impl StringTable {
             *slot = ptr::null_mut();
         }
         self.count = survivors.len();
-        let wanted = (self.count * 4).next_power_of_two().max(MIN_SLOTS);
-        if wanted * 2 <= self.slots.len() {
-            self.slots = vec![ptr::null_mut(); wanted].into();
+        if sparse && self.slots.len() > MIN_SLOTS {
+            self.slots = vec![ptr::null_mut(); self.slots.len() / 2].into();
         }
         for s in survivors {
             StringTable::place(&mut self.slots, s);

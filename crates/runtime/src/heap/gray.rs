@@ -71,6 +71,7 @@ fn prefetch(o: *mut GcHeader) {
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(o.cast());
+        _mm_prefetch::<_MM_HINT_T0>(o.cast::<i8>().wrapping_add(64));
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = o;
