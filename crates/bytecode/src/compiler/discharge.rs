@@ -45,7 +45,13 @@ impl<'c> FuncState<'c> {
                 return Ok(());
             }
             Kind::Upvalue(index) => self.emit_abc(Op::GetUpval, 0, index, 0)?,
-            Kind::IndexedUp { table, key } => self.emit_abc(Op::GetTabUp, 0, table, key)?,
+            Kind::IndexedUp { table, key } if self.is_environment(table) => {
+                self.emit_abc(Op::GetTabUp, 0, table, key)?
+            }
+            Kind::IndexedUp { table, key } => {
+                let register = self.load_upvalue(table)?;
+                self.emit_abc(Op::GetField, 0, register, key)?
+            }
             Kind::IndexedInt { table, key } => {
                 self.release_register(table);
                 self.emit_abc(Op::GetI, 0, table, key)?
@@ -233,8 +239,19 @@ impl<'c> FuncState<'c> {
                 let register = self.put_in_any(e)?;
                 self.emit_abc(Op::SetUpval, register, index, 0)?;
             }
-            Kind::IndexedUp { table, key } => {
+            Kind::IndexedUp { table, key } if self.is_environment(table) => {
                 self.store_indexed(Op::SetTabUp, Op::SetTabUpK, table, key, e)?;
+            }
+            Kind::IndexedUp { table, key } => {
+                // the upvalue is read after the value, as by an instruction that takes it in place
+                let constant = self.constant_operand(e)?;
+                let value = match constant {
+                    Some(k) => k,
+                    None => self.put_in_any(e)?,
+                };
+                let table = self.load_upvalue(table)?;
+                let op = if constant.is_some() { Op::SetFieldK } else { Op::SetField };
+                self.emit_abc(op, table, key, value)?;
             }
             Kind::IndexedInt { table, key } => {
                 self.store_indexed(Op::SetI, Op::SetIK, table, key, e)?;
@@ -249,6 +266,19 @@ impl<'c> FuncState<'c> {
         }
         self.release_desc(e);
         Ok(())
+    }
+
+    /// Whether upvalue `index` is `_ENV`: only its fields have cells, and instructions that read them in place.
+    fn is_environment(&self, index: u8) -> bool {
+        self.upvalues[index as usize].name.as_deref() == Some(b"_ENV")
+    }
+
+    /// Loads an upvalue into the first free register, for the next instruction only.
+    fn load_upvalue(&mut self, index: u8) -> Result<u8> {
+        self.check_stack(1)?;
+        let register = self.free;
+        self.emit_abc(Op::GetUpval, register, index, 0)?;
+        Ok(register)
     }
 
     fn store_indexed(
