@@ -22,6 +22,7 @@ pub mod native;
 pub mod state;
 pub mod string;
 pub mod strings;
+pub mod sys;
 pub mod table;
 pub mod thread;
 pub mod userdata;

@@ -12,5 +12,6 @@ pub use errors::{
     arith_error, call_error, close_error, compare_error, concat_error, index_error, operand_error,
     runtime_error, type_name_for_error,
 };
+pub(crate) use level::proto_of;
 pub use level::{FunctionInfo, Level};
 pub use traceback::traceback;

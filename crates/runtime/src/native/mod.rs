@@ -6,12 +6,16 @@
 
 mod args;
 mod call;
+mod extra;
+mod levels;
 mod make;
 mod val;
 
 use std::cell::UnsafeCell;
 
 pub use call::{Resumed, StepResult};
+pub use extra::NumberArray;
+pub use levels::{HookSetting, LevelInfo};
 pub use val::{Func, Str, Tab, Udata, Val};
 
 use crate::frame::{Frame, FrameWord};

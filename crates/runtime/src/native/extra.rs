@@ -1,0 +1,306 @@
+//! What the standard library needs beyond the ordinary: the collector, interrupts, arrays in bulk, upvalues.
+
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+use super::{Cx, Func, Raised, Tab, Val};
+use crate::closure::{LuaClosure, NativeClosure, Upvalue};
+use crate::heap::Mode;
+use crate::state::poll;
+use crate::table::{ArrayKind, Table};
+use crate::value::{SlotExt, Tag, Value};
+
+impl Cx {
+    /// Whether somebody asked to stop the script.
+    #[inline]
+    pub fn interrupt_pending(&self) -> bool {
+        // SAFETY: N1.
+        unsafe { (*self.state()).poll.load(Ordering::Relaxed) & poll::INTERRUPT != 0 }
+    }
+
+    /// For long loops of native functions: fails with "interrupted!" if somebody asked to stop the script.
+    ///
+    /// # Errors
+    /// That one.
+    #[inline]
+    pub fn interrupted(&self) -> Result<(), Raised> {
+        if !self.interrupt_pending() {
+            return Ok(());
+        }
+        // SAFETY: N1.
+        unsafe { (*self.state()).poll.fetch_and(!poll::INTERRUPT, Ordering::Relaxed) };
+        Err(self.error("interrupted!"))
+    }
+
+    /// Makes room for `n` more values before value `at`; they start as nil.
+    ///
+    /// # Panics
+    /// If there are fewer than `at` values, or no room.
+    pub fn open_gap(&self, at: usize, n: usize) {
+        let top = self.top();
+        assert!(at <= top);
+        for _ in 0..n {
+            self.push(Val::NIL);
+        }
+        // SAFETY: N1; slots below top + n exist now.
+        unsafe {
+            let place = self.base().add(at);
+            ptr::copy(place, place.add(n), top - at);
+            for i in 0..n {
+                place.add(i).put(Value::NIL);
+            }
+        }
+    }
+
+    /// Whether a coroutine may yield where it is.
+    ///
+    /// # Panics
+    /// If `co` is none.
+    pub fn thread_is_yieldable(&self, co: Val<'_>) -> bool {
+        assert!(co.is_thread());
+        // SAFETY: N2.
+        unsafe { (*co.raw().as_thread()).non_yieldable == 0 }
+    }
+
+    /// The binary chunk of a Lua function; `None` for a native one.
+    pub fn dump(&self, f: Func<'_>, strip: bool) -> Option<Vec<u8>> {
+        if f.is_native() {
+            return None;
+        }
+        // SAFETY: N2; a closure's instance lives as long as it.
+        unsafe {
+            let instance = (*f.val().raw().as_function()).instance;
+            Some(perilune_bytecode::dump(&(*instance).proto, strip))
+        }
+    }
+
+    /// A full collection (`collectgarbage("collect")`).
+    pub fn gc_full(&mut self) {
+        // SAFETY: N1; `&mut self` ends the life of every value.
+        unsafe { (*self.state()).gc_full() };
+    }
+
+    /// A step of the collector as if `kilobytes` were allocated; whether it ended a cycle.
+    pub fn gc_step(&mut self, kilobytes: usize) -> bool {
+        // SAFETY: as above.
+        unsafe { (*self.state()).gc_step(kilobytes).unwrap_or(false) }
+    }
+
+    /// Ends the state's life as far as a program can tell: calls all finalizers. For `os.exit`.
+    pub fn close_state(&mut self) {
+        // SAFETY: N1; `&mut self` ends the life of every value.
+        unsafe { (*self.state()).gc_close() }
+    }
+
+    /// Stops the collector.
+    pub fn gc_stop(&mut self) {
+        // SAFETY: N1.
+        unsafe { (*self.state()).gc_stop() }
+    }
+
+    /// Lets the collector run again.
+    pub fn gc_restart(&mut self) {
+        // SAFETY: N1.
+        unsafe { (*self.state()).gc_restart() }
+    }
+
+    /// Whether the collector is not stopped.
+    pub fn gc_is_running(&self) -> bool {
+        // SAFETY: N1.
+        unsafe { (*self.state()).gc_is_running() }
+    }
+
+    /// Whether a finalizer runs, so that requests to the collector do nothing.
+    pub fn gc_is_blocked(&self) -> bool {
+        // SAFETY: N1.
+        unsafe { (*self.state()).gc_is_blocked() }
+    }
+
+    /// Bytes in use.
+    pub fn gc_count_bytes(&self) -> usize {
+        // SAFETY: N1.
+        unsafe { (*self.state()).gc_count_bytes() }
+    }
+
+    /// Incremental mode; 0 leaves a parameter alone. Whether the mode was generational.
+    pub fn gc_set_incremental(&mut self, pause: usize, multiplier: usize, size: usize) -> bool {
+        // SAFETY: N1.
+        unsafe { (*self.state()).gc_set_incremental(pause, multiplier, size) == Mode::Generational }
+    }
+
+    /// Generational mode; 0 leaves a parameter alone. Whether the mode was generational.
+    pub fn gc_set_generational(&mut self, minor: usize, major: usize) -> bool {
+        // SAFETY: N1; `&mut self` ends the life of every value.
+        unsafe { (*self.state()).gc_set_generational(minor, major) == Mode::Generational }
+    }
+
+    /// Sets the pause; the old one.
+    pub fn gc_set_pause(&mut self, percent: usize) -> usize {
+        // SAFETY: N1.
+        unsafe { (*self.state()).gc_set_pause(percent) }
+    }
+
+    /// Sets the step multiplier; the old one.
+    pub fn gc_set_step_multiplier(&mut self, percent: usize) -> usize {
+        // SAFETY: N1.
+        unsafe { (*self.state()).gc_set_step_multiplier(percent) }
+    }
+
+    /// Name and value of upvalue `i` (from 0) of a function; the name is empty for native functions, and
+    /// `(no name)` where it was stripped. `None` when there is no such.
+    pub fn upvalue(&self, f: Func<'_>, i: usize) -> Option<(Vec<u8>, Val<'_>)> {
+        // SAFETY: N2; indexes are checked.
+        unsafe {
+            let place = upvalue_place(f, i)?;
+            Some((upvalue_name(f, i), Val::new(place.get())))
+        }
+    }
+
+    /// Sets upvalue `i` (from 0) of a function; its name, or `None` when there is no such.
+    pub fn set_upvalue(&self, f: Func<'_>, i: usize, v: Val<'_>) -> Option<Vec<u8>> {
+        // SAFETY: N2; the barrier follows the store, for the object that holds the value.
+        unsafe {
+            let place = upvalue_place(f, i)?;
+            place.put(v.raw());
+            if f.is_native() {
+                (*self.state()).barrier(f.val().raw().as_header());
+            } else {
+                let u = *LuaClosure::upvalue(f.val().raw().as_function(), i);
+                (*self.state()).barrier(u.cast());
+            }
+            Some(upvalue_name(f, i))
+        }
+    }
+
+    /// An address that identifies the variable behind upvalue `i` (from 0); `None` when there is no such.
+    pub fn upvalue_id(&self, f: Func<'_>, i: usize) -> Option<u64> {
+        // SAFETY: N2; indexes are checked.
+        unsafe {
+            let place = upvalue_place(f, i)?;
+            if f.is_native() {
+                return Some(place.expose_provenance() as u64);
+            }
+            let u: *mut Upvalue = *LuaClosure::upvalue(f.val().raw().as_function(), i);
+            Some(u.expose_provenance() as u64)
+        }
+    }
+
+    /// Makes upvalue `i` of `f` the variable that upvalue `j` of `g` is; both are Lua functions and have it.
+    ///
+    /// # Panics
+    /// If they do not.
+    pub fn join_upvalues(&self, f: Func<'_>, i: usize, g: Func<'_>, j: usize) {
+        assert!(!f.is_native() && !g.is_native());
+        // SAFETY: N2; indexes are checked; barrier after the store.
+        unsafe {
+            assert!(upvalue_place(f, i).is_some() && upvalue_place(g, j).is_some());
+            let u = *LuaClosure::upvalue(g.val().raw().as_function(), j);
+            *LuaClosure::upvalue(f.val().raw().as_function(), i) = u;
+            (*self.state()).barrier(f.val().raw().as_header());
+        }
+    }
+}
+
+/// Where upvalue `i` of a function has its value.
+unsafe fn upvalue_place(f: Func<'_>, i: usize) -> Option<*mut Value> {
+    let raw = f.val().raw();
+    if i >= (*raw.as_header()).aux as usize {
+        return None;
+    }
+    if f.is_native() {
+        Some(NativeClosure::bound(raw.as_native(), i))
+    } else {
+        Some((**LuaClosure::upvalue(raw.as_function(), i)).place)
+    }
+}
+
+unsafe fn upvalue_name(f: Func<'_>, i: usize) -> Vec<u8> {
+    if f.is_native() {
+        return Vec::new();
+    }
+    let proto = crate::debug::proto_of(f.val().raw());
+    match proto.and_then(|p| p.upvalues.get(i)?.name.as_deref()) {
+        Some(name) => name.to_vec(),
+        None => b"(no name)".to_vec(),
+    }
+}
+
+/// The array part of a table whose elements are all of one kind of number.
+pub enum NumberArray<'a> {
+    /// Integers.
+    Int(&'a mut [i64]),
+    /// Floats.
+    Float(&'a mut [f64]),
+}
+
+impl Cx {
+    /// Lends the array part of the table at value `i` to `f`, if it holds numbers of one kind.
+    pub fn with_numbers<R>(&mut self, i: usize, f: impl FnOnce(NumberArray<'_>) -> R) -> Option<R> {
+        // SAFETY: N1, N2; both kinds have `array_len` elements of 8 bytes. `&mut self` shuts out all other access while
+        // `f` runs, and `f` gets no way to the state.
+        unsafe {
+            let t = self.get(i).as_table()?.ptr();
+            let n = (*t).array_len as usize;
+            Some(f(match Table::kind(t) {
+                ArrayKind::Int => {
+                    NumberArray::Int(std::slice::from_raw_parts_mut((*t).array.cast(), n))
+                }
+                ArrayKind::Float => {
+                    NumberArray::Float(std::slice::from_raw_parts_mut((*t).array.cast(), n))
+                }
+                _ => return None,
+            }))
+        }
+    }
+}
+
+impl<'a> Tab<'a> {
+    /// Inserts `v` before element `pos`, moving those up to `len` one up, when `1 <= pos <= len` and all of them are in the array part.
+    /// Primitive access; false if nothing was done.
+    pub fn insert_element(self, cx: &Cx, pos: i64, v: Val<'_>) -> bool {
+        // SAFETY: N2; `pos` is checked against the array.
+        unsafe {
+            let t = self.ptr();
+            let n = i64::from((*t).array_len);
+            if pos < 1 || pos > n {
+                return false;
+            }
+            let st = &mut *cx.state();
+            let last = Table::get_int(t, n);
+            Table::set_int(st, t, n + 1, last);
+            if i64::from((*t).array_len) <= n {
+                // The new element went elsewhere; there it does no harm, the general path writes it again.
+                return false;
+            }
+            move_elements(t, pos as usize - 1, pos as usize, (n - pos) as usize);
+            Table::set_int(st, t, pos, v.raw());
+            true
+        }
+    }
+
+    /// Removes element `pos`, moving those up to `len` one down, when `1 <= pos <= len` and all of them are in the array part.
+    pub fn remove_element(self, cx: &Cx, pos: i64) -> Option<Val<'a>> {
+        // SAFETY: N2; `pos` is checked against the array.
+        unsafe {
+            let t = self.ptr();
+            let n = i64::from((*t).array_len);
+            if pos < 1 || pos > n {
+                return None;
+            }
+            let v = Table::get_int(t, pos);
+            move_elements(t, pos as usize, pos as usize - 1, (n - pos) as usize);
+            Table::set_int(&mut *cx.state(), t, n, Value::NIL);
+            Some(Val::new(v))
+        }
+    }
+}
+
+/// Copies `count` elements of the array part; both ranges lie below `array_len`. No barrier: nothing new comes into the table.
+unsafe fn move_elements(t: *mut Table, from: usize, to: usize, count: usize) {
+    let payloads = (*t).array.cast::<u64>();
+    ptr::copy(payloads.add(from), payloads.add(to), count);
+    if Table::kind(t) == ArrayKind::Any {
+        let tags = (*t).array.add((*t).array_cap as usize * 8).cast::<Tag>();
+        ptr::copy(tags.add(from), tags.add(to), count);
+    }
+}

@@ -1,0 +1,172 @@
+//! What `debug` needs of active functions and hooks (manual 6.10).
+
+use super::{Cx, Func, Val};
+use crate::debug::{FunctionInfo, Level};
+use crate::hook::Hook;
+use crate::thread::Thread;
+use crate::value::{SlotExt, Tag, Value};
+
+/// What is known of an active function.
+pub struct LevelInfo {
+    /// The line that it executes.
+    pub line: Option<u32>,
+    /// Kind and name that it was called by.
+    pub name: Option<(&'static str, Vec<u8>)>,
+    /// Whether it was called by a tail call.
+    pub is_tail_call: bool,
+}
+
+/// A hook as a program sees it.
+pub struct HookSetting {
+    /// On calls.
+    pub call: bool,
+    /// On returns.
+    pub ret: bool,
+    /// On new lines.
+    pub line: bool,
+    /// Every so many instructions; 0: not.
+    pub count: u32,
+}
+
+/// A value of a stack slot; what is none (a position of an inlined loop) shows as nil.
+fn visible(v: Value) -> Value {
+    if matches!(v.tag(), Tag::FRAME | Tag::ITER) { Value::NIL } else { v }
+}
+
+impl Cx {
+    /// # Panics
+    /// If `co` is given and no coroutine.
+    fn thread_or_running(&self, co: Option<Val<'_>>) -> *mut Thread {
+        match co {
+            None => {
+                // SAFETY: N1.
+                unsafe { (*self.state()).thread }
+            }
+            Some(co) => {
+                assert!(co.is_thread());
+                co.raw().as_thread()
+            }
+        }
+    }
+
+    fn level_of(&self, co: Option<Val<'_>>, n: i64) -> Option<Level> {
+        let th = self.thread_or_running(co);
+        // SAFETY: N1, N2.
+        unsafe { Level::at(self.state(), th, usize::try_from(n).ok()?) }
+    }
+
+    /// About a function.
+    pub fn function_info(&self, f: Func<'_>) -> FunctionInfo {
+        // SAFETY: N2.
+        unsafe { FunctionInfo::of(f.val().raw()) }
+    }
+
+    /// Function and facts of level `n` of a coroutine (`None`: the running one); 0 is the innermost.
+    ///
+    /// # Panics
+    /// If `co` is given and no coroutine.
+    pub fn level_info(&self, co: Option<Val<'_>>, n: i64) -> Option<(Val<'_>, LevelInfo)> {
+        let l = self.level_of(co, n)?;
+        // SAFETY: nothing changed the stack since.
+        unsafe {
+            let info = LevelInfo { line: l.line(), name: l.name(), is_tail_call: l.is_tail_call() };
+            Some((Val::new(l.function()), info))
+        }
+    }
+
+    /// The lines of a Lua function that have code; `None` for a native function.
+    pub fn active_lines(&self, f: Func<'_>) -> Option<Vec<u32>> {
+        // SAFETY: N2.
+        let proto = unsafe { crate::debug::proto_of(f.val().raw())? };
+        // The first instruction of a vararg function is not part of any statement.
+        let skip = usize::from(proto.is_vararg);
+        Some(proto.lines.iter().skip(skip).copied().collect())
+    }
+
+    /// The name of parameter `n` (from 1) of a Lua function.
+    pub fn parameter_name(&self, f: Func<'_>, n: i64) -> Option<Vec<u8>> {
+        // SAFETY: N2.
+        let proto = unsafe { crate::debug::proto_of(f.val().raw())? };
+        let i = usize::try_from(n).ok()?.checked_sub(1)?;
+        perilune_bytecode::active_locals(proto, 0).nth(i).map(|l| l.name.to_vec())
+    }
+
+    /// Name and value of local variable `n` of a level; the outer `None`: there is no such level.
+    ///
+    /// # Panics
+    /// If `co` is given and no coroutine.
+    #[allow(clippy::type_complexity)]
+    pub fn local(
+        &self,
+        co: Option<Val<'_>>,
+        level: i64,
+        n: i64,
+    ) -> Option<Option<(Vec<u8>, Val<'_>)>> {
+        let l = self.level_of(co, level)?;
+        // SAFETY: nothing changed the stack since.
+        unsafe { Some(l.local(n).map(|(name, place)| (name, Val::new(visible(place.get()))))) }
+    }
+
+    /// Sets local variable `n` of a level; its name. The outer `None`: there is no such level.
+    ///
+    /// # Panics
+    /// If `co` is given and no coroutine.
+    pub fn set_local(
+        &self,
+        co: Option<Val<'_>>,
+        level: i64,
+        n: i64,
+        v: Val<'_>,
+    ) -> Option<Option<Vec<u8>>> {
+        let l = self.level_of(co, level)?;
+        // SAFETY: nothing changed the stack since. Stacks need no barrier.
+        unsafe {
+            Some(l.local(n).map(|(name, place)| {
+                if !matches!(place.get().tag(), Tag::FRAME | Tag::ITER) {
+                    place.put(v.raw());
+                }
+                name
+            }))
+        }
+    }
+
+    /// Sets or removes the hook of a coroutine (`None`: the running one).
+    ///
+    /// # Panics
+    /// If `co` is given and no coroutine.
+    pub fn set_hook(&self, co: Option<Val<'_>>, hook: Option<(Func<'_>, HookSetting)>) {
+        let th = self.thread_or_running(co);
+        // SAFETY: N1, N2. A hook that sets another one goes on being the active one.
+        unsafe {
+            let active = (*th).hook.as_ref().is_some_and(|h| h.active);
+            (*th).hook = hook.map(|(f, s)| {
+                Box::new(Hook {
+                    function: f.val().raw(),
+                    call: s.call,
+                    ret: s.ret,
+                    line: s.line,
+                    count: s.count,
+                    left: s.count,
+                    old_pc: 0,
+                    active,
+                })
+            });
+            (*self.state()).barrier(th.cast());
+            (*self.state()).sync_hook();
+        }
+    }
+
+    /// The hook of a coroutine (`None`: the running one).
+    ///
+    /// # Panics
+    /// If `co` is given and no coroutine.
+    pub fn hook(&self, co: Option<Val<'_>>) -> Option<(Val<'_>, HookSetting)> {
+        let th = self.thread_or_running(co);
+        // SAFETY: N1, N2.
+        unsafe {
+            let h = (*th).hook.as_ref()?;
+            let s = HookSetting { call: h.call, ret: h.ret, line: h.line, count: h.count };
+            Some((Val::new(h.function), s))
+        }
+    }
+}

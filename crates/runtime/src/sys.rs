@@ -1,0 +1,117 @@
+//! What the library needs of the C library and cannot have from Rust's: processor time, calendar time, time zones.
+
+use std::ffi::CString;
+
+/// Processor time of the process, in seconds (C's `clock`).
+pub fn processor_time() -> f64 {
+    // SAFETY: no preconditions; the structure is written before it is read.
+    unsafe {
+        let mut t = std::mem::zeroed::<libc::timespec>();
+        if libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut t) != 0 {
+            return 0.0;
+        }
+        // C counts whole microseconds.
+        (t.tv_sec as f64 * 1e6 + (t.tv_nsec / 1000) as f64) / 1e6
+    }
+}
+
+/// A time by calendar (C's `struct tm`).
+#[derive(Clone, Copy)]
+pub struct Calendar(libc::tm);
+
+/// The fields that a program may set; as in C, `year` counts from 1900 and `month` from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Fields {
+    pub year: i32,
+    pub month: i32,
+    pub day: i32,
+    pub hour: i32,
+    pub min: i32,
+    pub sec: i32,
+    /// Day of the year, from 0.
+    pub yday: i32,
+    /// Day of the week, Sunday being 0.
+    pub wday: i32,
+    /// Daylight saving time: negative if unknown.
+    pub isdst: i32,
+}
+
+impl Calendar {
+    /// Seconds since the epoch, as universal time or as local time; `None` when the year does not fit.
+    pub fn of(seconds: i64, universal: bool) -> Option<Calendar> {
+        // SAFETY: both functions write the structure that they are given, or return null.
+        unsafe {
+            let mut tm = std::mem::zeroed::<libc::tm>();
+            let r = if universal {
+                libc::gmtime_r(&raw const seconds, &raw mut tm)
+            } else {
+                libc::localtime_r(&raw const seconds, &raw mut tm)
+            };
+            (!r.is_null()).then_some(Calendar(tm))
+        }
+    }
+
+    /// Local time from fields that need not be normal; the seconds since the epoch, and the normal form. `None` when they
+    /// cannot be represented.
+    pub fn normalize(f: Fields) -> Option<(i64, Calendar)> {
+        // SAFETY: `mktime` reads and writes the structure only; zeroes are valid for the rest of it.
+        unsafe {
+            let mut tm = std::mem::zeroed::<libc::tm>();
+            tm.tm_year = f.year;
+            tm.tm_mon = f.month;
+            tm.tm_mday = f.day;
+            tm.tm_hour = f.hour;
+            tm.tm_min = f.min;
+            tm.tm_sec = f.sec;
+            tm.tm_isdst = f.isdst;
+            let t = libc::mktime(&raw mut tm);
+            (t != -1).then_some((t, Calendar(tm)))
+        }
+    }
+
+    /// Its fields.
+    pub fn fields(&self) -> Fields {
+        Fields {
+            year: self.0.tm_year,
+            month: self.0.tm_mon,
+            day: self.0.tm_mday,
+            hour: self.0.tm_hour,
+            min: self.0.tm_min,
+            sec: self.0.tm_sec,
+            yday: self.0.tm_yday,
+            wday: self.0.tm_wday,
+            isdst: self.0.tm_isdst,
+        }
+    }
+
+    /// Appends one conversion, such as `%Y` or `%Ey` (C's `strftime`).
+    pub fn format(&self, out: &mut Vec<u8>, conversion: &[u8]) {
+        let Ok(c) = CString::new(conversion) else { return };
+        let mut text = [0u8; 250];
+        // SAFETY: the buffer's size is given; both strings end with a zero.
+        let n = unsafe {
+            libc::strftime(text.as_mut_ptr().cast(), text.len(), c.as_ptr(), &raw const self.0)
+        };
+        out.extend_from_slice(&text[..n]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "calls the C library")]
+    fn calendar() {
+        let c = Calendar::of(86_400 * 365, true).unwrap();
+        assert_eq!((c.fields().year, c.fields().month, c.fields().day), (71, 0, 1));
+        let mut out = Vec::new();
+        c.format(&mut out, b"%Y");
+        assert_eq!(out, b"1971");
+        assert!(Calendar::of(i64::MAX, true).is_none());
+        let (t, n) = Calendar::normalize(Fields { month: 13, ..c.fields() }).unwrap();
+        assert_eq!(n.fields().year, 72);
+        assert!(t > 0 && processor_time() >= 0.0);
+    }
+}

@@ -1,0 +1,91 @@
+//! `tostring` and `tonumber`.
+
+use perilune_runtime::meta::Event;
+use perilune_runtime::native::{Cx, NativeResult, Val};
+
+/// Whether `tostring` of this value is its bytes or its number, without a call.
+pub(crate) fn is_plain(cx: &Cx, v: Val<'_>) -> bool {
+    (v.is_number() || v.as_str().is_some()) && cx.metamethod(v, Event::ToString).is_nil()
+}
+
+/// `tostring(v)`
+pub(super) fn tostring(cx: &mut Cx) -> NativeResult {
+    let v = cx.check_any(0)?;
+    if is_plain(cx, v) {
+        if v.as_str().is_some() {
+            return cx.ret1(v);
+        }
+        return cx.ret1(cx.number_to_str(v).val());
+    }
+    cx.push_tostring(0)?;
+    cx.ret(1)
+}
+
+/// `tonumber(v [, base])`
+pub(super) fn tonumber(cx: &mut Cx) -> NativeResult {
+    if cx.get(1).is_nil() {
+        let v = cx.get(0);
+        if v.is_number() {
+            return cx.ret1(v);
+        }
+        if v.as_str().is_some() {
+            return cx.ret1(cx.to_number(v).unwrap_or(Val::NIL));
+        }
+        cx.check_any(0)?;
+        return cx.ret1(Val::NIL);
+    }
+    let base = cx.check_int(1)?;
+    let Some(s) = cx.get(0).as_str() else { return Err(cx.type_error(0, "string")) };
+    if !(2..=36).contains(&base) {
+        return Err(cx.arg_error(1, "base out of range"));
+    }
+    cx.ret1(parse_integer(s.bytes(), base as u64).map_or(Val::NIL, Val::int))
+}
+
+/// Is it one of C's white-space characters?
+pub(crate) fn is_space(b: u8) -> bool {
+    matches!(b, b' ' | b'\t'..=b'\r')
+}
+
+/// An integer numeral in some base, wrapping around; spaces around it are allowed.
+fn parse_integer(s: &[u8], base: u64) -> Option<i64> {
+    let s = &s[s.iter().take_while(|b| is_space(**b)).count()..];
+    let (negative, s) = match s.first() {
+        Some(b'-') => (true, &s[1..]),
+        Some(b'+') => (false, &s[1..]),
+        _ => (false, s),
+    };
+    let digits = s.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+    if digits == 0 || !s[digits..].iter().all(|b| is_space(*b)) {
+        return None;
+    }
+    let mut n = 0u64;
+    for b in &s[..digits] {
+        let digit = match b {
+            b'0'..=b'9' => b - b'0',
+            _ => b.to_ascii_uppercase() - b'A' + 10,
+        };
+        if u64::from(digit) >= base {
+            return None;
+        }
+        n = n.wrapping_mul(base).wrapping_add(u64::from(digit));
+    }
+    Some(if negative { n.wrapping_neg() } else { n } as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_integer;
+
+    #[test]
+    fn integers_in_bases() {
+        assert_eq!(parse_integer(b"  -ff\n", 16), Some(-255));
+        assert_eq!(parse_integer(b"zz", 36), Some(35 * 36 + 35));
+        assert_eq!(parse_integer(b"8", 8), None);
+        assert_eq!(parse_integer(b"", 10), None);
+        assert_eq!(parse_integer(b"1 1", 10), None);
+        assert_eq!(parse_integer(b"1\0", 10), None);
+        assert_eq!(parse_integer(b"ffffffffffffffff", 16), Some(-1));
+        assert_eq!(parse_integer(b"- 1", 10), None);
+    }
+}

@@ -1,0 +1,165 @@
+//! `load`, `loadfile`, `dofile`.
+
+use perilune_runtime::native::{Cx, NativeResult, Raised, StepResult, Val};
+
+use crate::io::{self, error_text};
+use crate::support::{c_str, concat};
+
+/// Results of a function that loads: the function, or nil and the message.
+fn loaded(cx: &Cx, r: Result<Val<'_>, Vec<u8>>) -> NativeResult {
+    match r {
+        Ok(f) => cx.ret1(f),
+        Err(message) => {
+            cx.push(Val::NIL);
+            cx.push(cx.str(&message).val());
+            cx.ret(2)
+        }
+    }
+}
+
+/// The environment given as argument `i`; nil counts, absence does not.
+fn environment(cx: &Cx, i: usize) -> Option<Val<'_>> {
+    (!cx.is_none(i)).then(|| cx.get(i))
+}
+
+/// `load(chunk [, chunkname [, mode [, env]]])`
+pub(super) fn load(cx: &mut Cx) -> NativeResult {
+    let source = cx.get(0);
+    if source.is_number() {
+        cx.check_str(0)?;
+    }
+    let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| m.bytes());
+    if let Some(s) = cx.get(0).as_str() {
+        let name = cx.opt_str(1)?.map_or(s.bytes(), |n| n.bytes());
+        return loaded(cx, cx.load(s.bytes(), c_str(name), mode, environment(cx, 3)));
+    }
+    cx.opt_str(1)?;
+    cx.check_func(0)?;
+    match read_pieces(cx) {
+        Ok(text) => {
+            let name = cx.opt_str(1)?.map_or(&b"=(load)"[..], |n| n.bytes());
+            let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| m.bytes());
+            loaded(cx, cx.load(&text, c_str(name), mode, environment(cx, 3)))
+        }
+        Err(()) => {
+            let e = cx.get(cx.top() - 1);
+            cx.push(Val::NIL);
+            cx.push(e);
+            cx.ret(2)
+        }
+    }
+}
+
+/// All that the reader function at value 0 gives. On failure the error value is on top.
+fn read_pieces(cx: &mut Cx) -> Result<Vec<u8>, ()> {
+    let mut text = Vec::new();
+    loop {
+        cx.push_callee(cx.get(0));
+        let n = cx.call_protected(0)?;
+        let first = cx.top() - n;
+        if n == 0 || cx.get(first).is_nil() {
+            cx.pop(n);
+            return Ok(text);
+        }
+        let piece = cx.get(first);
+        if !piece.is_number() && piece.as_str().is_none() {
+            let mut message = cx.position(1);
+            message.extend_from_slice(b"reader function must return a string");
+            cx.push(cx.str(&message).val());
+            return Err(());
+        }
+        let before = text.len();
+        match piece.as_str() {
+            Some(s) => text.extend_from_slice(s.bytes()),
+            None => text.extend_from_slice(cx.number_to_str(piece).bytes()),
+        }
+        cx.pop(n);
+        if text.len() == before {
+            return Ok(text);
+        }
+        // A reader without an end fills the memory, as an error that can be caught.
+        if let Err(Raised { .. }) = cx.check_room(text.len()) {
+            cx.push(cx.str(b"not enough memory").val());
+            return Err(());
+        }
+    }
+}
+
+/// Loads a file (`None`: the standard input) as `loadfile` does.
+///
+/// # Errors
+/// `Err` holds the message: the file cannot be read, or the syntax error.
+pub fn load_file<'a>(
+    cx: &'a Cx,
+    name: Option<&[u8]>,
+    mode: &[u8],
+    env: Option<Val<'_>>,
+) -> Result<Val<'a>, Vec<u8>> {
+    let (bytes, chunk_name) = match name {
+        Some(path) => {
+            let path = c_str(path);
+            let fail = |what: &str, e: &std::io::Error| {
+                concat(&[b"cannot ", what.as_bytes(), b" ", path, b": ", error_text(e).as_bytes()])
+            };
+            let mut file = std::fs::File::open(io::path(path)).map_err(|e| fail("open", &e))?;
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut file, &mut bytes).map_err(|e| fail("read", &e))?;
+            (bytes, concat(&[b"@", path]))
+        }
+        None => {
+            let bytes = io::stdout::read_stdin()
+                .map_err(|e| concat(&[b"cannot read stdin: ", error_text(&e).as_bytes()]))?;
+            (bytes, b"=stdin".to_vec())
+        }
+    };
+    cx.load(skip_comment(&bytes), &chunk_name, mode, env)
+}
+
+/// Skips a byte-order mark and a first line that starts with `#`; its line feed stays, so that lines keep their numbers.
+fn skip_comment(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    if bytes.first() != Some(&b'#') {
+        return bytes;
+    }
+    let Some(end) = memchr::memchr(b'\n', bytes) else { return b"" };
+    // In front of a binary chunk the line feed would hide the signature.
+    if bytes.get(end + 1) == Some(&b'\x1B') { &bytes[end + 1..] } else { &bytes[end..] }
+}
+
+/// `loadfile([filename [, mode [, env]]])`
+pub(super) fn loadfile(cx: &mut Cx) -> NativeResult {
+    let name = cx.opt_str(0)?.map(|n| n.bytes());
+    let mode = cx.opt_str(1)?.map_or(&b"bt"[..], |m| m.bytes());
+    loaded(cx, load_file(cx, name, mode, environment(cx, 2)))
+}
+
+/// `dofile([filename])`
+pub(super) fn dofile(cx: &mut Cx) -> NativeResult {
+    if cx.step() != 0 {
+        return match cx.step_result() {
+            StepResult::Returned(n) => cx.ret(n),
+            StepResult::Failed => cx.ret(0),
+        };
+    }
+    let name = cx.opt_str(0)?.map(|n| n.bytes());
+    match load_file(cx, name, b"bt", None) {
+        Ok(f) => {
+            cx.push_callee(f);
+            cx.call_then(0, 1)
+        }
+        Err(message) => Err(cx.error_plain(message)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::skip_comment;
+
+    #[test]
+    fn comments_in_front() {
+        assert_eq!(skip_comment(b"\xEF\xBB\xBF#!x\nreturn"), b"\nreturn");
+        assert_eq!(skip_comment(b"#x"), b"");
+        assert_eq!(skip_comment(b"#x\n\x1BLua"), b"\x1BLua");
+        assert_eq!(skip_comment(b"return #x"), b"return #x");
+    }
+}

@@ -1,0 +1,108 @@
+//! The basic functions (manual 6.1).
+
+mod convert;
+mod gc;
+mod load;
+mod protect;
+mod values;
+
+pub(crate) use convert::{is_plain, is_space};
+pub use load::load_file;
+pub(crate) use values::check_metatable;
+
+use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
+
+use crate::io::stdout;
+use crate::support::{concat, register, registry_table};
+
+const FUNCTIONS: &[(&str, NativeFn)] = &[
+    ("assert", protect::assert),
+    ("collectgarbage", gc::collectgarbage),
+    ("dofile", load::dofile),
+    ("error", protect::error),
+    ("getmetatable", values::getmetatable),
+    ("loadfile", load::loadfile),
+    ("load", load::load),
+    ("pcall", protect::pcall),
+    ("print", print),
+    ("warn", warn),
+    ("rawequal", values::rawequal),
+    ("rawlen", values::rawlen),
+    ("rawget", values::rawget),
+    ("rawset", values::rawset),
+    ("select", values::select),
+    ("tonumber", convert::tonumber),
+    ("tostring", convert::tostring),
+    ("type", values::type_),
+    ("xpcall", protect::xpcall),
+];
+
+/// Opens the basic functions.
+///
+/// # Errors
+/// "not enough memory".
+pub fn open(cx: &mut Cx) -> Result<(), Raised> {
+    let cx = &*cx;
+    let g = cx.globals();
+    register(cx, g, FUNCTIONS);
+    let next = cx.func_known(values::next, &[], Builtin::Next).val();
+    g.set_name(cx, "next", next);
+    g.set_name(cx, "pairs", cx.func(values::pairs, &[next]).val());
+    let step = cx.func_known(values::ipairs_step, &[], Builtin::IpairsStep).val();
+    g.set_name(cx, "ipairs", cx.func(values::ipairs, &[step]).val());
+    let set = cx.func_known(values::setmetatable, &[], Builtin::SetMetatable);
+    g.set_name(cx, "setmetatable", set.val());
+    g.set_name(cx, "_G", g.val());
+    g.set_name(cx, "_VERSION", cx.str(b"Lua 5.4").val());
+    registry_table(cx, "_LOADED").set_name(cx, "_G", g.val());
+    Ok(())
+}
+
+/// `print(…)`
+fn print(cx: &mut Cx) -> NativeResult {
+    let n = cx.top();
+    for i in 0..n {
+        let plain = is_plain(cx, cx.get(i));
+        if !plain {
+            cx.push_tostring(i)?;
+        }
+        let v = if plain { cx.get(i) } else { cx.get(cx.top() - 1) };
+        stdout::print_value(cx, v, if i == 0 { b"" } else { b"\t" });
+        if !plain {
+            cx.pop(1);
+        }
+    }
+    stdout::end_line();
+    cx.ret(0)
+}
+
+/// `warn(msg1, …)`
+fn warn(cx: &mut Cx) -> NativeResult {
+    cx.check_str(0)?;
+    for i in 1..cx.top() {
+        cx.check_str(i)?;
+    }
+    let parts: Vec<&[u8]> = (0..cx.top()).map(|i| text(cx.get(i))).collect();
+    let switch = parts.len() == 1 && parts[0].first() == Some(&b'@');
+    let message = concat(&parts);
+    let registry = cx.registry();
+    if switch {
+        match &message[..] {
+            b"@on" => registry.set_name(cx, "_WARN", Val::bool(true)),
+            b"@off" => registry.set_name(cx, "_WARN", Val::bool(false)),
+            _ => {}
+        }
+    } else if registry.get_name(cx, "_WARN").truthy() {
+        stdout::write_error(&concat(&[b"Lua warning: ", &message, b"\n"]));
+    }
+    cx.ret(0)
+}
+
+/// Turns warnings on or off, as `warn("@on")` and `warn("@off")` do.
+pub fn set_warnings(cx: &Cx, on: bool) {
+    cx.registry().set_name(cx, "_WARN", Val::bool(on));
+}
+
+fn text(v: Val<'_>) -> &[u8] {
+    v.as_str().map_or(b"", |s| s.bytes())
+}

@@ -1,0 +1,140 @@
+//! The library `coroutine` (manual 6.2).
+
+use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Resumed, Val};
+use perilune_runtime::thread::Status;
+
+use crate::support::{publish, register};
+
+const FUNCTIONS: &[(&str, NativeFn)] = &[
+    ("create", create),
+    ("resume", resume),
+    ("running", running),
+    ("status", status),
+    ("wrap", wrap),
+    ("yield", yield_),
+    ("isyieldable", isyieldable),
+    ("close", close),
+];
+
+/// Opens `coroutine`.
+///
+/// # Errors
+/// "not enough memory".
+pub fn open(cx: &mut Cx) -> Result<(), Raised> {
+    let cx = &*cx;
+    let lib = cx.table(0, FUNCTIONS.len());
+    register(cx, lib, FUNCTIONS);
+    publish(cx, "coroutine", lib);
+    Ok(())
+}
+
+fn check_thread(cx: &Cx, i: usize) -> Result<Val<'_>, Raised> {
+    let v = cx.get(i);
+    if v.is_thread() { Ok(v) } else { Err(cx.type_error(i, "thread")) }
+}
+
+/// `coroutine.create(f)`
+fn create(cx: &mut Cx) -> NativeResult {
+    let f = cx.check_func(0)?;
+    cx.ret1(cx.new_thread(f.val()))
+}
+
+/// `coroutine.resume(co, …)`
+fn resume(cx: &mut Cx) -> NativeResult {
+    check_thread(cx, 0)?;
+    let nargs = cx.top() - 1;
+    cx.insert(1, Val::bool(true));
+    match cx.resume(0, nargs) {
+        Resumed::Values(n) => cx.ret(n + 1),
+        Resumed::Failed => {
+            let e = cx.get(cx.top() - 1);
+            cx.push(Val::bool(false));
+            cx.push(e);
+            cx.ret(2)
+        }
+    }
+}
+
+/// `coroutine.wrap(f)`
+fn wrap(cx: &mut Cx) -> NativeResult {
+    let f = cx.check_func(0)?;
+    cx.ret1(cx.func(resume_wrapped, &[cx.new_thread(f.val())]).val())
+}
+
+/// The function that `wrap` gives; the coroutine is bound to it.
+fn resume_wrapped(cx: &mut Cx) -> NativeResult {
+    let nargs = cx.top();
+    cx.insert(0, cx.bound(0));
+    let before = cx.thread_status(cx.get(0));
+    match cx.resume(0, nargs) {
+        Resumed::Values(n) => cx.ret(n),
+        Resumed::Failed => {
+            // An error inside: its variables are closed, which may change the error.
+            if before == Status::Suspended && cx.thread_status(cx.get(0)) == Status::Dead {
+                cx.close_thread(0);
+            }
+            let e = cx.get(cx.top() - 1);
+            match e.as_str() {
+                Some(s) if s.bytes() != b"not enough memory" => Err(cx.error(s.bytes())),
+                _ => Err(cx.raise(e)),
+            }
+        }
+    }
+}
+
+/// `coroutine.yield(…)`
+fn yield_(cx: &mut Cx) -> NativeResult {
+    match cx.step() {
+        0 => cx.yield_then(cx.top(), 1),
+        _ => cx.ret(cx.top()),
+    }
+}
+
+fn status_name(cx: &Cx, co: Val<'_>) -> &'static str {
+    match cx.thread_status(co) {
+        Status::Suspended => "suspended",
+        Status::Running => "running",
+        Status::Normal => "normal",
+        Status::Dead => "dead",
+    }
+}
+
+/// `coroutine.status(co)`
+fn status(cx: &mut Cx) -> NativeResult {
+    let co = check_thread(cx, 0)?;
+    cx.ret1(cx.str(status_name(cx, co).as_bytes()).val())
+}
+
+/// `coroutine.isyieldable([co])`
+fn isyieldable(cx: &mut Cx) -> NativeResult {
+    let yieldable = if cx.is_none(0) {
+        cx.is_yieldable()
+    } else {
+        cx.thread_is_yieldable(check_thread(cx, 0)?)
+    };
+    cx.ret1(Val::bool(yieldable))
+}
+
+/// `coroutine.running()`
+fn running(cx: &mut Cx) -> NativeResult {
+    let (co, main) = cx.running();
+    cx.push(co);
+    cx.push(Val::bool(main));
+    cx.ret(2)
+}
+
+/// `coroutine.close(co)`
+fn close(cx: &mut Cx) -> NativeResult {
+    let co = check_thread(cx, 0)?;
+    let name = status_name(cx, co);
+    if matches!(name, "running" | "normal") {
+        return Err(cx.error(format!("cannot close a {name} coroutine")));
+    }
+    if cx.close_thread(0) {
+        return cx.ret1(Val::bool(true));
+    }
+    let e = cx.get(cx.top() - 1);
+    cx.push(Val::bool(false));
+    cx.push(e);
+    cx.ret(2)
+}

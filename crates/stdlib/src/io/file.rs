@@ -1,0 +1,207 @@
+//! File handles: userdata around a stream, and their methods.
+
+use std::io::SeekFrom;
+
+use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Udata, Val};
+
+use super::read::read;
+use super::stdout::{Shared, lock, share};
+use super::stream::{Buffering, Stream};
+use super::{exec_result, file_result};
+use crate::support::{check_option, give_buffer, register, take_buffer};
+
+/// Name of the metatable of files.
+pub(super) const NAME: &str = "FILE*";
+
+/// The host's side of a file handle.
+pub(super) struct Handle {
+    /// `None` once closed.
+    pub(super) stream: Option<Shared>,
+    /// A standard file, which cannot be closed.
+    pub(super) standard: bool,
+}
+
+const METHODS: &[(&str, NativeFn)] = &[
+    ("read", read_method),
+    ("write", write_method),
+    ("lines", lines),
+    ("flush", flush),
+    ("seek", seek),
+    ("close", close),
+    ("setvbuf", setvbuf),
+];
+
+/// Makes the metatable of files.
+pub(super) fn register_metatable(cx: &Cx) {
+    let meta = cx.table(0, 5);
+    meta.set_name(cx, "__name", cx.str(NAME.as_bytes()).val());
+    let methods = cx.table(0, METHODS.len());
+    register(cx, methods, METHODS);
+    meta.set_name(cx, "__index", methods.val());
+    register(cx, meta, &[("__gc", collect), ("__close", collect), ("__tostring", tostring)]);
+    cx.registry().set_name(cx, NAME, meta.val());
+}
+
+/// A new handle.
+pub(super) fn new_handle(cx: &Cx, stream: Shared, standard: bool) -> Udata<'_> {
+    let u = cx.udata(Box::new(Handle { stream: Some(stream), standard }), 0);
+    let meta = cx.registry().get_name(cx, NAME).as_table();
+    u.set_metatable(cx, meta);
+    u
+}
+
+/// A handle for a stream that was just opened.
+pub(super) fn new_file(cx: &Cx, s: Stream) -> Udata<'_> {
+    new_handle(cx, share(s), false)
+}
+
+/// The stream of a handle; `None` if the value is no handle, an inner `None` if it is closed.
+pub(super) fn stream_of(v: Val<'_>) -> Option<Option<Shared>> {
+    v.as_udata()?.with(|h: &mut Handle| h.stream.clone())
+}
+
+/// Argument `i` as an open file.
+pub(super) fn check_file(cx: &Cx, i: usize) -> Result<Shared, Raised> {
+    match stream_of(cx.get(i)) {
+        Some(Some(s)) => Ok(s),
+        Some(None) => Err(cx.error("attempt to use a closed file")),
+        None => Err(cx.type_error(i, NAME)),
+    }
+}
+
+/// Closes the handle at value `i`, which is open.
+pub(super) fn close_handle(cx: &Cx, i: usize) -> NativeResult {
+    let Some(u) = cx.get(i).as_udata() else { return Err(cx.type_error(i, NAME)) };
+    let taken = u.with(|h: &mut Handle| if h.standard { None } else { h.stream.take() });
+    let Some(stream) = taken.flatten() else {
+        cx.push(Val::NIL);
+        cx.push(cx.str(b"cannot close standard file").val());
+        return cx.ret(2);
+    };
+    let r = match std::sync::Arc::try_unwrap(stream) {
+        Ok(s) => s.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).close(),
+        // Somebody else writes out streams right now: the last owner closes it.
+        Err(s) => lock(&s).flush().map(|()| None),
+    };
+    match r {
+        Ok(Some(status)) => exec_result(cx, status),
+        Ok(None) => file_result(cx, Ok(()), None),
+        Err(e) => file_result(cx, Err(e), None),
+    }
+}
+
+/// `file:close()`
+fn close(cx: &mut Cx) -> NativeResult {
+    check_file(cx, 0)?;
+    close_handle(cx, 0)
+}
+
+/// `__gc` and `__close`
+fn collect(cx: &mut Cx) -> NativeResult {
+    match stream_of(cx.get(0)) {
+        None => return Err(cx.type_error(0, NAME)),
+        Some(None) => {}
+        Some(Some(s)) => {
+            drop(s);
+            close_handle(cx, 0)?;
+        }
+    }
+    cx.ret(0)
+}
+
+/// `__tostring`
+fn tostring(cx: &mut Cx) -> NativeResult {
+    let v = cx.get(0);
+    let text = match stream_of(v) {
+        None => return Err(cx.type_error(0, NAME)),
+        Some(None) => "file (closed)".to_owned(),
+        Some(Some(_)) => format!("file (0x{:x})", v.address().unwrap_or(0)),
+    };
+    cx.ret1(cx.str(text.as_bytes()).val())
+}
+
+/// `file:read(…)`
+fn read_method(cx: &mut Cx) -> NativeResult {
+    let s = check_file(cx, 0)?;
+    read(cx, &s, 1)
+}
+
+/// Writes the arguments from `first` on; then the value at `file` is the result.
+pub(super) fn write(cx: &Cx, s: &Shared, first: usize, file: Val<'_>) -> NativeResult {
+    let mut result = Ok(());
+    let mut out = lock(s);
+    for i in first..cx.top() {
+        let v = cx.get(i);
+        let r = if v.is_number() {
+            let mut text = take_buffer();
+            match v.as_float() {
+                Some(x) => perilune_runtime::cfmt::write_g14(&mut text, x),
+                None => perilune_runtime::convert::write_number(&mut text, v.raw()),
+            }
+            let r = out.write(&text);
+            give_buffer(text);
+            r
+        } else {
+            match v.as_str() {
+                Some(s) => out.write(s.bytes()),
+                None => {
+                    drop(out);
+                    return Err(cx.type_error(i, "string"));
+                }
+            }
+        };
+        result = result.and(r);
+    }
+    drop(out);
+    match result {
+        Ok(()) => cx.ret1(file),
+        Err(e) => file_result(cx, Err(e), None),
+    }
+}
+
+/// `file:write(…)`
+fn write_method(cx: &mut Cx) -> NativeResult {
+    let s = check_file(cx, 0)?;
+    write(cx, &s, 1, cx.get(0))
+}
+
+/// `file:lines(…)`
+fn lines(cx: &mut Cx) -> NativeResult {
+    check_file(cx, 0)?;
+    let f = super::read::line_iterator(cx, false)?;
+    cx.ret1(f)
+}
+
+/// `file:flush()`
+fn flush(cx: &mut Cx) -> NativeResult {
+    let s = check_file(cx, 0)?;
+    let r = lock(&s).flush();
+    file_result(cx, r, None)
+}
+
+/// `file:seek([whence [, offset]])`
+fn seek(cx: &mut Cx) -> NativeResult {
+    let s = check_file(cx, 0)?;
+    let whence = check_option(cx, 1, Some("cur"), &["set", "cur", "end"])?;
+    let n = cx.opt_int(2, 0)?;
+    let invalid = || std::io::Error::from_raw_os_error(libc::EINVAL);
+    let to = match whence {
+        0 => u64::try_from(n).map(SeekFrom::Start).map_err(|_| invalid()),
+        1 => Ok(SeekFrom::Current(n)),
+        _ => Ok(SeekFrom::End(n)),
+    };
+    match to.and_then(|to| lock(&s).seek(to)) {
+        Ok(at) => cx.ret1(Val::int(at as i64)),
+        Err(e) => file_result(cx, Err(e), None),
+    }
+}
+
+/// `file:setvbuf(mode [, size])`
+fn setvbuf(cx: &mut Cx) -> NativeResult {
+    let s = check_file(cx, 0)?;
+    let mode = check_option(cx, 1, None, &["no", "full", "line"])?;
+    let size = cx.opt_int(2, 1 << 14)?;
+    let mode = [Buffering::None, Buffering::Full, Buffering::Line][mode];
+    let r = lock(&s).set_buffering(mode, usize::try_from(size).unwrap_or(1 << 14));
+    file_result(cx, r, None)
+}

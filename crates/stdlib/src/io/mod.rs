@@ -1,0 +1,76 @@
+//! The library `io` (manual 6.8).
+
+mod file;
+mod functions;
+mod read;
+pub(crate) mod stdout;
+mod stream;
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
+
+use perilune_runtime::native::{Cx, NativeResult, Val};
+
+use crate::support::concat;
+
+pub use functions::open;
+pub(crate) use functions::shell;
+pub(crate) use stdout::read_line;
+pub use stdout::{flush_all, write_error};
+
+/// A path from the bytes that a program gives.
+pub(crate) fn path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// What C's `strerror` says.
+pub(crate) fn error_text(e: &io::Error) -> String {
+    let text = e.to_string();
+    match text.rfind(" (os error ") {
+        Some(i) => text[..i].to_owned(),
+        None => text,
+    }
+}
+
+/// A file that takes everything and gives nothing.
+fn null_device() -> File {
+    match OpenOptions::new().read(true).write(true).open("/dev/null") {
+        Ok(f) => f,
+        Err(e) => panic!("no standard stream and no /dev/null: {e}"),
+    }
+}
+
+/// `true`, or nil, a message and an error number (`luaL_fileresult`).
+pub(crate) fn file_result(cx: &Cx, r: io::Result<()>, name: Option<&[u8]>) -> NativeResult {
+    match r {
+        Ok(()) => cx.ret1(Val::bool(true)),
+        Err(e) => {
+            let text = error_text(&e);
+            let text = match name {
+                Some(name) => concat(&[name, b": ", text.as_bytes()]),
+                None => text.into_bytes(),
+            };
+            cx.push(Val::NIL);
+            cx.push(cx.str(&text).val());
+            cx.push(Val::int(i64::from(e.raw_os_error().unwrap_or(0))));
+            cx.ret(3)
+        }
+    }
+}
+
+/// How a process ended (`luaL_execresult`).
+pub(crate) fn exec_result(cx: &Cx, status: ExitStatus) -> NativeResult {
+    let (what, code) = match status.signal() {
+        Some(n) => ("signal", n),
+        None => ("exit", status.code().unwrap_or(0)),
+    };
+    cx.push(if status.success() { Val::bool(true) } else { Val::NIL });
+    cx.push(cx.str(what.as_bytes()).val());
+    cx.push(Val::int(i64::from(code)));
+    cx.ret(3)
+}

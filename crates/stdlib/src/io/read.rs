@@ -1,0 +1,212 @@
+//! Reading by formats: `file:read`, `io.read`, and the iterator of `lines`.
+
+use std::io;
+
+use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+
+use super::file::{close_handle, stream_of};
+use super::stdout::{Shared, lock};
+use super::stream::Stream;
+use super::{error_text, file_result};
+use crate::base::is_space;
+use crate::support::{c_str, give_buffer, reserve, take_buffer};
+
+/// Longest numeral (PUC's `L_MAXLENNUM`).
+const MAX_NUMERAL: usize = 200;
+/// Most formats of an iterator (PUC's `MAXARGLINE`).
+const MAX_FORMATS: usize = 250;
+
+/// Reads by the formats that are the arguments from `first` on; the results are those of the calling function.
+pub(super) fn read(cx: &Cx, s: &Shared, first: usize) -> NativeResult {
+    match read_values(cx, s, first)? {
+        Ok(n) => cx.ret(n),
+        Err(e) => file_result(cx, Err(e), None),
+    }
+}
+
+/// As [`read`]; pushes the results and counts them. The inner error is the file's.
+fn read_values(cx: &Cx, s: &Shared, first: usize) -> Result<io::Result<usize>, Raised> {
+    let end = cx.top();
+    let mut s = lock(s);
+    if first >= end {
+        return Ok(read_line(cx, &mut s, true).map(|v| {
+            cx.push(v.unwrap_or(Val::NIL));
+            1
+        }));
+    }
+    reserve(cx, end - first, "too many arguments")?;
+    let mut n = 0;
+    for i in first..end {
+        let v = cx.get(i);
+        let r = if v.is_number() {
+            match cx.check_int(i)? as usize {
+                0 => s.peek().map(|b| b.map(|_| cx.str(b"").val())),
+                n => read_chars(cx, &mut s, n),
+            }
+        } else {
+            let format = cx.check_str(i)?.bytes();
+            match format.strip_prefix(b"*").unwrap_or(format).first() {
+                Some(b'n') => read_number(cx, &mut s),
+                Some(b'l') => read_line(cx, &mut s, true),
+                Some(b'L') => read_line(cx, &mut s, false),
+                Some(b'a') => read_all(cx, &mut s),
+                _ => return Err(cx.arg_error(i, "invalid format")),
+            }
+        };
+        n += 1;
+        match r {
+            Err(e) => return Ok(Err(e)),
+            Ok(Some(v)) => cx.push(v),
+            Ok(None) => {
+                cx.push(Val::NIL);
+                break;
+            }
+        }
+    }
+    Ok(Ok(n))
+}
+
+fn read_line<'a>(cx: &'a Cx, s: &mut Stream, chop: bool) -> io::Result<Option<Val<'a>>> {
+    // A line that lies in the buffer is not copied but into its string.
+    if let Some(i) = memchr::memchr(b'\n', s.buffered()) {
+        let v = cx.str(&s.buffered()[..i + usize::from(!chop)]).val();
+        s.consume(i + 1);
+        return Ok(Some(v));
+    }
+    let mut line = take_buffer();
+    let any = s.read_line(&mut line)?;
+    if chop && line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    let v = any.then(|| cx.str(&line).val());
+    give_buffer(line);
+    Ok(v)
+}
+
+fn read_all<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
+    let mut all = Vec::new();
+    s.read_all(&mut all)?;
+    Ok(Some(cx.str(&all).val()))
+}
+
+fn read_chars<'a>(cx: &'a Cx, s: &mut Stream, n: usize) -> io::Result<Option<Val<'a>>> {
+    if s.buffered().len() >= n {
+        let v = cx.str(&s.buffered()[..n]).val();
+        s.consume(n);
+        return Ok(Some(v));
+    }
+    let mut bytes = take_buffer();
+    s.read_bytes(&mut bytes, n)?;
+    let v = (!bytes.is_empty()).then(|| cx.str(&bytes).val());
+    give_buffer(bytes);
+    Ok(v)
+}
+
+/// A numeral being read, byte by byte.
+struct Numeral<'a> {
+    stream: &'a mut Stream,
+    text: Vec<u8>,
+    too_long: bool,
+}
+
+impl Numeral<'_> {
+    /// Takes the next byte if it is wanted.
+    fn take(&mut self, wanted: impl Fn(u8) -> bool) -> io::Result<bool> {
+        match self.stream.peek()? {
+            Some(b) if wanted(b) => {
+                if self.text.len() >= MAX_NUMERAL {
+                    self.too_long = true;
+                    return Ok(false);
+                }
+                self.text.push(b);
+                self.stream.consume(1);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn digits(&mut self, hex: bool) -> io::Result<usize> {
+        let mut n = 0;
+        while self.take(|b| if hex { b.is_ascii_hexdigit() } else { b.is_ascii_digit() })? {
+            n += 1;
+        }
+        Ok(n)
+    }
+
+    /// Takes the longest text that can start a numeral.
+    fn scan(&mut self) -> io::Result<()> {
+        while self.stream.peek()?.is_some_and(is_space) {
+            self.stream.consume(1);
+        }
+        let sign = |b| b == b'-' || b == b'+';
+        self.take(sign)?;
+        let (mut count, mut hex) = (0, false);
+        if self.take(|b| b == b'0')? {
+            if self.take(|b| b == b'x' || b == b'X')? {
+                hex = true;
+            } else {
+                count = 1;
+            }
+        }
+        count += self.digits(hex)?;
+        if self.take(|b| b == b'.')? {
+            count += self.digits(hex)?;
+        }
+        let exponent = |b: u8| b.to_ascii_lowercase() == if hex { b'p' } else { b'e' };
+        if count > 0 && self.take(exponent)? {
+            self.take(sign)?;
+            self.digits(false)?;
+        }
+        Ok(())
+    }
+}
+
+fn read_number<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
+    let mut n = Numeral { stream: s, text: Vec::new(), too_long: false };
+    n.scan()?;
+    if n.too_long {
+        return Ok(None);
+    }
+    let v = cx.to_number(cx.str(&n.text).val());
+    Ok(v.map(|v| match v.as_int() {
+        Some(i) => Val::int(i),
+        None => Val::float(v.as_float().unwrap_or(0.0)),
+    }))
+}
+
+/// The iterator of `lines` over the file at value 0, with the formats behind it.
+pub(super) fn line_iterator(cx: &Cx, to_close: bool) -> Result<Val<'_>, Raised> {
+    let formats = cx.top() - 1;
+    if formats > MAX_FORMATS {
+        return Err(cx.arg_error(MAX_FORMATS + 1, "too many arguments"));
+    }
+    let mut bound = vec![cx.get(0), Val::int(formats as i64), Val::bool(to_close)];
+    bound.extend((1..=formats).map(|i| cx.get(i)));
+    Ok(cx.func(next_line, &bound).val())
+}
+
+/// The iterator: bound are the file, the number of formats, whether to close at the end, and the formats.
+fn next_line(cx: &mut Cx) -> NativeResult {
+    let cx = &*cx;
+    let stream = stream_of(cx.bound(0)).flatten();
+    let Some(stream) = stream else { return Err(cx.error("file is already closed")) };
+    cx.set_top(0);
+    let formats = cx.bound(1).as_int().unwrap_or(0) as usize;
+    reserve(cx, formats, "too many arguments")?;
+    for i in 0..formats {
+        cx.push(cx.bound(3 + i));
+    }
+    let n = read_values(cx, &stream, 0)?.map_err(|e| cx.error(c_str(error_text(&e).as_bytes())))?;
+    drop(stream);
+    if cx.get(cx.top() - n).truthy() {
+        return cx.ret(n);
+    }
+    if cx.bound(2).truthy() {
+        cx.set_top(0);
+        cx.push(cx.bound(0));
+        close_handle(cx, 0)?;
+        cx.set_top(0);
+    }
+    cx.ret(0)
+}

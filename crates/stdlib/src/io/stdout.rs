@@ -1,0 +1,129 @@
+//! The standard streams of the process, which all states share, and what `print` writes.
+
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+
+use perilune_runtime::convert::write_number;
+use perilune_runtime::native::{Cx, Val};
+
+use super::stream::{Buffering, Stream};
+use crate::support::{give_buffer, take_buffer};
+
+/// A stream that several handles share.
+pub(crate) type Shared = Arc<Mutex<Stream>>;
+
+/// All streams that may hold unwritten data.
+static OPEN: Mutex<Vec<Weak<Mutex<Stream>>>> = Mutex::new(Vec::new());
+
+/// The lock of a stream; a panic elsewhere does no harm to it.
+pub(crate) fn lock(s: &Mutex<Stream>) -> MutexGuard<'_, Stream> {
+    s.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes a stream known to [`flush_all`].
+pub(crate) fn share(s: Stream) -> Shared {
+    let s = Arc::new(Mutex::new(s));
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if open.len() == open.capacity() {
+        open.retain(|w| w.strong_count() > 0);
+    }
+    open.push(Arc::downgrade(&s));
+    s
+}
+
+/// Writes out all streams. To be called before the process ends.
+pub fn flush_all() {
+    let open: Vec<Shared> = {
+        let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.iter().filter_map(Weak::upgrade).collect()
+    };
+    for s in open {
+        // A stream in use by another thread is left to it.
+        if let Ok(mut s) = s.try_lock() {
+            let _ = s.flush();
+        }
+    }
+}
+
+fn duplicate(fd: impl AsFd) -> File {
+    match fd.as_fd().try_clone_to_owned() {
+        Ok(fd) => File::from(fd),
+        // Closed from the start: everything fails as on a closed file, or reads nothing.
+        Err(_) => super::null_device(),
+    }
+}
+
+/// Standard input.
+pub(crate) static STDIN: LazyLock<Shared> = LazyLock::new(|| {
+    let mut s = Stream::new(duplicate(io::stdin()), true, false);
+    s.before = Some(flush_terminal);
+    share(s)
+});
+
+/// Standard output.
+pub(crate) static STDOUT: LazyLock<Shared> = LazyLock::new(|| {
+    let mut s = Stream::new(duplicate(io::stdout()), false, true);
+    if io::stdout().is_terminal() {
+        let _ = s.set_buffering(Buffering::Line, 1 << 12);
+    }
+    share(s)
+});
+
+/// Standard error.
+pub(crate) static STDERR: LazyLock<Shared> = LazyLock::new(|| {
+    let mut s = Stream::new(duplicate(io::stderr()), false, true);
+    let _ = s.set_buffering(Buffering::None, 1);
+    s.before = Some(flush_output);
+    share(s)
+});
+
+fn flush_output() {
+    let _ = lock(&STDOUT).flush();
+}
+
+fn flush_terminal() {
+    if io::stdout().is_terminal() {
+        flush_output();
+    }
+}
+
+/// Writes a text to the standard error, behind what was printed so far.
+pub fn write_error(text: &[u8]) {
+    let _ = lock(&STDERR).write(text);
+}
+
+/// Writes a string or number to the standard output, behind `separator`.
+pub(crate) fn print_value(_: &Cx, v: Val<'_>, separator: &[u8]) {
+    let mut out = lock(&STDOUT);
+    if !separator.is_empty() {
+        let _ = out.write(separator);
+    }
+    if let Some(s) = v.as_str() {
+        let _ = out.write(s.bytes());
+    } else {
+        let mut text = take_buffer();
+        write_number(&mut text, v.raw());
+        let _ = out.write(&text);
+        give_buffer(text);
+    }
+}
+
+/// Ends a printed line.
+pub(crate) fn end_line() {
+    let _ = lock(&STDOUT).write(b"\n");
+}
+
+/// A line of the standard input, with its line feed; `None` at its end.
+pub(crate) fn read_line() -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    lock(&STDIN).read_line(&mut line).ok()?.then_some(line)
+}
+
+/// All that is left of the standard input.
+pub(crate) fn read_stdin() -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    lock(&STDIN).read_all(&mut all)?;
+    Ok(all)
+}

@@ -1,0 +1,145 @@
+//! The library `os` (manual 6.9).
+
+mod date;
+
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
+use std::os::unix::fs::OpenOptionsExt;
+
+use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
+
+use crate::io::{exec_result, file_result, flush_all, path, shell};
+use crate::support::{c_str, check_option, publish, register};
+
+const FUNCTIONS: &[(&str, NativeFn)] = &[
+    ("clock", clock),
+    ("date", date::date),
+    ("difftime", date::difftime),
+    ("execute", execute),
+    ("exit", exit),
+    ("getenv", getenv),
+    ("remove", remove),
+    ("rename", rename),
+    ("setlocale", setlocale),
+    ("time", date::time),
+    ("tmpname", tmpname),
+];
+
+/// Opens `os`.
+///
+/// # Errors
+/// "not enough memory".
+pub fn open(cx: &mut Cx) -> Result<(), Raised> {
+    let cx = &*cx;
+    let lib = cx.table(0, FUNCTIONS.len());
+    register(cx, lib, FUNCTIONS);
+    publish(cx, "os", lib);
+    Ok(())
+}
+
+/// `os.clock()`
+fn clock(cx: &mut Cx) -> NativeResult {
+    cx.ret1(Val::float(perilune_runtime::sys::processor_time()))
+}
+
+/// `os.execute([command])`
+fn execute(cx: &mut Cx) -> NativeResult {
+    let Some(command) = cx.opt_str(0)? else { return cx.ret1(Val::bool(true)) };
+    match shell(command.bytes()).status() {
+        Ok(status) => exec_result(cx, status),
+        Err(e) => file_result(cx, Err(e), None),
+    }
+}
+
+/// `os.exit([code [, close]])`
+fn exit(cx: &mut Cx) -> NativeResult {
+    let code = match cx.get(0).as_bool() {
+        Some(true) => 0,
+        Some(false) => 1,
+        None => cx.opt_int(0, 0)? as i32,
+    };
+    if cx.get(1).truthy() {
+        cx.close_state();
+    }
+    flush_all();
+    std::process::exit(code)
+}
+
+/// `os.getenv(name)`
+fn getenv(cx: &mut Cx) -> NativeResult {
+    use std::os::unix::ffi::OsStrExt;
+    let name = c_str(cx.check_str(0)?.bytes());
+    // Rust refuses such names; C finds nothing.
+    if name.is_empty() || name.contains(&b'=') {
+        return cx.ret1(Val::NIL);
+    }
+    match std::env::var_os(path(name)) {
+        Some(v) => cx.ret1(cx.str(v.as_bytes()).val()),
+        None => cx.ret1(Val::NIL),
+    }
+}
+
+/// `os.remove(filename)`
+fn remove(cx: &mut Cx) -> NativeResult {
+    let name = c_str(cx.check_str(0)?.bytes());
+    let p = path(name);
+    // As C's `remove`: a directory goes the way of `rmdir`.
+    let r = match std::fs::remove_file(p) {
+        Err(e) if e.raw_os_error() == Some(libc::EISDIR) => std::fs::remove_dir(p),
+        r => r,
+    };
+    file_result(cx, r, Some(name))
+}
+
+/// `os.rename(from, to)`
+fn rename(cx: &mut Cx) -> NativeResult {
+    let from = c_str(cx.check_str(0)?.bytes());
+    let to = c_str(cx.check_str(1)?.bytes());
+    file_result(cx, std::fs::rename(path(from), path(to)), None)
+}
+
+/// `os.setlocale([locale [, category]])`: there is the locale "C" and no other.
+fn setlocale(cx: &mut Cx) -> NativeResult {
+    let name = cx.opt_str(0)?;
+    let categories = ["all", "collate", "ctype", "monetary", "numeric", "time"];
+    check_option(cx, 1, Some("all"), &categories)?;
+    match name.map(|n| n.bytes()) {
+        None | Some(b"" | b"C" | b"POSIX") => cx.ret1(cx.str(b"C").val()),
+        Some(_) => cx.ret1(Val::NIL),
+    }
+}
+
+/// Creates a file that did not exist; its path.
+fn create_temporary() -> std::io::Result<(File, String)> {
+    const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    let mut tries = 0;
+    loop {
+        let mut n = std::collections::hash_map::RandomState::new().build_hasher().finish();
+        let mut name = "/tmp/lua_".to_owned();
+        for _ in 0..6 {
+            name.push(char::from(LETTERS[(n % 62) as usize]));
+            n /= 62;
+        }
+        let mut o = OpenOptions::new();
+        match o.read(true).write(true).create_new(true).mode(0o600).open(&name) {
+            Ok(f) => return Ok((f, name)),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && tries < 100 => tries += 1,
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+/// A file without a name.
+pub(crate) fn temporary_file() -> std::io::Result<File> {
+    let (f, name) = create_temporary()?;
+    std::fs::remove_file(name)?;
+    Ok(f)
+}
+
+/// `os.tmpname()`
+fn tmpname(cx: &mut Cx) -> NativeResult {
+    match create_temporary() {
+        Ok((_, name)) => cx.ret1(cx.str(name.as_bytes()).val()),
+        Err(_) => Err(cx.error("unable to generate a unique filename")),
+    }
+}

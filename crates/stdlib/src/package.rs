@@ -1,0 +1,278 @@
+//! The library `package` and `require` (manual 6.3).
+
+use std::os::unix::ffi::OsStrExt;
+
+use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Str, Val};
+
+use crate::base::load_file;
+use crate::io::path;
+use crate::support::{c_str, concat, publish, register, registry_table};
+
+const DEFAULT_PATH: &str = "/usr/local/share/lua/5.4/?.lua;/usr/local/share/lua/5.4/?/init.lua;\
+/usr/local/lib/lua/5.4/?.lua;/usr/local/lib/lua/5.4/?/init.lua;./?.lua;./?/init.lua";
+const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;/usr/local/lib/lua/5.4/loadall.so;./?.so";
+/// Why no C library can be loaded.
+const NO_LIBRARIES: &str = "dynamic libraries not enabled; check your Lua installation";
+
+const SEARCHERS: &[NativeFn] = &[preload_searcher, lua_searcher, c_searcher, c_root_searcher];
+
+/// Opens `package` and `require`.
+///
+/// # Errors
+/// "not enough memory".
+pub fn open(cx: &mut Cx) -> Result<(), Raised> {
+    let cx = &*cx;
+    let lib = cx.table(0, 8);
+    register(cx, lib, &[("loadlib", loadlib), ("searchpath", searchpath)]);
+    let searchers = cx.table(SEARCHERS.len(), 0);
+    for (i, f) in SEARCHERS.iter().enumerate() {
+        searchers.set_int(cx, i as i64 + 1, cx.func(*f, &[lib.val()]).val());
+    }
+    lib.set_name(cx, "searchers", searchers.val());
+    lib.set_name(cx, "path", path_setting(cx, "LUA_PATH", DEFAULT_PATH).val());
+    lib.set_name(cx, "cpath", path_setting(cx, "LUA_CPATH", DEFAULT_CPATH).val());
+    lib.set_name(cx, "config", cx.str(b"/\n;\n?\n!\n-\n").val());
+    lib.set_name(cx, "loaded", registry_table(cx, "_LOADED").val());
+    lib.set_name(cx, "preload", registry_table(cx, "_PRELOAD").val());
+    publish(cx, "package", lib);
+    cx.globals().set_name(cx, "require", cx.func(require, &[lib.val()]).val());
+    Ok(())
+}
+
+/// A path from the environment (with `;;` standing for the default), or the default.
+fn path_setting<'a>(cx: &'a Cx, name: &str, default: &str) -> Str<'a> {
+    let ignore = cx.registry().get_name(cx, "LUA_NOENV").truthy();
+    let set = std::env::var_os(format!("{name}_5_4")).or_else(|| std::env::var_os(name));
+    let Some(set) = set.filter(|_| !ignore) else { return cx.str(default.as_bytes()) };
+    cx.str(&expand_default(set.as_bytes(), default.as_bytes()))
+}
+
+fn expand_default(set: &[u8], default: &[u8]) -> Vec<u8> {
+    let Some(i) = memchr::memmem::find(set, b";;") else { return set.to_vec() };
+    let (before, after) = (&set[..i], &set[i + 2..]);
+    let mut out = Vec::new();
+    if !before.is_empty() {
+        out.extend_from_slice(before);
+        out.push(b';');
+    }
+    out.extend_from_slice(default);
+    if !after.is_empty() {
+        out.push(b';');
+        out.extend_from_slice(after);
+    }
+    out
+}
+
+/// `package.loadlib(path, funcname)`: C libraries cannot be loaded.
+fn loadlib(cx: &mut Cx) -> NativeResult {
+    cx.check_str(0)?;
+    cx.check_str(1)?;
+    cx.push(Val::NIL);
+    cx.push(cx.str(NO_LIBRARIES.as_bytes()).val());
+    cx.push(cx.str(b"absent").val());
+    cx.ret(3)
+}
+
+fn replace(s: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(s.len());
+    let mut rest = s;
+    while let Some(i) = memchr::memmem::find(rest, what) {
+        out.extend_from_slice(&rest[..i]);
+        out.extend_from_slice(by);
+        rest = &rest[i + what.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// The first readable file of a path; else the message that lists all that were tried.
+fn search(name: &[u8], templates: &[u8], sep: &[u8], dirsep: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
+    let name = if sep.is_empty() { name.to_vec() } else { replace(name, sep, dirsep) };
+    let files = replace(templates, b"?", &name);
+    if !files.is_empty() {
+        for file in files.split(|b| *b == b';') {
+            if std::fs::File::open(path(file)).is_ok() {
+                return Ok(file.to_vec());
+            }
+        }
+    }
+    Err(concat(&[b"no file '", &replace(&files, b";", b"'\n\tno file '"), b"'"]))
+}
+
+/// `package.searchpath(name, path [, sep [, rep]])`
+fn searchpath(cx: &mut Cx) -> NativeResult {
+    let name = c_str(cx.check_str(0)?.bytes());
+    let templates = c_str(cx.check_str(1)?.bytes());
+    let sep = cx.opt_str(2)?.map_or(&b"."[..], |s| c_str(s.bytes()));
+    let rep = cx.opt_str(3)?.map_or(&b"/"[..], |s| c_str(s.bytes()));
+    match search(name, templates, sep, rep) {
+        Ok(file) => cx.ret1(cx.str(&file).val()),
+        Err(message) => {
+            cx.push(Val::NIL);
+            cx.push(cx.str(&message).val());
+            cx.ret(2)
+        }
+    }
+}
+
+/// Searches the path in field `which` of the bound `package`.
+fn find_file(cx: &mut Cx, name: &[u8], which: &str) -> Result<Result<Vec<u8>, Vec<u8>>, Raised> {
+    let at = cx.top();
+    cx.push(cx.bound(0));
+    let key = cx.str(which.as_bytes()).val().raw();
+    cx.index(at, key)?;
+    let v = cx.get(cx.top() - 1);
+    let templates = match v.as_str() {
+        Some(s) => s.bytes().to_vec(),
+        None if v.is_number() => cx.number_to_str(v).bytes().to_vec(),
+        None => return Err(cx.error(format!("'package.{which}' must be a string"))),
+    };
+    cx.pop(2);
+    Ok(search(name, c_str(&templates), b".", b"/"))
+}
+
+fn module_name(cx: &Cx) -> Result<Vec<u8>, Raised> {
+    Ok(c_str(cx.check_str(0)?.bytes()).to_vec())
+}
+
+fn load_error(cx: &Cx, name: &[u8], file: &[u8], message: &[u8]) -> Raised {
+    cx.error(concat(&[b"error loading module '", name, b"' from file '", file, b"':\n\t", message]))
+}
+
+fn preload_searcher(cx: &mut Cx) -> NativeResult {
+    let name = module_name(cx)?;
+    let v = registry_table(cx, "_PRELOAD").get(cx.str(&name).val());
+    if v.is_nil() {
+        let text = concat(&[b"no field package.preload['", &name, b"']"]);
+        return cx.ret1(cx.str(&text).val());
+    }
+    cx.push(v);
+    cx.push(cx.str(b":preload:").val());
+    cx.ret(2)
+}
+
+fn lua_searcher(cx: &mut Cx) -> NativeResult {
+    let name = module_name(cx)?;
+    let file = match find_file(cx, &name, "path")? {
+        Ok(file) => file,
+        Err(message) => return cx.ret1(cx.str(&message).val()),
+    };
+    match load_file(cx, Some(&file), b"bt", None) {
+        Ok(f) => {
+            cx.push(f);
+            cx.push(cx.str(&file).val());
+            cx.ret(2)
+        }
+        Err(message) => Err(load_error(cx, &name, &file, &message)),
+    }
+}
+
+fn c_searcher(cx: &mut Cx) -> NativeResult {
+    let name = module_name(cx)?;
+    match find_file(cx, &name, "cpath")? {
+        Ok(file) => Err(load_error(cx, &name, &file, NO_LIBRARIES.as_bytes())),
+        Err(message) => cx.ret1(cx.str(&message).val()),
+    }
+}
+
+fn c_root_searcher(cx: &mut Cx) -> NativeResult {
+    let name = module_name(cx)?;
+    let Some(dot) = memchr::memchr(b'.', &name) else { return cx.ret(0) };
+    match find_file(cx, &name[..dot], "cpath")? {
+        Ok(file) => Err(load_error(cx, &name, &file, NO_LIBRARIES.as_bytes())),
+        Err(message) => cx.ret1(cx.str(&message).val()),
+    }
+}
+
+/// Finds a loader for the module named by value 0: pushes it and its data.
+fn find_loader(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
+    let at = cx.top();
+    cx.push(cx.bound(0));
+    let key = cx.str(b"searchers").val().raw();
+    cx.index(at, key)?;
+    let searchers = at + 1;
+    if cx.get(searchers).as_table().is_none() {
+        return Err(cx.error("'package.searchers' must be a table"));
+    }
+    let mut message = Vec::new();
+    for i in 1.. {
+        let searcher = match cx.get(searchers).as_table() {
+            Some(t) => t.get_int(i),
+            None => Val::NIL,
+        };
+        if searcher.is_nil() {
+            return Err(cx.error(concat(&[b"module '", name, b"' not found:", &message])));
+        }
+        cx.push_callee(searcher);
+        cx.push(cx.str(name).val());
+        cx.call_n(1, 2)?;
+        let v = cx.get(cx.top() - 2);
+        if v.as_func().is_some() {
+            return Ok(());
+        }
+        if v.is_number() || v.as_str().is_some() {
+            message.extend_from_slice(b"\n\t");
+            match v.as_str() {
+                Some(s) => message.extend_from_slice(s.bytes()),
+                None => message.extend_from_slice(cx.number_to_str(v).bytes()),
+            }
+        }
+        cx.pop(2);
+    }
+    Ok(())
+}
+
+/// `require(modname)`; `package` is bound to it.
+fn require(cx: &mut Cx) -> NativeResult {
+    let name = module_name(cx)?;
+    cx.set_top(1);
+    cx.push(registry_table(cx, "_LOADED").val());
+    let key = cx.str(&name).val();
+    cx.push(key);
+    // The name stays on the stack (value 2) while calls are made.
+    let raw = |cx: &Cx| cx.get(2).raw();
+    let k = raw(cx);
+    cx.index(1, k)?;
+    if cx.get(cx.top() - 1).truthy() {
+        return cx.ret(1);
+    }
+    cx.pop(1);
+    find_loader(cx, &name)?;
+    let data = cx.top() - 1;
+    cx.push_callee(cx.get(data - 1));
+    cx.push(cx.get(2));
+    cx.push(cx.get(data));
+    cx.call_n(2, 1)?;
+    if cx.get(cx.top() - 1).is_nil() {
+        cx.pop(1);
+    } else {
+        let k = raw(cx);
+        cx.set_index(1, k)?;
+    }
+    let k = raw(cx);
+    cx.index(1, k)?;
+    if cx.get(cx.top() - 1).is_nil() {
+        cx.pop(1);
+        cx.push(Val::bool(true));
+        cx.push(Val::bool(true));
+        let k = raw(cx);
+        cx.set_index(1, k)?;
+    }
+    cx.push(cx.get(data));
+    cx.ret(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{expand_default, replace, search};
+
+    #[test]
+    fn paths() {
+        assert_eq!(expand_default(b"a;;b", b"D"), b"a;D;b");
+        assert_eq!(expand_default(b";;", b"D"), b"D");
+        assert_eq!(expand_default(b"a", b"D"), b"a");
+        assert_eq!(replace(b"a.b.c", b".", b"/"), b"a/b/c");
+        let message = search(b"x.y", b"?/no;./?.no", b".", b"/").unwrap_err();
+        assert_eq!(message, b"no file 'x/y/no'\n\tno file './x/y.no'");
+    }
+}

@@ -1,0 +1,72 @@
+//! Sets of bytes: character classes of patterns.
+
+/// A set of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ByteSet([u64; 4]);
+
+impl ByteSet {
+    /// No byte.
+    pub(crate) const EMPTY: ByteSet = ByteSet([0; 4]);
+
+    /// Is the byte in the set?
+    #[inline(always)]
+    pub(crate) fn has(&self, b: u8) -> bool {
+        self.0[(b >> 6) as usize] >> (b & 63) & 1 != 0
+    }
+    /// Adds a byte.
+    pub(crate) const fn add(&mut self, b: u8) {
+        self.0[(b >> 6) as usize] |= 1 << (b & 63);
+    }
+    /// Adds all bytes of another set.
+    pub(crate) fn add_all(&mut self, other: &ByteSet) {
+        for (a, b) in self.0.iter_mut().zip(other.0) {
+            *a |= b;
+        }
+    }
+    /// All other bytes.
+    pub(crate) fn complement(&self) -> ByteSet {
+        ByteSet(self.0.map(|w| !w))
+    }
+
+    const fn by(f: u8) -> ByteSet {
+        let mut set = ByteSet::EMPTY;
+        let mut b = 0u8;
+        while b < 128 {
+            let is = match f {
+                b'a' => b.is_ascii_alphabetic(),
+                b'c' => b.is_ascii_control(),
+                b'd' => b.is_ascii_digit(),
+                b'g' => b.is_ascii_graphic(),
+                b'l' => b.is_ascii_lowercase(),
+                b'p' => b.is_ascii_punctuation(),
+                b's' => b == b' ' || (b >= b'\t' && b <= b'\r'),
+                b'u' => b.is_ascii_uppercase(),
+                b'w' => b.is_ascii_alphanumeric(),
+                b'x' => b.is_ascii_hexdigit(),
+                b'z' => b == 0,
+                _ => false,
+            };
+            if is {
+                set.add(b);
+            }
+            b += 1;
+        }
+        set
+    }
+
+    /// The set of class letter `letter` (`%a`, its complement `%A`, …); `None` if it is not one.
+    pub(crate) fn class(letter: u8) -> Option<ByteSet> {
+        const LETTERS: &[u8; 11] = b"acdglpsuwxz";
+        const SETS: [ByteSet; 11] = {
+            let mut sets = [ByteSet::EMPTY; 11];
+            let mut i = 0;
+            while i < 11 {
+                sets[i] = ByteSet::by(LETTERS[i]);
+                i += 1;
+            }
+            sets
+        };
+        let i = LETTERS.iter().position(|l| *l == letter.to_ascii_lowercase())?;
+        Some(if letter.is_ascii_uppercase() { SETS[i].complement() } else { SETS[i] })
+    }
+}

@@ -1,0 +1,175 @@
+//! `string.find`, `string.match`, `string.gmatch`.
+
+use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+
+use super::compile::compiled;
+use super::matcher::{Capture, MatchError, Matcher};
+use crate::support::{reserve, start_position};
+
+/// The error that a failed match raises.
+#[cold]
+pub(super) fn raise(cx: &Cx, e: MatchError) -> Raised {
+    if e == MatchError::Interrupted
+        && let Err(r) = cx.interrupted()
+    {
+        return r;
+    }
+    cx.error(e.message())
+}
+
+/// Capture `i` of a match as a value.
+pub(super) fn capture_value<'a>(
+    cx: &'a Cx,
+    m: &Matcher<'_>,
+    subject: &[u8],
+    i: usize,
+    start: usize,
+    end: usize,
+) -> Result<Val<'a>, Raised> {
+    match m.capture(i, start, end) {
+        Ok(Capture::Text(from, to)) => Ok(cx.str(&subject[from..to]).val()),
+        Ok(Capture::Position(n)) => Ok(Val::int(n as i64)),
+        Err(e) => Err(raise(cx, e)),
+    }
+}
+
+/// Pushes the captures; the whole match when there are none and `whole` is set. Their number is returned.
+pub(super) fn push_captures(
+    cx: &Cx,
+    m: &Matcher<'_>,
+    subject: &[u8],
+    (start, end): (usize, usize),
+    whole: bool,
+) -> Result<usize, Raised> {
+    let n = if whole { m.captures().max(1) } else { m.captures() };
+    reserve(cx, n, "too many captures")?;
+    for i in 0..n {
+        cx.push(capture_value(cx, m, subject, i, start, end)?);
+    }
+    Ok(n)
+}
+
+/// Takes the anchor off a pattern.
+pub(super) fn anchored(pattern: &[u8]) -> (bool, &[u8]) {
+    match pattern.strip_prefix(b"^") {
+        Some(rest) => (true, rest),
+        None => (false, pattern),
+    }
+}
+
+/// Where a plain string occurs.
+pub(super) fn find_plain(s: &[u8], what: &[u8]) -> Option<usize> {
+    match what {
+        [] => Some(0),
+        [b] => memchr::memchr(*b, s),
+        _ => memchr::memmem::find(s, what),
+    }
+}
+
+fn has_specials(pattern: &[u8]) -> bool {
+    pattern.iter().any(|b| b"^$*+?.([%-".contains(b))
+}
+
+/// `string.find(s, pattern [, init [, plain]])`
+pub(super) fn find(cx: &mut Cx) -> NativeResult {
+    search(cx, true)
+}
+
+/// `string.match(s, pattern [, init])`
+pub(super) fn match_(cx: &mut Cx) -> NativeResult {
+    search(cx, false)
+}
+
+fn search(cx: &mut Cx, find: bool) -> NativeResult {
+    let cx = &*cx;
+    let s = cx.check_str(0)?.bytes();
+    let p = cx.check_str(1)?.bytes();
+    let from = start_position(cx.opt_int(2, 1)?, s.len()) - 1;
+    if from > s.len() {
+        return cx.ret1(Val::NIL);
+    }
+    if find && (cx.get(3).truthy() || !has_specials(p)) {
+        return match find_plain(&s[from..], p) {
+            Some(i) => {
+                cx.push(Val::int((from + i + 1) as i64));
+                cx.push(Val::int((from + i + p.len()) as i64));
+                cx.ret(2)
+            }
+            None => cx.ret1(Val::NIL),
+        };
+    }
+    let (anchor, p) = anchored(p);
+    let pattern = compiled(p);
+    if pattern.plain && !anchor {
+        return match find_plain(&s[from..], &pattern.literals) {
+            None => cx.ret1(Val::NIL),
+            Some(i) if find => {
+                cx.push(Val::int((from + i + 1) as i64));
+                cx.push(Val::int((from + i + pattern.literals.len()) as i64));
+                cx.ret(2)
+            }
+            Some(_) => cx.ret1(cx.str(&pattern.literals).val()),
+        };
+    }
+    let interrupted = || cx.interrupt_pending();
+    let mut m = Matcher::new(s, &pattern, &interrupted);
+    let found = if anchor {
+        m.match_at(from).map(|end| end.map(|end| (from, end)))
+    } else {
+        m.search(from)
+    };
+    match found {
+        Ok(Some((start, end))) if find => {
+            cx.push(Val::int((start + 1) as i64));
+            cx.push(Val::int(end as i64));
+            let n = push_captures(cx, &m, s, (start, end), false)?;
+            cx.ret(n + 2)
+        }
+        Ok(Some(range)) => {
+            let n = push_captures(cx, &m, s, range, true)?;
+            cx.ret(n)
+        }
+        Ok(None) => cx.ret1(Val::NIL),
+        Err(e) => Err(raise(cx, e)),
+    }
+}
+
+/// `string.gmatch(s, pattern [, init])`
+pub(super) fn gmatch(cx: &mut Cx) -> NativeResult {
+    let s = cx.check_str(0)?;
+    let p = cx.check_str(1)?;
+    let len = s.bytes().len();
+    let from = (start_position(cx.opt_int(2, 1)?, len) - 1).min(len + 1);
+    let state = [s.val(), p.val(), Val::int(from as i64), Val::int(-1)];
+    cx.ret1(cx.func(gmatch_step, &state).val())
+}
+
+/// The iterator of `gmatch`. Bound are the subject, the pattern, the position, and the end of the last match.
+pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
+    let cx = &*cx;
+    let (Some(s), Some(p)) = (cx.bound(0).as_str(), cx.bound(1).as_str()) else {
+        return cx.ret(0);
+    };
+    let s = s.bytes();
+    let mut from = cx.bound(2).as_int().unwrap_or(0) as usize;
+    let last = cx.bound(3).as_int().unwrap_or(-1);
+    let pattern = compiled(p.bytes());
+    let interrupted = || cx.interrupt_pending();
+    let mut m = Matcher::new(s, &pattern, &interrupted);
+    while from <= s.len() {
+        match m.search(from) {
+            // An empty match where the last one ended: one position on.
+            Ok(Some((start, end))) if end as i64 == last => from = start + 1,
+            Ok(Some((start, end))) => {
+                cx.set_bound(2, Val::int(end as i64));
+                cx.set_bound(3, Val::int(end as i64));
+                let n = push_captures(cx, &m, s, (start, end), true)?;
+                return cx.ret(n);
+            }
+            Ok(None) => break,
+            Err(e) => return Err(raise(cx, e)),
+        }
+    }
+    cx.set_bound(2, Val::int(s.len() as i64 + 1));
+    cx.ret(0)
+}

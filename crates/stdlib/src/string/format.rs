@@ -1,0 +1,274 @@
+//! `string.format`.
+
+use perilune_runtime::cfmt::{self, Spec};
+use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+
+use crate::base::is_plain;
+use crate::support::{c_str, concat, give_buffer, take_buffer};
+
+/// Longest conversion specification, without the `%` (PUC's `MAX_FORMAT` less its reserve).
+const MAX_SPEC: usize = 22;
+
+const FLOAT_FLAGS: &[u8] = b"-+#0 ";
+const HEX_FLAGS: &[u8] = b"-#0";
+const INT_FLAGS: &[u8] = b"-+0 ";
+const UNSIGNED_FLAGS: &[u8] = b"-0";
+const TEXT_FLAGS: &[u8] = b"-";
+
+/// `string.format(format, …)`
+pub(super) fn format(cx: &mut Cx) -> NativeResult {
+    cx.check_str(0)?;
+    let mut out = take_buffer();
+    run(cx, &mut out)?;
+    if out.len() > 1 << 16 {
+        cx.check_room(out.len())?;
+    }
+    let r = cx.str(&out);
+    give_buffer(out);
+    cx.ret1(r.val())
+}
+
+fn format_string(cx: &Cx) -> &[u8] {
+    cx.get(0).as_str().map_or(b"", |s| s.bytes())
+}
+
+fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
+    let top = cx.top();
+    let mut arg = 0;
+    let mut at = 0;
+    loop {
+        // A `__tostring` may collect, so the format is looked up again for each item.
+        let f = format_string(cx);
+        let Some(i) = memchr::memchr(b'%', &f[at..]) else {
+            out.extend_from_slice(&f[at..]);
+            return Ok(());
+        };
+        out.extend_from_slice(&f[at..at + i]);
+        at += i + 1;
+        let mut conversion = f.get(at).copied().unwrap_or(0);
+        if conversion == b'%' {
+            out.push(b'%');
+            at += 1;
+            continue;
+        }
+        arg += 1;
+        if arg >= top {
+            return Err(cx.arg_error(arg, "no value"));
+        }
+        let from = at;
+        if !conversion.is_ascii_alphabetic() {
+            at += f[at..].iter().take_while(|b| b"-+#0 123456789.".contains(b)).count();
+            if at - from + 1 >= MAX_SPEC {
+                return Err(cx.error("invalid format (too long)"));
+            }
+            conversion = f.get(at).copied().unwrap_or(0);
+        }
+        let text = &f[from..(at + 1).min(f.len())];
+        at += 1;
+        // Most conversions are bare.
+        if text.len() == 1 {
+            match conversion {
+                b'd' => {
+                    cfmt::write_int(out, cx.check_int(arg)?);
+                    continue;
+                }
+                b's' => {
+                    append_string(cx, arg, out)?;
+                    continue;
+                }
+                _ => {}
+            }
+        }
+        item(cx, out, arg, text.to_vec(), conversion)?;
+    }
+}
+
+/// Appends `tostring` of argument `arg`.
+fn append_string(cx: &mut Cx, arg: usize, out: &mut Vec<u8>) -> Result<(), Raised> {
+    let v = cx.get(arg);
+    if is_plain(cx, v) {
+        match v.as_str() {
+            Some(s) => out.extend_from_slice(s.bytes()),
+            None => perilune_runtime::convert::write_number(out, v.raw()),
+        }
+        return Ok(());
+    }
+    cx.push_tostring(arg)?;
+    out.extend_from_slice(cx.get(cx.top() - 1).as_str().map_or(b"", |s| s.bytes()));
+    cx.pop(1);
+    Ok(())
+}
+
+/// Flags, width and precision of a specification, if it is valid: only these flags, two digits at most in each number.
+fn parse(text: &[u8], flags: &[u8], with_precision: bool) -> Option<Spec> {
+    let mut spec = Spec::default();
+    let mut i = 0;
+    while flags.contains(&text[i]) {
+        match text[i] {
+            b'-' => spec.left = true,
+            b'+' => spec.plus = true,
+            b' ' => spec.space = true,
+            b'#' => spec.alt = true,
+            _ => spec.zero = true,
+        }
+        i += 1;
+    }
+    let number = |i: &mut usize| {
+        let mut n = 0;
+        for _ in 0..2 {
+            if text[*i].is_ascii_digit() {
+                n = n * 10 + usize::from(text[*i] - b'0');
+                *i += 1;
+            }
+        }
+        n
+    };
+    if text[i] != b'0' {
+        spec.width = number(&mut i);
+        if text[i] == b'.' && with_precision {
+            i += 1;
+            spec.precision = Some(number(&mut i));
+        }
+    }
+    (i + 1 == text.len()).then_some(spec)
+}
+
+fn check(cx: &Cx, text: &[u8], flags: &[u8], with_precision: bool) -> Result<Spec, Raised> {
+    parse(text, flags, with_precision)
+        .ok_or_else(|| cx.error(concat(&[b"invalid conversion specification: '%", text, b"'"])))
+}
+
+fn float(v: Val<'_>) -> f64 {
+    v.as_float().unwrap_or_else(|| v.as_int().unwrap_or(0) as f64)
+}
+
+/// Formats argument `arg` by a conversion with flags; `text` is the specification behind the `%`.
+fn item(
+    cx: &mut Cx,
+    out: &mut Vec<u8>,
+    arg: usize,
+    text: Vec<u8>,
+    conversion: u8,
+) -> Result<(), Raised> {
+    match conversion {
+        b'c' => {
+            let spec = check(cx, &text, TEXT_FLAGS, false)?;
+            cfmt::format_str(out, &[cx.check_int(arg)? as u8], &spec);
+        }
+        b'd' | b'i' | b'u' | b'o' | b'x' | b'X' => {
+            let n = cx.check_int(arg)?;
+            let flags = match conversion {
+                b'd' | b'i' => INT_FLAGS,
+                b'u' => UNSIGNED_FLAGS,
+                _ => HEX_FLAGS,
+            };
+            cfmt::format_int(out, n, conversion, &check(cx, &text, flags, true)?);
+        }
+        b'a' | b'A' => {
+            let spec = check(cx, &text, FLOAT_FLAGS, true)?;
+            cfmt::format_float(out, float(cx.check_number(arg)?), conversion, &spec);
+        }
+        b'f' | b'e' | b'E' | b'g' | b'G' => {
+            let x = float(cx.check_number(arg)?);
+            let spec = check(cx, &text, FLOAT_FLAGS, true)?;
+            cfmt::format_float(out, x, conversion, &spec);
+        }
+        b'p' => {
+            let spec = check(cx, &text, TEXT_FLAGS, false)?;
+            match cx.get(arg).address() {
+                Some(address) => cfmt::format_pointer(out, address, &spec),
+                None => cfmt::format_str(out, b"(null)", &spec),
+            }
+        }
+        b'q' => {
+            if text.len() > 1 {
+                return Err(cx.error("specifier '%q' cannot have modifiers"));
+            }
+            literal(cx, out, arg)?;
+        }
+        b's' => {
+            let mut s = Vec::new();
+            append_string(cx, arg, &mut s)?;
+            if s.contains(&0) {
+                return Err(cx.arg_error(arg, "string contains zeros"));
+            }
+            cfmt::format_str(out, &s, &check(cx, &text, TEXT_FLAGS, true)?);
+        }
+        _ => {
+            let message = [b"invalid conversion '%", c_str(&text), b"' to 'format'"];
+            return Err(cx.error(concat(&message)));
+        }
+    }
+    Ok(())
+}
+
+/// `%q`: a literal that the parser reads back as the same value.
+fn literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
+    let v = cx.get(arg);
+    if let Some(s) = v.as_str() {
+        quote(out, s.bytes());
+    } else if let Some(n) = v.as_int() {
+        if n == i64::MIN {
+            out.extend_from_slice(b"0x8000000000000000");
+        } else {
+            cfmt::write_int(out, n);
+        }
+    } else if let Some(x) = v.as_float() {
+        if x == f64::INFINITY {
+            out.extend_from_slice(b"1e9999");
+        } else if x == f64::NEG_INFINITY {
+            out.extend_from_slice(b"-1e9999");
+        } else if x.is_nan() {
+            out.extend_from_slice(b"(0/0)");
+        } else {
+            cfmt::format_float(out, x, b'a', &Spec::default());
+        }
+    } else if v.is_nil() || v.as_bool().is_some() {
+        append_string(cx, arg, out)?;
+    } else {
+        return Err(cx.arg_error(arg, "value has no literal form"));
+    }
+    Ok(())
+}
+
+fn quote(out: &mut Vec<u8>, s: &[u8]) {
+    out.push(b'"');
+    for (i, b) in s.iter().enumerate() {
+        match b {
+            b'"' | b'\\' | b'\n' => out.extend_from_slice(&[b'\\', *b]),
+            b if b.is_ascii_control() => {
+                out.push(b'\\');
+                let digits = if s.get(i + 1).is_some_and(u8::is_ascii_digit) { 3 } else { 1 };
+                let spec = Spec { precision: Some(digits), ..Spec::default() };
+                cfmt::format_int(out, i64::from(*b), b'd', &spec);
+            }
+            b => out.push(*b),
+        }
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specifications() {
+        let s = parse(b"-5.2d", INT_FLAGS, true).unwrap();
+        assert_eq!((s.left, s.width, s.precision), (true, 5, Some(2)));
+        assert_eq!(parse(b".f", FLOAT_FLAGS, true).unwrap().precision, Some(0));
+        assert!(parse(b"#d", INT_FLAGS, true).is_none());
+        assert!(parse(b"100d", INT_FLAGS, true).is_none());
+        assert!(parse(b".100f", FLOAT_FLAGS, true).is_none());
+        assert!(parse(b"010c", TEXT_FLAGS, false).is_none());
+        assert!(parse(b"0.5s", TEXT_FLAGS, true).is_none());
+        assert!(parse(b".5c", TEXT_FLAGS, false).is_none());
+    }
+
+    #[test]
+    fn quoted() {
+        let mut out = Vec::new();
+        quote(&mut out, b"a\"\\\n\r\x001\0x\x7F\xFF");
+        assert_eq!(out, b"\"a\\\"\\\\\\\n\\13\\0001\\0x\\127\xFF\"");
+    }
+}

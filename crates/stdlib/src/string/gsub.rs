@@ -1,0 +1,271 @@
+//! `string.gsub`.
+
+use std::rc::Rc;
+
+use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+
+use super::compile::{Pattern, compiled};
+use super::find::{anchored, capture_value, push_captures, raise};
+use super::matcher::{Capture, Matcher};
+use crate::support::{give_buffer, take_buffer};
+
+/// Number of values below those that belong to one replacement: the arguments.
+const ARGUMENTS: usize = 4;
+
+/// What the matches are replaced by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Replacement {
+    /// A string without `%`.
+    Plain,
+    /// A string with captures.
+    Template,
+    /// A table, indexed by the first capture.
+    Table,
+    /// A function.
+    Function,
+}
+
+/// Where the replacing stands.
+struct Progress {
+    /// Next position to match at.
+    from: usize,
+    /// Up to here the subject is copied or replaced.
+    copied: usize,
+    /// End of the last match.
+    last: Option<usize>,
+    /// Replacements so far.
+    count: i64,
+    /// One of them was a change.
+    changed: bool,
+}
+
+/// `string.gsub(s, pattern, replacement [, n])`
+pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
+    let s = cx.check_str(0)?;
+    let p = cx.check_str(1)?;
+    let r = cx.get(2);
+    let kind = if r.is_number() {
+        cx.check_str(2)?;
+        Replacement::Plain
+    } else if let Some(r) = r.as_str() {
+        if memchr::memchr(b'%', r.bytes()).is_some() {
+            Replacement::Template
+        } else {
+            Replacement::Plain
+        }
+    } else if r.as_table().is_some() {
+        Replacement::Table
+    } else if r.as_func().is_some() {
+        Replacement::Function
+    } else {
+        // PUC looks at the limit before it looks at the type.
+        cx.opt_int(3, 0)?;
+        return Err(cx.type_error(2, "string/function/table"));
+    };
+    let limit = cx.opt_int(3, s.bytes().len() as i64 + 1)?;
+    let (anchor, p) = anchored(p.bytes());
+    let pattern = compiled(p);
+    let mut out = take_buffer();
+    let mut at = Progress { from: 0, copied: 0, last: None, count: 0, changed: false };
+    match kind {
+        Replacement::Plain | Replacement::Template => {
+            with_string(cx, &pattern, &mut at, &mut out, anchor, limit, kind)?;
+        }
+        _ => with_calls(cx, &pattern, &mut at, &mut out, anchor, limit, kind)?,
+    }
+    let Some(s) = cx.get(0).as_str() else { return cx.ret(0) };
+    if at.changed {
+        out.extend_from_slice(&s.bytes()[at.copied..]);
+        cx.check_room(out.len())?;
+        cx.push(cx.str(&out).val());
+    } else {
+        cx.push(s.val());
+    }
+    give_buffer(out);
+    cx.push(Val::int(at.count));
+    cx.ret(2)
+}
+
+/// The next match that is to be replaced, with PUC's rule for empty matches. `at.from` moves behind it.
+fn next_match(
+    m: &mut Matcher<'_>,
+    at: &mut Progress,
+    len: usize,
+    anchor: bool,
+) -> Result<Option<(usize, usize)>, super::matcher::MatchError> {
+    loop {
+        if anchor {
+            return match m.match_at(at.from)? {
+                Some(end) if at.last != Some(end) => Ok(Some((at.from, end))),
+                _ => Ok(None),
+            };
+        }
+        let Some((start, end)) = m.search(at.from)? else { return Ok(None) };
+        if at.last != Some(end) {
+            return Ok(Some((start, end)));
+        }
+        at.from = start + 1;
+        if at.from > len {
+            return Ok(None);
+        }
+    }
+}
+
+fn with_string(
+    cx: &Cx,
+    pattern: &Pattern,
+    at: &mut Progress,
+    out: &mut Vec<u8>,
+    anchor: bool,
+    limit: i64,
+    kind: Replacement,
+) -> Result<(), Raised> {
+    let (Some(s), Some(r)) = (cx.get(0).as_str(), cx.get(2).as_str()) else { return Ok(()) };
+    let (s, r) = (s.bytes(), r.bytes());
+    let interrupted = || cx.interrupt_pending();
+    let mut m = Matcher::new(s, pattern, &interrupted);
+    while at.count < limit {
+        let found = next_match(&mut m, at, s.len(), anchor).map_err(|e| raise(cx, e))?;
+        let Some((start, end)) = found else { break };
+        at.count += 1;
+        at.changed = true;
+        out.extend_from_slice(&s[at.copied..start]);
+        if kind == Replacement::Plain {
+            out.extend_from_slice(r);
+        } else {
+            expand(cx, &m, s, r, (start, end), out)?;
+        }
+        at.copied = end;
+        at.from = end;
+        at.last = Some(end);
+        if anchor {
+            break;
+        }
+        if at.count & 0xFFF == 0 {
+            cx.interrupted()?;
+            cx.check_room(out.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// Appends a replacement string, its `%n` replaced by captures.
+fn expand(
+    cx: &Cx,
+    m: &Matcher<'_>,
+    s: &[u8],
+    mut r: &[u8],
+    (start, end): (usize, usize),
+    out: &mut Vec<u8>,
+) -> Result<(), Raised> {
+    while let Some(i) = memchr::memchr(b'%', r) {
+        out.extend_from_slice(&r[..i]);
+        match r.get(i + 1) {
+            Some(b'%') => out.push(b'%'),
+            Some(b'0') => out.extend_from_slice(&s[start..end]),
+            Some(d @ b'1'..=b'9') => match m.capture(usize::from(d - b'1'), start, end) {
+                Ok(Capture::Text(from, to)) => out.extend_from_slice(&s[from..to]),
+                Ok(Capture::Position(n)) => perilune_runtime::cfmt::write_int(out, n as i64),
+                Err(e) => return Err(raise(cx, e)),
+            },
+            _ => return Err(cx.error("invalid use of '%' in replacement string")),
+        }
+        r = &r[i + 2..];
+    }
+    out.extend_from_slice(r);
+    Ok(())
+}
+
+fn with_calls(
+    cx: &mut Cx,
+    pattern: &Rc<Pattern>,
+    at: &mut Progress,
+    out: &mut Vec<u8>,
+    anchor: bool,
+    limit: i64,
+    kind: Replacement,
+) -> Result<(), Raised> {
+    while at.count < limit {
+        // A call may collect, so the subject is looked up again for each match.
+        let Some((start, end)) = push_replacement_call(cx, pattern, at, out, anchor, kind)? else {
+            break;
+        };
+        match kind {
+            Replacement::Function => {
+                let nargs = cx.top() - ARGUMENTS - 2;
+                cx.call_n(nargs, 1)?;
+            }
+            _ => {
+                let key = cx.get(cx.top() - 1).raw();
+                if !indexed_raw(cx) {
+                    cx.index(2, key)?;
+                }
+            }
+        }
+        let v = cx.get(cx.top() - 1);
+        let Some(s) = cx.get(0).as_str() else { break };
+        if let Some(text) = v.as_str() {
+            out.extend_from_slice(text.bytes());
+            at.changed = true;
+        } else if v.is_number() {
+            out.extend_from_slice(cx.number_to_str(v).bytes());
+            at.changed = true;
+        } else if !v.truthy() {
+            out.extend_from_slice(&s.bytes()[start..end]);
+        } else {
+            let name = v.type_name();
+            return Err(cx.error(format!("invalid replacement value (a {name})")));
+        }
+        cx.set_top(ARGUMENTS);
+        if anchor {
+            break;
+        }
+        if at.count & 0xFF == 0 {
+            cx.interrupted()?;
+            cx.check_room(out.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// Finds the next match, copies what lies before it, and pushes the function with the captures, or the first capture.
+fn push_replacement_call(
+    cx: &Cx,
+    pattern: &Pattern,
+    at: &mut Progress,
+    out: &mut Vec<u8>,
+    anchor: bool,
+    kind: Replacement,
+) -> Result<Option<(usize, usize)>, Raised> {
+    cx.set_top(ARGUMENTS);
+    let Some(s) = cx.get(0).as_str() else { return Ok(None) };
+    let s = s.bytes();
+    let interrupted = || cx.interrupt_pending();
+    let mut m = Matcher::new(s, pattern, &interrupted);
+    let found = next_match(&mut m, at, s.len(), anchor).map_err(|e| raise(cx, e))?;
+    let Some((start, end)) = found else { return Ok(None) };
+    at.count += 1;
+    out.extend_from_slice(&s[at.copied..start]);
+    at.copied = end;
+    at.from = end;
+    at.last = Some(end);
+    if kind == Replacement::Function {
+        cx.push_callee(cx.get(2));
+        push_captures(cx, &m, s, (start, end), true)?;
+    } else {
+        cx.push(capture_value(cx, &m, s, 0, start, end)?);
+    }
+    Ok(Some((start, end)))
+}
+
+/// Replaces the key on top by the value in a table without metatable; false if the table has one.
+fn indexed_raw(cx: &Cx) -> bool {
+    match cx.get(2).as_table() {
+        Some(t) if !t.has_meta() => {
+            let i = cx.top() - 1;
+            cx.set(i, t.get(cx.get(i)));
+            true
+        }
+        _ => false,
+    }
+}

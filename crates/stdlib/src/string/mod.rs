@@ -1,0 +1,52 @@
+//! The library `string` (manual 6.4).
+
+mod arith;
+mod bytes;
+mod class;
+mod compile;
+mod find;
+mod format;
+mod gsub;
+mod matcher;
+mod pack;
+mod packing;
+
+use perilune_runtime::native::{Cx, NativeFn, Raised};
+
+use crate::support::{publish, register};
+
+const FUNCTIONS: &[(&str, NativeFn)] = &[
+    ("byte", bytes::byte),
+    ("char", bytes::char_),
+    ("dump", bytes::dump),
+    ("find", find::find),
+    ("format", format::format),
+    ("gmatch", find::gmatch),
+    ("gsub", gsub::gsub),
+    ("len", bytes::len),
+    ("lower", bytes::lower),
+    ("match", find::match_),
+    ("rep", bytes::rep),
+    ("reverse", bytes::reverse),
+    ("sub", bytes::sub),
+    ("upper", bytes::upper),
+    ("pack", pack::pack),
+    ("packsize", pack::packsize),
+    ("unpack", pack::unpack),
+];
+
+/// Opens `string` and gives strings their metatable.
+///
+/// # Errors
+/// "not enough memory".
+pub fn open(cx: &mut Cx) -> Result<(), Raised> {
+    let cx = &*cx;
+    let lib = cx.table(0, FUNCTIONS.len() + 1);
+    register(cx, lib, FUNCTIONS);
+    publish(cx, "string", lib);
+    let meta = cx.table(0, 9);
+    register(cx, meta, arith::METAMETHODS);
+    meta.set_name(cx, "__index", lib.val());
+    cx.set_type_metatable(cx.str(b"").val(), Some(meta));
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! What the libraries share: registration, positions in strings, options, a reusable buffer.
+
+use std::cell::Cell;
+
+use perilune_runtime::meta::Event;
+use perilune_runtime::native::{Cx, NativeFn, Raised, Tab};
+
+/// Enters functions in a table.
+pub(crate) fn register(cx: &Cx, t: Tab<'_>, functions: &[(&str, NativeFn)]) {
+    for (name, f) in functions {
+        t.set_name(cx, name, cx.func(*f, &[]).val());
+    }
+}
+
+/// A table in the registry, made when it is missing.
+pub(crate) fn registry_table<'a>(cx: &'a Cx, name: &str) -> Tab<'a> {
+    if let Some(t) = cx.registry().get_name(cx, name).as_table() {
+        return t;
+    }
+    let t = cx.table(0, 0);
+    cx.registry().set_name(cx, name, t.val());
+    t
+}
+
+/// Makes a library known: as a global, and in `package.loaded`.
+pub(crate) fn publish(cx: &Cx, name: &str, library: Tab<'_>) {
+    cx.globals().set_name(cx, name, library.val());
+    registry_table(cx, "_LOADED").set_name(cx, name, library.val());
+}
+
+/// A start position given relative to the end when negative, clipped to 1 at least.
+#[inline(always)]
+pub(crate) fn start_position(pos: i64, len: usize) -> usize {
+    if pos > 0 {
+        pos as usize
+    } else if pos == 0 || pos < -(len as i64) {
+        1
+    } else {
+        (len as i64 + pos + 1) as usize
+    }
+}
+
+/// An end position given relative to the end when negative, clipped to `0 ..= len`.
+#[inline(always)]
+pub(crate) fn end_position(pos: i64, len: usize) -> usize {
+    if pos > len as i64 {
+        len
+    } else if pos >= 0 {
+        pos as usize
+    } else if pos < -(len as i64) {
+        0
+    } else {
+        (len as i64 + pos + 1) as usize
+    }
+}
+
+/// One of a list of names (`luaL_checkoption`).
+pub(crate) fn check_option(
+    cx: &Cx,
+    i: usize,
+    default: Option<&str>,
+    options: &[&str],
+) -> Result<usize, Raised> {
+    let name: &[u8] = match default {
+        Some(d) if cx.get(i).is_nil() => d.as_bytes(),
+        _ => cx.check_str(i)?.bytes(),
+    };
+    match options.iter().position(|o| o.as_bytes() == name) {
+        Some(n) => Ok(n),
+        None => {
+            let mut text = b"invalid option '".to_vec();
+            text.extend_from_slice(name);
+            text.push(b'\'');
+            Err(cx.arg_error(i, text))
+        }
+    }
+}
+
+/// Room for `n` values, or "stack overflow (why)".
+pub(crate) fn reserve(cx: &Cx, n: usize, why: &str) -> Result<(), Raised> {
+    cx.reserve(n).map_err(|_| cx.error(format!("stack overflow ({why})")))
+}
+
+/// Bytes of a string up to its first zero, as C sees it.
+pub(crate) fn c_str(bytes: &[u8]) -> &[u8] {
+    match memchr::memchr(0, bytes) {
+        Some(n) => &bytes[..n],
+        None => bytes,
+    }
+}
+
+/// The parts in one piece.
+pub(crate) fn concat(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+/// `a == b`, `__eq` included, for the values at `a` and `b`.
+pub(crate) fn equals(cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
+    let (x, y) = (cx.get(a), cx.get(b));
+    if x.raw_equals(y) {
+        return Ok(true);
+    }
+    let comparable = x.as_table().is_some() && y.as_table().is_some()
+        || x.as_udata().is_some() && y.as_udata().is_some();
+    if !comparable {
+        return Ok(false);
+    }
+    let mut handler = cx.metamethod(x, Event::Eq);
+    if handler.is_nil() {
+        handler = cx.metamethod(y, Event::Eq);
+    }
+    if handler.is_nil() {
+        return Ok(false);
+    }
+    cx.push_callee(handler);
+    cx.push(x);
+    cx.push(y);
+    cx.call_n(2, 1)?;
+    let r = cx.get(cx.top() - 1).truthy();
+    cx.pop(1);
+    Ok(r)
+}
+
+/// Most bytes that the reusable buffer keeps between uses.
+const KEEP: usize = 1 << 20;
+
+thread_local! {
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Takes the thread's reusable buffer, empty. A nested user gets a new one.
+pub(crate) fn take_buffer() -> Vec<u8> {
+    let mut b = BUFFER.take();
+    b.clear();
+    b
+}
+
+/// Gives a buffer back for the next user.
+pub(crate) fn give_buffer(b: Vec<u8>) {
+    if b.capacity() <= KEEP {
+        BUFFER.set(b);
+    }
+}

@@ -1,0 +1,48 @@
+//! Access to arguments that are tables or behave like them.
+
+use perilune_runtime::meta::Event;
+use perilune_runtime::native::{Cx, Raised, Tab, Val};
+
+/// What a function does with its argument.
+pub(super) const READ: u8 = 1;
+/// See [`READ`].
+pub(super) const WRITE: u8 = 2;
+/// See [`READ`].
+pub(super) const LENGTH: u8 = 4;
+
+/// Checks that argument `i` is a table, or has the metamethods to stand in for one.
+pub(super) fn check(cx: &Cx, i: usize, what: u8) -> Result<(), Raised> {
+    let v = cx.get(i);
+    if v.as_table().is_some() {
+        return Ok(());
+    }
+    let has = |bit, event| what & bit == 0 || !cx.metamethod(v, event).is_nil();
+    let stands_in = cx.metatable_of(v).is_some()
+        && has(READ, Event::Index)
+        && has(WRITE, Event::NewIndex)
+        && has(LENGTH, Event::Len);
+    if stands_in { Ok(()) } else { Err(cx.type_error(i, "table")) }
+}
+
+/// Argument `i`, if it is a table on which primitive access does the same as access with metamethods.
+#[inline]
+pub(super) fn plain(cx: &Cx, i: usize) -> Option<Tab<'_>> {
+    let t = cx.get(i).as_table()?;
+    if !t.has_meta() {
+        return Some(t);
+    }
+    let free = [Event::Index, Event::NewIndex, Event::Len]
+        .iter()
+        .all(|e| cx.metamethod(t.val(), *e).is_nil());
+    free.then_some(t)
+}
+
+/// Pushes `argument[k]`.
+pub(super) fn get(cx: &mut Cx, i: usize, k: i64) -> Result<(), Raised> {
+    cx.index(i, Val::int(k).raw())
+}
+
+/// `argument[k] = ` the last value, which is popped.
+pub(super) fn set(cx: &mut Cx, i: usize, k: i64) -> Result<(), Raised> {
+    cx.set_index(i, Val::int(k).raw())
+}

@@ -1,0 +1,77 @@
+//! `table.concat`.
+
+use perilune_runtime::convert::write_number;
+use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+
+use super::access::{self, LENGTH, READ, check, plain};
+use crate::support::{give_buffer, take_buffer};
+
+/// `table.concat(list [, sep [, i [, j]]])`
+pub(super) fn concat(cx: &mut Cx) -> NativeResult {
+    check(cx, 0, READ | LENGTH)?;
+    let len = match plain(cx, 0) {
+        Some(t) => t.len(),
+        None => cx.length(0)?,
+    };
+    cx.opt_str(1)?;
+    let from = cx.opt_int(2, 1)?;
+    let to = cx.opt_int(3, len)?;
+    let mut out = take_buffer();
+    append_all(cx, &mut out, from, to)?;
+    if out.len() > 1 << 16 {
+        cx.check_room(out.len())?;
+    }
+    let s = cx.str(&out);
+    give_buffer(out);
+    cx.ret1(s.val())
+}
+
+fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), Raised> {
+    if from > to {
+        return Ok(());
+    }
+    if let Some(t) = plain(cx, 0) {
+        let sep = cx.get(1).as_str().map_or(&b""[..], |s| s.bytes());
+        let mut i = from;
+        loop {
+            append(cx, out, t.get_int(i), i)?;
+            if i == to {
+                return Ok(());
+            }
+            out.extend_from_slice(sep);
+            i += 1;
+            if i & 0xFFFF == 0 {
+                cx.check_room(out.len())?;
+            }
+        }
+    }
+    let mut i = from;
+    loop {
+        access::get(cx, 0, i)?;
+        append(cx, out, cx.get(cx.top() - 1), i)?;
+        cx.pop(1);
+        if i == to {
+            return Ok(());
+        }
+        out.extend_from_slice(cx.get(1).as_str().map_or(&b""[..], |s| s.bytes()));
+        i += 1;
+        if i & 0xFFF == 0 {
+            cx.interrupted()?;
+            cx.check_room(out.len())?;
+        }
+    }
+}
+
+#[inline]
+fn append(cx: &Cx, out: &mut Vec<u8>, v: Val<'_>, i: i64) -> Result<(), Raised> {
+    if let Some(s) = v.as_str() {
+        out.extend_from_slice(s.bytes());
+    } else if v.is_number() {
+        write_number(out, v.raw());
+    } else {
+        let name = v.type_name();
+        let text = format!("invalid value ({name}) at index {i} in table for 'concat'");
+        return Err(cx.error(text));
+    }
+    Ok(())
+}

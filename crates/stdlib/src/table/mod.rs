@@ -1,0 +1,32 @@
+//! The library `table` (manual 6.6).
+
+mod access;
+mod concat;
+mod elements;
+mod sort;
+
+use perilune_runtime::native::{Cx, NativeFn, Raised};
+
+use crate::support::{publish, register};
+
+const FUNCTIONS: &[(&str, NativeFn)] = &[
+    ("concat", concat::concat),
+    ("insert", elements::insert),
+    ("pack", elements::pack),
+    ("unpack", elements::unpack),
+    ("remove", elements::remove),
+    ("move", elements::move_),
+    ("sort", sort::sort),
+];
+
+/// Opens `table`.
+///
+/// # Errors
+/// "not enough memory".
+pub fn open(cx: &mut Cx) -> Result<(), Raised> {
+    let cx = &*cx;
+    let lib = cx.table(0, FUNCTIONS.len());
+    register(cx, lib, FUNCTIONS);
+    publish(cx, "table", lib);
+    Ok(())
+}

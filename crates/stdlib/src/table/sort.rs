@@ -1,0 +1,254 @@
+//! `table.sort`: PUC's quicksort, so that equal elements come out in the same order and comparators see the same calls.
+//!
+//! Lists of numbers of one kind or of strings, without a comparator, have one sorted order only and are sorted directly.
+
+use perilune_runtime::native::{Cx, NativeResult, NumberArray, Raised};
+
+use super::access::{LENGTH, READ, WRITE, check, get, plain, set};
+
+/// Larger ranges may use a pivot chosen at random.
+const RANDOM_LIMIT: u32 = 100;
+
+/// `table.sort(list [, comp])`
+pub(super) fn sort(cx: &mut Cx) -> NativeResult {
+    check(cx, 0, READ | WRITE | LENGTH)?;
+    let n = match plain(cx, 0) {
+        Some(t) => t.len(),
+        None => cx.length(0)?,
+    };
+    if n < 2 {
+        return cx.ret(0);
+    }
+    if n >= i64::from(i32::MAX) {
+        return Err(cx.arg_error(0, "array too big"));
+    }
+    if !cx.get(1).is_nil() {
+        cx.check_func(1)?;
+    }
+    cx.set_top(2);
+    let is_plain = plain(cx, 0).is_some();
+    if is_plain && cx.get(1).is_nil() && sort_directly(cx, n) {
+        return cx.ret(0);
+    }
+    let mut s = Sorter { with_function: !cx.get(1).is_nil(), plain: is_plain };
+    s.run(cx, 1, n as u32, 0)?;
+    cx.ret(0)
+}
+
+/// Sorts a list whose order is unique; false if it is not such a list.
+fn sort_directly(cx: &mut Cx, n: i64) -> bool {
+    sort_numbers(cx, n) || sort_strings(cx, n)
+}
+
+fn sort_numbers(cx: &mut Cx, n: i64) -> bool {
+    cx.with_numbers(0, |numbers| match numbers {
+        NumberArray::Int(a) if a.len() as i64 == n => {
+            a.sort_unstable();
+            true
+        }
+        NumberArray::Float(a) if a.len() as i64 == n => {
+            // -0.0 and 0.0 are equal but not the same, and NaN has no place: both go the general way.
+            if a.iter().any(|x| x.is_nan() || *x == 0.0 && x.is_sign_negative()) {
+                return false;
+            }
+            a.sort_unstable_by(f64::total_cmp);
+            true
+        }
+        _ => false,
+    })
+    .unwrap_or(false)
+}
+
+fn sort_strings(cx: &Cx, n: i64) -> bool {
+    let Some(t) = cx.get(0).as_table() else { return false };
+    if t.get_int(1).as_str().is_none() {
+        return false;
+    }
+    let mut all = Vec::with_capacity(n as usize);
+    for i in 1..=n {
+        match t.get_int(i).as_str() {
+            Some(s) => all.push(s),
+            None => return false,
+        }
+    }
+    all.sort_unstable_by(|a, b| a.bytes().cmp(b.bytes()));
+    for (i, s) in all.iter().enumerate() {
+        t.set_int(cx, i as i64 + 1, s.val());
+    }
+    true
+}
+
+struct Sorter {
+    with_function: bool,
+    /// The list has no metamethods that matter (at the start; a comparator that adds some is not looked after).
+    plain: bool,
+}
+
+impl Sorter {
+    /// Pushes `list[i]`.
+    #[inline(always)]
+    fn get(&self, cx: &mut Cx, i: u32) -> Result<(), Raised> {
+        if self.plain
+            && let Some(t) = cx.get(0).as_table()
+        {
+            cx.push(t.get_int(i64::from(i)));
+            return Ok(());
+        }
+        get(cx, 0, i64::from(i))
+    }
+
+    /// `list[i] = ` the last value, which is popped.
+    #[inline(always)]
+    fn set(&self, cx: &mut Cx, i: u32) -> Result<(), Raised> {
+        if self.plain
+            && let Some(t) = cx.get(0).as_table()
+        {
+            t.set_int(cx, i64::from(i), cx.get(cx.top() - 1));
+            cx.pop(1);
+            return Ok(());
+        }
+        set(cx, 0, i64::from(i))
+    }
+
+    /// `list[i] = ` the last value, `list[j] = ` the one below; both are popped.
+    #[inline(always)]
+    fn set2(&self, cx: &mut Cx, i: u32, j: u32) -> Result<(), Raised> {
+        self.set(cx, i)?;
+        self.set(cx, j)
+    }
+
+    /// Whether the value `a` below the top comes before the value `b` below the top (1 is the top).
+    #[inline(always)]
+    fn less(&self, cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
+        let top = cx.top();
+        let (x, y) = (cx.get(top - a), cx.get(top - b));
+        if !self.with_function {
+            let (x, y) = (x.raw(), y.raw());
+            return cx.less_than(x, y);
+        }
+        cx.push_callee(cx.get(1));
+        cx.push(x);
+        cx.push(y);
+        let n = cx.call(2)?;
+        let r = n > 0 && cx.get(top).truthy();
+        cx.pop(n);
+        Ok(r)
+    }
+
+    /// Sorts `list[lo ..= up]`.
+    fn run(
+        &mut self,
+        cx: &mut Cx,
+        mut lo: u32,
+        mut up: u32,
+        mut random: u32,
+    ) -> Result<(), Raised> {
+        while lo < up {
+            cx.interrupted()?;
+            // The first, the last and, from three elements on, the middle one are put in order.
+            self.get(cx, lo)?;
+            self.get(cx, up)?;
+            if self.less(cx, 1, 2)? {
+                self.set2(cx, lo, up)?;
+            } else {
+                cx.pop(2);
+            }
+            if up - lo == 1 {
+                return Ok(());
+            }
+            let mut p = if up - lo < RANDOM_LIMIT || random == 0 {
+                (lo + up) / 2
+            } else {
+                let quarter = (up - lo) / 4;
+                random % (quarter * 2) + (lo + quarter)
+            };
+            self.get(cx, p)?;
+            self.get(cx, lo)?;
+            if self.less(cx, 2, 1)? {
+                self.set2(cx, p, lo)?;
+            } else {
+                cx.pop(1);
+                self.get(cx, up)?;
+                if self.less(cx, 1, 2)? {
+                    self.set2(cx, p, up)?;
+                } else {
+                    cx.pop(2);
+                }
+            }
+            if up - lo == 2 {
+                return Ok(());
+            }
+            // The pivot stays on the stack and goes next to the end.
+            self.get(cx, p)?;
+            cx.push(cx.get(cx.top() - 1));
+            self.get(cx, up - 1)?;
+            self.set2(cx, p, up - 1)?;
+            p = self.partition(cx, lo, up)?;
+            let smaller;
+            if p - lo < up - p {
+                self.run(cx, lo, p - 1, random)?;
+                smaller = p - lo;
+                lo = p + 1;
+            } else {
+                self.run(cx, p + 1, up, random)?;
+                smaller = up - p;
+                up = p - 1;
+            }
+            if up.wrapping_sub(lo) / 128 > smaller {
+                random = random_number();
+            }
+        }
+        Ok(())
+    }
+
+    /// Splits `list[lo ..= up]` around the pivot on top, which is popped; where the pivot went.
+    fn partition(&mut self, cx: &mut Cx, lo: u32, up: u32) -> Result<u32, Raised> {
+        let invalid = "invalid order function for sorting";
+        let (mut i, mut j) = (lo, up - 1);
+        loop {
+            i += 1;
+            self.get(cx, i)?;
+            while self.less(cx, 1, 2)? {
+                if i == up - 1 {
+                    return Err(cx.error(invalid));
+                }
+                cx.pop(1);
+                i += 1;
+                self.get(cx, i)?;
+            }
+            j = j.wrapping_sub(1);
+            self.get(cx, j)?;
+            while self.less(cx, 3, 1)? {
+                if j < i {
+                    return Err(cx.error(invalid));
+                }
+                cx.pop(1);
+                j = j.wrapping_sub(1);
+                self.get(cx, j)?;
+            }
+            if j < i {
+                cx.pop(1);
+                self.set2(cx, up - 1, i)?;
+                return Ok(i);
+            }
+            self.set2(cx, i, j)?;
+        }
+    }
+}
+
+/// Something that an adversary does not know.
+fn random_number() -> u32 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::random_number;
+
+    #[test]
+    fn random_numbers_differ() {
+        let n: Vec<_> = (0..4).map(|_| random_number()).collect();
+        assert!(n.windows(2).any(|w| w[0] != w[1]));
+    }
+}
