@@ -153,19 +153,33 @@ pub(crate) unsafe fn run_native(st: *mut State) -> Step {
                     Entered::Native => {}
                 }
             }
-            Ok(Ret::CALL) => {
-                let kept = kept(s.base);
-                let callee = s.base.add(kept);
-                let nargs = s.top.offset_from(callee) as usize - 2;
-                match enter(st, callee, nargs, flags::CONTINUED)? {
-                    Entered::Lua => return Ok(()),
-                    Entered::Native => {}
-                }
-            }
+            Ok(Ret::CALL) => match enter_continued(st)? {
+                Entered::Lua => return Ok(()),
+                Entered::Native => {}
+            },
             Ok(_) => return Err(Exit::Yield),
             Err(_) => return Err(Exit::Error),
         }
     }
+}
+
+/// Enters the function that the native frame on top asks to be called before its next step. Such calls nest no native frames, but
+/// they count as native levels all the same, as in PUC: without that limit an error that is caught and raised again at every level of a
+/// deep recursion through `pcall` takes time that grows with the square of the depth.
+///
+/// # Safety
+/// I2; the function said [`Ret::CALL`].
+pub(crate) unsafe fn enter_continued(st: *mut State) -> Result<Entered, Exit> {
+    let s = &mut *st;
+    let frame = Frame(s.base);
+    frame.set_link(frame.link().with_extra((s.native_depth - (*s.thread).depth) as usize));
+    if s.native_depth >= MAX_NATIVE_DEPTH {
+        raised(depth_error(st))?;
+    }
+    s.native_depth += 1;
+    let callee = s.base.add(kept(s.base));
+    let nargs = s.top.offset_from(callee) as usize - 2;
+    enter(st, callee, nargs, flags::CONTINUED)
 }
 
 /// Values that the native frame at `base` keeps below the results that it waits for.
@@ -202,6 +216,7 @@ pub(crate) unsafe fn call_flagged(st: *mut State, callee: *mut Value, nargs: usi
     if s.native_depth >= MAX_NATIVE_DEPTH {
         depth_error(st)?;
     }
+    let depth = s.native_depth;
     s.native_depth += 1;
     (*s.thread).non_yieldable += 1;
     let base = s.base.offset_from((*s.thread).stack);
@@ -216,7 +231,7 @@ pub(crate) unsafe fn call_flagged(st: *mut State, callee: *mut Value, nargs: usi
         Err(e) => Err(e),
     };
     (*s.thread).non_yieldable -= 1;
-    s.native_depth -= 1;
+    s.native_depth = depth;
     match r {
         Err(Exit::Done) => {
             debug_assert!(s.base == (*s.thread).stack.offset(base));

@@ -61,7 +61,9 @@ pub(crate) unsafe fn resume(st: *mut State, co: *mut Thread, nargs: usize) -> Re
     (*from).status = Status::Normal;
     (*co).status = Status::Running;
     (*co).resumer = from;
+    let depth = s.native_depth;
     s.native_depth += 1;
+    (*co).depth = s.native_depth;
     // what the collector saw of the coroutine's stack is no longer true
     s.barrier(co.cast());
     s.sync_hook();
@@ -85,7 +87,7 @@ pub(crate) unsafe fn resume(st: *mut State, co: *mut Thread, nargs: usize) -> Re
             Err(e) => Err(e),
         }
     };
-    s.native_depth -= 1;
+    s.native_depth = depth;
     let (n, status) = match r {
         Err(Exit::Done) => {
             s.base = (*co).stack;

@@ -105,6 +105,7 @@ unsafe fn catch(st: *mut State) -> bool {
     }
     let level = frame.0.add(kept(frame.0));
     s.base = frame.0;
+    s.native_depth = (*s.thread).depth + frame.link().extra() as u32;
     frame.add_flags(flags::CLOSING);
     s.close_upvalues(level);
     let offset = frame.0.offset_from((*s.thread).stack) as u32;
@@ -149,10 +150,8 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
         callee.add(2).put(v);
         callee.add(3).put(err);
         s.top = callee.add(4);
-        match enter(st, callee, 2, flags::CONTINUED)? {
-            Entered::Lua => return Ok(Entered::Lua),
-            Entered::Native => return Ok(Entered::Native),
-        }
+        s.native_depth += 1;
+        return enter(st, callee, 2, flags::CONTINUED);
     }
     Frame(base).clear_flags(flags::PROTECTED | flags::HANDLER);
     s.top = level.add(1);

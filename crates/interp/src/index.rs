@@ -153,7 +153,9 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
 /// The cell of a global for a cache that missed; null when the environment is no table or the name is not in it.
 unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
     let s = &mut *st;
-    if !env.is_table() || !perilune_runtime::string::LuaString::is_short(name.as_string()) {
+    let text = perilune_runtime::string::LuaString::bytes(name.as_string());
+    // the environment may be its own metatable: stores of metamethods must not pass by the table
+    if !env.is_table() || !perilune_runtime::string::LuaString::is_short(name.as_string()) || text.starts_with(b"__") {
         return std::ptr::null_mut();
     }
     let t = env.as_table();

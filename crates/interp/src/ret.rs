@@ -53,6 +53,7 @@ pub(crate) unsafe fn leave(st: *mut State, src: *mut Value, n: usize) -> Result<
     if link.flags() & flags::CONTINUED != 0 {
         let dst = caller.add(kept(caller));
         s.base = caller;
+        s.native_depth = (*s.thread).depth + Frame(caller).link().extra() as u32;
         if Frame(caller).link().flags() & flags::CLOSING != 0 {
             // a variable was closed on the way of an error: go on with the next
             return error::close_next(st);

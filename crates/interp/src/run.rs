@@ -21,7 +21,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::thread::Thread;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::{Entered, call_for_instruction, enter, run_native};
+use crate::call::{Entered, call_for_instruction, enter, enter_continued, run_native};
 use crate::operators::{self, Order, seen};
 use crate::poll::safepoint;
 use crate::step::{Exit, Step, raised};
@@ -186,10 +186,7 @@ unsafe fn after_native(st: *mut State, r: Ret) -> Step {
     if r != Ret::CALL {
         return Err(Exit::Yield);
     }
-    let s = &mut *st;
-    let callee = s.base.add(crate::call::kept(s.base));
-    let nargs = s.top.offset_from(callee) as usize - 2;
-    match enter(st, callee, nargs, flags::CONTINUED)? {
+    match enter_continued(st)? {
         Entered::Lua => Ok(()),
         Entered::Native => run_native(st),
     }

@@ -73,10 +73,16 @@ impl Link {
     pub const fn flags(self) -> u16 {
         (self.0 >> 8) as u16
     }
-    /// Number of extra arguments, which lie below the callee slot.
+    /// Number of extra arguments, which lie below the callee slot. In a native frame that waits for a call: the native depth it
+    /// was at, above that of its coroutine.
     #[inline(always)]
     pub const fn extra(self) -> usize {
         (self.0 >> 24) as usize & 0xF_FFFF
+    }
+    /// With another `extra`.
+    #[inline(always)]
+    pub const fn with_extra(self, extra: usize) -> Link {
+        Link(self.0 & !(0xF_FFFF << 24) | (extra as u64) << 24)
     }
     /// Slots from the caller's base to this base.
     #[inline(always)]

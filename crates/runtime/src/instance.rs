@@ -7,6 +7,7 @@ use perilune_bytecode::{Constant, Feedback, Instr, Proto};
 
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
+use crate::string::{LuaString, MAX_SHORT};
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::Value;
 
@@ -143,11 +144,19 @@ pub struct SiteFeedback {
 }
 
 impl Instance {
-    /// The instance of `proto` in `st`, not yet seen by the collector's roots: the caller puts it into a closure or its parent.
+    /// The instance of `proto` in `st` (`parent`: that of the function it is defined in, or null), not yet seen by the collector's roots: the caller puts it into a closure or its parent.
     ///
     /// # Safety
     /// `st` is live.
-    pub unsafe fn create(st: &mut State, proto: &Arc<Proto>) -> *mut Instance {
+    pub unsafe fn create(st: &mut State, proto: &Arc<Proto>, parent: *mut Instance) -> *mut Instance {
+        // a long string that the parent has too is the same object
+        let shared = |s: &[u8]| {
+            if s.len() <= MAX_SHORT || parent.is_null() {
+                return None;
+            }
+            let values: &[Value] = &(&(*parent).storage).constants;
+            values.iter().copied().find(|v| v.is_string() && LuaString::bytes(v.as_string()) == s)
+        };
         let constants: Box<[Value]> = proto
             .constants
             .iter()
@@ -156,7 +165,7 @@ impl Instance {
                 Constant::Bool(b) => Value::bool(*b),
                 Constant::Integer(i) => Value::int(*i),
                 Constant::Float(f) => Value::float(*f),
-                Constant::Str(s) => Value::string(st.intern(s)),
+                Constant::Str(s) => shared(s).unwrap_or_else(|| Value::string(st.intern(s))),
             })
             .collect();
         let mut cells = vec![0u32; proto.code.len()].into_boxed_slice();
@@ -224,7 +233,7 @@ impl Instance {
     #[cold]
     unsafe fn make_child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
         let proto = (&(*this).proto).protos[i].clone();
-        let c = Instance::create(st, &proto);
+        let c = Instance::create(st, &proto, this);
         (&mut (*this).children)[i] = c;
         st.barrier(this.cast());
         c

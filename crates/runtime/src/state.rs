@@ -225,7 +225,7 @@ impl State {
     /// `env` is a live value of this state.
     pub unsafe fn instantiate(st: *mut State, proto: &Arc<Proto>, env: Value) -> *mut LuaClosure {
         let s = &mut *st;
-        let instance = Instance::create(s, proto);
+        let instance = Instance::create(s, proto, null_mut());
         let n = proto.upvalues.len();
         let c = State::new_closure(s, instance, n);
         for i in 0..n {
@@ -372,6 +372,7 @@ impl Thread {
             death: Value::NIL,
             resumer: null_mut(),
             non_yieldable: 0,
+            depth: 0,
             high_water: stack,
             hook: None,
         }));

@@ -54,6 +54,8 @@ pub struct Thread {
     pub failed: bool,
     /// The error that ended it, as long as `failed`.
     pub death: Value,
+    /// Native depth at which it was resumed last.
+    pub depth: u32,
     /// The coroutine that resumed it.
     pub resumer: *mut Thread,
     /// Native calls that stand between its base and the running frame: it may yield at 0.

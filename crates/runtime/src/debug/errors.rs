@@ -21,8 +21,8 @@ pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
     let mut message = Level::innermost(st, s.thread).and_then(|l| match l.position() {
         Some(p) => Some(p),
         None => l.proto().map(|_| {
-            let mut p = perilune_syntax::chunkid(b"=?");
-            p.extend_from_slice(b":?: ");
+            let mut p = super::level::FunctionInfo::of(l.function()).short_source;
+            p.extend_from_slice(b":-1: ");
             p
         }),
     }).unwrap_or_default();

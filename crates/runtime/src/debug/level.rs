@@ -153,7 +153,7 @@ impl Level {
     /// # Safety
     /// As [`Level::caller`].
     pub unsafe fn extra(self) -> usize {
-        self.frame.link().extra()
+        if self.function().tag() == Tag::NATIVE { 0 } else { self.frame.link().extra() }
     }
 
     /// The instruction that it executes, when it is a Lua function.
