@@ -76,6 +76,9 @@ pub(crate) unsafe fn enter(st: *mut State, mut callee: *mut Value, mut nargs: us
                 s.base = base;
                 s.top = base.add(ms);
                 (*inst).entries = (*inst).entries.wrapping_add(1);
+                if s.poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0 {
+                    hooks::enter_event(st)?;
+                }
                 return Ok(Entered::Lua);
             }
             Tag::NATIVE => {
@@ -147,8 +150,7 @@ pub(crate) unsafe fn run_native(st: *mut State) -> Step {
         let func = (*f).func;
         match func(Cx::from_state(st)) {
             Ok(Ret(n)) if n >= -1 => {
-                let (src, n) = if n < 0 { (s.base.sub(2), 1) } else { (s.top.sub(n as usize), n as usize) };
-                match ret::leave(st, src, n)? {
+                match native_returned(st, n)? {
                     Entered::Lua => return Ok(()),
                     Entered::Native => {}
                 }
@@ -161,6 +163,22 @@ pub(crate) unsafe fn run_native(st: *mut State) -> Step {
             Err(_) => return Err(Exit::Error),
         }
     }
+}
+
+/// The native function of the top frame returned `n` values (-1: one, in place). Pops its frame.
+///
+/// # Safety
+/// I2.
+pub(crate) unsafe fn native_returned(st: *mut State, n: i32) -> Result<Entered, Exit> {
+    let s = &mut *st;
+    let (mut src, n) = if n < 0 { (s.base.sub(2), 1) } else { (s.top.sub(n as usize), n as usize) };
+    if s.poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0 {
+        // the hook may move the stack
+        let at = src.offset_from((*s.thread).stack);
+        hooks::return_event(st, s.top)?;
+        src = (*s.thread).stack.offset(at);
+    }
+    ret::leave(st, src, n)
 }
 
 /// Enters the function that the native frame on top asks to be called before its next step. Such calls nest no native frames, but

@@ -71,7 +71,13 @@ pub(crate) unsafe fn resume(st: *mut State, co: *mut Thread, nargs: usize) -> Re
     let started = (*co).base != (*co).stack;
     let r = if started {
         match run_native(st) {
-            Ok(()) => run::execute(st),
+            Ok(()) => {
+                if let Some(hook) = (*co).hook.as_mut() {
+                    // the first instruction counts as a new line
+                    hook.old_pc = u32::MAX;
+                }
+                run::execute(st)
+            }
             Err(Exit::Error) => run::after_error(st),
             Err(e) => Err(e),
         }

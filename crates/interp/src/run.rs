@@ -162,22 +162,13 @@ unsafe fn tail_call(st: *mut State, ra: *mut Value, nargs: usize, close: bool) -
     ret::move_values(ra.add(2), dst.add(2), nargs);
     s.base = if link.distance() == 0 { (*s.thread).stack } else { base.sub(link.distance()) };
     let keep = link.flags() & (flags::BOUNDARY | flags::CONTINUED);
-    enter(st, dst, nargs, keep | flags::TAIL)?;
-    if s.poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
-        hooks::enter_event(st)?;
-    }
-    Ok(())
+    enter(st, dst, nargs, keep | flags::TAIL).map(|_| ())
 }
 
 /// CALL of a Lua function that is not the simple case.
 #[inline(never)]
 unsafe fn call_slow(st: *mut State, ra: *mut Value, nargs: usize) -> Step {
-    call_for_instruction(st, ra, nargs)?;
-    let s = &*st;
-    if s.poll.load(Ordering::Relaxed) & poll::HOOK != 0 && Frame(s.base).word().pc() == 0 {
-        hooks::enter_event(st)?;
-    }
-    Ok(())
+    call_for_instruction(st, ra, nargs)
 }
 
 /// What a native function asked for other than returning.
@@ -854,6 +845,13 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     (*st).base = new_base;
                     (*st).top = new_base.add(nargs);
                     match ((*native).func)(Cx::from_state(st)) {
+                        Ok(Ret(n)) if n >= -1 && (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 => {
+                            // it switched a hook on
+                            match crate::call::native_returned(st, n) {
+                                Ok(_) => return Exit::Switch,
+                                Err(e) => return e,
+                            }
+                        }
                         Ok(Ret(n)) if n >= -1 => {
                             base = (*st).base.sub(i.a() + 2);
                             let ra = base.add(i.a());

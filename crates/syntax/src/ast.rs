@@ -189,7 +189,7 @@ pub enum StmtKind {
     /// `if … elseif … else … end`
     If {
         /// Conditions and bodies, in order.
-        arms: Vec<(ExprId, Block)>,
+        arms: Vec<Arm>,
         /// The `else` part.
         otherwise: Option<Block>,
     },
@@ -258,6 +258,16 @@ pub enum StmtKind {
         /// counts as ended there (locals of the block do not live at it).
         at_block_end: bool,
     },
+}
+
+/// `if` or `elseif` with its condition and body.
+pub struct Arm {
+    /// The condition.
+    pub cond: ExprId,
+    /// Line of `then`, on which the test counts.
+    pub then_line: u32,
+    /// What it guards.
+    pub body: Block,
 }
 
 /// One expression.

@@ -67,7 +67,7 @@ impl Printer<'_> {
             StmtKind::If { arms, otherwise } => {
                 let arms: Vec<_> = arms
                     .iter()
-                    .map(|(c, b)| format!("{} {}", self.expr(*c), self.block(b)))
+                    .map(|a| format!("{} {}", self.expr(a.cond), self.block(&a.body)))
                     .collect();
                 let otherwise = otherwise
                     .as_ref()

@@ -1,7 +1,7 @@
 //! Binary chunks (`string.dump`, manual 6.4): a compact form of a function and all functions inside it.
 //!
-//! The header is PUC Lua's up to the sizes of numbers, so that programs that look at it are served;
-//! then comes [`FORMAT`] in place of PUC's check integer, so that neither takes the other's chunks.
+//! The header is PUC Lua's, so that programs that look at it are served; then comes [`FORMAT`], where a chunk of PUC's begins
+//! with the number of upvalues, so that neither takes the other's chunks.
 //! After it, counts and small numbers are LEB128 varints, signed ones zigzag-coded.
 
 mod read;
@@ -19,6 +19,9 @@ const SIZES: [(u8, &str); 3] = [(4, "Instruction"), (8, "lua_Integer"), (8, "lua
 
 /// This format and its revision; a change of the instruction set changes the last byte.
 const FORMAT: [u8; 8] = *b"PLUNE\0\0\x01";
+
+/// An integer that shows that integers are read as they were written.
+const CHECK_INTEGER: i64 = 0x5678;
 
 /// A float that shows that floats are read as they were written.
 const CHECK_FLOAT: f64 = 370.5;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{CHECK_FLOAT, FORMAT, HEADER, MAX_NESTING, SIZES, source, tag, upvalue};
+use super::{CHECK_FLOAT, CHECK_INTEGER, FORMAT, HEADER, MAX_NESTING, SIZES, source, tag, upvalue};
 use crate::instr::Instr;
 use crate::proto::{Constant, LocalDesc, Proto, UpvalDesc};
 
@@ -132,11 +132,14 @@ impl<'a> Reader<'a> {
                 return Err(format!("{what} size mismatch"));
             }
         }
-        if self.array()? != FORMAT {
+        if self.array()? != CHECK_INTEGER.to_le_bytes() {
             return Err("integer format mismatch".into());
         }
         if self.array()? != CHECK_FLOAT.to_le_bytes() {
             return Err("float format mismatch".into());
+        }
+        if self.array()? != FORMAT {
+            return Err("chunk of another Lua implementation".into());
         }
         Ok(())
     }

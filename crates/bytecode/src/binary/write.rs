@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CHECK_FLOAT, FORMAT, HEADER, SIZES, source, tag, upvalue};
+use super::{CHECK_FLOAT, CHECK_INTEGER, FORMAT, HEADER, SIZES, source, tag, upvalue};
 use crate::proto::{Constant, Proto};
 
 /// The binary chunk of a function. With `strip` without names, lines and source.
@@ -12,8 +12,9 @@ pub fn dump(proto: &Proto, strip: bool) -> Vec<u8> {
         writer.out.extend_from_slice(part);
     }
     writer.out.extend(SIZES.map(|(size, _)| size));
-    writer.out.extend_from_slice(&FORMAT);
+    writer.out.extend_from_slice(&CHECK_INTEGER.to_le_bytes());
     writer.out.extend_from_slice(&CHECK_FLOAT.to_le_bytes());
+    writer.out.extend_from_slice(&FORMAT);
     writer.function(proto, None);
     writer.out
 }

@@ -39,7 +39,7 @@ fn block_assigns(chunk: &Chunk, block: &Block, is_env: &[bool]) -> bool {
         | StmtKind::NumericFor { body, .. }
         | StmtKind::GenericFor { body, .. } => inner(body),
         StmtKind::If { arms, otherwise } => {
-            arms.iter().any(|(_, body)| inner(body)) || otherwise.as_ref().is_some_and(inner)
+            arms.iter().any(|arm| inner(&arm.body)) || otherwise.as_ref().is_some_and(inner)
         }
         StmtKind::Local { .. }
         | StmtKind::Call(_)

@@ -1,6 +1,6 @@
 //! Statements other than loops.
 
-use perilune_syntax::ast::{Attrib, Block, ExprId, FuncId, LocalId, Stmt, StmtKind};
+use perilune_syntax::ast::{Arm, Attrib, Block, ExprId, FuncId, LocalId, Stmt, StmtKind};
 
 use super::Compiler;
 use super::desc::{Desc, Kind};
@@ -205,13 +205,13 @@ impl<'c> Compiler<'c> {
 
     fn if_statement(
         &mut self,
-        arms: &'c [(ExprId, Block)],
+        arms: &'c [Arm],
         otherwise: Option<&'c Block>,
     ) -> Result<()> {
         let mut escapes = JumpList::EMPTY;
-        for (i, (cond, body)) in arms.iter().enumerate() {
+        for (i, arm) in arms.iter().enumerate() {
             let follows = i + 1 < arms.len() || otherwise.is_some();
-            self.if_arm(*cond, body, follows, &mut escapes)?;
+            self.if_arm(arm, follows, &mut escapes)?;
         }
         if let Some(body) = otherwise {
             self.block(body)?;
@@ -221,12 +221,13 @@ impl<'c> Compiler<'c> {
 
     fn if_arm(
         &mut self,
-        cond: ExprId,
-        body: &'c Block,
+        arm: &'c Arm,
         follows: bool,
         escapes: &mut JumpList,
     ) -> Result<()> {
-        let mut e = self.expr(cond)?;
+        let body = &arm.body;
+        let mut e = self.expr(arm.cond)?;
+        self.fs.line = arm.then_line;
         let skip;
         let mut rest = &body.stmts[..];
         if let Some(label) = self.leading_break(body) {

@@ -1,7 +1,7 @@
 //! Statements other than loops and assignments (manual 3.3).
 
 use super::{Parser, Result};
-use crate::ast::{Attrib, Block, ExprId, ExprKind, LocalId, Stmt, StmtKind};
+use crate::ast::{Arm, Attrib, Block, ExprId, ExprKind, LocalId, Stmt, StmtKind};
 use crate::lexer::Token;
 
 impl Parser<'_> {
@@ -96,10 +96,11 @@ impl Parser<'_> {
     }
 
     /// `if cond then block`, or the same with `elseif`
-    fn if_arm(&mut self) -> Result<(ExprId, Block)> {
+    fn if_arm(&mut self) -> Result<Arm> {
         self.advance()?;
         let cond = self.expr()?;
         self.expect(&Token::Then)?;
+        let then_line = self.last_line;
         self.settle(cond);
         let mut stmts = Vec::new();
         self.enter_block(false);
@@ -112,12 +113,12 @@ impl Parser<'_> {
             while self.accept(&Token::Semicolon)? {}
             if self.follows_block(false) {
                 self.leave_block()?;
-                return Ok((cond, Block { stmts }));
+                return Ok(Arm { cond, then_line, body: Block { stmts } });
             }
         }
         self.statements_into(&mut stmts)?;
         self.leave_block()?;
-        Ok((cond, Block { stmts }))
+        Ok(Arm { cond, then_line, body: Block { stmts } })
     }
 
     /// `function a.b:c() … end`
