@@ -1,2 +1,43 @@
-//! placeholder
-fn main() {}
+//! The `perilune` command: PUC's `lua` command line on Perilune (manual 7).
+//!
+//! **Invariant:** the command reaches the engine through the crate `perilune` only; no unsafe code here.
+
+#![forbid(unsafe_code)]
+
+mod call;
+mod options;
+mod repl;
+mod session;
+mod text;
+
+use std::os::unix::ffi::OsStringExt;
+use std::process::ExitCode;
+
+use options::Action;
+
+fn main() -> ExitCode {
+    let args: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
+    let name = match args.first() {
+        Some(name) if !name.is_empty() => name.clone(),
+        _ => text::NAME.into(),
+    };
+    let ok = match options::parse(&args) {
+        Err(bad) => {
+            text::write_error(&text::bad_option(&name, &args[bad]));
+            false
+        }
+        Ok(options) => match options.action {
+            Action::Help => {
+                text::write(&text::help(&name));
+                true
+            }
+            Action::Version => {
+                text::write(text::VERSION.as_bytes());
+                true
+            }
+            Action::Run | Action::Dump => session::run(&args, &options, &name),
+        },
+    };
+    perilune::stdlib::io::flush_all();
+    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -43,6 +43,7 @@ mod outcome;
 #[path = "lang/run.rs"]
 mod run;
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -87,7 +88,8 @@ fn lang_trial(case: &Arc<Case>, mode: &'static str) -> Trial {
     let case = Arc::clone(case);
     Trial::test(name, move || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_perilune"));
-        command.arg(format!("--mode={mode}"));
+        // error messages begin with the name that the command was started by
+        command.arg0("perilune").arg(format!("--mode={mode}"));
         let outcome = run::run(&mut command, &case, "perilune: ")?;
         outcome.compare(&case.expected)
     })

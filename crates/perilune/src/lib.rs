@@ -11,15 +11,23 @@
 //!
 //! **Invariant:** this crate does the wiring; the language lives in the crates below it.
 
+mod call;
 mod chunk;
 mod engine;
 mod error;
+mod interrupt;
+mod listing;
 mod lua;
 
+pub use call::call_with_handler;
 pub use chunk::Chunk;
 pub use engine::Engine;
 pub use error::Error;
-pub use lua::{Interrupt, Lua};
+pub use interrupt::Interrupt;
+pub use listing::listing;
+pub use lua::Lua;
 
 /// What native functions see of a state, for the command and for libraries that come with it.
 pub use perilune_runtime::native;
+/// The standard library, for programs that open it themselves or share its streams.
+pub use perilune_stdlib as stdlib;

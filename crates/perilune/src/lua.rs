@@ -1,20 +1,25 @@
 //! A Lua state.
 
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
 use perilune_runtime::native::Cx;
-use perilune_runtime::state::{State, poll};
+use perilune_runtime::state::State;
 
-use crate::{Chunk, Engine};
+use crate::interrupt::Gate;
+use crate::{Chunk, Engine, Interrupt};
 
 /// Owns the state; dropped with the last handle.
-struct Owner(*mut State);
+struct Owner {
+    state: *mut State,
+    gate: Arc<Gate>,
+}
 
 impl Drop for Owner {
     fn drop(&mut self) {
+        self.gate.close();
         // SAFETY: P1 (a state is entered only through `Lua::with`, which borrows the owner): no frame is active now.
-        unsafe { State::destroy(self.0) }
+        unsafe { State::destroy(self.state) }
     }
 }
 
@@ -32,9 +37,26 @@ impl Lua {
 
     /// A state of `engine`, with the standard library.
     pub fn with_engine(engine: &Engine) -> Lua {
-        let lua = Lua { owner: Rc::new(Owner(State::create(engine.shared.clone(), &perilune_interp::VM))) };
-        lua.with(|cx| perilune_stdlib::open_all(cx)).unwrap_or_else(|_| panic!("the standard library does not open"));
+        let lua = Lua::without_libraries(engine);
+        lua.open_libraries();
         lua
+    }
+
+    /// A state of `engine` with no globals at all.
+    pub fn without_libraries(engine: &Engine) -> Lua {
+        let state = State::create(engine.shared.clone(), &perilune_interp::VM);
+        // SAFETY: P2: the state was just made, and its owner closes the gate before it destroys the state.
+        let gate = unsafe { Gate::to(state) };
+        Lua { owner: Rc::new(Owner { state, gate }) }
+    }
+
+    /// Opens the standard library (`luaL_openlibs`). A true field `LUA_NOENV` of the registry makes it ignore environment variables.
+    ///
+    /// # Panics
+    /// When there is no memory for it.
+    pub fn open_libraries(&self) {
+        self.with(perilune_stdlib::open_all)
+            .unwrap_or_else(|_| panic!("the standard library does not open"));
     }
 
     /// A chunk of source text (or a binary one) to run in this state.
@@ -48,7 +70,7 @@ impl Lua {
     /// If `f` panics.
     pub fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
         // SAFETY: P1: the state is alive, and on its own thread as `Lua` is neither Send nor Sync.
-        let cx = unsafe { Cx::from_state(self.owner.0) };
+        let cx = unsafe { Cx::from_state(self.owner.state) };
         let top = cx.top();
         let r = f(cx);
         cx.set_top(top);
@@ -58,37 +80,23 @@ impl Lua {
     /// Asks the state to collect at every safepoint: a mode for tests.
     pub fn set_gc_stress(&self, on: bool) {
         // SAFETY: P1.
-        unsafe { (*self.owner.0).set_gc_stress(on) }
+        unsafe { (*self.owner.state).set_gc_stress(on) }
     }
 
     /// Asks for stacks that grow by what is needed only, so that they move often: a mode for tests.
     pub fn set_small_stack(&self, on: bool) {
         // SAFETY: P1.
-        unsafe { (*self.owner.0).small_stack = on }
+        unsafe { (*self.owner.state).small_stack = on }
     }
 
     /// A handle that stops the running script from another thread or a signal handler.
     pub fn interrupt_handle(&self) -> Interrupt {
-        // SAFETY: P1; the poll word is atomic, and never moves.
-        Interrupt(unsafe { &raw const (*self.owner.0).poll }, self.owner.0)
+        Interrupt(self.owner.gate.clone())
     }
 }
 
 impl Default for Lua {
     fn default() -> Lua {
         Lua::new()
-    }
-}
-
-/// Raises "interrupted!" in a running script. The state must outlive it.
-pub struct Interrupt(*const std::sync::atomic::AtomicU32, *mut State);
-
-impl Interrupt {
-    /// Asks for the interrupt; it happens at the next safepoint.
-    ///
-    /// # Safety
-    /// The state is alive.
-    pub unsafe fn request(&self) {
-        (*self.0).fetch_or(poll::INTERRUPT, Ordering::Relaxed);
     }
 }

@@ -20,8 +20,7 @@ use crate::support::concat;
 
 pub use functions::open;
 pub(crate) use functions::shell;
-pub(crate) use stdout::read_line;
-pub use stdout::{flush_all, write_error};
+pub use stdout::{flush_all, read_line, write_error};
 
 /// A path from the bytes that a program gives.
 pub(crate) fn path(bytes: &[u8]) -> &Path {

@@ -116,7 +116,7 @@ pub(crate) fn end_line() {
 }
 
 /// A line of the standard input, with its line feed; `None` at its end.
-pub(crate) fn read_line() -> Option<Vec<u8>> {
+pub fn read_line() -> Option<Vec<u8>> {
     let mut line = Vec::new();
     lock(&STDIN).read_line(&mut line).ok()?.then_some(line)
 }

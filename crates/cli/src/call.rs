@@ -1,0 +1,103 @@
+//! Running functions with a message handler and an eye on interrupts, and reporting what fails.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use perilune::native::{Cx, NativeResult, Raised, Val};
+use perilune::{Interrupt, call_with_handler};
+
+use crate::text;
+
+/// Signal number of an interrupt from the terminal.
+const SIGINT: i32 = 2;
+
+/// Calls chunks and reports their errors.
+pub(crate) struct Caller {
+    /// A function runs: an interrupt is to stop it, and not the process.
+    armed: Arc<AtomicBool>,
+    /// What error messages begin with.
+    pub(crate) name: Option<Vec<u8>>,
+}
+
+impl Caller {
+    /// Catches interrupts from now on.
+    pub(crate) fn new(interrupt: &Interrupt, name: &[u8]) -> Caller {
+        let armed = Arc::new(AtomicBool::new(false));
+        // Where the signal cannot be caught, it ends the process as usual.
+        let _ = interrupt.on_signal(SIGINT, armed.clone());
+        Caller { armed, name: Some(name.to_vec()) }
+    }
+
+    /// Calls the function that was pushed with its `nargs` arguments; the number of results, which are on top of the stack. When it fails, `Err`
+    /// and the message on top. Value 0 of the stack is [`message_handler`].
+    pub(crate) fn call(&self, cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
+        self.armed.store(true, Ordering::SeqCst);
+        let r = call_with_handler(cx, nargs);
+        self.armed.store(false, Ordering::SeqCst);
+        r
+    }
+
+    /// Reports the error value on top of the stack, and pops it.
+    pub(crate) fn report(&self, cx: &mut Cx) {
+        let message = to_text(cx, cx.get(cx.top() - 1));
+        let message = message.unwrap_or_else(|| b"(error message not a string)".to_vec());
+        cx.pop(1);
+        self.message(&message);
+    }
+
+    /// Reports an error message.
+    pub(crate) fn message(&self, message: &[u8]) {
+        text::message(self.name.as_deref(), message);
+    }
+}
+
+/// A string, or a number as one.
+pub(crate) fn to_text(cx: &Cx, v: Val<'_>) -> Option<Vec<u8>> {
+    match v.as_str() {
+        Some(s) => Some(s.bytes().to_vec()),
+        None if v.is_number() => Some(cx.number_to_str(v).bytes().to_vec()),
+        None => None,
+    }
+}
+
+/// Turns any error value into a message with a traceback; what a `__tostring` makes of an error object stands as it is.
+pub(crate) fn message_handler(cx: &mut Cx) -> NativeResult {
+    let message = match to_text(cx, cx.get(0)) {
+        Some(text) => text,
+        None => {
+            let meta = cx.metatable_of(cx.get(0));
+            let to_string = meta.map_or(Val::NIL, |m| m.get_name(cx, "__tostring"));
+            if !to_string.is_nil() {
+                cx.push_callee(to_string);
+                cx.push(cx.get(0));
+                cx.call_n(1, 1)?;
+                if cx.get(cx.top() - 1).as_str().is_some() {
+                    return cx.ret(1);
+                }
+            }
+            format!("(error object is a {} value)", cx.get(0).type_name()).into_bytes()
+        }
+    };
+    let text = cx.traceback(None, Some(&message), 1);
+    cx.ret1(cx.str(&text).val())
+}
+
+/// Pushes the value of a global variable, metamethods included.
+pub(crate) fn push_global(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
+    let at = cx.top();
+    cx.push(cx.globals().val());
+    let key = cx.str(name).val().raw();
+    cx.index(at, key)?;
+    cx.remove(at);
+    Ok(())
+}
+
+/// Sets a global variable to the value on top of the stack, which is popped.
+pub(crate) fn set_global(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
+    let at = cx.top() - 1;
+    cx.insert(at, cx.globals().val());
+    let key = cx.str(name).val().raw();
+    cx.set_index(at, key)?;
+    cx.pop(1);
+    Ok(())
+}

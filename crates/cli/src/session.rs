@@ -1,0 +1,230 @@
+//! One run of the command: the state is made, the options are carried out in order, the script runs.
+
+use std::io::IsTerminal;
+
+use perilune::native::{Cx, Raised, Val};
+use perilune::stdlib::base::{load_file, set_warnings};
+use perilune::{Engine, Lua, listing};
+
+use crate::call::{Caller, message_handler, push_global, set_global};
+use crate::options::{Action, Mode, Options};
+use crate::{repl, text};
+
+/// Why a run ends early.
+enum Stop {
+    /// An error that was reported.
+    Failed,
+    /// An error on its way, raised outside all chunks.
+    Raised(Raised),
+}
+
+impl From<Raised> for Stop {
+    fn from(r: Raised) -> Stop {
+        Stop::Raised(r)
+    }
+}
+
+type Result<T = ()> = std::result::Result<T, Stop>;
+
+struct Session<'a> {
+    args: &'a [Vec<u8>],
+    options: &'a Options,
+    caller: Caller,
+}
+
+/// Does what the command line asks for; whether all went well. The state is closed at the end.
+pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
+    if options.banner {
+        text::write(text::BANNER.as_bytes());
+    }
+    let lua = Lua::without_libraries(&Engine::new());
+    if options.ignore_environment {
+        lua.with(|cx| cx.registry().set_name(cx, "LUA_NOENV", Val::bool(true)));
+    }
+    lua.open_libraries();
+    match options.mode {
+        Mode::Off => {}
+        Mode::GcStress => lua.set_gc_stress(true),
+        Mode::SmallStack => lua.set_small_stack(true),
+    }
+    let caller = Caller::new(&lua.interrupt_handle(), name);
+    let mut session = Session { args, options, caller };
+    lua.with(|cx| {
+        cx.push(cx.func(message_handler, &[]).val());
+        match session.main(cx) {
+            Ok(()) => true,
+            Err(Stop::Failed) => false,
+            Err(Stop::Raised(_)) => {
+                cx.push(cx.error_value());
+                session.caller.report(cx);
+                false
+            }
+        }
+    })
+}
+
+impl Session<'_> {
+    fn main(&mut self, cx: &mut Cx) -> Result {
+        let o = self.options;
+        self.make_arg_table(cx);
+        if !o.ignore_environment && o.action == Action::Run {
+            self.run_init(cx)?;
+        }
+        self.carry_out_options(cx)?;
+        if o.script > 0 {
+            self.run_script(cx)?;
+        }
+        if o.action == Action::Run && o.interactive {
+            repl::run(cx, &mut self.caller);
+        } else if o.script == 0 && !o.executes && !o.banner {
+            if o.action == Action::Run && std::io::stdin().is_terminal() {
+                text::write(text::BANNER.as_bytes());
+                repl::run(cx, &mut self.caller);
+            } else {
+                // As in PUC, a failure of a script that comes this way is not the command's.
+                let _ = self.run_file(cx, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// The global `arg`: the script's name at 0, what follows it above, what precedes it below.
+    fn make_arg_table(&self, cx: &Cx) {
+        let script = self.options.script;
+        let t = cx.table(self.args.len() - script, script);
+        for (i, word) in self.args.iter().enumerate() {
+            t.set_int(cx, i as i64 - script as i64, cx.str(word).val());
+        }
+        cx.globals().set_name(cx, "arg", t.val());
+    }
+
+    /// Runs what `LUA_INIT_5_4` or `LUA_INIT` says: code, or `@` and the name of a file.
+    fn run_init(&self, cx: &mut Cx) -> Result {
+        use std::os::unix::ffi::OsStringExt;
+        for name in ["LUA_INIT_5_4", "LUA_INIT"] {
+            if let Some(init) = std::env::var_os(name) {
+                let init = init.into_vec();
+                return match init.strip_prefix(b"@") {
+                    Some(file) => self.run_file(cx, Some(file)),
+                    None => self.run_string(cx, &init, &format!("={name}")),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out `-e`, `-l` and `-W`, in their order.
+    fn carry_out_options(&self, cx: &mut Cx) -> Result {
+        let end = if self.options.script > 0 { self.options.script } else { self.args.len() };
+        let mut words = self.args[1..end].iter();
+        while let Some(word) = words.next() {
+            match word.get(1) {
+                Some(b'W') => set_warnings(cx, true),
+                Some(option @ (b'e' | b'l')) => {
+                    let own = &word[2..];
+                    let argument =
+                        if own.is_empty() { words.next().map_or(own, |w| w) } else { own };
+                    if *option == b'e' {
+                        self.run_string(cx, argument, "=(command line)")?;
+                    } else if self.options.action == Action::Run {
+                        self.require(cx, argument)?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn run_string(&self, cx: &mut Cx, code: &[u8], name: &str) -> Result {
+        self.run_chunk(cx, |cx| cx.load(code, name.as_bytes(), b"bt", None), |_| Ok(0))
+    }
+
+    fn run_file(&self, cx: &mut Cx, name: Option<&[u8]>) -> Result {
+        self.run_chunk(cx, |cx| load_file(cx, name, b"bt", None), |_| Ok(0))
+    }
+
+    fn run_script(&self, cx: &mut Cx) -> Result {
+        let script = self.options.script;
+        let name = &self.args[script];
+        let is_stdin = name == b"-" && self.args[script - 1] != b"--";
+        let name = (!is_stdin).then_some(&name[..]);
+        self.run_chunk(cx, |cx| load_file(cx, name, b"bt", None), push_arguments)
+    }
+
+    /// Runs the chunk that `load` compiles, with the arguments that `push` pushes; or lists it.
+    fn run_chunk(
+        &self,
+        cx: &mut Cx,
+        load: impl FnOnce(&Cx) -> std::result::Result<Val<'_>, Vec<u8>>,
+        push: impl FnOnce(&mut Cx) -> std::result::Result<usize, Raised>,
+    ) -> Result {
+        match load(cx) {
+            Ok(f) if self.options.action == Action::Dump => {
+                let listing = f.as_func().and_then(listing).unwrap_or_default();
+                text::write(listing.as_bytes());
+                return Ok(());
+            }
+            Ok(f) => cx.push_callee(f),
+            Err(message) => {
+                self.caller.message(&message);
+                return Err(Stop::Failed);
+            }
+        }
+        let n = push(cx)?;
+        match self.caller.call(cx, n) {
+            Ok(n) => {
+                cx.pop(n);
+                Ok(())
+            }
+            Err(()) => {
+                self.caller.report(cx);
+                Err(Stop::Failed)
+            }
+        }
+    }
+
+    /// `-l name`: requires a module into a global. `g=mod` names both; otherwise a version behind `-` is no part of the global's name.
+    fn require(&self, cx: &mut Cx, argument: &[u8]) -> Result {
+        let at = |byte: u8| argument.iter().position(|b| *b == byte);
+        let (global, module) = match (at(b'='), at(b'-')) {
+            (Some(i), _) => (&argument[..i], &argument[i + 1..]),
+            (None, Some(i)) => (&argument[..i], argument),
+            (None, None) => (argument, argument),
+        };
+        let kept = cx.top();
+        push_global(cx, b"require")?;
+        // the header slot of the call
+        cx.push(Val::NIL);
+        cx.push(cx.str(module).val());
+        match self.caller.call(cx, 1) {
+            Ok(n) => {
+                cx.set_top(kept + n.min(1));
+                cx.set_top(kept + 1);
+                set_global(cx, global)?;
+                Ok(())
+            }
+            Err(()) => {
+                self.caller.report(cx);
+                Err(Stop::Failed)
+            }
+        }
+    }
+}
+
+/// Pushes `arg[1]`, `arg[2]`, …
+fn push_arguments(cx: &mut Cx) -> std::result::Result<usize, Raised> {
+    let at = cx.top();
+    push_global(cx, b"arg")?;
+    if cx.get(at).as_table().is_none() {
+        return Err(cx.error("'arg' is not a table"));
+    }
+    let n = cx.length(at)?.max(0) as usize;
+    cx.reserve(n + 3).map_err(|_| cx.error("stack overflow (too many arguments to script)"))?;
+    for i in 1..=n as i64 {
+        let v = cx.get(at).as_table().map_or(Val::NIL, |t| t.get_int(i));
+        cx.push(v);
+    }
+    cx.remove(at);
+    Ok(n)
+}
