@@ -57,6 +57,8 @@ impl Lua {
     pub fn open_libraries(&self) {
         self.with(perilune_stdlib::open_all)
             .unwrap_or_else(|_| panic!("the standard library does not open"));
+        // SAFETY: P1.
+        unsafe { (*self.owner.state).heap.warn = Some(warn) }
     }
 
     /// A chunk of source text (or a binary one) to run in this state.
@@ -93,6 +95,12 @@ impl Lua {
     pub fn interrupt_handle(&self) -> Interrupt {
         Interrupt(self.owner.gate.clone())
     }
+}
+
+/// A warning of the collector: an error in a finalizer.
+unsafe fn warn(st: &mut State, message: &[u8]) {
+    // SAFETY: the collector calls this with the frame of a native function or of Lua code on top, and uses nothing meanwhile.
+    unsafe { perilune_stdlib::base::emit_warning(Cx::from_state(st), message) }
 }
 
 impl Default for Lua {

@@ -92,10 +92,17 @@ fn warn(cx: &mut Cx) -> NativeResult {
             b"@off" => registry.set_name(cx, "_WARN", Val::bool(false)),
             _ => {}
         }
-    } else if registry.get_name(cx, "_WARN").truthy() {
-        stdout::write_error(&concat(&[b"Lua warning: ", &message, b"\n"]));
+    } else {
+        emit_warning(cx, &message);
     }
     cx.ret(0)
+}
+
+/// Shows a warning, if warnings are on.
+pub fn emit_warning(cx: &Cx, message: &[u8]) {
+    if cx.registry().get_name(cx, "_WARN").truthy() {
+        stdout::write_error(&concat(&[b"Lua warning: ", message, b"\n"]));
+    }
 }
 
 /// Turns warnings on or off, as `warn("@on")` and `warn("@off")` do.
