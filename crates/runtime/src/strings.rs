@@ -6,7 +6,7 @@ use crate::header::Kind;
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT, hash_bytes};
 
-/// Open-addressed hash table of the short strings; weak: the collector takes dead ones out with [`StringTable::retain`].
+/// Open-addressed hash table of the short strings; weak: the collector takes dead ones out with [`StringTable::purge`].
 ///
 /// A power of two of slots, at most half of them taken, probed linearly.
 pub struct StringTable {
@@ -14,6 +14,12 @@ pub struct StringTable {
     pub slots: Box<[*mut LuaString]>,
     /// Strings in it.
     pub count: usize,
+    /// While dead strings are being taken out: the mark of the live ones; else 0.
+    live_mark: u8,
+    /// Slots from here on are still to be looked at.
+    purge_from: usize,
+    /// Strings, dead ones included, when marking ended.
+    before_purge: usize,
 }
 
 /// Fewest slots.
@@ -28,7 +34,13 @@ impl Default for StringTable {
 impl StringTable {
     /// An empty table.
     pub fn new() -> StringTable {
-        StringTable { slots: vec![ptr::null_mut(); MIN_SLOTS].into(), count: 0 }
+        StringTable {
+            slots: vec![ptr::null_mut(); MIN_SLOTS].into(),
+            count: 0,
+            live_mark: 0,
+            purge_from: 0,
+            before_purge: 0,
+        }
     }
 
     /// The string with these bytes, or the free slot where it belongs.
@@ -60,36 +72,72 @@ impl StringTable {
 
     #[cold]
     #[inline(never)]
-    unsafe fn grow(&mut self) {
-        let mut slots = vec![ptr::null_mut(); self.slots.len() * 2].into_boxed_slice();
+    unsafe fn resize(&mut self, len: usize) {
+        let mut slots = vec![ptr::null_mut(); len].into_boxed_slice();
         for &s in self.slots.iter().filter(|s| !s.is_null()) {
             StringTable::place(&mut slots, s);
         }
         self.slots = slots;
+        // All strings have moved.
+        self.purge_from = 0;
     }
 
-    /// Takes out the strings that are not `alive`, and gives memory back when there were few. No tombstones: the survivors
-    /// are placed anew.
+    /// Marking has ended: strings without the mark `live` are to be taken out with [`StringTable::purge`], before their memory is
+    /// used again. Until that is done, lookups revive the strings that they find, and new strings get the mark.
+    pub(crate) fn begin_purge(&mut self, live: u8) {
+        self.live_mark = live;
+        self.purge_from = 0;
+        self.before_purge = self.count;
+    }
+
+    /// Looks at up to `limit` slots; true when all dead strings are out. Then gives memory back if there were few strings.
     ///
     /// # Safety
     /// All strings in the table are still readable.
-    pub unsafe fn retain(&mut self, mut alive: impl FnMut(*mut LuaString) -> bool) {
-        // By the strings before, dead ones included: there will be as many before the next collection.
-        let sparse = self.count * 8 <= self.slots.len();
-        let mut survivors = Vec::new();
-        for slot in &mut self.slots {
-            if !slot.is_null() && alive(*slot) {
-                survivors.push(*slot);
+    pub(crate) unsafe fn purge(&mut self, limit: usize) -> bool {
+        let len = self.slots.len();
+        let end = self.purge_from.saturating_add(limit).min(len);
+        let mut i = self.purge_from;
+        while i < end {
+            let s = self.slots[i];
+            if s.is_null() || (*s).header.mark == self.live_mark {
+                i += 1;
+            } else {
+                // Another string may move into the slot, so it is looked at again.
+                self.remove(i);
             }
-            *slot = ptr::null_mut();
         }
-        self.count = survivors.len();
-        if sparse && self.slots.len() > MIN_SLOTS {
-            self.slots = vec![ptr::null_mut(); self.slots.len() / 2].into();
+        self.purge_from = end;
+        if end < len {
+            return false;
         }
-        for s in survivors {
-            StringTable::place(&mut self.slots, s);
+        self.live_mark = 0;
+        // Dead ones counted: there will be as many before the next collection.
+        if self.before_purge.max(self.count) * 8 <= len && len > MIN_SLOTS {
+            self.resize(len / 2);
         }
+        true
+    }
+
+    /// Empties slot `i` and closes the gap in the run of strings that follows.
+    unsafe fn remove(&mut self, i: usize) {
+        let mask = self.slots.len() - 1;
+        let (mut gap, mut j) = (i, i);
+        loop {
+            j = (j + 1) & mask;
+            let s = self.slots[j];
+            if s.is_null() {
+                break;
+            }
+            // It may move back if that does not take it before its home slot.
+            let home = (*s).header.word as usize & mask;
+            if j.wrapping_sub(home) & mask >= j.wrapping_sub(gap) & mask {
+                self.slots[gap] = s;
+                gap = j;
+            }
+        }
+        self.slots[gap] = ptr::null_mut();
+        self.count -= 1;
     }
 }
 
@@ -118,10 +166,16 @@ impl State {
     unsafe fn intern_short(&mut self, bytes: &[u8]) -> *mut LuaString {
         let hash = hash_bytes(bytes);
         let slot = match self.strings.find(bytes, hash) {
-            Ok(s) => return s,
+            Ok(s) => {
+                if self.strings.live_mark != 0 {
+                    self.revive(s.cast());
+                }
+                return s;
+            }
             Err(slot) => slot,
         };
         let s = self.alloc(Kind::String, LuaString::size_for(bytes.len())).cast::<LuaString>();
+        (*s).header.mark = self.strings.live_mark;
         (*s).header.aux = LuaString::SHORT;
         (*s).header.word = hash;
         (&raw mut (*s).len).write(bytes.len() as u32);
@@ -130,7 +184,7 @@ impl State {
         *self.strings.slots.get_unchecked_mut(slot) = s;
         self.strings.count += 1;
         if self.strings.count * 2 > self.strings.slots.len() {
-            self.strings.grow();
+            self.strings.resize(self.strings.slots.len() * 2);
         }
         s
     }

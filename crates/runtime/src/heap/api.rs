@@ -274,7 +274,7 @@ impl State {
                         self.heap.pace.wait_for_slice();
                     }
                 }
-                Phase::Sweep => {
+                Phase::Purge | Phase::Sweep => {
                     if self.sweep_slice() {
                         self.heap.pace.wait_for_cycle();
                         return true;

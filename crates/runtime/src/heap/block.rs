@@ -93,6 +93,8 @@ pub(crate) struct Blocks {
     /// The others; those below `unswept` have not been swept since the last cycle.
     used: Vec<Block>,
     unswept: usize,
+    /// Blocks that were in use when marking ended.
+    marked: usize,
     /// Swept, with holes that nobody uses yet.
     recyclable: Vec<Block>,
     /// Ends of blocks that were given up for a larger object.
@@ -121,6 +123,7 @@ impl Blocks {
             free: Vec::new(),
             used: Vec::new(),
             unswept: 0,
+            marked: 0,
             recyclable: Vec::new(),
             spare: Vec::new(),
             current: Block::NONE,
@@ -213,14 +216,19 @@ impl Blocks {
         b
     }
 
-    /// After marking: all blocks are to be swept, and no hole found so far is used any more.
-    pub(crate) fn begin_sweep(&mut self, mark: u8) {
+    /// Marking has ended: no hole found so far is used any more, and the next ones are in blocks that were free.
+    pub(crate) fn end_marking(&mut self) {
         debug_assert_eq!(self.unswept, 0);
         self.current = Block::NONE;
         self.overflow = Hole::NONE;
         self.spare.clear();
         self.recyclable.clear();
-        self.unswept = self.used.len();
+        self.marked = self.used.len();
+    }
+
+    /// All blocks that were in use when marking ended are to be swept.
+    pub(crate) fn begin_sweep(&mut self, mark: u8) {
+        self.unswept = self.marked;
         self.live_mark = mark;
     }
 

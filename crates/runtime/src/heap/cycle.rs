@@ -13,13 +13,15 @@ use crate::value::SlotExt;
 
 /// Blocks swept in one slice: about 8 MB of heap.
 const SWEEP_BLOCKS: usize = 256;
+/// Slots of the string table looked at in one slice.
+const PURGE_SLOTS: usize = 8 * 1024;
 /// Large objects, and boxed ones, looked at in one slice.
 const SWEEP_OBJECTS: usize = 512;
 
 impl State {
     /// Idle to Mark: a new mark, and the roots.
     pub(super) unsafe fn start_cycle(&mut self) {
-        debug_assert!(self.heap.phase != Phase::Sweep);
+        debug_assert!(matches!(self.heap.phase, Phase::Idle | Phase::Mark));
         self.heap.marker.restart();
         self.heap.phase = Phase::Mark;
         self.sync_running();
@@ -27,7 +29,7 @@ impl State {
         self.mark_roots();
     }
 
-    /// Ends marking: from here on what is not marked is dead. Phase Mark (or, for a minor collection, Idle) to Sweep.
+    /// Ends marking: from here on what is not marked is dead. Phase Mark (or, for a minor collection, Idle) to Purge or Sweep.
     pub(super) unsafe fn atomic(&mut self) {
         self.sync_running();
         self.heap.marker.atomic = true;
@@ -63,7 +65,7 @@ impl State {
         marker.clear_weak_lists();
         marker.atomic = false;
         self.forget_dead();
-        self.begin_sweep();
+        self.end_marking();
     }
 
     /// Stacks have no barrier: scans those of all threads reached so far. Threads reached later are scanned as they are traced.
@@ -126,24 +128,50 @@ impl State {
                 clear_caches(instance, mark);
             }
         }
-        self.strings.retain(|s| (*s).header.mark == mark);
     }
 
-    unsafe fn begin_sweep(&mut self) {
+    unsafe fn end_marking(&mut self) {
         let heap = &mut self.heap;
-        let mark = heap.marker.mark;
         heap.cursor = std::ptr::null_mut();
         heap.hole_end = std::ptr::null_mut();
-        heap.blocks.begin_sweep(mark);
-        heap.large.begin_sweep(mark);
-        heap.boxed.begin_sweep(mark);
+        heap.blocks.end_marking();
         heap.finalizers.end_cycle();
-        heap.phase = Phase::Sweep;
+        heap.phase = Phase::Purge;
         heap.pace.end_marking(heap.marker.live);
+        self.strings.begin_purge(heap.marker.mark);
+        if self.strings.slots.len() <= PURGE_SLOTS {
+            self.purge_slice();
+        }
     }
 
-    /// One slice of sweeping; true when all is swept and the phase is Idle.
+    /// One slice of taking dead strings out of the string table; then sweeping begins.
+    unsafe fn purge_slice(&mut self) {
+        if self.strings.purge(PURGE_SLOTS) {
+            let heap = &mut self.heap;
+            let mark = heap.marker.mark;
+            heap.blocks.begin_sweep(mark);
+            heap.large.begin_sweep(mark);
+            heap.boxed.begin_sweep(mark);
+            heap.phase = Phase::Sweep;
+        }
+    }
+
+    /// A string that may be dead was found in the string table: it lives on.
+    ///
+    /// # Safety
+    /// The phase is Purge.
+    pub(crate) unsafe fn revive(&mut self, string: *mut GcHeader) {
+        use super::trace::Visitor;
+        debug_assert_eq!(self.heap.phase, Phase::Purge);
+        self.heap.marker.object(string);
+    }
+
+    /// One slice of purging or sweeping; true when all is swept and the phase is Idle.
     pub(super) unsafe fn sweep_slice(&mut self) -> bool {
+        if self.heap.phase == Phase::Purge {
+            self.purge_slice();
+            return false;
+        }
         let heap = &mut self.heap;
         debug_assert_eq!(heap.phase, Phase::Sweep);
         let blocks = heap.blocks.sweep_some(SWEEP_BLOCKS);
@@ -158,7 +186,7 @@ impl State {
 
     /// Sweeps all that is left.
     pub(super) unsafe fn finish_sweep(&mut self) {
-        while self.heap.phase == Phase::Sweep {
+        while matches!(self.heap.phase, Phase::Purge | Phase::Sweep) {
             self.sweep_slice();
         }
     }
@@ -182,6 +210,10 @@ impl State {
         self.heap.marker.recount = true;
         self.atomic();
         self.heap.marker.recount = false;
+        // New strings get the mark of live ones while purging, which would make them old without their lines being so.
+        while self.heap.phase == Phase::Purge {
+            self.purge_slice();
+        }
         self.verify_if_stressed();
     }
 

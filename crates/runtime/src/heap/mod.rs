@@ -13,7 +13,7 @@
 //! [adopted](State::adopt). A block has a mark byte for each line, set with the mark of every object that touches the line;
 //! sweeping makes the lines with other marks free and looks at no object.
 //!
-//! **Cycle.** Idle, marking (slices at safepoints), one atomic step, then sweeping (slices, and lazily by the allocator). Objects are born
+//! **Cycle.** Idle, marking (slices at safepoints), one atomic step, taking dead strings out of the string table, then sweeping (slices, and lazily by the allocator). Objects are born
 //! with mark 0, also while marking: their references may come from anywhere, so they must be traced. An object
 //! is reached in the running cycle, or alive since the last one, when its mark is the heap's.
 //!
@@ -52,6 +52,8 @@ pub(crate) enum Phase {
     Idle,
     /// Marking in slices.
     Mark,
+    /// Marks are right, but dead strings are still in the string table, so no memory is used again yet.
+    Purge,
     /// Marks are right; blocks, large objects and boxes are being swept.
     Sweep,
 }

@@ -96,7 +96,7 @@ fn buffers_are_resized_and_freed() {
         st.heap.marker.propagate_all();
         let c = st.alloc_buffer(10_000);
         st.atomic();
-        assert_eq!(st.heap.phase, Phase::Sweep);
+        assert_eq!(st.heap.phase, Phase::Sweep); // the string table is small
         let d = st.alloc_buffer(10_000);
         for p in [a, d, c, b] {
             st.free_buffer(p, 10_000);
@@ -339,6 +339,47 @@ fn shapes_and_strings_die() {
         st.gc_full();
         assert_eq!((st.shapes.len(), st.strings.count), (shapes, strings));
         assert_eq!(st.heap.boxed.shapes.items.len(), shapes);
+    });
+}
+
+#[test]
+fn strings_found_while_dead_ones_are_purged_live_on() {
+    with_state(|st| unsafe {
+        let name = |i: usize| format!("string number {i}");
+        let n = if cfg!(miri) { 5_000 } else { 20_000 };
+        for i in 0..n {
+            st.intern(name(i).as_bytes());
+        }
+        st.start_cycle();
+        st.heap.marker.propagate_all();
+        st.atomic();
+        assert_eq!(st.heap.phase, Phase::Purge);
+        let mut kept = Vec::new();
+        let holder = table(st);
+        for round in 0.. {
+            if st.heap.phase != Phase::Purge {
+                break;
+            }
+            // Some that exist, dead by now, and some new ones.
+            for i in 0..20 {
+                let text = name((i * 977 + round * 31) % (n + 1_000));
+                let s = st.intern(text.as_bytes());
+                kept.push((text, s));
+                Table::set_int(st, holder, kept.len() as i64, Value::string(s));
+            }
+            st.sweep_slice();
+        }
+        st.finish_sweep();
+        assert!(kept.len() > 20);
+        for _ in 0..2 {
+            for (text, s) in &kept {
+                assert_eq!(LuaString::bytes(*s), text.as_bytes());
+                assert!(st.intern(text.as_bytes()) == *s);
+            }
+            st.gc_full();
+            st.verify_heap();
+        }
+        assert!(st.strings.count < 1_000 + kept.len());
     });
 }
 
