@@ -17,8 +17,9 @@ use crate::step::{Exit, Step};
 #[inline(never)]
 pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> Step {
     let s = &mut *st;
-    let offset = top.offset_from((*s.thread).stack);
     let base = s.base.offset_from((*s.thread).stack);
+    // what follows a call with an open number of results still needs their end
+    let results = s.top.offset_from((*s.thread).stack);
     s.top = top;
     let bits = s.poll.load(Ordering::Relaxed);
     if bits & poll::INTERRUPT != 0 {
@@ -29,13 +30,13 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
         let r = s.gc_poll();
         // finalizers ran above `top` and may have moved the stack
         s.base = (*s.thread).stack.offset(base);
-        s.top = (*s.thread).stack.offset(offset);
         if r.is_err() {
             s.error = Value::string(s.memory_message);
             s.error_handled = false;
             return Err(Exit::Error);
         }
     }
+    s.top = (*s.thread).stack.offset(results);
     if (bits & poll::HOOK != 0) != hooks {
         return Err(Exit::Switch);
     }

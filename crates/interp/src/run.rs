@@ -826,7 +826,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                         poll!(frame_end!());
                     } else {
                         step!(call_slow(st, ra, nargs));
-                        poll!(frame_end!());
+                        poll!((*st).top.max(frame_end!()));
                     }
                 } else if f.tag() == Tag::NATIVE && !HOOKS {
                     let native = f.as_native();

@@ -123,6 +123,10 @@ impl State {
     #[cold]
     #[inline(never)]
     unsafe fn refill(&mut self, size: usize) -> *mut u8 {
+        if self.heap.stress {
+            // a collection leaves no hole open, so this is reached by the first allocation after each
+            self.request(crate::state::poll::GC);
+        }
         if size > SMALL_MAX {
             let p = self.heap.large.alloc(size);
             self.charge(size as isize);

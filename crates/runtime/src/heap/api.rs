@@ -32,9 +32,7 @@ impl State {
     /// # Safety
     /// A safepoint: `base` and `top` are those of the running coroutine's top frame, and no bare pointer is held.
     pub unsafe fn gc_poll(&mut self) -> Result<(), OutOfMemory> {
-        if !self.heap.stress {
-            self.poll.fetch_and(!poll::GC, Ordering::Relaxed);
-        }
+        self.poll.fetch_and(!poll::GC, Ordering::Relaxed);
         if self.heap.finalizers.running || self.heap.finalizers.closing {
             self.heap.pace.postpone();
             return Ok(());

@@ -139,7 +139,8 @@ impl State {
         heap.phase = Phase::Purge;
         heap.pace.end_marking(heap.marker.live);
         self.strings.begin_purge(heap.marker.mark);
-        if self.strings.slots.len() <= PURGE_SLOTS {
+        // At once: what is allocated before sweeping begins would be swept with the dead.
+        while self.heap.phase == Phase::Purge {
             self.purge_slice();
         }
     }

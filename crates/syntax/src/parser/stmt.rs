@@ -1,7 +1,7 @@
 //! Statements other than loops and assignments (manual 3.3).
 
 use super::{Parser, Result};
-use crate::ast::{Arm, Attrib, Block, ExprId, ExprKind, LocalId, Stmt, StmtKind};
+use crate::ast::{Arm, Attrib, Block, ExprKind, LocalId, Stmt, StmtKind};
 use crate::lexer::Token;
 
 impl Parser<'_> {
