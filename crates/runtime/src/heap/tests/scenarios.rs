@@ -295,7 +295,7 @@ unsafe fn instance(st: &mut State) -> *mut Instance {
         is_vararg: false,
         max_stack: 2,
     };
-    let i = Instance::create(st, &std::sync::Arc::new(proto));
+    let i = Instance::create(st, &std::sync::Arc::new(proto), std::ptr::null_mut());
     (*i).fields = storage.fields.as_mut_ptr();
     (*i).globals = storage.globals.as_mut_ptr();
     (*i).storage = storage;
