@@ -1,5 +1,8 @@
 //! Tests of the heap on whole states.
 
+// In each of them: the test has a fresh state to itself, and what it holds over a collection is on the state's stack.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
 mod fuzz;
 mod scenarios;
 

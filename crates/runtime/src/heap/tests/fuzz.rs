@@ -116,21 +116,19 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
                     models.push(Model { slots: [None; SLOTS] });
                     let t = numbered(st, n, &mut r);
                     let k = key(st, slot);
-                    Table::set(st, owner.0.as_table(), k, t).ok().expect("a valid key");
+                    Table::set(st, owner.0.as_table(), k, t).expect("a valid key");
                     models[owner.1].slots[slot] = Some(n);
                 }
                 4..=6 => {
                     // Link to another root's object.
                     let j = r.below(ROOTS);
                     let k = key(st, slot);
-                    Table::set(st, owner.0.as_table(), k, first.add(j).get())
-                        .ok()
-                        .expect("a valid key");
+                    Table::set(st, owner.0.as_table(), k, first.add(j).get()).expect("a valid key");
                     models[owner.1].slots[slot] = Some(roots[j]);
                 }
                 7 => {
                     let k = key(st, slot);
-                    Table::set(st, owner.0.as_table(), k, Value::NIL).ok().expect("a valid key");
+                    Table::set(st, owner.0.as_table(), k, Value::NIL).expect("a valid key");
                     models[owner.1].slots[slot] = None;
                 }
                 8 => {
@@ -156,8 +154,8 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
                 if r.below(4) == 0 {
                     st.gc_full();
                 }
-                for i in 0..ROOTS {
-                    compare(st, first.add(i).get(), roots[i], &models);
+                for (i, root) in roots.iter().enumerate() {
+                    compare(st, first.add(i).get(), *root, &models);
                 }
             }
         }

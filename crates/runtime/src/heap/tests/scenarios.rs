@@ -136,9 +136,9 @@ fn weak_keys_go() {
         for i in 1..=10 {
             let key = if i == 3 { kept } else { loose_table(st) };
             // The value refers to the key, which must not keep the entry.
-            Table::set(st, w, key, key).ok().expect("a valid key");
+            Table::set(st, w, key, key).expect("a valid key");
             let long = Value::string(st.intern(&[b'a' + i; 60]));
-            Table::set(st, w, long, Value::int(1)).ok().expect("a valid key");
+            Table::set(st, w, long, Value::int(1)).expect("a valid key");
         }
         st.gc_full();
         assert_eq!(entries(w), 11);
@@ -156,7 +156,7 @@ fn chains_of_ephemerons_live_and_die_as_one() {
         let mut key = first;
         for i in 0..if cfg!(miri) { 60 } else { 3_000 } {
             let next = loose_table(st);
-            Table::set(st, tables[i % 3], key, next).ok().expect("a valid key");
+            Table::set(st, tables[i % 3], key, next).expect("a valid key");
             key = next;
         }
         let count = |t: [*mut Table; 3]| t.into_iter().map(|t| entries(t)).sum::<usize>();
@@ -176,13 +176,13 @@ fn next_finds_the_place_of_a_dead_key() {
         let keys: Vec<Value> = (0..8).map(|_| loose_table(st)).collect();
         for &k in &keys {
             push(st, k);
-            Table::set(st, t, k, Value::TRUE).ok().expect("a valid key");
+            Table::set(st, t, k, Value::TRUE).expect("a valid key");
         }
         let (mut key, mut seen) = (Value::NIL, 0);
         while let Some((k, _)) = Table::next(t, key).expect("the key's place is known") {
             key = k;
             seen += 1;
-            Table::set(st, t, k, Value::NIL).ok().expect("a valid key");
+            Table::set(st, t, k, Value::NIL).expect("a valid key");
             st.gc_full();
         }
         assert_eq!(seen, 8);
@@ -215,7 +215,7 @@ fn finalized_objects_leave_weak_values_before_and_weak_keys_after() {
         let t = loose_table(st);
         finalizable(st, t.as_table(), 1);
         Table::set_int(st, values, 1, t);
-        Table::set(st, keys, t, Value::TRUE).ok().expect("a valid key");
+        Table::set(st, keys, t, Value::TRUE).expect("a valid key");
         st.collect();
         assert_eq!((entries(values), entries(keys)), (0, 1));
         st.run_finalizers(usize::MAX);
