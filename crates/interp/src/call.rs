@@ -225,6 +225,14 @@ pub(crate) unsafe fn call_from_native(st: *mut State, callee: *mut Value, nargs:
     call_flagged(st, callee, nargs, 0)
 }
 
+/// `Vm::finalize`: calls a finalizer for the collector.
+///
+/// # Safety
+/// As [`call_from_native`].
+pub(crate) unsafe fn call_finalizer(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised> {
+    call_flagged(st, callee, nargs, flags::FINALIZER)
+}
+
 /// As [`call_from_native`], with further flags for the new frame.
 ///
 /// # Safety

@@ -81,6 +81,10 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
                 Err(_) => Err(()),
             };
         }
+        if fl & flags::FINALIZER != 0 {
+            // the collector turns the error into a warning
+            return Ok(());
+        }
         f = frame.caller();
     }
     Ok(())

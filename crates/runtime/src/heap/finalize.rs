@@ -156,7 +156,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
     callee.add(1).put(Value::NIL);
     callee.add(2).put(object);
     (*st).top = callee.add(3);
-    let result = ((*st).vm.call)(st, callee, 1);
+    let result = ((*st).vm.finalize)(st, callee, 1);
     if result.is_err() {
         let error = (*st).error;
         let message = if error.is_string() {

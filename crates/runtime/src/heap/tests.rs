@@ -35,7 +35,7 @@ unsafe fn resume(_: *mut State, _: *mut Thread, _: usize) -> Result<usize, Raise
 unsafe fn close(_: *mut State, _: *mut Thread) -> Result<(), Raised> {
     unreachable!()
 }
-static VM: Vm = Vm { call, resume, close };
+static VM: Vm = Vm { call, finalize: call, resume, close };
 
 /// Runs `f` on a new state, then frees the state.
 fn with_state(f: unsafe fn(&mut State)) {
