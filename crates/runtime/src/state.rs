@@ -200,12 +200,6 @@ impl State {
         if (*st).limit.offset_from((*st).top) < n as isize { Thread::grow(st, n) } else { Ok(()) }
     }
 
-    /// Puts back the frame of a native function after an error below it: base at `base` slots of the stack, `kept` values.
-    pub(crate) unsafe fn restore_frame(&mut self, base: usize, kept: usize) {
-        self.base = (*self.thread).stack.add(base);
-        self.top = self.base.add(kept);
-    }
-
     /// A new coroutine that will call `f`.
     ///
     /// # Safety

@@ -158,7 +158,8 @@ unsafe fn finalize(st: *mut State, object: Value) {
     (*st).top = callee.add(3);
     let result = ((*st).vm.finalize)(st, callee, 1);
     if result.is_err() {
-        let error = (*st).error;
+        State::recover(st, saved.0 as usize, (saved.1 - saved.0) as usize);
+        let error = (*st).top.sub(1).get();
         let message = if error.is_string() {
             crate::string::LuaString::bytes(error.as_string()).to_vec()
         } else {

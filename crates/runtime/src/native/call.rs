@@ -70,13 +70,7 @@ impl Cx {
             Ok(n) => Ok(n),
             Err(Raised { .. }) => {
                 // SAFETY: N1; the frame of this function is still in place.
-                unsafe {
-                    let st = self.state();
-                    (*st).restore_frame(base, kept);
-                    let e = (*st).error;
-                    (*st).error = Value::NIL;
-                    self.push(Val::new(e));
-                }
+                unsafe { State::recover(self.state(), base, kept) };
                 Err(())
             }
         }
@@ -128,9 +122,9 @@ impl Cx {
             let st = self.state();
             if (*(*st).thread).non_yieldable > 0 {
                 return Err(if (*st).thread == (*st).main_thread {
-                    self.error("attempt to yield from outside a coroutine")
+                    self.error_plain("attempt to yield from outside a coroutine")
                 } else {
-                    self.error("attempt to yield across a C-call boundary")
+                    self.error_plain("attempt to yield across a C-call boundary")
                 });
             }
         }

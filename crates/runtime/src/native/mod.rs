@@ -9,6 +9,7 @@ mod call;
 mod extra;
 mod levels;
 mod make;
+mod recover;
 mod val;
 
 use std::cell::UnsafeCell;

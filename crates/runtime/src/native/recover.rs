@@ -1,0 +1,60 @@
+//! Catching an error of a call made from native code.
+
+use crate::meta::Event;
+use crate::state::State;
+use crate::table::Table;
+use crate::thread::Thread;
+use crate::value::{SlotExt, Value};
+
+impl State {
+    /// After a call from native code failed: takes the frames of the call off the stack, closes the variables that they left pending, and
+    /// pushes the error value, onto `kept` values of the calling frame, whose base is `base` slots above the bottom.
+    ///
+    /// # Safety
+    /// `st` is live, the frame at `base` is the one that made the call, and the call was made at `kept`.
+    pub(crate) unsafe fn recover(st: *mut State, base: usize, kept: usize) {
+        let s = &mut *st;
+        let th = s.thread;
+        let level = base + kept;
+        let mut handled = s.error_handled;
+        s.base = (*th).stack.add(base);
+        s.close_upvalues((*th).stack.add(level));
+        (&mut (*th).returning).retain(|r| (r.0 as usize) < level);
+        // the callee's slot, below all that is pending
+        (*th).stack.add(level).put(s.error);
+        s.error = Value::NIL;
+        while let Some(&slot) = (&(*th).to_close).last() {
+            if (slot as usize) < level {
+                break;
+            }
+            (&mut (*th).to_close).pop();
+            let v = (*th).stack.add(slot as usize).get();
+            if !v.truthy() {
+                continue;
+            }
+            s.top = (*th).stack.add(slot as usize + 1);
+            if close(st, v, level).is_err() {
+                handled = s.error_handled;
+                (*th).stack.add(level).put(s.error);
+                s.error = Value::NIL;
+            }
+        }
+        s.error_handled = handled;
+        s.top = (*th).stack.add(level + 1);
+        Thread::shrink_after_error(st);
+    }
+}
+
+/// Calls `__close` of `v` with the error at `level`, above the values that are left.
+unsafe fn close(st: *mut State, v: Value, level: usize) -> Result<usize, crate::native::Raised> {
+    let s = &mut *st;
+    let h = Table::metamethod(s, v, Event::Close);
+    State::reserve(st, 8)?;
+    let callee = s.top;
+    callee.put(h);
+    callee.add(1).put(Value::NIL);
+    callee.add(2).put(v);
+    callee.add(3).put((*s.thread).stack.add(level).get());
+    s.top = callee.add(4);
+    (s.vm.call)(st, callee, 2)
+}
