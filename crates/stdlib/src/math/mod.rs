@@ -143,7 +143,9 @@ fn fmod(cx: &mut Cx) -> NativeResult {
         }
         return cx.ret1(Val::int(a.wrapping_rem(b)));
     }
-    let (a, b) = (cx.check_float(0)?, cx.check_float(1)?);
+    // PUC leaves the order to the C compiler, which takes the last argument first.
+    let b = cx.check_float(1)?;
+    let a = cx.check_float(0)?;
     cx.ret1(Val::float(a % b))
 }
 
@@ -225,7 +227,7 @@ fn max(cx: &mut Cx) -> NativeResult {
 
 /// `math.min(x, …)`
 fn min(cx: &mut Cx) -> NativeResult {
-    best(cx, |cx, i, best| less(cx, i, best))
+    best(cx, less)
 }
 
 /// `math.type(x)`

@@ -34,8 +34,8 @@ fn run(cx: &mut Cx, event: Event) -> NativeResult {
         return match arith(event, a.raw(), b.raw()) {
             Ok(v) if v.is_int() => cx.ret1(Val::int(v.as_int())),
             Ok(v) => cx.ret1(Val::float(v.as_float())),
-            Err(ArithError::DivideByZero) => Err(cx.error_plain("attempt to perform 'n//0'")),
-            Err(ArithError::ModuloByZero) => Err(cx.error_plain("attempt to perform 'n%%0'")),
+            Err(ArithError::DivideByZero) => Err(cx.error_plain("attempt to divide by zero")),
+            Err(ArithError::ModuloByZero) => Err(cx.error_plain("attempt to perform 'n%0'")),
             Err(_) => Err(cx.error_plain("attempt to perform arithmetic on a string value")),
         };
     }
