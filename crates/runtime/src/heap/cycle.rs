@@ -135,6 +135,9 @@ impl State {
         heap.cursor = std::ptr::null_mut();
         heap.hole_end = std::ptr::null_mut();
         heap.blocks.end_marking();
+        // What is born from here on, while purging too, is not to be swept.
+        heap.large.begin_sweep(heap.marker.mark);
+        heap.boxed.begin_sweep(heap.marker.mark);
         heap.finalizers.end_cycle();
         heap.phase = Phase::Purge;
         heap.pace.end_marking(heap.marker.live);
@@ -151,8 +154,6 @@ impl State {
             let heap = &mut self.heap;
             let mark = heap.marker.mark;
             heap.blocks.begin_sweep(mark);
-            heap.large.begin_sweep(mark);
-            heap.boxed.begin_sweep(mark);
             heap.phase = Phase::Sweep;
         }
     }

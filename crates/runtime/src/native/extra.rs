@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::{Cx, Func, Raised, Tab, Val};
 use crate::closure::{LuaClosure, NativeClosure, Upvalue};
 use crate::heap::Mode;
-use crate::state::poll;
+use crate::state::{State, poll};
 use crate::table::{ArrayKind, Table};
 use crate::value::{SlotExt, Tag, Value};
 
@@ -272,7 +272,7 @@ impl<'a> Tab<'a> {
                 // The new element went elsewhere; there it does no harm, the general path writes it again.
                 return false;
             }
-            move_elements(t, pos as usize - 1, pos as usize, (n - pos) as usize);
+            move_elements(st, t, pos as usize - 1, pos as usize, (n - pos) as usize);
             Table::set_int(st, t, pos, v.raw());
             true
         }
@@ -288,15 +288,18 @@ impl<'a> Tab<'a> {
                 return None;
             }
             let v = Table::get_int(t, pos);
-            move_elements(t, pos as usize, pos as usize - 1, (n - pos) as usize);
-            Table::set_int(&mut *cx.state(), t, n, Value::NIL);
+            let st = &mut *cx.state();
+            move_elements(st, t, pos as usize, pos as usize - 1, (n - pos) as usize);
+            Table::set_int(st, t, n, Value::NIL);
             Some(Val::new(v))
         }
     }
 }
 
-/// Copies `count` elements of the array part; both ranges lie below `array_len`. No barrier: nothing new comes into the table.
-unsafe fn move_elements(t: *mut Table, from: usize, to: usize, count: usize) {
+/// Copies `count` elements of the array part; both ranges lie below `array_len`. A large table may be traced in part,
+/// and then elements would slip from its other part into that one, so this counts as a store.
+unsafe fn move_elements(st: *mut State, t: *mut Table, from: usize, to: usize, count: usize) {
+    (*st).barrier(t.cast());
     let payloads = (*t).array.cast::<u64>();
     ptr::copy(payloads.add(from), payloads.add(to), count);
     if Table::kind(t) == ArrayKind::Any {
