@@ -24,22 +24,22 @@ pub struct Spec {
     pub precision: Option<usize>,
 }
 
-/// A small text buffer for the result of Rust's own formatting.
-struct Text {
-    bytes: [u8; 1152],
+/// A text buffer of fixed size for the result of Rust's own formatting.
+struct Text<const N: usize> {
+    bytes: [u8; N],
     len: usize,
 }
 
-impl Text {
-    fn new() -> Text {
-        Text { bytes: [0; 1152], len: 0 }
+impl<const N: usize> Text<N> {
+    fn new() -> Text<N> {
+        Text { bytes: [0; N], len: 0 }
     }
     fn get(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 }
 
-impl std::fmt::Write for Text {
+impl<const N: usize> std::fmt::Write for Text<N> {
     fn write_str(&mut self, s: &str) -> std::fmt::Result {
         let end = self.len + s.len();
         self.bytes.get_mut(self.len..end).ok_or(std::fmt::Error)?.copy_from_slice(s.as_bytes());
@@ -47,6 +47,13 @@ impl std::fmt::Write for Text {
         Ok(())
     }
 }
+
+/// Longest precision for which a small buffer does.
+const FEW_DIGITS: usize = 20;
+/// Size of a buffer for [`FEW_DIGITS`] and what goes with them.
+const SMALL: usize = 48;
+/// Size of a buffer for any number with as many digits as `string.format` gives.
+const LARGE: usize = 1152;
 
 const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
 2021222324252627282930313233343536373839\
@@ -201,20 +208,29 @@ pub fn format_float(buf: &mut Vec<u8>, x: f64, conversion: u8, spec: &Spec) {
             }
             b'e' => {
                 let precision = spec.precision.unwrap_or(6);
-                let (digits, exponent) = scientific(x, precision);
-                write_exponent_form(buf, digits.get(), exponent, spec.alt);
+                if precision <= FEW_DIGITS {
+                    let (digits, exponent) = scientific::<SMALL>(x, precision);
+                    write_exponent_form(buf, digits.get(), exponent, spec.alt);
+                } else {
+                    let (digits, exponent) = scientific::<LARGE>(x, precision);
+                    write_exponent_form(buf, digits.get(), exponent, spec.alt);
+                }
             }
             b'f' => {
                 let precision = spec.precision.unwrap_or(6);
-                let mut text = Text::new();
-                // Infallible: 309 digits, a point and at most 99 (or, called directly, 800) more.
-                let _ = write!(text, "{x:.precision$}");
-                buf.extend_from_slice(text.get());
+                if x < 1e15 && precision <= FEW_DIGITS {
+                    write_fixed::<SMALL>(buf, x, precision);
+                } else {
+                    write_fixed::<LARGE>(buf, x, precision);
+                }
                 if precision == 0 && spec.alt {
                     buf.push(b'.');
                 }
             }
-            _ => write_general(buf, x, spec),
+            _ if spec.precision.unwrap_or(6) <= FEW_DIGITS => {
+                write_general::<SMALL>(buf, x, spec);
+            }
+            _ => write_general::<LARGE>(buf, x, spec),
         }
     }
     if conversion.is_ascii_uppercase() {
@@ -223,9 +239,16 @@ pub fn format_float(buf: &mut Vec<u8>, x: f64, conversion: u8, spec: &Spec) {
     pad(buf, start, prefix, zero, spec);
 }
 
+fn write_fixed<const N: usize>(buf: &mut Vec<u8>, x: f64, precision: usize) {
+    let mut text = Text::<N>::new();
+    // Infallible: at most 309 digits, a point and 99 (or, called directly, 800) more.
+    let _ = write!(text, "{x:.precision$}");
+    buf.extend_from_slice(text.get());
+}
+
 /// The `precision + 1` significant digits of a finite non-negative number, without point, and its decimal exponent.
-fn scientific(x: f64, precision: usize) -> (Text, i32) {
-    let mut text = Text::new();
+fn scientific<const N: usize>(x: f64, precision: usize) -> (Text<N>, i32) {
+    let mut text = Text::<N>::new();
     // Infallible for the precisions that `string.format` accepts; a longer one is cut.
     let precision = precision.min(1100);
     let _ = write!(text, "{x:.precision$e}");
@@ -261,9 +284,9 @@ fn write_exponent_form(buf: &mut Vec<u8>, digits: &[u8], exponent: i32, point: b
     write_u64(buf, u64::from(magnitude));
 }
 
-fn write_general(buf: &mut Vec<u8>, x: f64, spec: &Spec) {
+fn write_general<const N: usize>(buf: &mut Vec<u8>, x: f64, spec: &Spec) {
     let precision = spec.precision.unwrap_or(6).max(1);
-    let (text, exponent) = scientific(x, precision - 1);
+    let (text, exponent) = scientific::<N>(x, precision - 1);
     let mut digits = text.get();
     if !spec.alt {
         let kept = digits.iter().rposition(|&b| b != b'0').map_or(1, |i| i + 1);

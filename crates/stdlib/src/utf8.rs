@@ -51,6 +51,9 @@ fn decode(s: &[u8], strict: bool) -> Option<(u32, usize)> {
     if first < 0x80 {
         return Some((first, 1));
     }
+    if let (0xC2..=0xDF, Some(next @ 0x80..=0xBF)) = (first, s.get(1)) {
+        return Some(((first & 0x1F) << 6 | u32::from(next & 0x3F), 2));
+    }
     let (mut c, mut count, mut n) = (first, 0, 0u32);
     while c & 0x40 != 0 {
         count += 1;
@@ -216,9 +219,11 @@ fn codes(cx: &mut Cx) -> NativeResult {
     cx.ret(3)
 }
 
+#[inline(always)]
 fn next(cx: &Cx, strict: bool) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
-    let mut at = cx.to_integer(cx.get(1)).unwrap_or(0) as u64;
+    let i = cx.get(1);
+    let mut at = i.as_int().or_else(|| cx.to_integer(i)).unwrap_or(0) as u64;
     if at < s.len() as u64 {
         while is_continuation(s.get(at as usize)) {
             at += 1;

@@ -45,9 +45,11 @@ impl Cx {
         // SAFETY: N1; slots below top + n exist now.
         unsafe {
             let place = self.base().add(at);
-            ptr::copy(place, place.add(n), top - at);
-            for i in 0..n {
-                place.add(i).put(Value::NIL);
+            if top > at {
+                ptr::copy(place, place.add(n), top - at);
+                for i in 0..n {
+                    place.add(i).put(Value::NIL);
+                }
             }
         }
     }

@@ -28,8 +28,11 @@ pub(super) fn tonumber(cx: &mut Cx) -> NativeResult {
         if v.is_number() {
             return cx.ret1(v);
         }
-        if v.as_str().is_some() {
-            return cx.ret1(cx.to_number(v).unwrap_or(Val::NIL));
+        if let Some(s) = v.as_str() {
+            return match short_integer(s.bytes()) {
+                Some(n) => cx.ret1(Val::int(n)),
+                None => cx.ret1(cx.to_number(v).unwrap_or(Val::NIL)),
+            };
         }
         cx.check_any(0)?;
         return cx.ret1(Val::NIL);
@@ -40,6 +43,23 @@ pub(super) fn tonumber(cx: &mut Cx) -> NativeResult {
         return Err(cx.arg_error(1, "base out of range"));
     }
     cx.ret1(parse_integer(s.bytes(), base as u64).map_or(Val::NIL, Val::int))
+}
+
+/// The commonest numeral: decimal digits that cannot overflow.
+#[inline]
+fn short_integer(s: &[u8]) -> Option<i64> {
+    if s.is_empty() || s.len() > 18 {
+        return None;
+    }
+    let mut n = 0i64;
+    for b in s {
+        let digit = b.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        n = n * 10 + i64::from(digit);
+    }
+    Some(n)
 }
 
 /// Is it one of C's white-space characters?

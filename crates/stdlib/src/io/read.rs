@@ -83,8 +83,27 @@ fn read_line<'a>(cx: &'a Cx, s: &mut Stream, chop: bool) -> io::Result<Option<Va
     Ok(v)
 }
 
+/// Larger rests of files are read straight into their string.
+const LARGE_REST: u64 = 1 << 16;
+
 fn read_all<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
     let mut all = Vec::new();
+    if !s.fill()? {
+        return Ok(Some(cx.str(b"").val()));
+    }
+    let rest = s.remaining();
+    if rest >= LARGE_REST && cx.check_room(rest as usize).is_ok() {
+        let mut got = Ok(0);
+        let whole = cx.str_with(rest as usize, |out| got = s.read_into(out));
+        if let Ok(whole) = whole {
+            let n = got?;
+            if n == rest as usize && !s.fill()? {
+                return Ok(Some(whole.val()));
+            }
+            // The file changed its size meanwhile.
+            all.extend_from_slice(&whole.bytes()[..n]);
+        }
+    }
     s.read_all(&mut all)?;
     Ok(Some(cx.str(&all).val()))
 }

@@ -213,6 +213,33 @@ impl Stream {
         Ok(())
     }
 
+    /// Bytes between the position and the end of a regular file; 0 if unknown.
+    pub(crate) fn remaining(&mut self) -> u64 {
+        match (self.file.metadata(), self.file.stream_position()) {
+            (Ok(m), Ok(at)) if m.is_file() => {
+                m.len().saturating_sub(at) + self.buffered().len() as u64
+            }
+            _ => 0,
+        }
+    }
+
+    /// Fills `out` from the start; how much was there.
+    pub(crate) fn read_into(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.buffered().len().min(out.len());
+        out[..n].copy_from_slice(&self.buffered()[..n]);
+        self.consume(n);
+        let mut done = n;
+        while done < out.len() {
+            match self.file.read(&mut out[done..]) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(done)
+    }
+
     /// Appends all that is left.
     pub(crate) fn read_all(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
         if self.fill()? {

@@ -57,13 +57,23 @@ pub(super) fn anchored(pattern: &[u8]) -> (bool, &[u8]) {
     }
 }
 
+/// False hits of the first byte after which a search that is linear in all cases is worth its preparation.
+const FALSE_HITS: usize = 16;
+
 /// Where a plain string occurs.
 pub(super) fn find_plain(s: &[u8], what: &[u8]) -> Option<usize> {
-    match what {
-        [] => Some(0),
-        [b] => memchr::memchr(*b, s),
-        _ => memchr::memmem::find(s, what),
+    let Some((first, rest)) = what.split_first() else { return Some(0) };
+    // Past the last place where it fits.
+    let end = (s.len() + 1).checked_sub(what.len())?;
+    let mut from = 0;
+    for _ in 0..FALSE_HITS {
+        let i = from + memchr::memchr(*first, &s[from..end])?;
+        if s[i + 1..].starts_with(rest) {
+            return Some(i);
+        }
+        from = i + 1;
     }
+    memchr::memmem::find(&s[from..], what).map(|i| from + i)
 }
 
 fn has_specials(pattern: &[u8]) -> bool {
@@ -172,4 +182,22 @@ pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
     }
     cx.set_bound(2, Val::int(s.len() as i64 + 1));
     cx.ret(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_plain;
+
+    #[test]
+    fn plain() {
+        assert_eq!(find_plain(b"", b""), Some(0));
+        assert_eq!(find_plain(b"", b"a"), None);
+        assert_eq!(find_plain(b"abc", b"abcd"), None);
+        assert_eq!(find_plain(b"abc", b"abc"), Some(0));
+        assert_eq!(find_plain(b"abcabd", b"abd"), Some(3));
+        let s = [b"ab".repeat(100), b"ac".to_vec()].concat();
+        assert_eq!(find_plain(&s, b"ac"), Some(200));
+        assert_eq!(find_plain(&s, b"ad"), None);
+        assert_eq!(find_plain(&s, b"c"), Some(201));
+    }
 }
