@@ -17,6 +17,8 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let format = cx.check_str(0)?;
     let mut reader = Reader::new(format.bytes());
+    // As in PUC, where nil parts the arguments from a buffer: the first missing argument is nil, not absent.
+    cx.push(Val::NIL);
     let mut out = take_buffer();
     let mut arg = 0;
     while let Some(item) = reader.next(out.len()).map_err(|e| raise(cx, e))? {
