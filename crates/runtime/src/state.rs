@@ -96,6 +96,9 @@ pub struct Warnings {
     pub continuing: bool,
 }
 
+/// In the mode of small stacks, stacks up to this size grow by what is needed only; beyond, deep recursion would take for ever.
+const SMALL_STEPS: usize = 4_000;
+
 /// Index in [`State::type_metas`] of a tag, `None` for tables and full userdata.
 pub fn type_meta_index(tag: Tag) -> Option<usize> {
     Some(match tag {
@@ -427,7 +430,7 @@ impl Thread {
                 return Err(crate::debug::runtime_error(st, b"stack overflow"));
             }
         }
-        let target = if (*st).small_stack { needed } else { needed.max((*th).capacity * 2).min((MAX_STACK + MIN_FREE).max(needed)) };
+        let target = if (*st).small_stack && needed < SMALL_STEPS { needed } else { needed.max((*th).capacity * 2).min((MAX_STACK + MIN_FREE).max(needed)) };
         if target > (*th).capacity {
             if !(*st).check_room((target - (*th).capacity) * 16) {
                 (*st).error = Value::string((*st).memory_message);

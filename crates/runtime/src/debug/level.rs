@@ -64,7 +64,7 @@ impl FunctionInfo {
                     source,
                     what: if p.line_defined == 0 { "main" } else { "Lua" },
                     line_defined: p.line_defined as i64,
-                    last_line: if p.line_defined == 0 { -1 } else { p.last_line as i64 },
+                    last_line: p.last_line as i64,
                     upvalues: p.upvalues.len() as u8,
                     params: p.num_params,
                     is_vararg: p.is_vararg,
