@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use super::{Cx, Func, Raised, Tab, Val};
 use crate::closure::{LuaClosure, NativeClosure, Upvalue};
 use crate::heap::Mode;
+use crate::meta::Event;
 use crate::state::{State, poll};
 use crate::table::{ArrayKind, Table};
 use crate::value::{SlotExt, Tag, Value};
@@ -88,10 +89,25 @@ impl Cx {
         unsafe { (*self.state()).gc_step(kilobytes).unwrap_or(false) }
     }
 
-    /// Ends the state's life as far as a program can tell: calls all finalizers. For `os.exit`.
+    /// Ends the state's life as far as a program can tell: closes the pending variables of the main coroutine and calls all
+    /// finalizers. For `os.exit`.
     pub fn close_state(&mut self) {
-        // SAFETY: N1; `&mut self` ends the life of every value.
-        unsafe { (*self.state()).gc_close() }
+        // SAFETY: N1; `&mut self` ends the life of every value. A pending variable's slot is alive.
+        unsafe {
+            let main = (*self.state()).main_thread;
+            while let Some(slot) = (&mut (*main).to_close).pop() {
+                let v = Val::new((*main).stack.add(slot as usize).get());
+                if v.truthy() {
+                    let h = self.metamethod(v, Event::Close);
+                    self.push_callee(h);
+                    self.push(v);
+                    self.push(Val::NIL);
+                    // an error here has nobody to go to
+                    let _ = self.call_protected(2);
+                }
+            }
+            (*self.state()).gc_close();
+        }
     }
 
     /// Stops the collector.

@@ -210,13 +210,14 @@ fn next_line(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let stream = stream_of(cx.bound(0)).flatten();
     let Some(stream) = stream else { return Err(cx.error("file is already closed")) };
-    cx.set_top(0);
+    // bad formats are counted as of a method call on the file
+    cx.set_top(1);
     let formats = cx.bound(1).as_int().unwrap_or(0) as usize;
     reserve(cx, formats, "too many arguments")?;
     for i in 0..formats {
         cx.push(cx.bound(3 + i));
     }
-    let n = read_values(cx, &stream, 0)?.map_err(|e| cx.error(c_str(error_text(&e).as_bytes())))?;
+    let n = read_values(cx, &stream, 1)?.map_err(|e| cx.error(c_str(error_text(&e).as_bytes())))?;
     drop(stream);
     if cx.get(cx.top() - n).truthy() {
         return cx.ret(n);
