@@ -19,6 +19,8 @@ pub enum Mode {
     Generational,
 }
 
+/// What a slice of purging or sweeping costs, as bytes of marking.
+const SWEEP_WORK: usize = 128 * 1024;
 /// Finalizers called at one safepoint in incremental mode.
 const FINALIZERS_AT_ONCE: usize = 10;
 
@@ -277,7 +279,7 @@ impl State {
                         self.heap.pace.wait_for_cycle();
                         return true;
                     }
-                    self.heap.marker.work += budget / 4 + 1;
+                    self.heap.marker.work += SWEEP_WORK;
                 }
             }
             if self.heap.marker.work - start >= budget {

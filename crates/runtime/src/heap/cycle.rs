@@ -14,7 +14,7 @@ use crate::value::SlotExt;
 /// Blocks swept in one slice: about 8 MB of heap.
 const SWEEP_BLOCKS: usize = 256;
 /// Slots of the string table looked at in one slice.
-const PURGE_SLOTS: usize = 8 * 1024;
+const PURGE_SLOTS: usize = if cfg!(test) { 64 } else { 8 * 1024 };
 /// Large objects, and boxed ones, looked at in one slice.
 const SWEEP_OBJECTS: usize = 512;
 
@@ -142,8 +142,7 @@ impl State {
         heap.phase = Phase::Purge;
         heap.pace.end_marking(heap.marker.live);
         self.strings.begin_purge(heap.marker.mark);
-        // At once: what is allocated before sweeping begins would be swept with the dead.
-        while self.heap.phase == Phase::Purge {
+        if self.strings.slots.len() <= PURGE_SLOTS {
             self.purge_slice();
         }
     }

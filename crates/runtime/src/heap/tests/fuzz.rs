@@ -50,6 +50,10 @@ unsafe fn numbered(st: &mut State, n: usize, r: &mut Random) -> Value {
     if r.below(100) == 0 {
         st.intern(&vec![b'x'; r.below(20_000)]);
     }
+    if r.below(30) == 0 {
+        let th = Thread::create(st, false);
+        set_name(st, t, "a thread", Value::thread(th));
+    }
     Value::table(t)
 }
 
