@@ -1,12 +1,12 @@
 //! The library `debug` (manual 6.10).
 
 use perilune_runtime::native::{
-    Cx, Func, HookSetting, LevelInfo, NativeFn, NativeResult, Raised, Val,
+    Cx, Func, HookSetting, LevelInfo, NativeFn, NativeResult, Raised, Tab, Val,
 };
 
 use crate::base::check_metatable;
 use crate::io::{read_line, write_error};
-use crate::support::{concat, publish, register};
+use crate::support::{concat, publish, register, registry_table};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("debug", debug),
@@ -267,11 +267,23 @@ fn upvaluejoin(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
+/// The registry's table of hook functions by coroutine, which programs may look at; its keys are weak.
+fn hook_table(cx: &Cx) -> Tab<'_> {
+    let t = registry_table(cx, "_HOOKKEY");
+    if !t.has_meta() {
+        t.set_name(cx, "__mode", cx.str(b"k").val());
+        t.set_metatable(cx, Some(t));
+    }
+    t
+}
+
 /// `debug.sethook([thread,] hook, mask [, count])`
 fn sethook(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let (co, skip) = thread(cx);
+    let key = co.unwrap_or(cx.running().0);
     if cx.get(skip).is_nil() {
+        hook_table(cx).set(cx, key, Val::NIL)?;
         cx.set_hook(co, None);
         return cx.ret(0);
     }
@@ -284,6 +296,7 @@ fn sethook(cx: &mut Cx) -> NativeResult {
         line: mask.contains(&b'l'),
         count: u32::try_from(count).unwrap_or(0),
     };
+    hook_table(cx).set(cx, key, f.val())?;
     let nothing = !s.call && !s.ret && !s.line && s.count == 0;
     cx.set_hook(co, if nothing { None } else { Some((f, s)) });
     cx.ret(0)
