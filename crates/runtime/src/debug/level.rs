@@ -201,6 +201,9 @@ impl Level {
     }
 
     /// The name of what its current instruction calls.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
     pub(crate) unsafe fn call_name(self) -> Option<(NameKind, Vec<u8>)> {
         call_name(self.proto()?, self.pc()?)
     }
