@@ -23,7 +23,7 @@ pub(crate) enum Mode {
     /// As always.
     #[default]
     Off,
-    /// Collect at every safepoint.
+    /// Collect after every allocation.
     GcStress,
     /// Stacks grow by what is needed only.
     SmallStack,

@@ -29,8 +29,8 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
 const LONG_OPTIONS: &str = "  --dump=bytecode
             list the bytecode of what would be run, and do not run it
   --mode=off|gc-stress|small-stack
-            plain interpreter (the default); collect garbage at every
-            safepoint; move the stack often (for tests)
+            plain interpreter (the default); collect garbage after every
+            allocation; move the stack often (for tests)
   --help    show this help
   --version
             show the version of Perilune

@@ -130,8 +130,7 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
     let base = s.base;
     let level = base.add(kept(base));
     let level_offset = level.offset_from((*s.thread).stack) as u32;
-    loop {
-        let Some(&slot) = (&(*s.thread).to_close).last() else { break };
+    while let Some(&slot) = (&(*s.thread).to_close).last() {
         if slot < level_offset {
             break;
         }

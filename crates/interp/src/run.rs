@@ -128,7 +128,7 @@ unsafe fn close_for_return(st: *mut State, src: *mut Value, n: usize) -> Result<
     s.close_upvalues(base);
     let offset = base.offset_from((*s.thread).stack) as u32;
     let returning = &mut (*s.thread).returning;
-    if !(&(*s.thread).to_close).last().is_some_and(|&slot| slot >= offset) {
+    if (&(*s.thread).to_close).last().is_none_or(|&slot| slot < offset) {
         if returning.last().is_some_and(|r| r.0 == offset) {
             returning.pop();
         }

@@ -11,6 +11,7 @@ use perilune_runtime::native::{Cx, Val};
 ///
 /// # Panics
 /// When there is no value 0 below the function.
+#[allow(clippy::result_unit_err)] // the error is a value on the stack
 pub fn call_with_handler(cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
     assert!(cx.top() >= nargs + 3);
     let bits = flags::PROTECTED | flags::HANDLER;

@@ -37,7 +37,7 @@ impl<'a> Chunk<'a> {
     /// # Errors
     /// As [`Chunk::exec`].
     pub fn eval_string(self) -> Result<String, Error> {
-        self.run(|cx| text_of_top(cx))
+        self.run(text_of_top)
     }
 
     fn run<R>(self, result: impl FnOnce(&mut Cx) -> R) -> Result<R, Error> {

@@ -63,6 +63,7 @@ impl Cx {
     }
 
     /// Like [`Cx::call`], but an error is caught: `Err` then, with the error value pushed instead of results.
+    #[allow(clippy::result_unit_err)] // the error is a value on the stack
     pub fn call_protected(&mut self, nargs: usize) -> Result<usize, ()> {
         let kept = self.top() - nargs - 2;
         let base = self.base_offset();
