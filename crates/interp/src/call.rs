@@ -150,7 +150,7 @@ pub(crate) unsafe fn run_native(st: *mut State) -> Step {
         let func = (*f).func;
         match func(Cx::from_state(st)) {
             Ok(Ret(n)) if n >= -1 => {
-                match native_returned(st, n)? {
+                match native_returned(st, n, Value::native(f))? {
                     Entered::Lua => return Ok(()),
                     Entered::Native => {}
                 }
@@ -165,17 +165,26 @@ pub(crate) unsafe fn run_native(st: *mut State) -> Step {
     }
 }
 
-/// The native function of the top frame returned `n` values (-1: one, in place). Pops its frame.
+/// The native function `f` of the top frame returned `n` values (-1: one, in place). Pops its frame.
 ///
 /// # Safety
-/// I2.
-pub(crate) unsafe fn native_returned(st: *mut State, n: i32) -> Result<Entered, Exit> {
+/// I2; nothing was collected since `f` returned.
+pub(crate) unsafe fn native_returned(st: *mut State, n: i32, f: Value) -> Result<Entered, Exit> {
     let s = &mut *st;
     let (mut src, n) = if n < 0 { (s.base.sub(2), 1) } else { (s.top.sub(n as usize), n as usize) };
     if s.poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0 {
+        if src < s.base {
+            // The hook sees the function, and its result where results of other functions are.
+            let v = src.get();
+            src.put(f);
+            raised(State::reserve(st, 1))?;
+            src = s.top;
+            src.put(v);
+            s.top = src.add(1);
+        }
         // the hook may move the stack
         let at = src.offset_from((*s.thread).stack);
-        hooks::return_event(st, s.top)?;
+        hooks::return_event(st, src, n)?;
         src = (*s.thread).stack.offset(at);
     }
     ret::leave(st, src, n)

@@ -3,7 +3,7 @@
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::hook::HookEvent;
 use perilune_runtime::state::State;
-use perilune_runtime::value::{SlotExt, Value};
+use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::call_flagged;
 use crate::step::{Exit, Step, raised};
@@ -46,7 +46,7 @@ unsafe fn live_top(st: *mut State) -> *mut Value {
     let s = &mut *st;
     let base = s.base;
     let f = Frame(base).callee();
-    if f.tag() == perilune_runtime::value::Tag::FUNCTION {
+    if f.tag() == Tag::FUNCTION {
         s.top.max(base.add((*(*f.as_function()).instance).max_stack as usize))
     } else {
         s.top
@@ -77,19 +77,30 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
     if !hook.call {
         return Ok(());
     }
-    let tail = Frame((*st).base).link().flags() & flags::TAIL != 0;
+    let frame = Frame((*st).base);
+    let tail = frame.link().flags() & flags::TAIL != 0;
+    let params = match frame.callee() {
+        f if f.tag() == Tag::FUNCTION => (*(*f.as_function()).instance).num_params.into(),
+        _ => (*st).top.offset_from((*st).base) as u32,
+    };
+    if !hook.active {
+        hook.transfer = (1, params);
+    }
     fire(st, if tail { HookEvent::TailCall } else { HookEvent::Call }, None, live_top(st))
 }
 
-/// The function of the top frame returns, its results ending at `end`.
+/// The function of the top frame returns `n` results, which lie at `src`.
 ///
 /// # Safety
 /// I2.
 #[cold]
-pub(crate) unsafe fn return_event(st: *mut State, end: *mut Value) -> Step {
+pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if hook.ret {
-        let top = live_top(st).max(end);
+        let top = live_top(st).max(src.add(n));
+        if !hook.active {
+            hook.transfer = (src.offset_from((*st).base) as u32 + 1, n as u32);
+        }
         fire(st, HookEvent::Return, None, top)?;
     }
     // the caller goes on in the middle of a line
@@ -128,9 +139,11 @@ pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
         if (*inst).is_vararg && pc == 0 {
             return Ok(());
         }
-        let Some(&line) = proto.lines.get(pc as usize) else { return Ok(()) };
-        if pc <= old || proto.lines.get(old as usize) != Some(&line) || ((*inst).is_vararg && pc == 1) {
-            return fire(st, HookEvent::Line, Some(line), live_top(st));
+        // Without line information only entries and loops are events, of no line.
+        let line = proto.lines.get(pc as usize);
+        let changed = line.is_some() && proto.lines.get(old as usize) != line;
+        if pc <= old || changed || ((*inst).is_vararg && pc == 1) {
+            return fire(st, HookEvent::Line, line.copied(), live_top(st));
         }
     }
     Ok(())

@@ -76,7 +76,7 @@ unsafe fn return_slow(st: *mut State, src: *mut Value, n: usize) -> Step {
     if (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
         // the hook may move the stack
         let at = src.offset_from((*(*st).thread).stack);
-        hooks::return_event(st, src.add(n))?;
+        hooks::return_event(st, src, n)?;
         let src = (*(*st).thread).stack.offset(at);
         return finish_return(st, src, n);
     }
@@ -847,7 +847,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     match ((*native).func)(Cx::from_state(st)) {
                         Ok(Ret(n)) if n >= -1 && (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 => {
                             // it switched a hook on
-                            match crate::call::native_returned(st, n) {
+                            match crate::call::native_returned(st, n, f) {
                                 Ok(_) => return Exit::Switch,
                                 Err(e) => return e,
                             }

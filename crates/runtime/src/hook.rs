@@ -48,4 +48,6 @@ pub struct Hook {
     pub old_pc: u32,
     /// The hook runs now: no hooks inside it.
     pub active: bool,
+    /// For the running call or return hook: number of the first argument or result as a local variable, and how many there are.
+    pub transfer: (u32, u32),
 }

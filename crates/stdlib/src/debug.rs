@@ -107,7 +107,7 @@ fn getinfo(cx: &mut Cx) -> NativeResult {
     if options.first() == Some(&b'>') {
         return Err(cx.arg_error(skip + 1, "invalid option '>'"));
     }
-    let mut level = LevelInfo { line: None, name: None, is_tail_call: false };
+    let mut level = LevelInfo { line: None, name: None, is_tail_call: false, transfer: (0, 0) };
     let f = match cx.get(skip).as_func() {
         Some(f) => f.val(),
         None => match cx.level_info(co, check_c_int(cx, skip)?) {
@@ -155,8 +155,8 @@ fn info_table<'a>(cx: &'a Cx, options: &[u8], f: Func<'_>, level: LevelInfo) -> 
         }
     }
     if has(b'r') {
-        set("ftransfer", Val::int(0));
-        set("ntransfer", Val::int(0));
+        set("ftransfer", Val::int(i64::from(level.transfer.0)));
+        set("ntransfer", Val::int(i64::from(level.transfer.1)));
     }
     if has(b't') {
         set("istailcall", Val::bool(level.is_tail_call));

@@ -251,7 +251,8 @@ impl Level {
         self.frame.0.sub(2 + self.extra()).add(i)
     }
 
-    /// Names and values of local variables, as `debug.getlocal` numbers them: `n` from 1, negative for extra arguments.
+    /// Names and places of local variables, as `debug.getlocal` numbers them: `n` from 1, negative for extra arguments. A temporary may
+    /// hold what is no Lua value: a stale header, or the position of an inlined loop.
     ///
     /// # Safety
     /// As [`Level::caller`].
@@ -266,7 +267,7 @@ impl Level {
         {
             return Some((l.name.to_vec(), self.frame.0.add(l.register as usize)));
         }
-        if i < self.registers() && !matches!(self.register(i).tag(), Tag::FRAME | Tag::ITER) {
+        if i < self.registers() {
             let name: &[u8] = if self.proto().is_some() { b"(temporary)" } else { b"(C temporary)" };
             return Some((name.to_vec(), self.frame.0.add(i)));
         }

@@ -14,6 +14,8 @@ pub struct LevelInfo {
     pub name: Option<(&'static str, Vec<u8>)>,
     /// Whether it was called by a tail call.
     pub is_tail_call: bool,
+    /// Number of the first value that a call or return hook is about, as a local variable, and how many there are.
+    pub transfer: (u32, u32),
 }
 
 /// A hook as a program sees it.
@@ -69,8 +71,14 @@ impl Cx {
         let l = self.level_of(co, n)?;
         // SAFETY: nothing changed the stack since.
         unsafe {
-            let info = LevelInfo { line: l.line(), name: l.name(), is_tail_call: l.is_tail_call() };
-            Some((Val::new(l.function()), info))
+            let th = self.thread_or_running(co);
+            let above = self.level_of(co, n - 1).and_then(|l| l.name());
+            let transfer = match (&(*th).hook, above) {
+                (Some(h), Some(("hook", _))) if h.active => h.transfer,
+                _ => (0, 0),
+            };
+            let (line, name, is_tail_call) = (l.line(), l.name(), l.is_tail_call());
+            Some((Val::new(l.function()), LevelInfo { line, name, is_tail_call, transfer }))
         }
     }
 
@@ -138,7 +146,8 @@ impl Cx {
         let th = self.thread_or_running(co);
         // SAFETY: N1, N2. A hook that sets another one goes on being the active one.
         unsafe {
-            let active = (*th).hook.as_ref().is_some_and(|h| h.active);
+            let (active, transfer) =
+                (*th).hook.as_ref().map_or((false, (0, 0)), |h| (h.active, h.transfer));
             (*th).hook = hook.map(|(f, s)| {
                 Box::new(Hook {
                     function: f.val().raw(),
@@ -149,6 +158,7 @@ impl Cx {
                     left: s.count,
                     old_pc: 0,
                     active,
+                    transfer,
                 })
             });
             (*self.state()).barrier(th.cast());
