@@ -2,7 +2,7 @@
 -- expect: ok
 --| buffered output is written
 
-setmetatable({}, { __gc = function() print("not closed") end })
+keep = setmetatable({}, { __gc = function() print("not closed") end })
 local x <close> = setmetatable({}, { __close = function() print("not closed either") end })
 io.write("buffered output is written\n")
 os.exit(true)

@@ -414,20 +414,17 @@ impl Thread {
         let needed = used + n + MIN_FREE;
         let handling = (*th).capacity > MAX_STACK + MIN_FREE;
         if needed > MAX_STACK + MIN_FREE {
-            if handling || n > MAX_STACK {
-                if needed > MAX_STACK + MIN_FREE + ERROR_ROOM {
-                    return Err(if handling {
-                        (*st).error = Value::string((*st).intern(b"error in error handling"));
-                        (*st).error_handled = true;
-                        Raised::new()
-                    } else {
-                        crate::debug::runtime_error(st, b"stack overflow")
-                    });
+            if !handling {
+                if n <= ERROR_ROOM / 2 {
+                    // leave room for the handler of this very error
+                    Thread::set_capacity(st, MAX_STACK + MIN_FREE + ERROR_ROOM);
                 }
-            } else {
-                // leave room for the handler of this very error
-                Thread::set_capacity(st, MAX_STACK + MIN_FREE + ERROR_ROOM);
                 return Err(crate::debug::runtime_error(st, b"stack overflow"));
+            }
+            if needed > MAX_STACK + MIN_FREE + ERROR_ROOM {
+                (*st).error = Value::string((*st).intern(b"error in error handling"));
+                (*st).error_handled = true;
+                return Err(Raised::new());
             }
         }
         let target = if (*st).small_stack && needed < SMALL_STEPS { needed } else { needed.max((*th).capacity * 2).min((MAX_STACK + MIN_FREE).max(needed)) };
