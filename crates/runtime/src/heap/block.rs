@@ -1,26 +1,28 @@
 //! Blocks of lines, the chunks they come in, and the holes in them.
 //!
-//! A block is 32 KB, aligned to its size, so that an object's address gives its block. One of its lines is the header,
-//! which begins with one mark byte for each line. Which line that is follows from the address: were it the first of each,
+//! A block is 32 KB, aligned to its size, so that an object's address gives its block. Two of its lines hold the line
+//! marks, a byte for each. Which lines they are follows from the address: were they the first of each block,
 //! the marks of all blocks would fall into the same few sets of the processor's caches. Blocks come from the system in
-//! chunks of 1 MB.
+//! chunks of 1 MB, aligned to their size.
 
 use std::alloc::Layout;
 use std::ptr;
+
+use hashbrown::HashMap;
 
 use super::debug;
 
 /// Bytes of a block, and its alignment.
 pub(crate) const BLOCK: usize = 32 * 1024;
 /// Bytes of a line.
-pub(crate) const LINE: usize = 256;
+pub(crate) const LINE: usize = 128;
 /// Lines of a block, the header's included.
 pub(crate) const LINES: usize = BLOCK / LINE;
 /// Largest object or buffer that lies in a block; a multiple of 16.
 pub(crate) const SMALL_MAX: usize = 8 * 1024;
 /// Blocks of a chunk.
 const CHUNK_BLOCKS: usize = 32;
-const CHUNK: Layout = match Layout::from_size_align(BLOCK * CHUNK_BLOCKS, BLOCK) {
+const CHUNK: Layout = match Layout::from_size_align(BLOCK * CHUNK_BLOCKS, BLOCK * CHUNK_BLOCKS) {
     Ok(layout) => layout,
     Err(_) => unreachable!(),
 };
@@ -31,20 +33,13 @@ pub(crate) const FREE: u8 = 0;
 pub(crate) const QUARANTINED: u8 = 0xFE;
 const HEADER_MARK: u8 = 0xFF;
 
-/// The header of a block.
-#[repr(C)]
-struct Header {
-    /// A byte for each line.
-    marks: [u8; LINES],
-    chunk: u32,
-}
+/// Lines that the marks take.
+const MARK_LINES: usize = LINES / LINE;
 
-const _: () = assert!(size_of::<Header>() <= LINE);
-
-/// The number of the header's line, from an address in the block.
+/// The first line of the marks, from an address in the block.
 #[inline(always)]
-const fn header_line(address: usize) -> usize {
-    (address / BLOCK) % LINES
+const fn marks_line(address: usize) -> usize {
+    (address / BLOCK) % (LINES / MARK_LINES) * MARK_LINES
 }
 
 /// A block, by the address where it begins.
@@ -54,17 +49,22 @@ struct Block(*mut u8);
 impl Block {
     const NONE: Block = Block(ptr::null_mut());
 
-    unsafe fn header(self) -> *mut Header {
-        self.0.add(header_line(self.0.addr()) * LINE).cast()
-    }
     unsafe fn line(self, i: usize) -> *mut u8 {
         self.0.add(i * LINE)
     }
     unsafe fn marks<'a>(self) -> &'a mut [u8; LINES] {
-        &mut (*self.header()).marks
+        &mut *self.line(marks_line(self.0.addr())).cast()
+    }
+    /// Marks the lines of the marks themselves.
+    unsafe fn keep_marks(self) {
+        let first = marks_line(self.0.addr());
+        self.marks()[first..first + MARK_LINES].fill(HEADER_MARK);
     }
     unsafe fn hole(self, (first, end): (usize, usize)) -> Hole {
         Hole(self.line(first), self.line(end))
+    }
+    fn chunk(self) -> usize {
+        self.0.addr() & !(CHUNK.size() - 1)
     }
 }
 
@@ -170,8 +170,8 @@ impl Blocks {
             self.spare.push(rest);
         }
         let b = self.take_free();
-        let h = header_line(b.0.addr());
-        let (below, above) = (b.hole((0, h)), b.hole((h + 1, LINES)));
+        let h = marks_line(b.0.addr());
+        let (below, above) = (b.hole((0, h)), b.hole((h + MARK_LINES, LINES)));
         let (larger, smaller) = if h >= LINES / 2 { (below, above) } else { (above, below) };
         if smaller.len() > 0 {
             self.spare.push(smaller);
@@ -204,15 +204,14 @@ impl Blocks {
             base.expose_provenance();
             self.chunks.push(Chunk { base, touched: 0 });
         }
-        let index = self.chunks.len() - 1;
-        let chunk = &mut self.chunks[index];
+        let chunk = self.chunks.last_mut().expect("just pushed if there was none");
         let b = Block(chunk.base.add(chunk.touched * BLOCK));
         chunk.touched += 1;
         if self.checked {
             debug::poison(b.0, BLOCK);
         }
-        b.header().write(Header { marks: [FREE; LINES], chunk: index as u32 });
-        b.marks()[header_line(b.0.addr())] = HEADER_MARK;
+        b.line(marks_line(b.0.addr())).write_bytes(FREE, LINES);
+        b.keep_marks();
         b
     }
 
@@ -270,20 +269,19 @@ impl Blocks {
         }
         let live = self.live_mark;
         let mut count = 0;
-        let marks = b.marks();
-        for m in marks.iter_mut() {
+        for m in b.marks() {
             let keep = *m == live;
             *m = if keep { live } else { FREE };
             count += keep as usize;
         }
-        marks[header_line(b.0.addr())] = HEADER_MARK;
+        b.keep_marks();
         Blocks::outcome(count)
     }
 
     fn outcome(taken: usize) -> Swept {
         match taken {
             0 => Swept::Free,
-            n if n == LINES - 1 => Swept::Full,
+            n if n == LINES - MARK_LINES => Swept::Full,
             _ => Swept::Holes,
         }
     }
@@ -318,30 +316,21 @@ impl Blocks {
             return;
         }
         let mut spare = (self.free.len() - keep) / CHUNK_BLOCKS;
-        let mut count = vec![0usize; self.chunks.len()];
-        for &b in &self.free {
-            count[(*b.header()).chunk as usize] += 1;
+        let mut free_blocks = HashMap::<usize, usize, foldhash::fast::FixedState>::default();
+        for b in &self.free {
+            *free_blocks.entry(b.chunk()).or_default() += 1;
         }
-        let mut gone = vec![false; self.chunks.len()];
-        for (i, n) in count.iter().enumerate() {
-            if spare > 0 && *n == CHUNK_BLOCKS {
-                gone[i] = true;
+        // A chunk that is not fully touched is the last one, and stays so, as `retain` keeps the order.
+        self.chunks.retain(|c| {
+            let go = spare > 0 && free_blocks.get(&c.base.addr()) == Some(&CHUNK_BLOCKS);
+            if go {
                 spare -= 1;
+                free_blocks.insert(c.base.addr(), 0);
+                std::alloc::dealloc(c.base, CHUNK);
             }
-        }
-        self.free.retain(|&b| !gone[(*b.header()).chunk as usize]);
-        for i in (0..self.chunks.len()).rev() {
-            if gone[i] {
-                std::alloc::dealloc(self.chunks[i].base, CHUNK);
-                // A chunk that is not fully touched must stay the last one; `remove` keeps the order.
-                self.chunks.remove(i);
-            }
-        }
-        for (i, chunk) in self.chunks.iter().enumerate() {
-            for k in 0..chunk.touched {
-                (*Block(chunk.base.add(k * BLOCK)).header()).chunk = i as u32;
-            }
-        }
+            !go
+        });
+        self.free.retain(|b| free_blocks[&b.chunk()] != 0);
     }
 
     /// Bytes of all chunks.
@@ -369,7 +358,7 @@ unsafe fn find_hole(b: Block, from: usize) -> Option<(usize, usize)> {
 #[inline(always)]
 unsafe fn marks_of(p: *mut u8) -> *mut u8 {
     let a = p.addr();
-    ptr::with_exposed_provenance_mut((a & !(BLOCK - 1)) + header_line(a) * LINE)
+    ptr::with_exposed_provenance_mut((a & !(BLOCK - 1)) + marks_line(a) * LINE)
 }
 
 /// Sets the marks of all lines that `size` bytes at `p` touch.

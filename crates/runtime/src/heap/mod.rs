@@ -9,7 +9,7 @@
 //! collection clears those that it has not scanned, so a stale slot never outlives its object.
 //!
 //! **Space.** Objects and buffers of up to [`block::SMALL_MAX`] bytes lie in 32 KB [`block`]s, bump-allocated in holes (runs of free
-//! 256-byte lines); larger ones in the [`large`] space; userdata, threads, instances and shapes are boxed and
+//! 128-byte lines); larger ones in the [`large`] space; userdata, threads, instances and shapes are boxed and
 //! [adopted](State::adopt). A block has a mark byte for each line, set with the mark of every object that touches the line;
 //! sweeping makes the lines with other marks free and looks at no object.
 //!
