@@ -29,7 +29,12 @@ pub(crate) enum Entered {
 ///
 /// # Safety
 /// I2; the arguments lie in the stack.
-pub(crate) unsafe fn enter(st: *mut State, mut callee: *mut Value, mut nargs: usize, frame_flags: u16) -> Result<Entered, Exit> {
+pub(crate) unsafe fn enter(
+    st: *mut State,
+    mut callee: *mut Value,
+    mut nargs: usize,
+    frame_flags: u16,
+) -> Result<Entered, Exit> {
     let s = &mut *st;
     let mut tries = 0;
     loop {
@@ -89,7 +94,11 @@ pub(crate) unsafe fn enter(st: *mut State, mut callee: *mut Value, mut nargs: us
                     raised(Thread::grow(st, MIN_FREE))?;
                     base = (*s.thread).stack.offset(at);
                 }
-                let distance = if base == (*s.thread).stack.add(2) { 0 } else { base.offset_from(s.base) as usize };
+                let distance = if base == (*s.thread).stack.add(2) {
+                    0
+                } else {
+                    base.offset_from(s.base) as usize
+                };
                 let frame = Frame(base);
                 frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
                 frame.set_link(Link::new(frame_flags, 0, distance));
@@ -149,12 +158,10 @@ pub(crate) unsafe fn run_native(st: *mut State) -> Step {
         let f = Frame(base).callee().as_native();
         let func = (*f).func;
         match func(Cx::from_state(st)) {
-            Ok(Ret(n)) if n >= -1 => {
-                match native_returned(st, n, Value::native(f))? {
-                    Entered::Lua => return Ok(()),
-                    Entered::Native => {}
-                }
-            }
+            Ok(Ret(n)) if n >= -1 => match native_returned(st, n, Value::native(f))? {
+                Entered::Lua => return Ok(()),
+                Entered::Native => {}
+            },
             Ok(Ret::CALL) => match enter_continued(st)? {
                 Entered::Lua => return Ok(()),
                 Entered::Native => {}
@@ -219,7 +226,11 @@ pub(crate) unsafe fn kept(base: *mut Value) -> usize {
 ///
 /// # Safety
 /// I2; `callee`, its header slot and `nargs` arguments lie above the live registers of the top frame, whose pc is stored.
-pub(crate) unsafe fn call_for_instruction(st: *mut State, callee: *mut Value, nargs: usize) -> Step {
+pub(crate) unsafe fn call_for_instruction(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+) -> Step {
     match enter(st, callee, nargs, 0)? {
         Entered::Lua => Ok(()),
         Entered::Native => run_native(st),
@@ -230,7 +241,11 @@ pub(crate) unsafe fn call_for_instruction(st: *mut State, callee: *mut Value, na
 ///
 /// # Safety
 /// I2; `callee`, its header slot and `nargs` arguments lie at the end of the top frame's values.
-pub(crate) unsafe fn call_from_native(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised> {
+pub(crate) unsafe fn call_from_native(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+) -> Result<usize, Raised> {
     call_flagged(st, callee, nargs, 0)
 }
 
@@ -238,7 +253,11 @@ pub(crate) unsafe fn call_from_native(st: *mut State, callee: *mut Value, nargs:
 ///
 /// # Safety
 /// As [`call_from_native`].
-pub(crate) unsafe fn call_finalizer(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised> {
+pub(crate) unsafe fn call_finalizer(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+) -> Result<usize, Raised> {
     call_flagged(st, callee, nargs, flags::FINALIZER)
 }
 
@@ -246,7 +265,12 @@ pub(crate) unsafe fn call_finalizer(st: *mut State, callee: *mut Value, nargs: u
 ///
 /// # Safety
 /// As there.
-pub(crate) unsafe fn call_flagged(st: *mut State, callee: *mut Value, nargs: usize, more: u16) -> Result<usize, Raised> {
+pub(crate) unsafe fn call_flagged(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    more: u16,
+) -> Result<usize, Raised> {
     let s = &mut *st;
     if s.native_depth >= MAX_NATIVE_DEPTH {
         depth_error(st)?;

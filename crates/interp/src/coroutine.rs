@@ -35,7 +35,11 @@ unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Result<(), Ra
 ///
 /// # Safety
 /// I2; `co` is a live coroutine of this state; the arguments are the top `nargs` values of the running native frame.
-pub(crate) unsafe fn resume(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised> {
+pub(crate) unsafe fn resume(
+    st: *mut State,
+    co: *mut Thread,
+    nargs: usize,
+) -> Result<usize, Raised> {
     let s = &mut *st;
     let from = s.thread;
     if (*co).status != Status::Suspended {

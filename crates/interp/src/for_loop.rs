@@ -19,13 +19,22 @@ unsafe fn bound_error(st: *mut State, v: Value, what: &str) -> Exit {
 }
 
 /// The limit of an integer loop, clipped to an integer; `None`: the loop does not run.
-unsafe fn integer_limit(st: *mut State, init: i64, limit: Value, step: i64) -> Result<Option<i64>, Exit> {
-    let n = if limit.is_string() { convert::string_to_number(limit).unwrap_or(limit) } else { limit };
+unsafe fn integer_limit(
+    st: *mut State,
+    init: i64,
+    limit: Value,
+    step: i64,
+) -> Result<Option<i64>, Exit> {
+    let n =
+        if limit.is_string() { convert::string_to_number(limit).unwrap_or(limit) } else { limit };
     let l = if n.is_int() {
         n.as_int()
     } else if n.is_float() {
         let f = n.as_float();
-        match convert::float_to_integer_rounded(f, if step < 0 { Round::Ceil } else { Round::Floor }) {
+        match convert::float_to_integer_rounded(
+            f,
+            if step < 0 { Round::Ceil } else { Round::Floor },
+        ) {
             Some(l) => l,
             None if f > 0.0 => {
                 if step < 0 {
@@ -70,7 +79,9 @@ pub(crate) unsafe fn prepare(st: *mut State, ra: *mut Value) -> Result<bool, Exi
     }
     let Some(l) = convert::to_float(limit) else { return Err(bound_error(st, limit, "limit")) };
     let Some(s) = convert::to_float(step) else { return Err(bound_error(st, step, "step")) };
-    let Some(i) = convert::to_float(init) else { return Err(bound_error(st, init, "initial value")) };
+    let Some(i) = convert::to_float(init) else {
+        return Err(bound_error(st, init, "initial value"));
+    };
     if s == 0.0 {
         return Err(debug::runtime_error(st, b"'for' step is zero").into_exit());
     }
@@ -91,7 +102,11 @@ pub(crate) unsafe fn prepare(st: *mut State, ra: *mut Value) -> Result<bool, Exi
 #[inline(always)]
 pub(crate) unsafe fn prepare_generic(st: *mut State, ra: *mut Value) -> Step {
     let f = ra.get();
-    if f.tag() == Tag::NATIVE && (*f.as_native()).header.word == Builtin::Next as u32 && ra.add(1).get().is_table() && ra.add(2).get().is_nil() {
+    if f.tag() == Tag::NATIVE
+        && (*f.as_native()).header.word == Builtin::Next as u32
+        && ra.add(1).get().is_table()
+        && ra.add(2).get().is_nil()
+    {
         ra.add(2).put(Value::from_parts(0, Tag::ITER));
     }
     if ra.add(3).get().truthy() { mark_to_close(st, ra.add(3)) } else { Ok(()) }
@@ -108,7 +123,9 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
         return Ok(());
     }
     let s = &mut *st;
-    if perilune_runtime::table::Table::metamethod(s, v, perilune_runtime::meta::Event::Close).is_nil() {
+    if perilune_runtime::table::Table::metamethod(s, v, perilune_runtime::meta::Event::Close)
+        .is_nil()
+    {
         return Err(debug::close_error(st, place).into_exit());
     }
     let offset = place.offset_from((*s.thread).stack) as u32;

@@ -74,12 +74,20 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
     for _ in 0..MAX_CHAIN {
         let h = if object.is_table() {
             let t = object.as_table();
-            let h = if Table::has_meta(t) && Table::get(t, key).is_nil() { Table::metamethod(s, object, Event::NewIndex) } else { Value::NIL };
+            let h = if Table::has_meta(t) && Table::get(t, key).is_nil() {
+                Table::metamethod(s, object, Event::NewIndex)
+            } else {
+                Value::NIL
+            };
             if h.is_nil() {
                 return match Table::set(s, t, key, v) {
                     Ok(()) => Ok(()),
-                    Err(KeyError::Nil) => Err(debug::runtime_error(st, b"table index is nil").into_exit()),
-                    Err(KeyError::Nan) => Err(debug::runtime_error(st, b"table index is NaN").into_exit()),
+                    Err(KeyError::Nil) => {
+                        Err(debug::runtime_error(st, b"table index is nil").into_exit())
+                    }
+                    Err(KeyError::Nan) => {
+                        Err(debug::runtime_error(st, b"table index is NaN").into_exit())
+                    }
                 };
             }
             h
@@ -122,7 +130,10 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
                 }
                 return get(st, i.a(), handler, name);
             }
-            Found::TooLong => return Err(debug::runtime_error(st, b"'__index' chain too long; possible loop").into_exit()),
+            Found::TooLong => {
+                return Err(debug::runtime_error(st, b"'__index' chain too long; possible loop")
+                    .into_exit());
+            }
         }
     }
     get(st, i.a(), object, name)
@@ -155,7 +166,10 @@ unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
     let s = &mut *st;
     let text = perilune_runtime::string::LuaString::bytes(name.as_string());
     // the environment may be its own metatable: stores of metamethods must not pass by the table
-    if !env.is_table() || !perilune_runtime::string::LuaString::is_short(name.as_string()) || text.starts_with(b"__") {
+    if !env.is_table()
+        || !perilune_runtime::string::LuaString::is_short(name.as_string())
+        || text.starts_with(b"__")
+    {
         return std::ptr::null_mut();
     }
     let t = env.as_table();

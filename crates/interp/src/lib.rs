@@ -26,4 +26,9 @@ mod step;
 use perilune_runtime::vm::Vm;
 
 /// The interpreter's entry points, for [`perilune_runtime::state::State::create`].
-pub static VM: Vm = Vm { call: call::call_from_native, finalize: call::call_finalizer, resume: coroutine::resume, close: coroutine::close };
+pub static VM: Vm = Vm {
+    call: call::call_from_native,
+    finalize: call::call_finalizer,
+    resume: coroutine::resume,
+    close: coroutine::close,
+};

@@ -76,18 +76,32 @@ unsafe fn note(st: *mut State, bits: u32) {
 pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b: Value) -> Step {
     let s = &mut *st;
     if a.is_number() && b.is_number() {
-        note(st, if a.tag() == b.tag() { if a.is_int() { seen::INT } else { seen::FLOAT } } else { seen::MIXED });
+        note(
+            st,
+            if a.tag() == b.tag() {
+                if a.is_int() { seen::INT } else { seen::FLOAT }
+            } else {
+                seen::MIXED
+            },
+        );
         match arith(op, a, b) {
             Ok(v) => {
                 s.base.add(i.a()).put(v);
                 return Ok(());
             }
-            Err(ArithError::DivideByZero) => return Err(debug::runtime_error(st, b"attempt to divide by zero").into_exit()),
-            Err(ArithError::ModuloByZero) => return Err(debug::runtime_error(st, b"attempt to perform 'n%0'").into_exit()),
+            Err(ArithError::DivideByZero) => {
+                return Err(debug::runtime_error(st, b"attempt to divide by zero").into_exit());
+            }
+            Err(ArithError::ModuloByZero) => {
+                return Err(debug::runtime_error(st, b"attempt to perform 'n%0'").into_exit());
+            }
             Err(_) => {}
         }
     }
-    let bitwise = matches!(op, Event::BAnd | Event::BOr | Event::BXor | Event::Shl | Event::Shr | Event::BNot);
+    let bitwise = matches!(
+        op,
+        Event::BAnd | Event::BOr | Event::BXor | Event::Shl | Event::Shr | Event::BNot
+    );
     note(st, if a.is_string() || b.is_string() { seen::STRING } else { seen::OTHER });
     let mut h = Table::metamethod(s, a, op);
     if h.is_nil() {
@@ -122,7 +136,13 @@ unsafe fn finish_test(st: *mut State, i: Instr, cond: bool) {
 /// I2; pc stored, behind the test.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn order_slow(st: *mut State, i: Instr, order: Order, a: Value, b: Value) -> Step {
+pub(crate) unsafe fn order_slow(
+    st: *mut State,
+    i: Instr,
+    order: Order,
+    a: Value,
+    b: Value,
+) -> Step {
     let r = if order == Order::Less { compare::less_than(a, b) } else { compare::less_equal(a, b) };
     if let Some(r) = r {
         note(st, if a.is_string() { seen::STRING } else { seen::MIXED });

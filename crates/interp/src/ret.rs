@@ -135,7 +135,14 @@ pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step 
                 }
             }
         }
-        Op::SetTabUp | Op::SetTabUpK | Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK | Op::SetField | Op::SetFieldK => {}
+        Op::SetTabUp
+        | Op::SetTabUpK
+        | Op::SetTable
+        | Op::SetTableK
+        | Op::SetI
+        | Op::SetIK
+        | Op::SetField
+        | Op::SetFieldK => {}
         _ => base.add(i.a()).put(first()),
     }
     Ok(())

@@ -37,10 +37,32 @@ mod access {
     pub(super) const OTHER: u32 = 4;
 }
 
+/// Where the feedback cells of a frame's instructions are, relative to the instructions.
+#[derive(Clone, Copy)]
+struct Cells {
+    base: *mut u32,
+    distance: usize,
+}
+
+impl Cells {
+    /// Those of `inst`.
+    #[inline(always)]
+    unsafe fn of(inst: *mut Instance) -> Cells {
+        let base = (*inst).cells;
+        Cells { base, distance: base.addr().wrapping_sub((*inst).code.addr()) }
+    }
+
+    /// The cell of the instruction at `ip`.
+    #[inline(always)]
+    fn at(self, ip: *const Instr) -> *mut u32 {
+        self.base.with_addr(ip.addr().wrapping_add(self.distance))
+    }
+}
+
 /// Counts a back-edge in the cell of its instruction.
 macro_rules! note_loop {
-    ($cells:expr, $pc:expr) => {{
-        let c = $cells.add($pc - 1);
+    ($cells:expr, $ip:expr) => {{
+        let c = $cells.at($ip.sub(1));
         *c = (*c).wrapping_add(1);
     }};
 }
@@ -92,7 +114,11 @@ unsafe fn finish_return(st: *mut State, src: *mut Value, n: usize) -> Step {
 
 /// CLOSE and RETURN with variables to close: calls `__close` of the innermost, or says that none is left.
 #[inline(never)]
-unsafe fn close_variable(st: *mut State, level: *mut Value, results_end: *mut Value) -> Result<bool, Exit> {
+unsafe fn close_variable(
+    st: *mut State,
+    level: *mut Value,
+    results_end: *mut Value,
+) -> Result<bool, Exit> {
     let s = &mut *st;
     let th = s.thread;
     let level = level.offset_from((*th).stack) as u32;
@@ -210,7 +236,11 @@ unsafe fn make_closure(st: *mut State, inst: *mut Instance, n: usize, base: *mut
     let outer = Frame(base).callee().as_function();
     let c = s.new_closure(child, count);
     for (i, d) in proto.upvalues.iter().enumerate() {
-        let up = if d.in_stack { s.find_upvalue(base.add(d.index as usize)) } else { *LuaClosure::upvalue(outer, d.index as usize) };
+        let up = if d.in_stack {
+            s.find_upvalue(base.add(d.index as usize))
+        } else {
+            *LuaClosure::upvalue(outer, d.index as usize)
+        };
         *LuaClosure::upvalue(c, i) = up;
     }
     Value::function(c)
@@ -232,29 +262,31 @@ unsafe fn note_callee(inst: *mut Instance, cell: usize, callee: usize) {
 unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
     let mut base: *mut Value;
     let mut inst: *mut Instance;
-    let mut code: *const Instr;
     let mut k: *mut Value;
-    let mut cells: *mut u32;
-    let mut pc: usize;
+    // the next instruction, and how far from its instruction a feedback cell lies: the two arrays run in step
+    let mut ip: *const Instr;
+    let mut cells: Cells;
 
     macro_rules! load_frame {
         () => {
             inst = (*Frame(base).callee().as_function()).instance;
-            code = (*inst).code;
             k = (*inst).constants.cast_mut();
-            cells = (*inst).cells;
+            cells = Cells::of(inst);
+            ip = (*inst).code.add(Frame(base).word().pc() as usize);
         };
     }
     macro_rules! reload {
         () => {
             base = (*st).base;
             load_frame!();
-            pc = Frame(base).word().pc() as usize;
         };
     }
     macro_rules! save_pc {
         () => {
-            Frame(base).set_word(FrameWord::new(FrameWord::INTERPRETER, pc as u32))
+            Frame(base).set_word(FrameWord::new(
+                FrameWord::INTERPRETER,
+                ip.offset_from((*inst).code) as u32,
+            ))
         };
     }
     // Runs a step, then goes on from the frame that is on top.
@@ -271,7 +303,11 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
     }
     macro_rules! polled {
         () => {
-            if HOOKS { (*st).poll.load(Ordering::Relaxed) != poll::HOOK } else { (*st).poll.load(Ordering::Relaxed) != 0 }
+            if HOOKS {
+                (*st).poll.load(Ordering::Relaxed) != poll::HOOK
+            } else {
+                (*st).poll.load(Ordering::Relaxed) != 0
+            }
         };
     }
     macro_rules! poll {
@@ -284,7 +320,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
     }
     macro_rules! note {
         ($bits:expr) => {
-            *cells.add(pc - 1) |= $bits
+            *cells.at(ip.sub(1)) |= $bits
         };
     }
     macro_rules! frame_end {
@@ -295,21 +331,21 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
     // A jump taken by the JMP that `pc` is at.
     macro_rules! take_jump {
         () => {{
-            let distance = (*code.add(pc)).sj_value();
+            let distance = (*ip).sj_value();
             if distance < 0 {
-                let c = cells.add(pc);
+                let c = cells.at(ip);
                 *c = (*c).wrapping_add(1);
-                pc = pc.wrapping_add_signed(distance + 1);
+                ip = ip.offset(distance + 1);
                 poll!(frame_end!());
             } else {
-                pc = pc.wrapping_add_signed(distance + 1);
+                ip = ip.offset(distance + 1);
             }
         }};
     }
     macro_rules! test {
         ($cond:expr, $i:expr) => {
             if ($cond) != ($i.c() & 1 != 0) {
-                pc += 1;
+                ip = ip.add(1);
             } else {
                 take_jump!();
             }
@@ -318,16 +354,16 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
 
     reload!();
     loop {
-        let i = *code.add(pc);
-        pc += 1;
+        let i = *ip;
+        ip = ip.add(1);
         if HOOKS {
             save_pc!();
-            if let Err(e) = hooks::instruction_event(st, pc as u32 - 1) {
+            if let Err(e) = hooks::instruction_event(st, ip.offset_from((*inst).code) as u32 - 1) {
                 return e;
             }
             if (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0 {
                 // the hook was removed: run this instruction in the other loop
-                pc -= 1;
+                ip = ip.sub(1);
                 save_pc!();
                 return Exit::Switch;
             }
@@ -454,14 +490,15 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
         }
         macro_rules! field_cache {
             () => {
-                (*inst).fields.add(*cells.add(pc - 1) as usize)
+                (*inst).fields.add(*cells.at(ip.sub(1)) as usize)
             };
         }
         macro_rules! get_field {
             ($object:expr) => {{
                 let object: Value = $object;
                 if object.is_table()
-                    && let Some(v) = FieldCache::hit_get(field_cache!(), object.as_table(), (*st).meta_epoch)
+                    && let Some(v) =
+                        FieldCache::hit_get(field_cache!(), object.as_table(), (*st).meta_epoch)
                 {
                     ra!().put(v);
                 } else {
@@ -474,7 +511,9 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             ($v:expr) => {{
                 let object = ra!().get();
                 let v: Value = $v;
-                if !(object.is_table() && FieldCache::hit_set(st, field_cache!(), object.as_table(), v)) {
+                if !(object.is_table()
+                    && FieldCache::hit_set(st, field_cache!(), object.as_table(), v))
+                {
                     let name = k.add(i.b()).get();
                     step!(index::set_field(st, object, name, v));
                 }
@@ -484,9 +523,13 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             ($v:expr) => {{
                 let env = (*upvalue!(i.a())).place.get();
                 let v: Value = $v;
-                let cache = (*inst).globals.add(*cells.add(pc - 1) as usize);
+                let cache = (*inst).globals.add(*cells.at(ip.sub(1)) as usize);
                 let cell = (*cache).cell;
-                if env.is_table() && env.as_table() == (*cache).env && !(*cell).value.is_nil() && !v.is_nil() {
+                if env.is_table()
+                    && env.as_table() == (*cache).env
+                    && !(*cell).value.is_nil()
+                    && !v.is_nil()
+                {
                     (&raw mut (*cell).value).put(v);
                     if v.is_collectable() {
                         (*st).barrier(cell.cast());
@@ -552,8 +595,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     base = base.sub(link.distance());
                     (*st).base = base;
                     load_frame!();
-                    pc = Frame(base).word().pc() as usize;
-                    let call = *code.add(pc - 1);
+                    let call = *ip.sub(1);
                     if call.op_byte() == Op::Call as u8 {
                         let dst = base.add(call.a());
                         let c = call.c();
@@ -580,14 +622,14 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             Op::LoadF => ra!().put(Value::float(i.sbx() as f64)),
             Op::LoadK => ra!().put(k.add(i.bx()).get()),
             Op::LoadKX => {
-                let n = (*code.add(pc)).ax_value();
-                pc += 1;
+                let n = (*ip).ax_value();
+                ip = ip.add(1);
                 ra!().put(k.add(n).get());
             }
             Op::LoadFalse => ra!().put(Value::FALSE),
             Op::LFalseSkip => {
                 ra!().put(Value::FALSE);
-                pc += 1;
+                ip = ip.add(1);
             }
             Op::LoadTrue => ra!().put(Value::TRUE),
             Op::LoadNil => {
@@ -606,7 +648,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             }
             Op::GetTabUp => {
                 let env = (*upvalue!(i.b())).place.get();
-                let cache = (*inst).globals.add(*cells.add(pc - 1) as usize);
+                let cache = (*inst).globals.add(*cells.at(ip.sub(1)) as usize);
                 if env.is_table() && env.as_table() == (*cache).env {
                     let v = (&raw mut (*(*cache).cell).value).get();
                     if !v.is_nil() {
@@ -665,36 +707,112 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 step!(index::get(st, i.a(), object, key));
             }
 
-            Op::AddI => arith!(rb!().get(), Value::int(i.c() as i64), Event::Add, |x, y| x.wrapping_add(y), |fx, fy| fx + fy),
-            Op::SubI => arith!(rb!().get(), Value::int(i.c() as i64), Event::Sub, |x, y| x.wrapping_sub(y), |fx, fy| fx - fy),
-            Op::AddK => arith!(rb!().get(), k.add(i.c()).get(), Event::Add, |x, y| x.wrapping_add(y), |fx, fy| fx + fy),
-            Op::SubK => arith!(rb!().get(), k.add(i.c()).get(), Event::Sub, |x, y| x.wrapping_sub(y), |fx, fy| fx - fy),
-            Op::MulK => arith!(rb!().get(), k.add(i.c()).get(), Event::Mul, |x, y| x.wrapping_mul(y), |fx, fy| fx * fy),
+            Op::AddI => arith!(
+                rb!().get(),
+                Value::int(i.c() as i64),
+                Event::Add,
+                |x, y| x.wrapping_add(y),
+                |fx, fy| fx + fy
+            ),
+            Op::SubI => arith!(
+                rb!().get(),
+                Value::int(i.c() as i64),
+                Event::Sub,
+                |x, y| x.wrapping_sub(y),
+                |fx, fy| fx - fy
+            ),
+            Op::AddK => arith!(
+                rb!().get(),
+                k.add(i.c()).get(),
+                Event::Add,
+                |x, y| x.wrapping_add(y),
+                |fx, fy| fx + fy
+            ),
+            Op::SubK => arith!(
+                rb!().get(),
+                k.add(i.c()).get(),
+                Event::Sub,
+                |x, y| x.wrapping_sub(y),
+                |fx, fy| fx - fy
+            ),
+            Op::MulK => arith!(
+                rb!().get(),
+                k.add(i.c()).get(),
+                Event::Mul,
+                |x, y| x.wrapping_mul(y),
+                |fx, fy| fx * fy
+            ),
             Op::ModK => divide!(rb!().get(), k.add(i.c()).get(), Event::Mod, int_mod, float_mod),
             Op::PowK => float_arith!(rb!().get(), k.add(i.c()).get(), Event::Pow, |x, y| pow(x, y)),
             Op::DivK => float_arith!(rb!().get(), k.add(i.c()).get(), Event::Div, |x, y| x / y),
-            Op::IDivK => divide!(rb!().get(), k.add(i.c()).get(), Event::IDiv, int_floor_div, |x: f64, y: f64| (x / y).floor()),
+            Op::IDivK => divide!(
+                rb!().get(),
+                k.add(i.c()).get(),
+                Event::IDiv,
+                int_floor_div,
+                |x: f64, y: f64| (x / y).floor()
+            ),
             Op::BAndK => bitwise!(rb!().get(), k.add(i.c()).get(), Event::BAnd, |x, y| x & y),
             Op::BOrK => bitwise!(rb!().get(), k.add(i.c()).get(), Event::BOr, |x, y| x | y),
             Op::BXorK => bitwise!(rb!().get(), k.add(i.c()).get(), Event::BXor, |x, y| x ^ y),
-            Op::KAdd => arith!(k.add(i.b()).get(), rc!().get(), Event::Add, |x, y| x.wrapping_add(y), |fx, fy| fx + fy),
-            Op::KSub => arith!(k.add(i.b()).get(), rc!().get(), Event::Sub, |x, y| x.wrapping_sub(y), |fx, fy| fx - fy),
-            Op::KMul => arith!(k.add(i.b()).get(), rc!().get(), Event::Mul, |x, y| x.wrapping_mul(y), |fx, fy| fx * fy),
+            Op::KAdd => arith!(
+                k.add(i.b()).get(),
+                rc!().get(),
+                Event::Add,
+                |x, y| x.wrapping_add(y),
+                |fx, fy| fx + fy
+            ),
+            Op::KSub => arith!(
+                k.add(i.b()).get(),
+                rc!().get(),
+                Event::Sub,
+                |x, y| x.wrapping_sub(y),
+                |fx, fy| fx - fy
+            ),
+            Op::KMul => arith!(
+                k.add(i.b()).get(),
+                rc!().get(),
+                Event::Mul,
+                |x, y| x.wrapping_mul(y),
+                |fx, fy| fx * fy
+            ),
             Op::KDiv => float_arith!(k.add(i.b()).get(), rc!().get(), Event::Div, |x, y| x / y),
-            Op::ShrI => bitwise!(rb!().get(), Value::int(i.c() as i64), Event::Shr, |x, y| shift_left(x, -y)),
-            Op::ShlI => bitwise!(rb!().get(), Value::int(i.c() as i64), Event::Shl, |x, y| shift_left(x, y)),
-            Op::Add => arith!(rb!().get(), rc!().get(), Event::Add, |x, y| x.wrapping_add(y), |fx, fy| fx + fy),
-            Op::Sub => arith!(rb!().get(), rc!().get(), Event::Sub, |x, y| x.wrapping_sub(y), |fx, fy| fx - fy),
-            Op::Mul => arith!(rb!().get(), rc!().get(), Event::Mul, |x, y| x.wrapping_mul(y), |fx, fy| fx * fy),
+            Op::ShrI => {
+                bitwise!(rb!().get(), Value::int(i.c() as i64), Event::Shr, |x, y| shift_left(
+                    x, -y
+                ))
+            }
+            Op::ShlI => {
+                bitwise!(rb!().get(), Value::int(i.c() as i64), Event::Shl, |x, y| shift_left(x, y))
+            }
+            Op::Add => {
+                arith!(rb!().get(), rc!().get(), Event::Add, |x, y| x.wrapping_add(y), |fx, fy| fx
+                    + fy)
+            }
+            Op::Sub => {
+                arith!(rb!().get(), rc!().get(), Event::Sub, |x, y| x.wrapping_sub(y), |fx, fy| fx
+                    - fy)
+            }
+            Op::Mul => {
+                arith!(rb!().get(), rc!().get(), Event::Mul, |x, y| x.wrapping_mul(y), |fx, fy| fx
+                    * fy)
+            }
             Op::Mod => divide!(rb!().get(), rc!().get(), Event::Mod, int_mod, float_mod),
             Op::Pow => float_arith!(rb!().get(), rc!().get(), Event::Pow, |x, y| pow(x, y)),
             Op::Div => float_arith!(rb!().get(), rc!().get(), Event::Div, |x, y| x / y),
-            Op::IDiv => divide!(rb!().get(), rc!().get(), Event::IDiv, int_floor_div, |x: f64, y: f64| (x / y).floor()),
+            Op::IDiv => {
+                divide!(rb!().get(), rc!().get(), Event::IDiv, int_floor_div, |x: f64, y: f64| (x
+                    / y)
+                    .floor())
+            }
             Op::BAnd => bitwise!(rb!().get(), rc!().get(), Event::BAnd, |x, y| x & y),
             Op::BOr => bitwise!(rb!().get(), rc!().get(), Event::BOr, |x, y| x | y),
             Op::BXor => bitwise!(rb!().get(), rc!().get(), Event::BXor, |x, y| x ^ y),
             Op::Shl => bitwise!(rb!().get(), rc!().get(), Event::Shl, |x, y| shift_left(x, y)),
-            Op::Shr => bitwise!(rb!().get(), rc!().get(), Event::Shr, |x, y| shift_left(x, y.wrapping_neg())),
+            Op::Shr => bitwise!(rb!().get(), rc!().get(), Event::Shr, |x, y| shift_left(
+                x,
+                y.wrapping_neg()
+            )),
             Op::Unm => {
                 let v = rb!().get();
                 if v.is_int() {
@@ -735,13 +853,16 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
 
             Op::Close => {
                 (*st).close_upvalues(ra!());
-                if (&(*(*st).thread).to_close).last().is_some_and(|&slot| slot >= ra!().offset_from((*(*st).thread).stack) as u32) {
+                if (&(*(*st).thread).to_close)
+                    .last()
+                    .is_some_and(|&slot| slot >= ra!().offset_from((*(*st).thread).stack) as u32)
+                {
                     step!(close_variable(st, ra!(), base).map(|_| ()));
                 }
             }
             Op::Tbc => step!(for_loop::mark_to_close(st, ra!())),
             Op::Jmp => {
-                pc -= 1;
+                ip = ip.sub(1);
                 take_jump!();
             }
             Op::Eq => {
@@ -767,7 +888,11 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             }
             Op::EqI => {
                 let a = ra!().get();
-                let equal = if a.is_int() { a.as_int() == i.sb() } else { a.is_float() && a.as_float() == i.sb() as f64 };
+                let equal = if a.is_int() {
+                    a.as_int() == i.sb()
+                } else {
+                    a.is_float() && a.as_float() == i.sb() as f64
+                };
                 test!(equal, i);
             }
             Op::LtI => order_immediate!(<, (Order::Less, false)),
@@ -776,7 +901,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             Op::GeI => order_immediate!(>=, (Order::LessEqual, true)),
             Op::Test => {
                 if ra!().get().truthy() == (i.c() == 0) {
-                    pc += 1;
+                    ip = ip.add(1);
                 } else {
                     take_jump!();
                 }
@@ -784,7 +909,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             Op::TestSet => {
                 let v = rb!().get();
                 if v.truthy() == (i.c() == 0) {
-                    pc += 1;
+                    ip = ip.add(1);
                 } else {
                     ra!().put(v);
                     take_jump!();
@@ -796,7 +921,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 let b = i.b();
                 let nargs = if b != 0 { b - 1 } else { (*st).top.offset_from(ra) as usize - 2 };
                 let f = ra.get();
-                let cell = *cells.add(pc - 1) as usize;
+                let cell = *cells.at(ip.sub(1)) as usize;
                 if f.tag() == Tag::FUNCTION {
                     let callee = (*f.as_function()).instance;
                     if (*(*inst).callees.add(cell)).callee != callee.addr() {
@@ -804,7 +929,11 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     }
                     let new_base = ra.add(2);
                     let size = (*callee).max_stack as usize;
-                    if !HOOKS && !(*callee).is_vararg && (*st).limit.addr().wrapping_sub(new_base.addr()) as isize >= (size * 16) as isize {
+                    if !HOOKS
+                        && !(*callee).is_vararg
+                        && (*st).limit.addr().wrapping_sub(new_base.addr()) as isize
+                            >= (size * 16) as isize
+                    {
                         save_pc!();
                         let params = (*callee).num_params as usize;
                         let mut j = nargs;
@@ -818,10 +947,9 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                         base = new_base;
                         (*st).base = base;
                         inst = callee;
-                        code = (*inst).code;
+                        ip = (*inst).code;
                         k = (*inst).constants.cast_mut();
-                        cells = (*inst).cells;
-                        pc = 0;
+                        cells = Cells::of(inst);
                         (*inst).entries = (*inst).entries.wrapping_add(1);
                         poll!(frame_end!());
                     } else {
@@ -845,7 +973,9 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     (*st).base = new_base;
                     (*st).top = new_base.add(nargs);
                     match ((*native).func)(Cx::from_state(st)) {
-                        Ok(Ret(n)) if n >= -1 && (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 => {
+                        Ok(Ret(n))
+                            if n >= -1 && (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 =>
+                        {
                             // it switched a hook on
                             match crate::call::native_returned(st, n, f) {
                                 Ok(_) => return Exit::Switch,
@@ -953,8 +1083,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 base = base.sub(link.distance());
                 (*st).base = base;
                 load_frame!();
-                pc = Frame(base).word().pc() as usize;
-                let call = *code.add(pc - 1);
+                let call = *ip.sub(1);
                 if call.op_byte() == Op::Call as u8 && call.c() == 2 {
                     base.add(call.a()).put(v);
                 } else {
@@ -963,7 +1092,8 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             }
             Op::ForPrep => {
                 let (init, limit, step) = (ra!().get(), ra!().add(1).get(), ra!().add(2).get());
-                let skip = if init.is_int() && limit.is_int() && step.is_int() && step.as_int() == 1 {
+                let skip = if init.is_int() && limit.is_int() && step.is_int() && step.as_int() == 1
+                {
                     // by far the most common loop
                     if init.as_int() > limit.as_int() {
                         true
@@ -981,7 +1111,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 };
                 note!(if ra!().get().is_int() { seen::INT } else { seen::FLOAT });
                 if skip {
-                    pc += i.bx() + 1;
+                    ip = ip.add(i.bx() + 1);
                 }
             }
             Op::ForLoop => {
@@ -994,8 +1124,8 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                         ra.add(1).put(Value::int(left as i64 - 1));
                         ra.put(Value::int(next));
                         ra.add(3).put(Value::int(next));
-                        note_loop!(cells, pc);
-                        pc -= i.bx();
+                        note_loop!(cells, ip);
+                        ip = ip.sub(i.bx());
                         poll!(frame_end!());
                     }
                 } else {
@@ -1004,15 +1134,15 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     if if step > 0.0 { next <= limit } else { limit <= next } {
                         ra.put(Value::float(next));
                         ra.add(3).put(Value::float(next));
-                        note_loop!(cells, pc);
-                        pc -= i.bx();
+                        note_loop!(cells, ip);
+                        ip = ip.sub(i.bx());
                         poll!(frame_end!());
                     }
                 }
             }
             Op::TForPrep => {
                 step!(for_loop::prepare_generic(st, ra!()));
-                pc += i.bx();
+                ip = ip.add(i.bx());
             }
             Op::TForCall => {
                 let ra = ra!();
@@ -1063,14 +1193,14 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     if ra.add(2).get().tag() != Tag::ITER {
                         ra.add(2).put(v);
                     }
-                    note_loop!(cells, pc);
-                    pc -= i.bx();
+                    note_loop!(cells, ip);
+                    ip = ip.sub(i.bx());
                     poll!(frame_end!());
                 }
             }
             Op::SetList => {
-                let start = (*code.add(pc)).ax_value();
-                pc += 1;
+                let start = (*ip).ax_value();
+                ip = ip.add(1);
                 let ra = ra!();
                 let n = if i.b() != 0 { i.b() } else { (*st).top.offset_from(ra) as usize - 1 };
                 Table::set_list(st, ra.get().as_table(), start as u32, ra.add(1), n);

@@ -74,7 +74,9 @@ pub fn arith(op: Event, a: Value, b: Value) -> Result<Value, ArithError> {
             if !a.is_number() || !b.is_number() {
                 return Err(ArithError::NotANumber);
             }
-            let int = |v: Value| if v.is_int() { Some(v.as_int()) } else { convert::float_to_integer(v.as_float()) };
+            let int = |v: Value| {
+                if v.is_int() { Some(v.as_int()) } else { convert::float_to_integer(v.as_float()) }
+            };
             let (Some(x), Some(y)) = (int(a), int(b)) else { return Err(ArithError::NoInteger) };
             Ok(Value::int(match op {
                 BAnd => x & y,
@@ -86,7 +88,9 @@ pub fn arith(op: Event, a: Value, b: Value) -> Result<Value, ArithError> {
             }))
         }
         Div | Pow => {
-            let (Some(x), Some(y)) = (float(a), float(b)) else { return Err(ArithError::NotANumber) };
+            let (Some(x), Some(y)) = (float(a), float(b)) else {
+                return Err(ArithError::NotANumber);
+            };
             Ok(Value::float(if op == Div { x / y } else { pow(x, y) }))
         }
         _ if a.is_int() && b.is_int() => {
@@ -103,7 +107,9 @@ pub fn arith(op: Event, a: Value, b: Value) -> Result<Value, ArithError> {
             }))
         }
         _ => {
-            let (Some(x), Some(y)) = (float(a), float(b)) else { return Err(ArithError::NotANumber) };
+            let (Some(x), Some(y)) = (float(a), float(b)) else {
+                return Err(ArithError::NotANumber);
+            };
             Ok(Value::float(match op {
                 Add => x + y,
                 Sub => x - y,

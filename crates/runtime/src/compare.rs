@@ -67,7 +67,9 @@ pub unsafe fn less_than(a: Value, b: Value) -> Option<bool> {
         (Tag::FLOAT, Tag::FLOAT) => a.as_float() < b.as_float(),
         (Tag::INTEGER, Tag::FLOAT) => int_lt_float(a.as_int(), b.as_float()),
         (Tag::FLOAT, Tag::INTEGER) => float_lt_int(a.as_float(), b.as_int()),
-        (Tag::STRING, Tag::STRING) => LuaString::bytes(a.as_string()) < LuaString::bytes(b.as_string()),
+        (Tag::STRING, Tag::STRING) => {
+            LuaString::bytes(a.as_string()) < LuaString::bytes(b.as_string())
+        }
         _ => return None,
     })
 }
@@ -83,7 +85,9 @@ pub unsafe fn less_equal(a: Value, b: Value) -> Option<bool> {
         (Tag::FLOAT, Tag::FLOAT) => a.as_float() <= b.as_float(),
         (Tag::INTEGER, Tag::FLOAT) => int_le_float(a.as_int(), b.as_float()),
         (Tag::FLOAT, Tag::INTEGER) => float_le_int(a.as_float(), b.as_int()),
-        (Tag::STRING, Tag::STRING) => LuaString::bytes(a.as_string()) <= LuaString::bytes(b.as_string()),
+        (Tag::STRING, Tag::STRING) => {
+            LuaString::bytes(a.as_string()) <= LuaString::bytes(b.as_string())
+        }
         _ => return None,
     })
 }

@@ -38,7 +38,9 @@ pub unsafe fn to_integer(v: Value) -> Option<i64> {
     match v.tag() {
         Tag::INTEGER => Some(v.as_int()),
         Tag::FLOAT => float_to_integer(v.as_float()),
-        Tag::STRING => string_to_number(v).and_then(|n| if n.is_int() { Some(n.as_int()) } else { float_to_integer(n.as_float()) }),
+        Tag::STRING => string_to_number(v).and_then(|n| {
+            if n.is_int() { Some(n.as_int()) } else { float_to_integer(n.as_float()) }
+        }),
         _ => None,
     }
 }
@@ -52,7 +54,9 @@ pub unsafe fn to_float(v: Value) -> Option<f64> {
     match v.tag() {
         Tag::FLOAT => Some(v.as_float()),
         Tag::INTEGER => Some(v.as_int() as f64),
-        Tag::STRING => string_to_number(v).map(|n| if n.is_int() { n.as_int() as f64 } else { n.as_float() }),
+        Tag::STRING => {
+            string_to_number(v).map(|n| if n.is_int() { n.as_int() as f64 } else { n.as_float() })
+        }
         _ => None,
     }
 }

@@ -66,7 +66,12 @@ impl Link {
     /// From its parts; `extra` and `distance` below 2^20.
     #[inline(always)]
     pub const fn new(flags: u16, extra: usize, distance: usize) -> Link {
-        Link(Tag::FRAME.0 as u64 | (flags as u64) << 8 | (extra as u64) << 24 | (distance as u64) << 44)
+        Link(
+            Tag::FRAME.0 as u64
+                | (flags as u64) << 8
+                | (extra as u64) << 24
+                | (distance as u64) << 44,
+        )
     }
     /// Flags.
     #[inline(always)]

@@ -148,7 +148,11 @@ impl Instance {
     ///
     /// # Safety
     /// `st` is live.
-    pub unsafe fn create(st: &mut State, proto: &Arc<Proto>, parent: *mut Instance) -> *mut Instance {
+    pub unsafe fn create(
+        st: &mut State,
+        proto: &Arc<Proto>,
+        parent: *mut Instance,
+    ) -> *mut Instance {
         // a long string that the parent has too is the same object
         let shared = |s: &[u8]| {
             if s.len() <= MAX_SHORT || parent.is_null() {

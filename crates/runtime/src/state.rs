@@ -166,6 +166,7 @@ impl State {
             (*main).base = bottom.0;
             (*main).top = bottom.0;
             Thread::load_registers(st, main);
+            let s = &mut *st;
             s.registry = Table::new_dict(s, 3);
             s.globals = Table::new_dict(s, 6);
             Table::make_environment(s, s.globals);
@@ -236,7 +237,11 @@ impl State {
 
     /// A closure whose upvalues the caller fills in at once.
     #[inline(always)]
-    pub unsafe fn new_closure(&mut self, instance: *mut Instance, upvalues: usize) -> *mut LuaClosure {
+    pub unsafe fn new_closure(
+        &mut self,
+        instance: *mut Instance,
+        upvalues: usize,
+    ) -> *mut LuaClosure {
         let c = self.alloc(Kind::LuaClosure, LuaClosure::size_for(upvalues)).cast::<LuaClosure>();
         (*c).header.aux = upvalues as u8;
         (*c).instance = instance;
@@ -247,11 +252,21 @@ impl State {
     ///
     /// # Safety
     /// `st` is live, `env` a live value of it.
-    pub unsafe fn load(st: *mut State, source: &[u8], name: &[u8], mode: &[u8], env: Option<Value>) -> Result<*mut LuaClosure, Vec<u8>> {
+    pub unsafe fn load(
+        st: *mut State,
+        source: &[u8],
+        name: &[u8],
+        mode: &[u8],
+        env: Option<Value>,
+    ) -> Result<*mut LuaClosure, Vec<u8>> {
         let binary = source.first() == Some(&0x1B);
         let (kind, letter) = if binary { ("binary", b'b') } else { ("text", b't') };
         if !mode.contains(&letter) {
-            return Err(format!("attempt to load a {kind} chunk (mode is '{}')", String::from_utf8_lossy(mode)).into_bytes());
+            return Err(format!(
+                "attempt to load a {kind} chunk (mode is '{}')",
+                String::from_utf8_lossy(mode)
+            )
+            .into_bytes());
         }
         let proto = if binary {
             perilune_bytecode::undump(source, name).map_err(|e| e.message)?
@@ -427,7 +442,11 @@ impl Thread {
                 return Err(Raised::new());
             }
         }
-        let target = if (*st).small_stack && needed < SMALL_STEPS { needed } else { needed.max((*th).capacity * 2).min((MAX_STACK + MIN_FREE).max(needed)) };
+        let target = if (*st).small_stack && needed < SMALL_STEPS {
+            needed
+        } else {
+            needed.max((*th).capacity * 2).min((MAX_STACK + MIN_FREE).max(needed))
+        };
         if target > (*th).capacity {
             if !(*st).check_room((target - (*th).capacity) * 16) {
                 (*st).error = Value::string((*st).memory_message);
@@ -458,7 +477,8 @@ impl Thread {
         let th = (*st).thread;
         let old = (*th).stack;
         let new = alloc_stack(capacity);
-        let used = ((*st).top.offset_from(old) as usize + MIN_FREE).min((*th).capacity).min(capacity);
+        let used =
+            ((*st).top.offset_from(old) as usize + MIN_FREE).min((*th).capacity).min(capacity);
         // frames that called out may own registers above `top`; copy all that fits
         let keep = (*th).capacity.min(capacity).max(used);
         ptr::copy_nonoverlapping(old, new, keep);

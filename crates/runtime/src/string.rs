@@ -59,7 +59,10 @@ impl LuaString {
     /// Both are live strings.
     #[inline]
     pub unsafe fn eq_long(a: *const LuaString, b: *const LuaString) -> bool {
-        !LuaString::is_short(a) && !LuaString::is_short(b) && (*a).len == (*b).len && LuaString::bytes(a) == LuaString::bytes(b)
+        !LuaString::is_short(a)
+            && !LuaString::is_short(b)
+            && (*a).len == (*b).len
+            && LuaString::bytes(a) == LuaString::bytes(b)
     }
 
     /// The hash; computed now for a long string that has none yet.
@@ -95,7 +98,8 @@ pub fn hash_bytes(bytes: &[u8]) -> u32 {
         // Reads that overlap, where a copy of so many bytes would be a call.
         let last = if let Some(last) = bytes.last_chunk::<8>() {
             u64::from_le_bytes(*last)
-        } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>())
+        {
             u32::from_le_bytes(*low) as u64 | (u32::from_le_bytes(*high) as u64) << 32
         } else {
             let n = bytes.len();

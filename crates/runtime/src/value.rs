@@ -257,8 +257,14 @@ impl Value {
     pub fn raw_equals(self, other: Value) -> bool {
         if self.tag.0 != other.tag.0 {
             return match (self.tag, other.tag) {
-                (Tag::INTEGER, Tag::FLOAT) => self.as_int() as f64 == other.as_float() && float_is_exact(other.as_float(), self.as_int()),
-                (Tag::FLOAT, Tag::INTEGER) => other.as_int() as f64 == self.as_float() && float_is_exact(self.as_float(), other.as_int()),
+                (Tag::INTEGER, Tag::FLOAT) => {
+                    self.as_int() as f64 == other.as_float()
+                        && float_is_exact(other.as_float(), self.as_int())
+                }
+                (Tag::FLOAT, Tag::INTEGER) => {
+                    other.as_int() as f64 == self.as_float()
+                        && float_is_exact(self.as_float(), other.as_int())
+                }
                 _ => false,
             };
         }
@@ -266,7 +272,10 @@ impl Value {
             Tag::NIL | Tag::FALSE | Tag::TRUE => true,
             Tag::FLOAT => self.as_float() == other.as_float(),
             // SAFETY: V1 (tags tell the truth): both are strings, alive while their values are.
-            Tag::STRING => self.bits == other.bits || unsafe { LuaString::eq_long(self.as_string(), other.as_string()) },
+            Tag::STRING => {
+                self.bits == other.bits
+                    || unsafe { LuaString::eq_long(self.as_string(), other.as_string()) }
+            }
             _ => self.bits == other.bits,
         }
     }

@@ -11,7 +11,8 @@ pub struct Vm {
     /// to its end. Leaves the results at `callee` on and `top` behind them; returns their number. Cannot yield.
     pub call: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
     /// Calls a finalizer like `call`, as a call of its own: message handlers of the interrupted program do not see its errors.
-    pub finalize: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
+    pub finalize:
+        unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
     /// Resumes `co` with the top `nargs` values of the running native frame, which are removed. Its results or yielded values are
     /// pushed in their place and counted. On error the error value is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,

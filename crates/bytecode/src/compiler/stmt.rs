@@ -203,11 +203,7 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    fn if_statement(
-        &mut self,
-        arms: &'c [Arm],
-        otherwise: Option<&'c Block>,
-    ) -> Result<()> {
+    fn if_statement(&mut self, arms: &'c [Arm], otherwise: Option<&'c Block>) -> Result<()> {
         let mut escapes = JumpList::EMPTY;
         for (i, arm) in arms.iter().enumerate() {
             let follows = i + 1 < arms.len() || otherwise.is_some();
@@ -219,12 +215,7 @@ impl<'c> Compiler<'c> {
         self.fs.patch_to_here(escapes)
     }
 
-    fn if_arm(
-        &mut self,
-        arm: &'c Arm,
-        follows: bool,
-        escapes: &mut JumpList,
-    ) -> Result<()> {
+    fn if_arm(&mut self, arm: &'c Arm, follows: bool, escapes: &mut JumpList) -> Result<()> {
         let body = &arm.body;
         let mut e = self.expr(arm.cond)?;
         self.fs.line = arm.then_line;

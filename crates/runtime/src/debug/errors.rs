@@ -18,14 +18,16 @@ use crate::value::{SlotExt, Tag, Value};
 #[inline(never)]
 pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
     let s = &mut *st;
-    let mut message = Level::innermost(st, s.thread).and_then(|l| match l.position() {
-        Some(p) => Some(p),
-        None => l.proto().map(|_| {
-            let mut p = super::level::FunctionInfo::of(l.function()).short_source;
-            p.extend_from_slice(b":-1: ");
-            p
-        }),
-    }).unwrap_or_default();
+    let mut message = Level::innermost(st, s.thread)
+        .and_then(|l| match l.position() {
+            Some(p) => Some(p),
+            None => l.proto().map(|_| {
+                let mut p = super::level::FunctionInfo::of(l.function()).short_source;
+                p.extend_from_slice(b":-1: ");
+                p
+            }),
+        })
+        .unwrap_or_default();
     message.extend_from_slice(text);
     s.error = Value::string(s.intern(&message));
     s.error_handled = false;
@@ -55,9 +57,12 @@ fn operands(i: Instr) -> [Option<Operand>; 2] {
         SetTabUp | SetTabUpK => [Some(Operand::Upvalue(i.a())), None],
         SetTable | SetTableK | SetI | SetIK | SetField | SetFieldK => [r(i.a()), None],
         GetTable | GetI | GetField | SelfK | SelfR | Unm | BNot | Len => [r(i.b()), None],
-        Add | Sub | Mul | Mod | Pow | Div | IDiv | BAnd | BOr | BXor | Shl | Shr => [r(i.b()), r(i.c())],
+        Add | Sub | Mul | Mod | Pow | Div | IDiv | BAnd | BOr | BXor | Shl | Shr => {
+            [r(i.b()), r(i.c())]
+        }
         KAdd | KSub | KMul | KDiv => [None, r(i.c())],
-        AddI | SubI | AddK | SubK | MulK | ModK | PowK | DivK | IDivK | BAndK | BOrK | BXorK | ShrI | ShlI => [r(i.b()), None],
+        AddI | SubI | AddK | SubK | MulK | ModK | PowK | DivK | IDivK | BAndK | BOrK | BXorK
+        | ShrI | ShlI => [r(i.b()), None],
         _ => [None, None],
     }
 }
@@ -131,10 +136,17 @@ pub unsafe fn arith_error(st: *mut State, a: Value, b: Value, bitwise: bool) -> 
     if bitwise && a.is_number() && b.is_number() {
         let culprit = if convert::to_integer(a).is_none() { a } else { b };
         let info = operand_info(st, culprit);
-        return runtime_error(st, &[b"number", &info[..], b" has no integer representation"].concat());
+        return runtime_error(
+            st,
+            &[b"number", &info[..], b" has no integer representation"].concat(),
+        );
     }
     let culprit = if a.is_number() { b } else { a };
-    operand_error(st, if bitwise { b"perform bitwise operation on" } else { b"perform arithmetic on" }, culprit)
+    operand_error(
+        st,
+        if bitwise { b"perform bitwise operation on" } else { b"perform arithmetic on" },
+        culprit,
+    )
 }
 
 /// "attempt to concatenate a … value"; the operands are at `first` and behind it.
@@ -165,7 +177,11 @@ pub unsafe fn concat_error(st: *mut State, first: *mut Value) -> Raised {
 #[cold]
 pub unsafe fn compare_error(st: *mut State, a: Value, b: Value) -> Raised {
     let (t, u) = (type_name_for_error(st, a), type_name_for_error(st, b));
-    let text = if t == u { [b"attempt to compare two ", &t[..], b" values"].concat() } else { [b"attempt to compare ", &t[..], b" with ", &u].concat() };
+    let text = if t == u {
+        [b"attempt to compare two ", &t[..], b" values"].concat()
+    } else {
+        [b"attempt to compare ", &t[..], b" with ", &u].concat()
+    };
     runtime_error(st, &text)
 }
 
@@ -180,7 +196,9 @@ pub unsafe fn close_error(st: *mut State, place: *mut Value) -> Raised {
         .and_then(|l| {
             let (p, pc) = (l.proto()?, l.pc()?);
             // the variable is active from the next instruction on
-            perilune_bytecode::active_locals(p, pc + 1).find(|l| l.register as isize == register).map(|l| l.name.to_vec())
+            perilune_bytecode::active_locals(p, pc + 1)
+                .find(|l| l.register as isize == register)
+                .map(|l| l.name.to_vec())
         })
         .unwrap_or_else(|| b"?".to_vec());
     runtime_error(st, &[b"variable '", &name[..], b"' got a non-closable value"].concat())

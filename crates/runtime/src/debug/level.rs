@@ -90,7 +90,8 @@ impl Level {
     /// # Safety
     /// `th` is a live coroutine of `st`.
     pub unsafe fn innermost(st: *mut State, th: *mut Thread) -> Option<Level> {
-        let (base, top) = if (*st).thread == th { ((*st).base, (*st).top) } else { ((*th).base, (*th).top) };
+        let (base, top) =
+            if (*st).thread == th { ((*st).base, (*st).top) } else { ((*th).base, (*th).top) };
         if base == (*th).stack || ((*th).status == Status::Dead && !(*th).failed) {
             return None;
         }
@@ -162,7 +163,8 @@ impl Level {
     /// As [`Level::caller`].
     pub unsafe fn pc(self) -> Option<usize> {
         let w = self.frame.word();
-        (w.code() == FrameWord::INTERPRETER && self.function().tag() == Tag::FUNCTION).then(|| (w.pc() as usize).saturating_sub(1))
+        (w.code() == FrameWord::INTERPRETER && self.function().tag() == Tag::FUNCTION)
+            .then(|| (w.pc() as usize).saturating_sub(1))
     }
 
     /// The line that it executes.
@@ -259,7 +261,8 @@ impl Level {
     pub unsafe fn local(self, n: i64) -> Option<(Vec<u8>, *mut Value)> {
         if n < 0 {
             let i = n.unsigned_abs() as usize - 1;
-            return (self.proto().is_some() && i < self.extra()).then(|| (b"(vararg)".to_vec(), self.vararg(i)));
+            return (self.proto().is_some() && i < self.extra())
+                .then(|| (b"(vararg)".to_vec(), self.vararg(i)));
         }
         let i = usize::try_from(n).ok()?.checked_sub(1)?;
         if let (Some(p), Some(pc)) = (self.proto(), self.pc())
@@ -268,7 +271,8 @@ impl Level {
             return Some((l.name.to_vec(), self.frame.0.add(l.register as usize)));
         }
         if i < self.registers() {
-            let name: &[u8] = if self.proto().is_some() { b"(temporary)" } else { b"(C temporary)" };
+            let name: &[u8] =
+                if self.proto().is_some() { b"(temporary)" } else { b"(C temporary)" };
             return Some((name.to_vec(), self.frame.0.add(i)));
         }
         None

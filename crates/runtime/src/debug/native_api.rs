@@ -4,7 +4,6 @@ use super::level::Level;
 use super::{errors, traceback};
 use crate::native::{Cx, Raised, Val};
 
-
 impl Cx {
     /// The level `n` of the running coroutine; 0 is the running native function.
     pub(crate) fn level(&self, n: usize) -> Option<Level> {
@@ -35,7 +34,9 @@ impl Cx {
         }
         let name = name
             // SAFETY: N1.
-            .or_else(|| unsafe { self.level(0).and_then(|l| traceback::exported_name(self.state(), l.function())) })
+            .or_else(|| unsafe {
+                self.level(0).and_then(|l| traceback::exported_name(self.state(), l.function()))
+            })
             .unwrap_or_else(|| b"?".to_vec());
         [format!("bad argument #{number} to '").as_bytes(), &name, b"' (", msg, b")"].concat()
     }
@@ -76,4 +77,3 @@ impl Cx {
         unsafe { Val::new((*self.state()).error) }
     }
 }
-

@@ -57,7 +57,14 @@ unsafe fn describe(st: *mut State, l: Level) -> Vec<u8> {
     match info.what {
         "main" => b"main chunk".to_vec(),
         "C" => b"?".to_vec(),
-        _ => [b"function <", &info.short_source[..], b":", info.line_defined.to_string().as_bytes(), b">"].concat(),
+        _ => [
+            b"function <",
+            &info.short_source[..],
+            b":",
+            info.line_defined.to_string().as_bytes(),
+            b">",
+        ]
+        .concat(),
     }
 }
 
@@ -65,7 +72,12 @@ unsafe fn describe(st: *mut State, l: Level) -> Vec<u8> {
 ///
 /// # Safety
 /// `th` is a live coroutine of `st`.
-pub unsafe fn traceback(st: *mut State, th: *mut Thread, message: Option<&[u8]>, first: usize) -> Vec<u8> {
+pub unsafe fn traceback(
+    st: *mut State,
+    th: *mut Thread,
+    message: Option<&[u8]>,
+    first: usize,
+) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(m) = message {
         out.extend_from_slice(m);
@@ -83,7 +95,9 @@ pub unsafe fn traceback(st: *mut State, th: *mut Thread, message: Option<&[u8]>,
     for (i, l) in levels.iter().enumerate() {
         if skip.contains(&i) {
             if i == skip.start {
-                out.extend_from_slice(format!("\n\t...\t(skipping {} levels)", skip.len()).as_bytes());
+                out.extend_from_slice(
+                    format!("\n\t...\t(skipping {} levels)", skip.len()).as_bytes(),
+                );
             }
             continue;
         }

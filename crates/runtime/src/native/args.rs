@@ -50,10 +50,16 @@ impl Cx {
 
     /// The type name of a value as error messages give it: `__name` of its metatable, or the plain one ("light userdata" for those).
     pub fn type_name_of(&self, v: Val<'_>) -> Vec<u8> {
-        if let Some(name) = self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str) {
+        if let Some(name) =
+            self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str)
+        {
             return name.bytes().to_vec();
         }
-        if v.raw().tag() == Tag::LIGHT { b"light userdata".to_vec() } else { v.type_name().as_bytes().to_vec() }
+        if v.raw().tag() == Tag::LIGHT {
+            b"light userdata".to_vec()
+        } else {
+            v.type_name().as_bytes().to_vec()
+        }
     }
 
     /// Any value, but some.
@@ -77,7 +83,9 @@ impl Cx {
         match unsafe { convert::to_integer(v.raw()) } {
             Some(n) => Ok(n),
             // SAFETY: N2.
-            None if unsafe { convert::to_number(v.raw()) }.is_some() => Err(self.arg_error(i, "number has no integer representation")),
+            None if unsafe { convert::to_number(v.raw()) }.is_some() => {
+                Err(self.arg_error(i, "number has no integer representation"))
+            }
             None => Err(self.type_error(i, "number")),
         }
     }

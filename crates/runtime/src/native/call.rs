@@ -265,7 +265,11 @@ impl Cx {
             let v = self.get(self.top() - 1);
             let handler = match Val::new(object).as_table() {
                 Some(t) => {
-                    let h = if t.has_meta() && t.get(Val::new(key)).is_nil() { self.metamethod(t.val(), Event::NewIndex) } else { Val::NIL };
+                    let h = if t.has_meta() && t.get(Val::new(key)).is_nil() {
+                        self.metamethod(t.val(), Event::NewIndex)
+                    } else {
+                        Val::NIL
+                    };
                     if h.is_nil() {
                         t.set(self, Val::new(key), v)?;
                         self.pop(1);
@@ -321,7 +325,8 @@ impl Cx {
         let n = self.get(self.top() - 1).raw();
         self.pop(1);
         // SAFETY: N1: a number or string just returned.
-        unsafe { convert::to_integer(n) }.ok_or_else(|| self.error("object length is not an integer"))
+        unsafe { convert::to_integer(n) }
+            .ok_or_else(|| self.error("object length is not an integer"))
     }
 
     /// `a < b`, metamethods included.
@@ -393,10 +398,11 @@ impl Cx {
             None if v.is_nil() => return self.str(b"nil"),
             None => {}
         }
-        let name = match self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str) {
-            Some(n) => n.bytes().to_vec(),
-            None => v.type_name().as_bytes().to_vec(),
-        };
+        let name =
+            match self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str) {
+                Some(n) => n.bytes().to_vec(),
+                None => v.type_name().as_bytes().to_vec(),
+            };
         let mut text = name;
         text.extend_from_slice(format!(": 0x{:014x}", v.raw().bits()).as_bytes());
         self.str(&text)
@@ -406,9 +412,18 @@ impl Cx {
     ///
     /// # Errors
     /// `Err` holds the message of the syntax error or the rejected mode.
-    pub fn load(&self, source: &[u8], name: &[u8], mode: &[u8], env: Option<Val<'_>>) -> Result<Val<'_>, Vec<u8>> {
+    pub fn load(
+        &self,
+        source: &[u8],
+        name: &[u8],
+        mode: &[u8],
+        env: Option<Val<'_>>,
+    ) -> Result<Val<'_>, Vec<u8>> {
         // SAFETY: N1.
-        unsafe { State::load(self.state(), source, name, mode, env.map(Val::raw)).map(|f| Val::new(Value::function(f))) }
+        unsafe {
+            State::load(self.state(), source, name, mode, env.map(Val::raw))
+                .map(|f| Val::new(Value::function(f)))
+        }
     }
 
     /// Copies the first `n` values of a table's array into the stack.

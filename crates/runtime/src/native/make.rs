@@ -30,7 +30,9 @@ impl Cx {
     pub fn check_room(&self, bytes: usize) -> Result<(), Raised> {
         // SAFETY: N1.
         unsafe {
-            if bytes < u32::MAX as usize - 64 && (bytes < 1 << 16 || (*self.state()).check_room(bytes)) {
+            if bytes < u32::MAX as usize - 64
+                && (bytes < 1 << 16 || (*self.state()).check_room(bytes))
+            {
                 Ok(())
             } else {
                 Err(self.memory_error())
@@ -74,7 +76,9 @@ impl Cx {
         assert!(bound.len() < 256);
         // SAFETY: N1; the object is filled before anything else happens.
         unsafe {
-            let c = (*self.state()).alloc(Kind::NativeClosure, NativeClosure::size_for(bound.len())).cast::<NativeClosure>();
+            let c = (*self.state())
+                .alloc(Kind::NativeClosure, NativeClosure::size_for(bound.len()))
+                .cast::<NativeClosure>();
             (*c).header.aux = bound.len() as u8;
             (*c).header.word = builtin as u32;
             (&raw mut (*c).func).write(f);

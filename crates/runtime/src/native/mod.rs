@@ -242,7 +242,10 @@ impl Cx {
     pub(crate) fn set_step(&self, step: u32, kept: usize) {
         assert!(step < 256 && kept < 1 << 24);
         // SAFETY: N1.
-        unsafe { Frame(self.base()).set_word(FrameWord::new(FrameWord::NATIVE, step | (kept as u32) << 8)) }
+        unsafe {
+            Frame(self.base())
+                .set_word(FrameWord::new(FrameWord::NATIVE, step | (kept as u32) << 8))
+        }
     }
 
     /// Values that the function kept on its stack below the results of the call it waited for.
