@@ -1121,7 +1121,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     let left = ra.add(1).get().as_int() as u64;
                     if left > 0 {
                         let next = index.as_int().wrapping_add(ra.add(2).get().as_int());
-                        ra.add(1).put(Value::int(left as i64 - 1));
+                        ra.add(1).put(Value::int((left - 1) as i64));
                         ra.put(Value::int(next));
                         ra.add(3).put(Value::int(next));
                         note_loop!(cells, ip);

@@ -46,20 +46,59 @@ pub struct Instance {
     pub storage: Storage,
 }
 
+/// An array that is owned through a bare pointer: unlike a box it may be moved while other pointers into it are in use.
+pub struct Owned<T>(*mut [T]);
+
+impl<T> Owned<T> {
+    /// The elements.
+    pub fn as_mut_ptr(&self) -> *mut T {
+        self.0.cast()
+    }
+}
+
+impl<T> From<Box<[T]>> for Owned<T> {
+    fn from(items: Box<[T]>) -> Owned<T> {
+        Owned(Box::into_raw(items))
+    }
+}
+
+impl<T> FromIterator<T> for Owned<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Owned<T> {
+        items.into_iter().collect::<Box<[T]>>().into()
+    }
+}
+
+impl<T> std::ops::Deref for Owned<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: it came from a box, and whoever writes through the pointers does so while nobody holds this slice (one thread,
+        // and the users of this are the collector and the making of instances).
+        unsafe { &*self.0 }
+    }
+}
+
+impl<T> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box and is dropped once.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
 /// The memory behind an [`Instance`]'s pointers.
 pub struct Storage {
     /// `constants`
-    pub constants: Box<[Value]>,
+    pub constants: Owned<Value>,
     /// `cells`
-    pub cells: Box<[u32]>,
+    pub cells: Owned<u32>,
     /// `fields`
-    pub fields: Box<[FieldCache]>,
+    pub fields: Owned<FieldCache>,
     /// `globals`
-    pub globals: Box<[GlobalCache]>,
+    pub globals: Owned<GlobalCache>,
     /// `callees`
-    pub callees: Box<[CalleeCache]>,
+    pub callees: Owned<CalleeCache>,
     /// `sites`
-    pub sites: Box<[SiteFeedback]>,
+    pub sites: Owned<SiteFeedback>,
 }
 
 /// Inline cache of a field access: one entry, and more once it was seen to be polymorphic.
@@ -161,7 +200,7 @@ impl Instance {
             let values: &[Value] = &(&(*parent).storage).constants;
             values.iter().copied().find(|v| v.is_string() && LuaString::bytes(v.as_string()) == s)
         };
-        let constants: Box<[Value]> = proto
+        let constants: Owned<Value> = proto
             .constants
             .iter()
             .map(|c| match c {
@@ -189,9 +228,9 @@ impl Instance {
         let global = || GlobalCache { env: null_mut(), cell: null_mut() };
         let callee = || CalleeCache { callee: 0, others: 0 };
         let site = || SiteFeedback { fields: 0, array_kinds: 0, array: 0 };
-        let mut storage = Storage {
+        let storage = Storage {
             constants,
-            cells,
+            cells: cells.into(),
             fields: (0..fields).map(|_| field()).collect(),
             globals: (0..globals).map(|_| global()).collect(),
             callees: (0..callees).map(|_| callee()).collect(),
@@ -206,7 +245,7 @@ impl Instance {
         let this = Box::into_raw(Box::new(Instance {
             header: GcHeader { kind: Kind::Instance, mark: 0, flags: 0, aux: 0, word: 0 },
             code: proto.code.as_ptr(),
-            constants: storage.constants.as_ptr(),
+            constants: storage.constants.as_mut_ptr(),
             cells: storage.cells.as_mut_ptr(),
             max_stack: proto.max_stack,
             num_params: proto.num_params,

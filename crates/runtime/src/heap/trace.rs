@@ -110,7 +110,7 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
         Kind::Thread => visit_thread(o.cast(), v),
         Kind::Instance => {
             let i = o.cast::<Instance>();
-            for value in &(*i).storage.constants {
+            for value in (&(*i).storage).constants.iter() {
                 v.value(*value);
             }
             for child in &(*i).children {

@@ -4,7 +4,7 @@ use super::*;
 use crate::closure::{LuaClosure, Upvalue};
 use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
-use crate::instance::{FieldCache, FieldEntry, GlobalCache, Instance, Storage};
+use crate::instance::{FieldCache, FieldEntry, GlobalCache, Instance, Owned, Storage};
 use crate::string::LuaString;
 
 #[test]
@@ -276,13 +276,16 @@ fn dead_stack_slots_are_cleared() {
 
 /// An instance with one field cache and one global cache, on no stack.
 unsafe fn instance(st: &mut State) -> *mut Instance {
-    let mut storage = Storage {
-        constants: Box::default(),
-        cells: Box::default(),
-        fields: Box::new([FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 }]),
-        globals: Box::new([GlobalCache { env: std::ptr::null_mut(), cell: std::ptr::null_mut() }]),
-        callees: Box::default(),
-        sites: Box::default(),
+    let storage = Storage {
+        constants: Owned::from_iter([]),
+        cells: Owned::from_iter([]),
+        fields: Owned::from_iter([FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 }]),
+        globals: Owned::from_iter([GlobalCache {
+            env: std::ptr::null_mut(),
+            cell: std::ptr::null_mut(),
+        }]),
+        callees: Owned::from_iter([]),
+        sites: Owned::from_iter([]),
     };
     let proto = perilune_bytecode::Proto {
         code: Box::default(),
