@@ -15,6 +15,16 @@ impl Engine {
     pub fn new() -> Engine {
         Engine { shared: EngineShared::new() }
     }
+
+    /// Field names that programs of the engine's states use now. They go away with their last user.
+    pub fn symbols(&self) -> usize {
+        self.shared.symbol_count()
+    }
+
+    /// Table layouts that the engine's states use now, the empty one included. They go away with their last user.
+    pub fn shapes(&self) -> usize {
+        self.shared.shape_count()
+    }
 }
 
 impl Default for Engine {

@@ -4,7 +4,8 @@ use perilune_runtime::native::{Cx, NativeResult, StepResult, Val};
 
 /// `error([message [, level]])`
 pub(super) fn error(cx: &mut Cx) -> NativeResult {
-    let level = cx.opt_int(1, 1)?;
+    // The level is a C `int` in PUC.
+    let level = cx.opt_int(1, 1)? as i32;
     let v = cx.get(0);
     if level > 0
         && let Some(s) = v.as_str()

@@ -1,0 +1,174 @@
+//! Random programs show the same under Perilune as under PUC Lua: values, errors to the letter, positions.
+//!
+//! Each program comes from its own seed. A difference is made smaller before it is reported.
+//!
+//! | variable | meaning | default |
+//! |---|---|---|
+//! | `PERILUNE_PROGRAMS` | how many programs | 600 or 15 seconds, whichever comes first |
+//! | `PERILUNE_PROGRAMS_SEED` | the first seed | 1 |
+//! | `PERILUNE_PROGRAMS_KEEP` | how many differences to collect before the end | 1 |
+//! | `PERILUNE_PROGRAMS_SHOW` | set: print the program of the first seed, and do nothing else | |
+//! | `PERILUNE_PROGRAMS_ORACLE` | set: run each program twice under PUC, and not under Perilune | |
+//! | `PERILUNE_PROGRAMS_QUICK` | set: show the first line that differs, and the program as it is not | |
+//! | `PERILUNE_PROGRAMS_VERBOSE` | set: name the programs that do not compile | |
+//!
+//! One in 50 programs runs in a state that collects at every safepoint, one in 4 in one whose stacks have no spare room.
+
+#[path = "programs/generate.rs"]
+mod generate;
+#[path = "programs/run.rs"]
+mod run;
+#[path = "programs/shrink.rs"]
+mod shrink;
+#[path = "programs/statements.rs"]
+mod statements;
+#[path = "programs/templates.rs"]
+mod templates;
+#[path = "programs/tree.rs"]
+mod tree;
+
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::time::{Duration, Instant};
+
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use run::Mode;
+use shrink::{ProgramTree, Programs};
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+fn program_of(seed: u64) -> ProgramTree {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    Programs
+        .new_tree(&mut TestRunner::new_with_rng(Config::default(), rng))
+        .expect("programs are not filtered")
+}
+
+fn mode_of(seed: u64, program: &str) -> Mode {
+    // Stacks that grow by what is needed take for ever to overflow.
+    let small_stack = seed % 4 == 1 && !program.contains("'stack overflow'");
+    Mode { gc_stress: seed % 50 == 3, small_stack }
+}
+
+/// What both show, if it differs.
+fn difference(program: &str, mode: Mode, oracle: bool) -> Option<(String, String)> {
+    let expected = run::puc(program)?;
+    let shown = if oracle { run::puc(program)? } else { run::perilune(program, mode) };
+    (shown != expected).then_some((expected, shown))
+}
+
+/// The smallest program with a difference that can be found from here.
+fn shrink(tree: &mut ProgramTree, mode: Mode, oracle: bool) -> (String, (String, String)) {
+    let start = Instant::now();
+    // The slow mode only where the difference needs it.
+    let plain = Mode { gc_stress: false, ..mode };
+    let mode = if difference(&tree.current(), plain, oracle).is_some() { plain } else { mode };
+    let mut smallest = tree.current();
+    let mut shown = difference(&smallest, mode, oracle).expect("it differed before");
+    // A panic or an interrupt must not become some other difference on the way.
+    let class = |shown: &str| (shown.starts_with("panic"), shown.contains("interrupted!"));
+    let wanted = class(&shown.1);
+    let mut more = tree.simplify();
+    let mut tries = 0;
+    while more && start.elapsed() < Duration::from_secs(60) {
+        let program = tree.current();
+        tries += 1;
+        match difference(&program, mode, oracle) {
+            Some(now) if class(&now.1) == wanted => {
+                (smallest, shown) = (program, now);
+                more = tree.simplify();
+            }
+            _ => more = tree.complicate(),
+        }
+    }
+    let _ = writeln!(std::io::stderr(), "{tries} smaller programs tried in {:?}", start.elapsed());
+    (smallest, shown)
+}
+
+#[test]
+fn programs_show_what_they_show_under_puc() {
+    let count = variable("PERILUNE_PROGRAMS");
+    let first = variable("PERILUNE_PROGRAMS_SEED").unwrap_or(1);
+    let keep = variable("PERILUNE_PROGRAMS_KEEP").unwrap_or(1);
+    let oracle = std::env::var_os("PERILUNE_PROGRAMS_ORACLE").is_some();
+    if std::env::var_os("PERILUNE_PROGRAMS_SHOW").is_some() {
+        print!("{}", run::standalone(&program_of(first).current()));
+        return;
+    }
+    // A crash leaves the seed here.
+    let crumb = std::fs::File::create(concat!(env!("CARGO_TARGET_TMPDIR"), "/programs-seed"))
+        .expect("a file can be made");
+    let start = Instant::now();
+    let (mut ran, mut found, mut skipped, mut refused, mut bytes) = (0, 0, 0, 0, 0);
+    let quick = std::env::var_os("PERILUNE_PROGRAMS_QUICK").is_some();
+    let verbose = std::env::var_os("PERILUNE_PROGRAMS_VERBOSE").is_some();
+    for seed in first..first + count.unwrap_or(600) {
+        if count.is_none() && start.elapsed() > Duration::from_secs(15) {
+            break;
+        }
+        let _ = crumb.write_at(format!("{seed:20}\n").as_bytes(), 0);
+        let mut tree = program_of(seed);
+        let program = tree.current();
+        let mode = mode_of(seed, &program);
+        ran += 1;
+        let Some(expected) = run::puc(&program) else {
+            skipped += 1;
+            continue;
+        };
+        bytes += expected.len();
+        if expected.starts_with("\"does not compile\"") {
+            refused += 1;
+            if verbose {
+                let _ = writeln!(std::io::stderr(), "seed {seed} {expected}");
+            }
+        }
+        let shown = if oracle {
+            run::puc(&program).unwrap_or_default()
+        } else {
+            run::perilune(&program, mode)
+        };
+        if ran % 500 == 0 {
+            let rate = ran as f64 / start.elapsed().as_secs_f64();
+            let _ = writeln!(
+                std::io::stderr(),
+                "{ran} programs, {found} differ, {skipped} skipped, {rate:.0} a second, {} bytes of output each",
+                bytes / ran
+            );
+        }
+        if shown == expected {
+            continue;
+        }
+        found += 1;
+        let line = expected.lines().zip(shown.lines()).find(|(a, b)| a != b);
+        if quick {
+            let _ = writeln!(std::io::stderr(), "seed {seed} {mode:?}: {line:?}");
+            continue;
+        }
+        let small = if difference(&program, mode, oracle).is_some() {
+            let (program, (expected, shown)) = shrink(&mut tree, mode, oracle);
+            format!("{program}--- PUC shows\n{expected}\n--- Perilune shows\n{shown}\n")
+        } else {
+            format!(
+                "{program}(does not happen again)\n--- PUC shows\n{expected}\n--- Perilune shows\n{shown}\n"
+            )
+        };
+        let _ = writeln!(std::io::stderr(), "=== seed {seed}, {mode:?}\n{small}");
+        if found >= keep {
+            break;
+        }
+    }
+    let _ = writeln!(
+        std::io::stderr(),
+        "{ran} programs in {:?}, {found} differ, {skipped} skipped, {refused} do not compile, {} bytes each",
+        start.elapsed(),
+        bytes / ran
+    );
+    assert!(skipped * 50 <= ran, "{skipped} of {ran} programs take too long under PUC");
+    assert_eq!(found, 0, "programs show something else");
+}

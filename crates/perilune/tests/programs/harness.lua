@@ -1,0 +1,126 @@
+-- Runs one generated program and returns all that it showed.
+-- Usage: harness(source) with the functions that programs get as `...`:
+--   B()  counts a call, L() a turn of a loop: both raise "budget" when there were too many
+--   R()  a new budget
+--   P()  shows values, tables by content and in sorted order
+--   K(v) cuts long strings, N(v) limits a number that says how often to do something
+--   S(v) false for a table that is not a sequence, O(v) false for one that has no order, I(v) false for one of several keys
+--   A(v) the value, or the name of its type where its text would be an address
+local type, tostring, tonumber, pcall, select, next, load = type, tostring, tonumber, pcall, select, next, load
+local getmetatable, rawget, error, print = debug.getmetatable, rawget, error, print
+local concat, sort, pack = table.concat, table.sort, table.pack
+local gsub, sub, format, byte = string.gsub, string.sub, string.format, string.byte
+local mtype = math.type
+local out, lines, calls, turns = {}, 0, 0, 0
+
+local function escape(c) return format("\\%d", byte(c)) end
+local function show(v, depth)
+  local t = type(v)
+  if t == "string" then
+    if #v > 500 then v = sub(v, 1, 500) .. "...<" .. #v .. ">" end
+    return '"' .. gsub(v, "[^ -~]", escape) .. '"'
+  elseif t == "number" then
+    local text = tostring(v)
+    if mtype(v) == "float" and v == v and tonumber(text) ~= v then text = text .. "=" .. format("%.17g", v) end
+    return text
+  elseif t == "table" then
+    if depth > 2 then return "table" end
+    local parts, n = {}, 0
+    for k, w in next, v do
+      n = n + 1
+      parts[n] = show(k, depth + 1) .. "=" .. show(w, depth + 1)
+    end
+    sort(parts)
+    if n > 30 then
+      for i = 31, n do parts[i] = nil end
+      parts[31] = n
+    end
+    return (getmetatable(v) and "*{" or "{") .. concat(parts, ",") .. "}"
+  elseif t == "nil" or t == "boolean" then
+    return tostring(v)
+  end
+  return t
+end
+local function P(...)
+  lines = lines + 1
+  if lines > 300 then return end
+  local parts = {}
+  for i = 1, select("#", ...) do
+    if i > 40 then parts[i] = "more" break end
+    parts[i] = show((select(i, ...)), 0)
+  end
+  out[#out + 1] = concat(parts, " ")
+end
+local function B()
+  calls = calls + 1
+  if calls > 100 then error("budget", 0) end
+end
+local function L()
+  turns = turns + 1
+  if turns > 250 then error("budget", 0) end
+end
+local function R() calls, turns = 0, 0 end
+local function K(v)
+  if type(v) == "string" and #v > 60 then return sub(v, 1, 50) .. #v end
+  return v
+end
+local function N(v)
+  local n = v
+  if type(v) == "string" then n = tonumber(v) end
+  if type(n) == "number" and (n > 8 or n < -8) then return n > 8 and 8 or -8 end
+  return v
+end
+local function S(v)
+  if type(v) ~= "table" then return true end
+  local m = getmetatable(v)
+  if m and rawget(m, "__len") ~= nil then return true end
+  local n, max = 0, 0
+  for k in next, v do
+    if mtype(k) == "integer" and k > 0 then
+      n = n + 1
+      if k > max then max = k end
+    end
+  end
+  return n == max
+end
+local function O(v)
+  if type(v) ~= "table" then return true end
+  if getmetatable(v) or not S(v) then return false end
+  local kind = type(v[1])
+  for i = 1, #v do
+    local w = v[i]
+    if type(w) ~= kind or w ~= w or kind ~= "number" and kind ~= "string" then return false end
+  end
+  return true
+end
+local function I(v)
+  if type(v) ~= "table" then return true end
+  local n = 0
+  for _ in next, v do n = n + 1 end
+  return n < 2
+end
+local function A(v)
+  local t = type(v)
+  if t == "table" or t == "userdata" then
+    local m = getmetatable(v)
+    if m and rawget(m, "__tostring") ~= nil then return v end
+  elseif t ~= "function" and t ~= "thread" then
+    return v
+  end
+  return t
+end
+local function harness(source, ...)
+  local f, message = load(source, "=gen")
+  if not f then
+    P("does not compile", message)
+  else
+    local r = pack(pcall(f, B, L, R, P, K, N, S, O, I, A))
+    lines = 0
+    if r[1] then
+      P("returns", table.unpack(r, 2, r.n < 40 and r.n or 40))
+    else
+      P("raises", r[2])
+    end
+  end
+  return concat(out, "\n")
+end

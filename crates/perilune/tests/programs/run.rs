@@ -1,0 +1,148 @@
+//! Running a program under PUC Lua and under Perilune.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mlua::{HookTriggers, Lua as Puc, LuaOptions, StdLib, VmState};
+use perilune::{Interrupt, Lua};
+
+/// What surrounds every program.
+const HARNESS: &str = include_str!("harness.lua");
+
+/// The program within the harness: a file that shows everything when `print(...)` surrounds the last line.
+pub(crate) fn with_harness(program: &str) -> String {
+    format!("{HARNESS}return harness([=======[\n{program}]=======])\n")
+}
+
+/// A file for the command, to look at a difference by hand.
+pub(crate) fn standalone(program: &str) -> String {
+    format!("{HARNESS}print(harness([=======[\n{program}]=======]))\n")
+}
+
+/// What the program shows under PUC; `None` if it takes too long or too much.
+pub(crate) fn puc(program: &str) -> Option<String> {
+    // SAFETY: generated programs load no native modules, and binary chunks only fresh from `string.dump`.
+    let lua = unsafe { Puc::unsafe_new_with(StdLib::ALL, LuaOptions::new()) };
+    lua.set_memory_limit(200 << 20).ok()?;
+    let spent = Rc::new(Cell::new(0));
+    let counter = Rc::clone(&spent);
+    let hook = move |_: &Puc, _: &mlua::debug::Debug<'_>| {
+        counter.set(counter.get() + 1);
+        if counter.get() > 100 {
+            Err(mlua::Error::runtime("too long"))
+        } else {
+            Ok(VmState::Continue)
+        }
+    };
+    lua.set_global_hook(HookTriggers::new().every_nth_instruction(100_000), hook).ok()?;
+    let shown: Result<mlua::LuaString, _> =
+        lua.load(with_harness(program)).set_name("=harness").eval();
+    if spent.get() > 100 {
+        return None;
+    }
+    match shown {
+        Ok(text) => Some(String::from_utf8_lossy(&text.as_bytes()).into_owned()),
+        Err(error) if error.to_string().contains("not enough memory") => None,
+        Err(error) => Some(format!("the harness fails: {error}")),
+    }
+}
+
+/// The mode of the state.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Mode {
+    /// A collection at every safepoint.
+    pub(crate) gc_stress: bool,
+    /// Stacks without spare room.
+    pub(crate) small_stack: bool,
+}
+
+/// What the program shows under Perilune.
+pub(crate) fn perilune(program: &str, mode: Mode) -> String {
+    let source = with_harness(program);
+    let run = || {
+        let lua = Lua::new();
+        lua.set_gc_stress(mode.gc_stress);
+        lua.set_small_stack(mode.small_stack);
+        let seconds = if mode.gc_stress { 120 } else { 20 };
+        let _guard = Watchdog::start(&lua, Duration::from_secs(seconds));
+        match lua.load(&source).set_name("=harness").eval_string() {
+            Ok(text) => text,
+            Err(error) => format!("the harness fails: {error}"),
+        }
+    };
+    static HOOK: std::sync::Once = std::sync::Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if EXPECTED.get() {
+                PANIC.set(info.to_string());
+            } else {
+                usual(info);
+            }
+        }));
+    });
+    EXPECTED.set(true);
+    let shown =
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| format!("panic: {}", PANIC.take()));
+    EXPECTED.set(false);
+    shown
+}
+
+/// Interrupts the state when it runs for too long: one thread watches for all.
+pub(crate) struct Watchdog;
+
+/// The interrupt handle of the state that runs, by the number of its run.
+struct Watched {
+    run: u64,
+    handle: Interrupt,
+    limit: Duration,
+    since: std::time::Instant,
+}
+
+// SAFETY: the handle is used under the lock of `WATCHED` only, and taken out before its state dies (`Watchdog::drop`).
+unsafe impl Send for Watched {}
+
+static WATCHED: std::sync::Mutex<Vec<Watched>> = std::sync::Mutex::new(Vec::new());
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// Panics are part of what is shown, not printed.
+    static EXPECTED: Cell<bool> = const { Cell::new(false) };
+    static PANIC: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+    static RUN: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Watchdog {
+    /// Watches `lua` until the guard is dropped, which must be before the state.
+    pub(crate) fn start(lua: &Lua, limit: Duration) -> Watchdog {
+        static THREAD: std::sync::Once = std::sync::Once::new();
+        THREAD.call_once(|| {
+            std::thread::spawn(|| {
+                loop {
+                    std::thread::sleep(Duration::from_millis(200));
+                    for watched in WATCHED.lock().unwrap_or_else(|e| e.into_inner()).iter() {
+                        if watched.since.elapsed() > watched.limit {
+                            watched.handle.request();
+                        }
+                    }
+                }
+            });
+        });
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        RUN.set(run);
+        let handle = lua.interrupt_handle();
+        let watched = Watched { run, handle, limit, since: std::time::Instant::now() };
+        WATCHED.lock().unwrap_or_else(|e| e.into_inner()).push(watched);
+        Watchdog
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        let run = RUN.get();
+        WATCHED.lock().unwrap_or_else(|e| e.into_inner()).retain(|watched| watched.run != run);
+    }
+}
