@@ -462,7 +462,7 @@ fn the_memory_limit_is_an_error_when_live_objects_exceed_it() {
     with_state(|st| unsafe {
         st.set_memory_limit(st.gc_count_bytes() + 300_000);
         // Garbage is no problem.
-        for _ in 0..if cfg!(miri) { 100 } else { 10_000 } {
+        for _ in 0..if cfg!(miri) { 5 } else { 10_000 } {
             loose_table(st);
             assert!(st.gc_poll().is_ok());
         }
