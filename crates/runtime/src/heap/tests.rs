@@ -1,7 +1,7 @@
 //! Tests of the heap on whole states.
 
 // In each of them: the test has a fresh state to itself, and what it holds over a collection is on the state's stack.
-#![allow(clippy::undocumented_unsafe_blocks)]
+#![allow(clippy::undocumented_unsafe_blocks, clippy::ok_expect, clippy::needless_range_loop)]
 
 mod fuzz;
 mod scenarios;
