@@ -110,12 +110,13 @@ impl State {
     /// # Safety
     /// As [`State::run_finalizers`].
     pub unsafe fn gc_close(&mut self) {
-        if self.heap.finalizers.closing {
-            return;
+        if !self.heap.finalizers.closing {
+            self.heap.finalizers.closing = true;
+            let all = std::mem::take(&mut self.heap.finalizers.registered);
+            self.heap.finalizers.pending.extend(all.into_iter().rev());
         }
-        self.heap.finalizers.closing = true;
-        let all = std::mem::take(&mut self.heap.finalizers.registered);
-        self.heap.finalizers.pending.extend(all.into_iter().rev());
+        // A finalizer that ends the process comes here too; the others then run from inside it.
+        self.heap.finalizers.running = false;
         self.run_finalizers(usize::MAX);
     }
 }
