@@ -271,9 +271,9 @@ impl Value {
         match self.tag {
             Tag::NIL | Tag::FALSE | Tag::TRUE => true,
             Tag::FLOAT => self.as_float() == other.as_float(),
-            // SAFETY: V1 (tags tell the truth): both are strings, alive while their values are.
             Tag::STRING => {
                 self.bits == other.bits
+                    // SAFETY: V1 (tags tell the truth): both are strings, alive while their values are.
                     || unsafe { LuaString::eq_long(self.as_string(), other.as_string()) }
             }
             _ => self.bits == other.bits,
