@@ -1017,7 +1017,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 } else {
                     step!(call_slow(st, ra, nargs));
                     if HOOKS {
-                        poll!((*st).top.max(frame_end!()));
+                        poll!((*st).top);
                     }
                 }
             }
@@ -1054,7 +1054,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 let b = i.b();
                 let nargs = if b != 0 { b - 1 } else { (*st).top.offset_from(ra!()) as usize - 2 };
                 step!(tail_call(st, ra!(), nargs, i.c() != 0));
-                poll!((*st).top.max(frame_end!()));
+                poll!((*st).top);
             }
             Op::Return => {
                 let n = if i.b() != 0 { i.b() - 1 } else { (*st).top.offset_from(ra!()) as usize };
