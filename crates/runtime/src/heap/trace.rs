@@ -207,6 +207,7 @@ pub(crate) unsafe fn visit_thread<V: Visitor>(th: *mut Thread, v: &mut V) {
         up = next_open(up);
     }
     v.pointer((*th).resumer);
+    v.value((*th).death);
     if let Some(hook) = &(*th).hook {
         v.value(hook.function);
     }
