@@ -70,7 +70,7 @@ impl Generator {
             loads: 0,
             last: String::new(),
         };
-        g.size = g.range(100, 700) as i32;
+        g.size = g.range(60, 400) as i32;
         let mut parts = Vec::new();
         for ty in ['i', 'f', 's', 'q', 'd', 'o', 'c'] {
             if g.chance(80) {

@@ -53,7 +53,7 @@ local function P(...)
 end
 local function B()
   calls = calls + 1
-  if calls > 100 then error("budget", 0) end
+  if calls > 50 then error("budget", 0) end
 end
 local function L()
   turns = turns + 1

@@ -213,14 +213,18 @@ const STATEMENTS: &[(usize, How)] = &[
     (1, By("P((debug.traceback('message', 1):match('^[^\\n]*\\n[^\\n]*\\n[^\\n]*')))")),
 ];
 
-/// Statements that are slow, and rarely worth it.
-const RARE: &[&str] = &[
+/// Recursion to the end of the stack: slow.
+const DEEP: &[&str] = &[
     "do local function r(n) return 1 + r(n + 1) end local ok, m = pcall(r, 1) P(ok, (tostring(m):match('stack overflow'))) end",
     "do local function r(...) return select('#', r(1, ...)) end local ok, m = pcall(r) P(ok, (tostring(m):match('stack overflow'))) end",
     "do local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end local ok, m = pcall(function() return t.x end) P(ok, (tostring(m):match('stack overflow'))) end",
+];
+
+/// Statements that reach limits.
+const RARE: &[&str] = &[
     "do local t = setmetatable({}, {}) getmetatable(t).__index = t P(pcall(function() return t.x end)) end",
-    "do local s = ('a'):rep(300000) P(pcall(string.find, s, ('a?'):rep(10) .. 'b'), #s) end",
-    "P(pcall(string.find, ('('):rep(100), ('('):rep(100))) P(pcall(string.match, ('a'):rep(250), ('a-'):rep(250)))",
+    "do local s = ('a'):rep(2000) P(pcall(string.find, s, ('a?'):rep(6) .. 'b'), #s) end",
+    "P(pcall(string.find, ('('):rep(100), ('('):rep(100))) P(pcall(string.match, ('a'):rep(250), ('a-'):rep(230)))",
     "P(select('#', table.unpack({}, 1, 5000)), pcall(table.unpack, {}, 1, 1e8), pcall(table.unpack, {}, 1, math.maxinteger))",
     "P(pcall(string.rep, 'x', 1 << 62), pcall(string.rep, 'abc', math.maxinteger, 'x'))",
     "do local t = {} for i = 1, 200 do t[i] = i end P(#t, select('#', table.unpack(t)), (table.concat(t, ','):sub(-20))) end",
@@ -242,7 +246,10 @@ impl Generator {
                 let statement = self.statement(3);
                 Node::new(Kind::Stmt, vec!["R() ".into(), statement.into()])
             }
-            19..20 => Node::text(Kind::Stmt, format!("R() {}\n", self.pick(RARE))),
+            19..20 => {
+                let list = if self.chance(6) { DEEP } else { RARE };
+                Node::text(Kind::Stmt, format!("R() {}\n", self.pick(list)))
+            }
             _ => {
                 let vararg = self.chance(50);
                 let mark = self.vars.len();
@@ -662,7 +669,7 @@ impl Generator {
     /// A program in a string.
     fn loaded(&mut self, depth: usize) -> Node {
         if self.loads > 1 {
-            return self.expand(Kind::Stmt, "P(load($s))", 1);
+            return self.expand(Kind::Stmt, "P(load(tostring(A($s))))", 1);
         }
         self.loads += 1;
         let equals = "=".repeat(self.loads + 2);

@@ -483,7 +483,7 @@ pub(crate) const TABLES: List = &[
 ];
 pub(crate) const FUNCTIONS: List = &[
     (6, "$U"),
-    (1, "(load($s))"),
+    (1, "(load(tostring(A($s))))"),
     (1, "coroutine.wrap($U)"),
     (1, "$vd.$F"),
     (1, "(string.gmatch($s, $P))"),
