@@ -26,10 +26,6 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
         out.resize(out.len() + item.padding, 0);
         let (size, little) = (item.size, reader.little);
         arg += 1;
-        if cx.is_none(arg) {
-            // PUC puts a nil behind the arguments, and its messages show it.
-            cx.push(Val::NIL);
-        }
         match item.kind {
             Kind::Int => {
                 let n = cx.check_int(arg)?;
