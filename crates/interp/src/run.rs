@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::arith::{float_mod, int_floor_div, int_mod, pow, shift_left};
 use perilune_runtime::closure::{LuaClosure, Upvalue};
+use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::meta::Event;
@@ -21,7 +22,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::thread::Thread;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::{Entered, call_for_instruction, enter, enter_continued, run_native};
+use crate::call::{Entered, IntoExit, call_for_instruction, enter, enter_continued, run_native};
 use crate::operators::{self, Order, seen};
 use crate::poll::safepoint;
 use crate::step::{Exit, Step, raised};
@@ -1203,6 +1204,13 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 ip = ip.add(1);
                 let ra = ra!();
                 let n = if i.b() != 0 { i.b() } else { (*st).top.offset_from(ra) as usize - 1 };
+                // the verifier knows that the register is written, not that NEWTABLE wrote it
+                if !ra.get().is_table() {
+                    save_pc!();
+                    (*st).top = (*st).top.max(frame_end!());
+                    return debug::runtime_error(st, b"bad binary chunk (no table to fill)")
+                        .into_exit();
+                }
                 Table::set_list(st, ra.get().as_table(), start as u32, ra.add(1), n);
             }
             Op::Closure => {

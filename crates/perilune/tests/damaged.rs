@@ -335,3 +335,26 @@ fn damaged_programs_end_in_errors() {
     let accepted = ends.get("b ran").unwrap_or(&0) + ends.get("b raised").unwrap_or(&0);
     assert!(accepted * 50 > ran, "only {accepted} damaged chunks were accepted");
 }
+
+/// One byte of a small chunk replaced by what may be an opcode or a register: nearly all ways to damage one instruction.
+#[test]
+fn chunks_with_any_byte_replaced_end_in_errors() {
+    let sources = [
+        "local a, b = ... local t = {a, b, x = 1, 'y'} t.z = #t .. a return t[1] + b",
+        "local function f(n) local c <close> = nil for i = 1, n do n = i end for k in next, {1} do n = k end return n end return f(2)",
+    ];
+    let lua = state(0);
+    let mut accepted = 0;
+    for source in sources {
+        let chunk = call(&lua, "dumped", &[source.as_bytes(), b"strip"]).expect("it compiles");
+        for at in 0..chunk.len() {
+            for value in (0..100).chain([127, 128, 129, 254, 255]) {
+                let mut damaged = chunk.clone();
+                damaged[at] = value;
+                let end = call(&lua, "try", &[&damaged, b"b"]);
+                accepted += u64::from(end.is_some_and(|end| end != b"refused"));
+            }
+        }
+    }
+    assert!(accepted > 1000, "only {accepted} were accepted");
+}

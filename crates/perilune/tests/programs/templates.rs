@@ -198,7 +198,6 @@ pub(crate) const FUNCTION_NAMES: &[&str] = &[
     "coroutine.create",
     "coroutine.yield",
     "rawset",
-    "rawlen",
     "ipairs",
     "string.reverse",
     "table.pack",
@@ -312,8 +311,8 @@ pub(crate) const INTEGERS: List = &[
     (1, "(string.find($s, $P))"),
     (1, "tonumber($s, $i)"),
     (1, "(string.unpack('<i4', string.pack('<i4', $i)))"),
-    (1, "rawlen($q)"),
-    (1, "#{$A}"),
+    (1, "(S($vq) and rawlen($@))"),
+    (1, "#{$i, $s}"),
     (1, "$f // 1"),
     (1, "string.len($s)"),
 ];
