@@ -130,8 +130,12 @@ fn state(number: u64) -> Lua {
     lua.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
     lua.set_small_stack(number % 4 == 1);
     lua.set_gc_stress(number % 40 == 3);
-    *HANDLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(lua.interrupt_handle());
     lua
+}
+
+/// Makes the state the one that is interrupted.
+fn watched(lua: &Lua) {
+    *HANDLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(lua.interrupt_handle());
 }
 
 /// Words that make arbitrary bytes look like Lua.
@@ -293,6 +297,7 @@ fn damaged_programs_end_in_errors() {
     chunks.retain(|chunk| (100..4_000).contains(&chunk.len()));
     assert!(chunks.len() > sources.len() / 2, "only {} chunks", chunks.len());
 
+    watched(&lua);
     std::thread::spawn(move || watch(start));
     let crumb = std::fs::File::create(concat!(env!("CARGO_TARGET_TMPDIR"), "/damaged-seed"));
     let crumb = crumb.expect("a file can be made");
@@ -305,6 +310,7 @@ fn damaged_programs_end_in_errors() {
         let _ = crumb.write_at(format!("{seed:20}\n").as_bytes(), 0);
         if seed % 500 == 0 {
             lua = state(seed / 500);
+            watched(&lua);
         }
         let (text, mode) = case(&mut Random::new(seed), &sources, &chunks);
         if let Some(path) = std::env::var_os("PERILUNE_DAMAGED_SAVE") {
@@ -348,7 +354,7 @@ fn chunks_with_any_byte_replaced_end_in_errors() {
     for source in sources {
         let chunk = call(&lua, "dumped", &[source.as_bytes(), b"strip"]).expect("it compiles");
         for at in 0..chunk.len() {
-            for value in (0..100).chain([127, 128, 129, 254, 255]) {
+            for value in (0..90).chain([127, 128, 255]) {
                 let mut damaged = chunk.clone();
                 damaged[at] = value;
                 let end = call(&lua, "try", &[&damaged, b"b"]);
