@@ -1,0 +1,61 @@
+//! The life of machine code: memory for it, slots it is called through, versions, their reclamation while other threads run,
+//! and the threads that compile. Knows neither Lua nor the compiler.
+//!
+//! `docs/code-life.md` gives the protocol and the argument why no freed code runs. In short:
+//!
+//! - A [`Method`] has an [`EntrySlot`] that always holds a callable address. Machine code calls through the slot, and an address is
+//!   nowhere else but in a register between load and call and in return addresses.
+//! - [`Method::begin`] hands out the one [`Ticket`] for compiling it. Its holder takes [`CodeSpace::ids`], [`CodeSpace::reserve`]s
+//!   memory, writes the code with [`Reservation::publish`], and hands all to [`CodeSpace::publish`], which swaps the slots and retires what was in them.
+//! - Each state of the engine is a [`Mutator`]. It is online while it runs Lua, says at its polls which versions its frames are in
+//!   ([`Mutator::announce`]), and is walked on its behalf while it is offline. A retired version is freed once every state
+//!   has been heard of since and none has a frame in it.
+//! - [`Workers`] run compile jobs by priority.
+//!
+//! With `--cfg loom` only the parts that the model of the protocol is made of are built (`tests/loom.rs`).
+
+pub mod barrier;
+mod id;
+pub mod quiescence;
+mod slot;
+pub mod sync;
+
+#[cfg(not(loom))]
+mod map;
+#[cfg(not(loom))]
+mod method;
+#[cfg(not(loom))]
+mod module;
+#[cfg(not(loom))]
+mod queue;
+#[cfg(not(loom))]
+mod reclaimer;
+#[cfg(not(loom))]
+mod refusal;
+#[cfg(not(loom))]
+pub mod region;
+#[cfg(not(loom))]
+mod space;
+#[cfg(not(loom))]
+mod stats;
+#[cfg(not(loom))]
+mod workers;
+
+pub use id::{CodeId, CodeIds};
+pub use quiescence::{Hooks, Mutator, Pins, Words};
+pub use slot::EntrySlot;
+
+#[cfg(not(loom))]
+pub use method::{Life, Method, NotNow, Phase, Ticket};
+#[cfg(not(loom))]
+pub use module::{Member, Module, Version};
+#[cfg(not(loom))]
+pub use refusal::Refusal;
+#[cfg(not(loom))]
+pub use region::{CodeRange, Exhausted, MappingKind, Region, Reservation, Usage};
+#[cfg(not(loom))]
+pub use space::{Cause, CodeSpace, Hotness, Options, Published};
+#[cfg(not(loom))]
+pub use stats::{Counter, Stats};
+#[cfg(not(loom))]
+pub use workers::{Compiler, WorkerOptions, Workers};

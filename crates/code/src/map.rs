@@ -1,0 +1,98 @@
+//! Which code is where: by id and by address.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::{CodeId, Module, Version};
+
+/// Ids are distinct small numbers, so spreading them is enough.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("ids are hashed as one number");
+    }
+    fn write_u32(&mut self, id: u32) {
+        self.0 = u64::from(id).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+#[derive(Default)]
+struct Tables {
+    by_id: HashMap<CodeId, (Arc<Version>, Arc<Module>), BuildHasherDefault<IdHasher>>,
+    /// First address to version.
+    by_address: BTreeMap<usize, Arc<Version>>,
+}
+
+/// All versions that are not freed. It is what holds their modules.
+#[derive(Default)]
+pub(crate) struct CodeMap {
+    tables: RwLock<Tables>,
+}
+
+impl CodeMap {
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn insert(&self, module: &Arc<Module>) {
+        let mut tables = self.write();
+        for version in module.versions() {
+            tables.by_address.insert(version.addresses().start, version.clone());
+            let before = tables.by_id.insert(version.id(), (version.clone(), module.clone()));
+            assert!(before.is_none(), "{} is used twice", version.id());
+        }
+    }
+
+    /// Forgets a module. Its memory is not given back yet, so that its addresses are not another's.
+    pub(crate) fn remove(&self, module: &Module) {
+        let mut removed = Vec::with_capacity(module.versions().len());
+        let mut tables = self.write();
+        for version in module.versions() {
+            tables.by_address.remove(&version.addresses().start);
+            removed.push(tables.by_id.remove(&version.id()));
+        }
+        drop(tables);
+        // Metadata may run destructors that come back here.
+        drop(removed);
+    }
+
+    pub(crate) fn get(&self, id: CodeId) -> Option<Arc<Version>> {
+        self.read().by_id.get(&id).map(|(version, _)| version.clone())
+    }
+
+    pub(crate) fn with<R>(&self, id: CodeId, f: impl FnOnce(&Version) -> R) -> Option<R> {
+        self.read().by_id.get(&id).map(|(version, _)| f(version))
+    }
+
+    pub(crate) fn module(&self, id: CodeId) -> Option<Arc<Module>> {
+        self.read().by_id.get(&id).map(|(_, module)| module.clone())
+    }
+
+    pub(crate) fn at(&self, address: usize) -> Option<Arc<Version>> {
+        let tables = self.read();
+        let (_, version) = tables.by_address.range(..=address).next_back()?;
+        version.addresses().contains(&address).then(|| version.clone())
+    }
+
+    /// All modules, each once.
+    pub(crate) fn modules(&self) -> Vec<Arc<Module>> {
+        let tables = self.read();
+        let first = |(version, module): &&(Arc<Version>, Arc<Module>)| {
+            Arc::ptr_eq(version, &module.versions()[0])
+        };
+        tables.by_id.values().filter(first).map(|(_, module)| module.clone()).collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.read().by_id.len()
+    }
+}

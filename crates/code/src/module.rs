@@ -1,0 +1,201 @@
+//! Code versions, and the modules that they are published and retired in.
+
+use std::any::Any;
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+
+use crate::quiescence::Retired;
+use crate::sync::{Mutex, lock};
+use crate::{CodeId, CodeRange, Method, Ticket};
+
+/// An address of machine code; what may be done with it is the protocol's matter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Address(pub(crate) *const u8);
+
+// SAFETY: an address is only a number here; this crate never follows it.
+unsafe impl Send for Address {}
+// SAFETY: as above.
+unsafe impl Sync for Address {}
+
+/// What the compiler says of one function of a module.
+pub struct Member {
+    /// The right to replace the method's code.
+    pub ticket: Ticket,
+    /// Its id, which its code stores into frame words.
+    pub id: CodeId,
+    /// What kind of version it is, in the user's numbers.
+    pub kind: u8,
+    /// The function's bytes, as offsets into the module's code.
+    pub body: Range<usize>,
+    /// The offset of what the slot is to call.
+    pub entry: usize,
+    /// Metadata, such as maps of its frames; dropped when the version is freed and nobody else holds it.
+    pub data: Arc<dyn Any + Send + Sync>,
+}
+
+/// One compiled body of a method.
+pub struct Version {
+    id: CodeId,
+    kind: u8,
+    body: Range<usize>,
+    entry: Address,
+    method: Weak<Method>,
+    data: Arc<dyn Any + Send + Sync>,
+    /// Does its method count it as a version that is not freed?
+    counted: AtomicBool,
+    retired: AtomicBool,
+    seen: AtomicU64,
+}
+
+impl Version {
+    /// Its name.
+    pub fn id(&self) -> CodeId {
+        self.id
+    }
+    /// Its kind, in the user's numbers.
+    pub fn kind(&self) -> u8 {
+        self.kind
+    }
+    /// What its slot calls.
+    pub fn entry(&self) -> *const u8 {
+        self.entry.0
+    }
+    /// The addresses of its code.
+    pub fn addresses(&self) -> Range<usize> {
+        self.body.clone()
+    }
+    /// Bytes of its code.
+    pub fn size(&self) -> usize {
+        self.body.len()
+    }
+    /// Its method, unless that is gone.
+    pub fn method(&self) -> Option<Arc<Method>> {
+        self.method.upgrade()
+    }
+    /// Its metadata.
+    pub fn data(&self) -> &Arc<dyn Any + Send + Sync> {
+        &self.data
+    }
+    /// Its metadata, if it is of this type.
+    pub fn data_as<T: 'static>(&self) -> Option<&T> {
+        (*self.data).downcast_ref()
+    }
+    /// Is it out of its slot for good? A frame in it should leave it.
+    pub fn is_retired(&self) -> bool {
+        self.retired.load(Relaxed)
+    }
+    /// The quiescence number at which it was last seen: installed, or in a frame at an announcement.
+    pub fn last_seen(&self) -> u64 {
+        self.seen.load(Relaxed)
+    }
+
+    pub(crate) fn note_seen(&self, number: u64) {
+        self.seen.fetch_max(number, Relaxed);
+    }
+    pub(crate) fn note_retired(&self) {
+        self.retired.store(true, Relaxed);
+    }
+    pub(crate) fn note_counted(&self) {
+        self.counted.store(true, Relaxed);
+    }
+    pub(crate) fn is_counted(&self) -> bool {
+        self.counted.load(Relaxed)
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Version({}, kind {}, {} bytes)", self.id, self.kind, self.size())
+    }
+}
+
+/// Functions that were compiled together: one range of memory, published, retired and freed together.
+pub struct Module {
+    /// Ascending ids.
+    versions: Vec<Arc<Version>>,
+    /// Taken out when the module is freed, whoever still holds the metadata.
+    range: Mutex<Option<CodeRange>>,
+    footprint: usize,
+    retired: AtomicBool,
+}
+
+impl Module {
+    /// Makes versions of the members.
+    pub(crate) fn new(range: CodeRange, members: Vec<Member>) -> (Arc<Module>, Vec<Ticket>) {
+        let base = range.address();
+        let mut tickets = Vec::with_capacity(members.len());
+        let mut versions = Vec::with_capacity(members.len());
+        for Member { ticket, id, kind, body, entry, data } in members {
+            assert!(id.is_machine_code(), "{id} is no id of machine code");
+            assert!(body.contains(&entry) && body.end <= range.len(), "outside of the module");
+            versions.push(Arc::new(Version {
+                id,
+                kind,
+                body: base as usize + body.start..base as usize + body.end,
+                entry: Address(base.wrapping_add(entry)),
+                method: Arc::downgrade(ticket.method()),
+                data,
+                counted: AtomicBool::new(false),
+                retired: AtomicBool::new(false),
+                seen: AtomicU64::new(0),
+            }));
+            tickets.push(ticket);
+        }
+        assert!(versions.is_sorted_by(|a, b| a.id < b.id), "the ids of members ascend");
+        let footprint = range.footprint();
+        let range = Mutex::new(Some(range));
+        (Arc::new(Module { versions, range, footprint, retired: AtomicBool::new(false) }), tickets)
+    }
+
+    /// Its members.
+    pub fn versions(&self) -> &[Arc<Version>] {
+        &self.versions
+    }
+
+    /// Bytes of the region that it takes.
+    pub fn footprint(&self) -> usize {
+        self.footprint
+    }
+
+    /// Is it on its way out?
+    pub fn is_retired(&self) -> bool {
+        self.retired.load(Relaxed)
+    }
+
+    /// Calls `f` with the code as it is executed, unless it is freed.
+    pub fn with_code<R>(&self, f: impl FnOnce(&CodeRange) -> R) -> Option<R> {
+        lock(&self.range).as_ref().map(f)
+    }
+
+    /// Marks it; says whether it was not marked before.
+    pub(crate) fn mark_retired(&self) -> bool {
+        let first = !self.retired.swap(true, Relaxed);
+        self.versions.iter().for_each(|v| v.note_retired());
+        first
+    }
+
+    /// Gives the memory back. Nobody runs the code (Q1).
+    pub(crate) fn free(&self) {
+        let range = lock(&self.range).take();
+        drop(range);
+        for version in self.versions.iter().filter(|v| v.is_counted()) {
+            if let Some(method) = version.method() {
+                method.forget_one();
+            }
+        }
+    }
+}
+
+impl Retired for Arc<Module> {
+    fn contains(&self, id: CodeId) -> bool {
+        self.versions.binary_search_by_key(&id, |v| v.id).is_ok()
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Module({} bytes, {:?})", self.footprint, self.versions)
+    }
+}

@@ -1,0 +1,81 @@
+//! Jobs by priority.
+//!
+//! A heap under a lock and not a channel: a channel keeps the order of arrival, and what matters is the order of hotness; jobs
+//! take a hundred microseconds and more, so the lock is never what workers wait for.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+struct Entry<J> {
+    priority: u64,
+    /// Counts down, so that of equals the earlier goes first.
+    arrival: u64,
+    job: J,
+}
+
+impl<J> Entry<J> {
+    fn key(&self) -> (u64, u64) {
+        (self.priority, self.arrival)
+    }
+}
+impl<J> PartialEq for Entry<J> {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl<J> Eq for Entry<J> {}
+impl<J> PartialOrd for Entry<J> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<J> Ord for Entry<J> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// Hands out the job of the highest priority; of equals, the one that came first.
+pub(crate) struct Queue<J> {
+    heap: BinaryHeap<Entry<J>>,
+    arrival: u64,
+}
+
+impl<J> Queue<J> {
+    pub(crate) fn new() -> Queue<J> {
+        Queue { heap: BinaryHeap::new(), arrival: u64::MAX }
+    }
+    pub(crate) fn push(&mut self, priority: u64, job: J) {
+        self.heap.push(Entry { priority, arrival: self.arrival, job });
+        self.arrival -= 1;
+    }
+    pub(crate) fn pop(&mut self) -> Option<J> {
+        self.heap.pop().map(|entry| entry.job)
+    }
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+    /// Takes out all jobs for which `out` holds.
+    pub(crate) fn remove(&mut self, mut out: impl FnMut(&J) -> bool) -> Vec<J> {
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.heap).into_iter().partition(|entry| out(&entry.job));
+        self.heap = kept.into();
+        gone.into_iter().map(|entry| entry.job).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hottest_first_then_earliest() {
+        let mut queue = Queue::new();
+        for (priority, job) in [(1, 'a'), (5, 'b'), (1, 'c'), (5, 'd'), (9, 'e')] {
+            queue.push(priority, job);
+        }
+        assert_eq!(queue.remove(|job| *job == 'd'), ['d']);
+        let order: String = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(order, "ebac");
+    }
+}

@@ -1,0 +1,203 @@
+//! Retire, advance, announce, free: when no state can still be in a retired version, without stopping any. `docs/code-life.md` has
+//! the argument.
+//!
+//! There is one number. What is retired takes the number of that time; an advance raises it, arms the polls of the states
+//! that run Lua and speaks for those that do not; a state's report says which number it has seen and which versions its frames are in.
+
+mod mutator;
+mod pauses;
+mod pins;
+
+use std::sync::Arc;
+
+pub use mutator::{Hooks, Mutator, Words};
+pub use pauses::Pauses;
+pub use pins::Pins;
+
+use crate::sync::{AtomicU64, Mutant, Mutex, Ordering, lock, mutated, order};
+use crate::{CodeId, barrier};
+use mutator::Shared;
+
+/// The states, and the number.
+pub(crate) struct Registry {
+    /// Raised with the lock on the retired held.
+    number: AtomicU64,
+    mutators: Mutex<Vec<Arc<Shared>>>,
+    pauses: Pauses,
+}
+
+impl Registry {
+    fn number(&self) -> u64 {
+        self.number.load(order(Mutant::NumberReadRelaxed, Ordering::Acquire))
+    }
+
+    fn pauses(&self) -> &Pauses {
+        &self.pauses
+    }
+
+    fn remove(&self, shared: &Arc<Shared>) {
+        lock(&self.mutators).retain(|m| !Arc::ptr_eq(m, shared));
+    }
+}
+
+/// Something that code ids belong to and that waits to be freed.
+pub trait Retired {
+    /// Is the code with this id part of it?
+    fn contains(&self, id: CodeId) -> bool;
+}
+
+/// What one advance did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Advanced {
+    /// The number it raised to.
+    pub number: u64,
+    /// States whose polls it armed.
+    pub armed: usize,
+    /// States that it spoke for.
+    pub walked: usize,
+}
+
+/// The protocol, for things to be freed of type `T`.
+pub struct Quiescence<T> {
+    registry: Arc<Registry>,
+    /// Each with the number of its retirement.
+    retired: Mutex<Vec<(u64, T)>>,
+}
+
+impl<T: Retired> Default for Quiescence<T> {
+    fn default() -> Quiescence<T> {
+        Quiescence::new()
+    }
+}
+
+impl<T: Retired> Quiescence<T> {
+    /// Without states, and with nothing retired.
+    pub fn new() -> Quiescence<T> {
+        #[cfg(not(loom))]
+        crate::barrier::register();
+        Quiescence {
+            registry: Arc::new(Registry {
+                number: AtomicU64::new(1),
+                mutators: Mutex::new(Vec::new()),
+                pauses: Pauses::default(),
+            }),
+            retired: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Registers a state, offline.
+    pub fn register(&self, hooks: Box<dyn Hooks>) -> Mutator {
+        let mut mutators = lock(&self.registry.mutators);
+        // No exchange of a slot before the raising to this number is news to the state; later ones are waited for.
+        let shared = Arc::new(Shared::new(hooks, self.registry.number()));
+        mutators.push(shared.clone());
+        drop(mutators);
+        Mutator::new(shared, self.registry.clone())
+    }
+
+    /// The number now.
+    pub fn number(&self) -> u64 {
+        self.registry.number()
+    }
+
+    /// How many states there are.
+    pub fn mutators(&self) -> usize {
+        lock(&self.registry.mutators).len()
+    }
+
+    /// How long states were kept.
+    pub fn pauses(&self) -> &Pauses {
+        self.registry.pauses()
+    }
+
+    /// Queues what is in no slot any more, to be returned by a later [`Quiescence::collect`].
+    pub fn retire(&self, garbage: T) {
+        let mut retired = lock(&self.retired);
+        let number = self.registry.number.load(Ordering::Relaxed);
+        retired.push((number, garbage));
+    }
+
+    /// How many things wait to be freed.
+    pub fn pending(&self) -> usize {
+        lock(&self.retired).len()
+    }
+
+    /// Calls `f` with each thing that waits to be freed; it must not come back here.
+    pub fn for_each_pending(&self, mut f: impl FnMut(&T)) {
+        lock(&self.retired).iter().for_each(|(_, garbage)| f(garbage));
+    }
+
+    /// Raises the number, arms the polls of online states and speaks for offline ones. One thread at a time does this.
+    pub fn advance(&self) -> Advanced {
+        let mutators = lock(&self.registry.mutators);
+        let mut advanced = Advanced { number: self.raise(), ..Advanced::default() };
+        mutators.iter().for_each(|m| m.claim());
+        barrier::heavy();
+        // Those who run are let go before anyone is walked.
+        let mut offline = Vec::new();
+        for mutator in mutators.iter() {
+            if mutator.is_offline() {
+                offline.push(mutator);
+                continue;
+            }
+            mutator.end_claim();
+            mutator.hooks.arm();
+            advanced.armed += 1;
+        }
+        let mut pins = Pins::default();
+        for mutator in offline {
+            if mutated(Mutant::ClaimEndsEarly) {
+                mutator.end_claim();
+            }
+            mutator.walk(advanced.number, &mut pins);
+            mutator.end_claim();
+            advanced.walked += 1;
+        }
+        advanced
+    }
+
+    /// With the lock held, the exchange of a slot comes before the raising if its retirement took a smaller number.
+    fn raise(&self) -> u64 {
+        let _retired = lock(&self.retired);
+        let number = self.registry.number.load(Ordering::Relaxed) + 1;
+        self.registry.number.store(number, order(Mutant::NumberRaisedRelaxed, Ordering::Release));
+        number
+    }
+
+    /// Takes out what no state can be in any more: every one has reported a later number than the retirement's, and none has a frame in
+    /// it. The caller drops it, with no lock held. `seen` gets the ids in all reports, ascending.
+    pub fn collect(&self, mut seen: impl FnMut(&[CodeId])) -> Vec<T> {
+        // Held to the end: a state that registers later comes after all exchanges whose code is freed here.
+        let mutators = lock(&self.registry.mutators);
+        let (oldest, pins) = reports(&mutators);
+        seen(&pins);
+        let mut retired = lock(&self.retired);
+        let free = |(number, garbage): &mut (u64, T)| {
+            let later =
+                *number < oldest || *number == oldest && mutated(Mutant::SameNumberSuffices);
+            let pinned =
+                !mutated(Mutant::PinsIgnored) && pins.iter().any(|id| garbage.contains(*id));
+            later && !pinned
+        };
+        retired.extract_if(.., free).map(|(_, garbage)| garbage).collect()
+    }
+}
+
+/// The smallest number reported, and all pins.
+fn reports(mutators: &[Arc<Shared>]) -> (u64, Vec<CodeId>) {
+    // Without states, nobody is in anything.
+    let mut oldest = u64::MAX;
+    let mut pins = Vec::new();
+    for mutator in mutators {
+        let report = lock(&mutator.report);
+        oldest = if mutated(Mutant::OneStateSuffices) && oldest != u64::MAX {
+            oldest.max(report.number)
+        } else {
+            oldest.min(report.number)
+        };
+        pins.extend_from_slice(&report.pins);
+    }
+    pins.sort_unstable();
+    pins.dedup();
+    (oldest, pins)
+}

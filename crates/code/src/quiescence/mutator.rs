@@ -1,0 +1,197 @@
+//! A state as the reclaimer sees it: where it stands, whether it is claimed, and what it has announced.
+
+use std::sync::Arc;
+
+use super::{Pins, Registry};
+use crate::sync::{AtomicU32, Mutant, Mutex, Ordering, lock, mutated, order, yield_now};
+use crate::{CodeId, barrier};
+
+/// What the reclaimer asks of a state. It calls both with its lock held: they must not register or drop a [`Mutator`], retire code,
+/// nor wait for a state that may be entering.
+pub trait Hooks: Send + Sync {
+    /// Sets the bit of the poll word that makes the state announce soon (an atomic or, at least `Relaxed`). Called from
+    /// the reclaimer's thread at any time until the [`Mutator`] is dropped.
+    fn arm(&self);
+
+    /// Adds the code ids of the frames of the running stack and of each coroutine in its resume chain. Called from the
+    /// reclaimer's thread while the state is offline and claimed: its thread has left Lua, does not touch its stacks, and will wait before it enters again.
+    fn walk(&self, pins: &mut Pins);
+}
+
+/// What machine code may read and write to enter and leave by itself: as [`Mutator::enter`] and [`Mutator::leave`] do, and only
+/// on a target whose stores and loads are ordered like x86-64's.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Words {
+    /// [`Words::ONLINE`] or [`Words::OFFLINE`]; written by the state's thread only.
+    pub status: AtomicU32,
+    /// Not zero: the reclaimer may be walking the state. Written by the reclaimer only.
+    pub claimed: AtomicU32,
+}
+
+impl Words {
+    /// The state runs no Lua, and its thread does not touch its stacks.
+    pub const OFFLINE: u32 = 0;
+    /// The state runs Lua or touches its stacks.
+    pub const ONLINE: u32 = 1;
+}
+
+/// A state's last announcement, made by itself or on its behalf.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    /// The quiescence number it is good for.
+    pub(super) number: u64,
+    /// Ascending, each once.
+    pub(super) pins: Vec<CodeId>,
+}
+
+/// What the state and the reclaimer share.
+pub(super) struct Shared {
+    pub(super) words: Words,
+    pub(super) report: Mutex<Report>,
+    pub(super) hooks: Box<dyn Hooks>,
+}
+
+impl Shared {
+    pub(super) fn new(hooks: Box<dyn Hooks>, number: u64) -> Shared {
+        Shared {
+            words: Words { status: AtomicU32::new(Words::OFFLINE), claimed: AtomicU32::new(0) },
+            report: Mutex::new(Report { number, pins: Vec::new() }),
+            hooks,
+        }
+    }
+
+    pub(super) fn claim(&self) {
+        if !mutated(Mutant::NoClaim) {
+            self.words.claimed.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Is the claimed state offline, so that it will stay so until the claim ends?
+    pub(super) fn is_offline(&self) -> bool {
+        let ordering = order(Mutant::StatusReadRelaxed, Ordering::Acquire);
+        self.words.status.load(ordering) == Words::OFFLINE || mutated(Mutant::OnlineWalked)
+    }
+
+    pub(super) fn end_claim(&self) {
+        self.words.claimed.store(0, order(Mutant::ClaimEndRelaxed, Ordering::Release));
+    }
+
+    /// Announces `number` on behalf of a claimed offline state.
+    pub(super) fn walk(&self, number: u64, pins: &mut Pins) {
+        pins.clear();
+        if !mutated(Mutant::OfflineNotWalked) {
+            self.hooks.walk(pins);
+        }
+        self.announce(number, pins.finish());
+    }
+
+    pub(super) fn announce(&self, number: u64, pins: &[CodeId]) {
+        let mut report = lock(&self.report);
+        report.number = number;
+        report.pins.clear();
+        report.pins.extend_from_slice(pins);
+    }
+}
+
+/// A state's registration with the reclaimer; belongs to the thread that the state is on. Begins offline.
+///
+/// Dropping it ends the registration, and waits for a walk under way. It must be dropped offline, before the stacks that its hooks walk.
+pub struct Mutator {
+    shared: Arc<Shared>,
+    registry: Arc<Registry>,
+    scratch: Pins,
+}
+
+impl Mutator {
+    pub(super) fn new(shared: Arc<Shared>, registry: Arc<Registry>) -> Mutator {
+        Mutator { shared, registry, scratch: Pins::default() }
+    }
+
+    /// The words that machine code uses, at an address that is good as long as the mutator.
+    pub fn words(&self) -> &Words {
+        &self.shared.words
+    }
+
+    /// Does the state run Lua?
+    #[inline(always)]
+    pub fn is_online(&self) -> bool {
+        self.shared.words.status.load(Ordering::Relaxed) == Words::ONLINE
+    }
+
+    /// Enters Lua: before the state reads a slot or touches its stacks. Waits for a walk under way. Returns whether it
+    /// had to.
+    #[inline(always)]
+    pub fn enter(&self) -> bool {
+        let words = &self.shared.words;
+        words.status.store(Words::ONLINE, Ordering::Relaxed);
+        barrier::light();
+        let wait = self.is_claimed();
+        if wait {
+            self.wait_for_claim();
+        }
+        wait
+    }
+
+    #[inline(always)]
+    fn is_claimed(&self) -> bool {
+        let ordering = order(Mutant::ClaimReadRelaxed, Ordering::Acquire);
+        self.shared.words.claimed.load(ordering) != 0 && !mutated(Mutant::ClaimIgnored)
+    }
+
+    /// A walk takes microseconds, so waiting is spinning. The state is online meanwhile, which asks nothing of it but to announce
+    /// at its next poll.
+    #[cold]
+    fn wait_for_claim(&self) {
+        let pause = self.registry.pauses().start();
+        let mut spins = 0;
+        while self.is_claimed() {
+            spins += 1;
+            if spins < 64 && cfg!(not(loom)) {
+                std::hint::spin_loop();
+            } else {
+                yield_now();
+            }
+        }
+        self.registry.pauses().end(pause);
+    }
+
+    /// Leaves Lua: the thread does something that may take long, and until [`Mutator::enter`] it neither reads slots nor touches the stacks.
+    #[inline(always)]
+    pub fn leave(&self) {
+        let ordering = order(Mutant::LeaveRelaxed, Ordering::Release);
+        self.shared.words.status.store(Words::OFFLINE, ordering);
+    }
+
+    /// Runs `f` offline: for a host call that may block and does not touch the state. A panic in it enters again, too.
+    pub fn blocking<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Enter<'a>(&'a Mutator);
+        impl Drop for Enter<'_> {
+            fn drop(&mut self) {
+                self.0.enter();
+            }
+        }
+        self.leave();
+        let _enter = Enter(self);
+        f()
+    }
+
+    /// Announces, at a poll of an online state: `walk` adds the code ids of all frames of the running stack and of each
+    /// coroutine in its resume chain, the running frame included. No register may hold what a slot held before. Returns the number announced.
+    pub fn announce(&mut self, walk: impl FnOnce(&mut Pins)) -> u64 {
+        let pause = self.registry.pauses().start();
+        let number = self.registry.number();
+        self.scratch.clear();
+        walk(&mut self.scratch);
+        self.shared.announce(number, self.scratch.finish());
+        self.registry.pauses().end(pause);
+        number
+    }
+}
+
+impl Drop for Mutator {
+    fn drop(&mut self) {
+        self.leave();
+        self.registry.remove(&self.shared);
+    }
+}

@@ -1,0 +1,70 @@
+//! How long states are kept from running Lua by the reclaimer.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Number of classes; class `i` holds pauses below 2^i nanoseconds that the class before does not.
+const CLASSES: usize = 40;
+
+/// A histogram of pauses, in thread CPU time: from the start of an announcement or a wait for a claim to its end.
+#[derive(Debug)]
+pub struct Pauses {
+    classes: [AtomicU64; CLASSES],
+    max: AtomicU64,
+}
+
+impl Default for Pauses {
+    fn default() -> Pauses {
+        Pauses { classes: [const { AtomicU64::new(0) }; CLASSES], max: AtomicU64::new(0) }
+    }
+}
+
+impl Pauses {
+    /// The time at which a pause starts.
+    pub(super) fn start(&self) -> u64 {
+        cpu_time()
+    }
+
+    /// Notes a pause that started then.
+    pub(super) fn end(&self, start: u64) {
+        let nanoseconds = cpu_time().saturating_sub(start);
+        let class = (64 - nanoseconds.leading_zeros() as usize).min(CLASSES - 1);
+        self.classes[class].fetch_add(1, Relaxed);
+        self.max.fetch_max(nanoseconds, Relaxed);
+    }
+
+    /// How many pauses there were.
+    pub fn count(&self) -> u64 {
+        self.classes.iter().map(|c| c.load(Relaxed)).sum()
+    }
+
+    /// The longest, in nanoseconds.
+    pub fn max(&self) -> u64 {
+        self.max.load(Relaxed)
+    }
+
+    /// Nanoseconds that the given share (0 to 1) of the pauses did not exceed, rounded up to a power of two or the maximum.
+    pub fn quantile(&self, share: f64) -> u64 {
+        let wanted = (self.count() as f64 * share).ceil() as u64;
+        let mut seen = 0;
+        for (i, class) in self.classes.iter().enumerate() {
+            seen += class.load(Relaxed);
+            if seen >= wanted {
+                return (1u64 << i).min(self.max());
+            }
+        }
+        self.max()
+    }
+}
+
+#[cfg(all(unix, not(loom), not(miri)))]
+fn cpu_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a timespec to be written; the clock exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(any(not(unix), loom, miri))]
+fn cpu_time() -> u64 {
+    0
+}

@@ -1,0 +1,60 @@
+//! Why a method is not compiled.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Counter;
+
+/// Why a method stays in the interpreter, or with the code that it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The compiler panicked with this message.
+    Panic(Arc<str>),
+    /// The verifier rejected what the compiler made.
+    Verifier(Arc<str>),
+    /// Machine code could not be made, for this reason.
+    Backend(Arc<str>),
+    /// It is larger than what is compiled.
+    TooLarge,
+    /// It uses something that is not compiled.
+    Unsupported(&'static str),
+    /// There is no room for its code, even without the coldest methods'.
+    Exhausted,
+    /// It was compiled as often as it may be.
+    TooOften,
+}
+
+impl Refusal {
+    /// Under what it is counted.
+    pub fn counter(&self) -> Counter {
+        match self {
+            Refusal::Panic(_) => Counter::RefusedPanic,
+            Refusal::Verifier(_) => Counter::RefusedVerifier,
+            Refusal::Backend(_) => Counter::RefusedBackend,
+            Refusal::TooLarge => Counter::RefusedTooLarge,
+            Refusal::Unsupported(_) => Counter::RefusedUnsupported,
+            Refusal::Exhausted => Counter::RefusedExhausted,
+            Refusal::TooOften => Counter::RefusedTooOften,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Panic(message) => write!(f, "the compiler panicked: {message}"),
+            Refusal::Verifier(message) => write!(f, "the verifier rejected the code: {message}"),
+            Refusal::Backend(message) => write!(f, "no machine code: {message}"),
+            Refusal::TooLarge => f.write_str("too large"),
+            Refusal::Unsupported(what) => write!(f, "not compiled: {what}"),
+            Refusal::Exhausted => f.write_str("code memory exhausted"),
+            Refusal::TooOften => f.write_str("compiled too often"),
+        }
+    }
+}
+
+impl From<crate::Exhausted> for Refusal {
+    fn from(_: crate::Exhausted) -> Refusal {
+        Refusal::Exhausted
+    }
+}

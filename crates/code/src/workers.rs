@@ -1,0 +1,238 @@
+//! The threads that compile.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::queue::Queue;
+use crate::sync::{Mutex, MutexGuard, lock};
+
+/// What workers do. They share nothing but the queue: each has a context of its own.
+pub trait Compiler: Send + Sync + 'static {
+    /// What is to be compiled. Dropping it gives up.
+    type Job: Send + 'static;
+    /// What a thread keeps from job to job.
+    type Context: Send + 'static;
+
+    /// A fresh context.
+    fn context(&self) -> Self::Context;
+
+    /// Does a job. It clears the context itself.
+    fn compile(&self, context: &mut Self::Context, job: &mut Self::Job);
+
+    /// [`Compiler::compile`] panicked with this message; its context is gone.
+    fn panicked(&self, job: Self::Job, message: &str);
+}
+
+/// How many threads, and how they are.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// The most threads.
+    pub threads: usize,
+    /// Bytes of stack of each.
+    pub stack: usize,
+    /// How long dropping the workers waits for a job under way before it leaves it alone.
+    pub patience: Duration,
+}
+
+impl Default for WorkerOptions {
+    /// One thread on up to three cores, else a third of the cores.
+    fn default() -> WorkerOptions {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        WorkerOptions {
+            threads: (cores / 3).max(1),
+            stack: 2 << 20,
+            patience: Duration::from_secs(2),
+        }
+    }
+}
+
+/// A queue of jobs and the threads that do them, which are started when there is something to do.
+///
+/// Dropping it drops the jobs that wait, and waits for those under way, though not for ever.
+pub struct Workers<C: Compiler> {
+    shared: Arc<Shared<C>>,
+}
+
+struct Shared<C: Compiler> {
+    compiler: C,
+    options: WorkerOptions,
+    state: Mutex<State<C>>,
+    /// Something to do, or to stop for.
+    work: Condvar,
+    /// A job is done.
+    done: Condvar,
+}
+
+struct State<C: Compiler> {
+    queue: Queue<C::Job>,
+    /// Contexts of [`Workers::run_here`].
+    contexts: Vec<C::Context>,
+    closing: bool,
+    threads: usize,
+    idle: usize,
+    running: usize,
+}
+
+impl<C: Compiler> Workers<C> {
+    /// No threads yet.
+    pub fn new(compiler: C, options: WorkerOptions) -> Workers<C> {
+        let state = State {
+            queue: Queue::new(),
+            contexts: Vec::new(),
+            closing: false,
+            threads: 0,
+            idle: 0,
+            running: 0,
+        };
+        let state = Mutex::new(state);
+        let (work, done) = (Condvar::new(), Condvar::new());
+        Workers { shared: Arc::new(Shared { compiler, options, state, work, done }) }
+    }
+
+    /// What does the jobs.
+    pub fn compiler(&self) -> &C {
+        &self.shared.compiler
+    }
+
+    /// Queues a job; the higher its priority (hotness over size), the sooner it is done. If no thread can be started for it and none is there,
+    /// it is dropped, which gives up.
+    pub fn submit(&self, priority: u64, job: C::Job) {
+        let mut state = lock(&self.shared.state);
+        if state.idle <= state.queue.len() && state.threads < self.shared.options.threads {
+            self.start(&mut state);
+        }
+        if state.threads == 0 {
+            drop(state);
+            return drop(job);
+        }
+        state.queue.push(priority, job);
+        drop(state);
+        self.shared.work.notify_one();
+    }
+
+    fn start(&self, state: &mut MutexGuard<'_, State<C>>) {
+        let shared = self.shared.clone();
+        let thread = thread::Builder::new()
+            .name("perilune-jit".into())
+            .stack_size(self.shared.options.stack)
+            .spawn(move || work(&shared));
+        if thread.is_ok() {
+            state.threads += 1;
+        }
+    }
+
+    /// Does a job on this thread, now.
+    pub fn run_here(&self, job: C::Job) {
+        let context = lock(&self.shared.state).contexts.pop();
+        let context = context.unwrap_or_else(|| self.shared.compiler.context());
+        if let Some(context) = self.shared.run(context, job) {
+            lock(&self.shared.state).contexts.push(context);
+        }
+    }
+
+    /// Jobs that wait or are under way.
+    pub fn pending(&self) -> usize {
+        let state = lock(&self.shared.state);
+        state.queue.len() + state.running
+    }
+
+    /// Takes out the waiting jobs for which `out` holds.
+    pub fn cancel(&self, out: impl FnMut(&C::Job) -> bool) -> Vec<C::Job> {
+        let jobs = lock(&self.shared.state).queue.remove(out);
+        self.shared.done.notify_all();
+        jobs
+    }
+
+    /// Waits until no job waits or is under way. Not to be called by a job.
+    pub fn wait_idle(&self) {
+        let mut state = lock(&self.shared.state);
+        while state.queue.len() + state.running > 0 {
+            state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl<C: Compiler> Shared<C> {
+    /// Does a job; gives the context back unless the job panicked.
+    fn run(&self, mut context: C::Context, mut job: C::Job) -> Option<C::Context> {
+        let compile = AssertUnwindSafe(|| self.compiler.compile(&mut context, &mut job));
+        match catch_unwind(compile) {
+            Ok(()) => {
+                drop(job);
+                Some(context)
+            }
+            Err(payload) => {
+                // A report that panics as well is not made, and the thread goes on.
+                let report = || self.compiler.panicked(job, message(&*payload));
+                let _ = catch_unwind(AssertUnwindSafe(report));
+                None
+            }
+        }
+    }
+
+    /// Waits for a job. None: stop.
+    fn next(&self) -> Option<C::Job> {
+        let mut state = lock(&self.state);
+        loop {
+            if state.closing {
+                return None;
+            }
+            if let Some(job) = state.queue.pop() {
+                state.running += 1;
+                return Some(job);
+            }
+            state.idle += 1;
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+        }
+    }
+}
+
+/// A worker's life.
+fn work<C: Compiler>(shared: &Shared<C>) {
+    let mut context = None;
+    while let Some(job) = shared.next() {
+        let taken = context.take().unwrap_or_else(|| shared.compiler.context());
+        context = shared.run(taken, job);
+        lock(&shared.state).running -= 1;
+        shared.done.notify_all();
+    }
+    drop(context);
+    lock(&shared.state).threads -= 1;
+    shared.done.notify_all();
+}
+
+/// What a panic said.
+fn message(payload: &(dyn Any + Send)) -> &str {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (_, Some(text)) => text,
+        _ => "no message",
+    }
+}
+
+impl<C: Compiler> Drop for Workers<C> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.shared.state);
+        state.closing = true;
+        let jobs = state.queue.remove(|_| true);
+        drop(state);
+        drop(jobs);
+        self.shared.work.notify_all();
+        // One of the threads may be the one that drops the engine, and it cannot wait for itself.
+        if thread::current().name() == Some("perilune-jit") {
+            return;
+        }
+        let end = Instant::now() + self.shared.options.patience;
+        let mut state = lock(&self.shared.state);
+        while state.threads > 0 {
+            let Some(left) = end.checked_duration_since(Instant::now()) else { return };
+            let (guard, _) =
+                self.shared.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+            state = guard;
+        }
+    }
+}
