@@ -23,14 +23,8 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Lets other threads go on.
-#[cfg(not(loom))]
 pub fn yield_now() {
     std::thread::yield_now();
-}
-/// Lets other threads go on.
-#[cfg(loom)]
-pub fn yield_now() {
-    loom::thread::yield_now();
 }
 
 /// A way to break the protocol. The model must fail with each of them.
@@ -70,6 +64,8 @@ pub enum Mutant {
     PinsIgnored,
     /// One state's announcement is enough.
     OneStateSuffices,
+    /// A state may register between the reading of reports and the freeing.
+    RegistryUnlocked,
     /// The slot is exchanged without releasing the code.
     PublishRelaxed,
     /// The slot is read without acquiring the code.
@@ -78,7 +74,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 19] = [
+    pub const ALL: [Mutant; 20] = [
         Mutant::NoLightBarrier,
         Mutant::NoHeavyBarrier,
         Mutant::NoClaim,
@@ -96,6 +92,7 @@ impl Mutant {
         Mutant::SameNumberSuffices,
         Mutant::PinsIgnored,
         Mutant::OneStateSuffices,
+        Mutant::RegistryUnlocked,
         Mutant::PublishRelaxed,
         Mutant::CallRelaxed,
     ];

@@ -35,6 +35,11 @@ impl Registry {
         &self.pauses
     }
 
+    /// Claims end before the advance that made them does.
+    fn wait_for_advance(&self) {
+        drop(lock(&self.mutators));
+    }
+
     fn remove(&self, shared: &Arc<Shared>) {
         lock(&self.mutators).retain(|m| !Arc::ptr_eq(m, shared));
     }
@@ -171,6 +176,7 @@ impl<T: Retired> Quiescence<T> {
         let mutators = lock(&self.registry.mutators);
         let (oldest, pins) = reports(&mutators);
         seen(&pins);
+        let _mutators = (!mutated(Mutant::RegistryUnlocked)).then_some(mutators);
         let mut retired = lock(&self.retired);
         let free = |(number, garbage): &mut (u64, T)| {
             let later =

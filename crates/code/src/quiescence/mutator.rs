@@ -139,18 +139,20 @@ impl Mutator {
         self.shared.words.claimed.load(ordering) != 0 && !mutated(Mutant::ClaimIgnored)
     }
 
-    /// A walk takes microseconds, so waiting is spinning. The state is online meanwhile, which asks nothing of it but to announce
-    /// at its next poll.
+    /// A walk takes microseconds, so waiting is spinning at first. The state is online meanwhile, which asks nothing of it but to
+    /// announce at its next poll.
     #[cold]
     fn wait_for_claim(&self) {
         let pause = self.registry.pauses().start();
-        let mut spins = 0;
+        let mut turns = 0;
         while self.is_claimed() {
-            spins += 1;
-            if spins < 64 && cfg!(not(loom)) {
-                std::hint::spin_loop();
-            } else {
-                yield_now();
+            turns += 1;
+            match turns {
+                // The model does not spin: it would have to try every number of turns.
+                _ if cfg!(loom) => self.registry.wait_for_advance(),
+                0..64 => std::hint::spin_loop(),
+                64..128 => yield_now(),
+                _ => self.registry.wait_for_advance(),
             }
         }
         self.registry.pauses().end(pause);

@@ -1,0 +1,430 @@
+//! The model of the protocol, for `RUSTFLAGS="--cfg loom" cargo test -p perilune-code --test loom --release`.
+//!
+//! It runs the crate's own `Quiescence`, `Mutator` and `EntrySlot`, with a word for the code. Running code reads the word, publishing and freeing
+//! write it; a state's frames are a word that it writes and that walks read. The model checker complains about a read and a write that nothing
+//! orders, and the model about a freed word. Each mutant of the protocol must make some scenario fail.
+#![cfg(loom)]
+
+use std::process::Command;
+use std::sync::Arc;
+
+use loom::cell::UnsafeCell;
+use loom::thread;
+use perilune_code::quiescence::{Quiescence, Retired};
+use perilune_code::sync::{Mutant, choose, mutated};
+use perilune_code::{CodeId, EntrySlot, Hooks, Mutator, Pins};
+
+/// The code of a version: `Some` from publishing to freeing.
+struct Code {
+    id: CodeId,
+    word: UnsafeCell<Option<u32>>,
+}
+
+// SAFETY: the checker looks at every access.
+unsafe impl Send for Code {}
+unsafe impl Sync for Code {}
+
+impl Code {
+    fn new(id: u32) -> Arc<Code> {
+        Arc::new(Code { id: CodeId::from_raw(id), word: UnsafeCell::new(None) })
+    }
+    fn write(&self, word: Option<u32>) {
+        // SAFETY: checked by the model.
+        self.word.with_mut(|p| unsafe { *p = word });
+    }
+    /// Runs it.
+    fn run(&self) {
+        // SAFETY: checked by the model.
+        let word = self.word.with(|p| unsafe { *p });
+        assert_eq!(word, Some(self.id.raw()), "freed code runs");
+    }
+}
+
+/// A version that waits to be freed.
+struct Garbage(Arc<Code>);
+
+impl Retired for Garbage {
+    fn contains(&self, id: CodeId) -> bool {
+        self.0.id == id
+    }
+}
+
+/// What a state's frames are in.
+struct Frames(UnsafeCell<Option<CodeId>>);
+
+// SAFETY: the checker looks at every access.
+unsafe impl Send for Frames {}
+unsafe impl Sync for Frames {}
+
+impl Frames {
+    fn set(&self, id: Option<CodeId>) {
+        // SAFETY: checked by the model.
+        self.0.with_mut(|p| unsafe { *p = id });
+    }
+    fn list(&self, pins: &mut Pins) {
+        // SAFETY: checked by the model.
+        if let Some(id) = self.0.with(|p| unsafe { *p }) {
+            pins.add(id);
+        }
+    }
+}
+
+struct Walk(Arc<Frames>);
+
+impl Hooks for Walk {
+    // The states of the model poll when the scenario says so.
+    fn arm(&self) {}
+    fn walk(&self, pins: &mut Pins) {
+        self.0.list(pins);
+    }
+}
+
+/// One slot that holds the old version, a new version, and the protocol.
+struct World {
+    quiescence: Quiescence<Garbage>,
+    slot: EntrySlot,
+    old: Arc<Code>,
+    new: Arc<Code>,
+}
+
+impl World {
+    fn new() -> Arc<World> {
+        let (old, new) = (Code::new(100), Code::new(101));
+        old.write(Some(100));
+        let slot = EntrySlot::new(Arc::as_ptr(&old).cast());
+        Arc::new(World { quiescence: Quiescence::new(), slot, old, new })
+    }
+
+    fn state(self: &Arc<World>) -> State {
+        let frames = Arc::new(Frames(UnsafeCell::new(None)));
+        let mutator = self.quiescence.register(Box::new(Walk(frames.clone())));
+        State { world: self.clone(), mutator, frames }
+    }
+
+    /// Publishes the new version and retires the old.
+    fn replace(&self) {
+        self.new.write(Some(101));
+        let exchange = || {
+            let (old, new) = (Arc::as_ptr(&self.old).cast(), Arc::as_ptr(&self.new).cast());
+            assert!(self.slot.exchange(old, new), "nobody else changes the slot");
+        };
+        let retire = || self.quiescence.retire(Garbage(self.old.clone()));
+        if mutated(Mutant::RetiredBeforeUnlinked) {
+            retire();
+            exchange();
+        } else {
+            exchange();
+            retire();
+        }
+    }
+
+    /// Advances and frees what is free at once, or after what states have announced meanwhile.
+    fn reclaim(&self) {
+        self.quiescence.advance();
+        self.free();
+    }
+
+    fn free(&self) {
+        for Garbage(code) in self.quiescence.collect(|_| ()) {
+            code.write(None);
+        }
+    }
+}
+
+/// A state, on its thread.
+struct State {
+    world: Arc<World>,
+    mutator: Mutator,
+    frames: Arc<Frames>,
+}
+
+impl State {
+    /// Loads the slot, as a call does.
+    fn load(&self) -> &Code {
+        // SAFETY: the slot holds one of the world's versions.
+        unsafe { &*self.world.slot.target().cast::<Code>() }
+    }
+    /// Calls through the slot, without anything in between.
+    fn call(&self) {
+        let code = self.load();
+        self.frames.set(Some(code.id));
+        code.run();
+        self.frames.set(None);
+    }
+    /// Calls, does something in the middle of the frame, and returns into it.
+    fn call_with(&mut self, middle: impl FnOnce(&mut State)) {
+        let code = std::ptr::from_ref(self.load());
+        // SAFETY: the world outlives the state.
+        let code = unsafe { &*code };
+        self.frames.set(Some(code.id));
+        middle(self);
+        code.run();
+        self.frames.set(None);
+    }
+    fn poll(&mut self) {
+        let State { mutator, frames, .. } = self;
+        mutator.announce(|pins| frames.list(pins));
+    }
+    fn enter(&self) {
+        self.mutator.enter();
+    }
+    fn leave(&self) {
+        self.mutator.leave();
+    }
+}
+
+fn spawn(f: impl FnOnce() + 'static) -> thread::JoinHandle<()> {
+    thread::spawn(f)
+}
+
+/// A state enters and calls, while the other thread replaces and reclaims.
+fn entering() {
+    let world = World::new();
+    let state = world.state();
+    let state = spawn(move || {
+        state.enter();
+        state.call();
+        state.leave();
+        std::mem::forget(state);
+    });
+    world.replace();
+    world.reclaim();
+    state.join().expect("it ends");
+}
+
+/// A state calls, polls and calls.
+fn polling() {
+    let world = World::new();
+    let mut state = world.state();
+    let state = spawn(move || {
+        state.enter();
+        state.call();
+        state.poll();
+        state.call();
+        std::mem::forget(state);
+    });
+    world.replace();
+    world.reclaim();
+    world.free();
+    state.join().expect("it ends");
+}
+
+/// A state polls in the middle of a frame and returns into it.
+fn pinning() {
+    let world = World::new();
+    let mut state = world.state();
+    let state = spawn(move || {
+        state.enter();
+        state.call_with(State::poll);
+        std::mem::forget(state);
+    });
+    world.replace();
+    world.reclaim();
+    world.free();
+    state.join().expect("it ends");
+}
+
+/// A state blocks in a host call in the middle of a frame, and returns into it.
+fn blocking() {
+    let world = World::new();
+    let mut state = world.state();
+    let state = spawn(move || {
+        state.enter();
+        state.call_with(|state| {
+            state.leave();
+            state.enter();
+        });
+        std::mem::forget(state);
+    });
+    world.replace();
+    world.reclaim();
+    state.join().expect("it ends");
+}
+
+/// The reclaimer is not the one who replaces.
+fn publishing() {
+    let world = World::new();
+    let mut state = world.state();
+    let publisher = world.clone();
+    let publisher = spawn(move || publisher.replace());
+    let state = spawn(move || {
+        state.enter();
+        state.poll();
+        state.call();
+        std::mem::forget(state);
+    });
+    world.reclaim();
+    world.free();
+    publisher.join().expect("it ends");
+    state.join().expect("it ends");
+}
+
+/// Two states: one polls, the other blocks in a frame.
+fn two_states() {
+    let world = World::new();
+    let (mut one, mut two) = (world.state(), world.state());
+    let one = spawn(move || {
+        one.enter();
+        one.poll();
+        one.call();
+        std::mem::forget(one);
+    });
+    let two = spawn(move || {
+        two.enter();
+        two.call_with(|state| {
+            state.leave();
+            state.enter();
+        });
+        std::mem::forget(two);
+    });
+    world.replace();
+    world.reclaim();
+    world.free();
+    one.join().expect("it ends");
+    two.join().expect("it ends");
+}
+
+/// A state is registered and enters, while another thread replaces and a third reclaims.
+fn registering() {
+    let world = World::new();
+    let (publisher, other) = (world.clone(), world.clone());
+    let publisher = spawn(move || publisher.replace());
+    let state = spawn(move || {
+        let state = other.state();
+        state.enter();
+        state.call();
+        std::mem::forget(state);
+    });
+    world.free();
+    world.reclaim();
+    publisher.join().expect("it ends");
+    state.join().expect("it ends");
+}
+
+/// The registration of a state ends while another thread reclaims; its frames are gone then.
+fn unregistering() {
+    let world = World::new();
+    let state = world.state();
+    let state = spawn(move || {
+        state.enter();
+        state.call();
+        let State { mutator, frames, .. } = state;
+        drop(mutator);
+        frames.set(Some(CodeId::FIRST));
+    });
+    world.replace();
+    world.reclaim();
+    state.join().expect("it ends");
+}
+
+/// All scenarios, each with how many times a thread is preempted at most.
+const SCENARIOS: [(&str, fn(), usize); 8] = [
+    ("entering", entering, 4),
+    ("polling", polling, 4),
+    ("pinning", pinning, 4),
+    ("blocking", blocking, 4),
+    ("unregistering", unregistering, 4),
+    ("registering", registering, 3),
+    ("publishing", publishing, 3),
+    ("two states", two_states, 3),
+];
+
+fn check(scenario: fn(), preemptions: usize) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(preemptions);
+    model.check(scenario);
+}
+
+/// Runs the scenarios with the mutant that the environment names, and ends when one fails; not of use by itself.
+#[test]
+#[ignore = "a part of other tests"]
+fn chosen_mutant() {
+    let name = std::env::var("MUTANT").expect("a mutant is named");
+    let named = |m: &&Mutant| format!("{m:?}") == name;
+    choose(Mutant::ALL.iter().find(named).copied());
+    for (name, scenario, preemptions) in SCENARIOS {
+        println!("scenario {name}");
+        check(scenario, preemptions);
+    }
+}
+
+/// What the model says with this mutant; in a process of its own, since a failing model may abort.
+fn failure(mutant: Mutant) -> String {
+    let output = Command::new(std::env::current_exe().expect("this is a file"))
+        .args(["--exact", "chosen_mutant", "--ignored", "--nocapture"])
+        .env("MUTANT", format!("{mutant:?}"))
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("it can be run");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success(), "the model passes with {mutant:?}");
+    let scenario = said.lines().filter(|l| l.starts_with("scenario")).next_back().unwrap_or("");
+    // Later panics are consequences.
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines = error.lines().skip_while(|l| !l.contains("panicked at")).skip(1).take(3);
+    let message = lines.collect::<Vec<_>>().join(" ");
+    println!("{mutant:?} fails in {scenario}: {message}");
+    message
+}
+
+macro_rules! protocol {
+    ($($name:ident = $scenario:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            let (_, scenario, preemptions) = SCENARIOS[$scenario];
+            check(scenario, preemptions);
+        })*
+    };
+}
+
+protocol! {
+    protocol_entering = 0;
+    protocol_polling = 1;
+    protocol_pinning = 2;
+    protocol_blocking = 3;
+    protocol_unregistering = 4;
+    protocol_registering = 5;
+    protocol_publishing = 6;
+    protocol_two_states = 7;
+}
+
+macro_rules! mutants {
+    ($($name:ident = $mutant:ident;)*) => {
+        const TESTED: &[Mutant] = &[$(Mutant::$mutant,)*];
+
+        $(#[test]
+        fn $name() {
+            let message = failure(Mutant::$mutant);
+            let expected = ["freed code runs", "Causality violation"];
+            assert!(expected.iter().any(|e| message.contains(e)), "{message}");
+        })*
+    };
+}
+
+mutants! {
+    mutant_no_light_barrier = NoLightBarrier;
+    mutant_no_heavy_barrier = NoHeavyBarrier;
+    mutant_no_claim = NoClaim;
+    mutant_claim_ignored = ClaimIgnored;
+    mutant_claim_ends_early = ClaimEndsEarly;
+    mutant_claim_end_relaxed = ClaimEndRelaxed;
+    mutant_claim_read_relaxed = ClaimReadRelaxed;
+    mutant_leave_relaxed = LeaveRelaxed;
+    mutant_status_read_relaxed = StatusReadRelaxed;
+    mutant_online_walked = OnlineWalked;
+    mutant_offline_not_walked = OfflineNotWalked;
+    mutant_number_raised_relaxed = NumberRaisedRelaxed;
+    mutant_number_read_relaxed = NumberReadRelaxed;
+    mutant_retired_before_unlinked = RetiredBeforeUnlinked;
+    mutant_same_number_suffices = SameNumberSuffices;
+    mutant_pins_ignored = PinsIgnored;
+    mutant_one_state_suffices = OneStateSuffices;
+    mutant_registry_unlocked = RegistryUnlocked;
+    mutant_publish_relaxed = PublishRelaxed;
+    mutant_call_relaxed = CallRelaxed;
+}
+
+#[test]
+fn every_mutant_has_its_test() {
+    assert_eq!(TESTED, Mutant::ALL);
+}
