@@ -31,7 +31,7 @@ pub struct Options {
     /// How long a reservation waits for memory that is about to be freed.
     pub patience: Duration,
     /// Which versions to keep when memory is short: the coldest go first. None: those seen in a frame most recently
-    /// ([`Version::last_seen`]). Called with the map of all code locked.
+    /// ([`Version::last_seen`]).
     pub hotness: Option<Hotness>,
 }
 
@@ -273,6 +273,7 @@ impl CodeSpace {
             self.stats.count(Counter::Published);
             Some(module)
         } else {
+            self.stats.count(Counter::Discarded);
             self.free(&module);
             None
         };

@@ -33,6 +33,8 @@ counters! {
     Swapped = "versions swapped",
     /// Results that came too late for their method.
     Late = "late results",
+    /// Modules all of whose members came too late.
+    Discarded = "modules discarded",
     /// Modules retired.
     Retired = "modules retired",
     /// Retired since a member was replaced by a newer version.

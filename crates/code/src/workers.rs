@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::queue::Queue;
@@ -71,6 +71,9 @@ struct State<C: Compiler> {
     /// Contexts of [`Workers::run_here`].
     contexts: Vec<C::Context>,
     closing: bool,
+    /// All that were started.
+    handles: Vec<JoinHandle<()>>,
+    /// How many have not ended.
     threads: usize,
     idle: usize,
     running: usize,
@@ -83,6 +86,7 @@ impl<C: Compiler> Workers<C> {
             queue: Queue::new(),
             contexts: Vec::new(),
             closing: false,
+            handles: Vec::new(),
             threads: 0,
             idle: 0,
             running: 0,
@@ -119,7 +123,8 @@ impl<C: Compiler> Workers<C> {
             .name("perilune-jit".into())
             .stack_size(self.shared.options.stack)
             .spawn(move || work(&shared));
-        if thread.is_ok() {
+        if let Ok(handle) = thread {
+            state.handles.push(handle);
             state.threads += 1;
         }
     }
@@ -222,17 +227,152 @@ impl<C: Compiler> Drop for Workers<C> {
         drop(state);
         drop(jobs);
         self.shared.work.notify_all();
-        // One of the threads may be the one that drops the engine, and it cannot wait for itself.
-        if thread::current().name() == Some("perilune-jit") {
+        self.shared.wait_for_end();
+    }
+}
+
+impl<C: Compiler> Shared<C> {
+    /// Waits until all threads have ended, or patience has. A thread does not wait for itself, should its job drop the engine.
+    fn wait_for_end(&self) {
+        let end = Instant::now() + self.options.patience;
+        let mut state = lock(&self.state);
+        let handles = std::mem::take(&mut state.handles);
+        if handles.iter().any(|h| h.thread().id() == thread::current().id()) {
             return;
         }
-        let end = Instant::now() + self.shared.options.patience;
-        let mut state = lock(&self.shared.state);
         while state.threads > 0 {
             let Some(left) = end.checked_duration_since(Instant::now()) else { return };
             let (guard, _) =
-                self.shared.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+                self.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
             state = guard;
         }
+        drop(state);
+        for handle in handles {
+            // They have nothing left to do; what a panicking destructor said was said.
+            let _ = handle.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    /// A job says what it is when it is done, after it has waited for what it is to wait for.
+    struct Job {
+        name: &'static str,
+        wait: Option<Receiver<()>>,
+        drop: Option<Workers<Test>>,
+    }
+
+    struct Test {
+        said: Mutex<Sender<String>>,
+    }
+
+    impl Compiler for Test {
+        type Job = Job;
+        type Context = usize;
+
+        fn context(&self) -> usize {
+            0
+        }
+        fn compile(&self, context: &mut usize, job: &mut Job) {
+            if let Some(wait) = &job.wait {
+                let _ = wait.recv();
+            }
+            drop(job.drop.take());
+            assert!(!job.name.starts_with('!'), "{}", job.name);
+            *context += 1;
+            lock(&self.said).send(format!("{}{context}", job.name)).expect("the test listens");
+        }
+        fn panicked(&self, job: Job, message: &str) {
+            assert_eq!(job.name, message);
+            lock(&self.said).send(message.to_owned()).expect("the test listens");
+        }
+    }
+
+    fn job(name: &'static str) -> Job {
+        Job { name, wait: None, drop: None }
+    }
+
+    fn blocked(name: &'static str) -> (Job, Sender<()>) {
+        let (send, wait) = channel();
+        (Job { name, wait: Some(wait), drop: None }, send)
+    }
+
+    fn workers(patience: Duration) -> (Workers<Test>, Receiver<String>) {
+        let (send, said) = channel();
+        let test = Test { said: Mutex::new(send) };
+        let options = WorkerOptions { threads: 1, patience, ..WorkerOptions::default() };
+        (Workers::new(test, options), said)
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn by_priority_and_after_panics() {
+        let (workers, said) = workers(LONG);
+        let (first, go) = blocked("a");
+        workers.submit(0, first);
+        while lock(&workers.shared.state).running == 0 {
+            thread::yield_now();
+        }
+        for (priority, name) in [(1, "b"), (3, "!c"), (2, "d"), (2, "e"), (9, "f")] {
+            workers.submit(priority, job(name));
+        }
+        assert_eq!(workers.pending(), 6);
+        assert_eq!(workers.cancel(|job| job.name == "e").len(), 1);
+        workers.run_here(job("here"));
+        workers.run_here(job("!here"));
+        go.send(()).expect("it waits");
+        workers.wait_idle();
+        let order: Vec<String> = said.try_iter().collect();
+        assert_eq!(order, ["here1", "!here", "a1", "f2", "!c", "d1", "b2"]);
+    }
+
+    #[test]
+    fn dropping_waits_for_the_job_under_way_only() {
+        let (workers, said) = workers(LONG);
+        let (first, go) = blocked("a");
+        workers.submit(0, first);
+        workers.submit(0, job("b"));
+        while lock(&workers.shared.state).running == 0 {
+            thread::yield_now();
+        }
+        let ender = thread::spawn(move || drop(workers));
+        go.send(()).expect("it waits");
+        ender.join().expect("it ends");
+        let order: Vec<String> = said.iter().collect();
+        assert!(order == ["a1"] || order == ["a1", "b2"], "{order:?}");
+    }
+
+    #[test]
+    fn dropping_does_not_wait_for_ever() {
+        let (workers, _said) = workers(Duration::from_millis(5));
+        let (first, go) = blocked("a");
+        workers.submit(0, first);
+        while lock(&workers.shared.state).running == 0 {
+            thread::yield_now();
+        }
+        drop(workers);
+        drop(go);
+    }
+
+    #[test]
+    fn a_job_drops_the_workers() {
+        let (workers, said) = workers(LONG);
+        let shared = workers.shared.clone();
+        let (mut last, go) = blocked("a");
+        let mut state = lock(&shared.state);
+        last.drop = Some(workers);
+        let workers = last.drop.as_ref().expect("it is there");
+        workers.start(&mut state);
+        state.queue.push(0, last);
+        drop(state);
+        shared.work.notify_one();
+        drop(go);
+        drop(shared);
+        assert_eq!(said.iter().collect::<Vec<_>>(), ["a1"], "and the compiler is dropped");
     }
 }
