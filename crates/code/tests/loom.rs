@@ -22,6 +22,7 @@ struct Code {
 
 // SAFETY: the checker looks at every access.
 unsafe impl Send for Code {}
+// SAFETY: as above.
 unsafe impl Sync for Code {}
 
 impl Code {
@@ -54,6 +55,7 @@ struct Frames(UnsafeCell<Option<CodeId>>);
 
 // SAFETY: the checker looks at every access.
 unsafe impl Send for Frames {}
+// SAFETY: as above.
 unsafe impl Sync for Frames {}
 
 impl Frames {

@@ -125,7 +125,7 @@ impl Compiler for Groups {
     fn compile(&self, context: &mut u32, job: &mut Vec<Ticket>) {
         *context += 1;
         let value = self.value.fetch_add(16, Relaxed);
-        assert!(value / 16 % 50 != 0, "now and then");
+        assert!(!(value / 16).is_multiple_of(50), "now and then");
         let tickets = std::mem::take(job);
         drop(compile_together(tickets, value));
     }

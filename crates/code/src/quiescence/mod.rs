@@ -7,6 +7,8 @@
 mod mutator;
 mod pauses;
 mod pins;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::CodeId;
 /// Collects the code ids of a state's frames. Ids that name no machine code are left out, repetitions are kept down.
 #[derive(Debug, Default)]
 pub struct Pins {
-    ids: Vec<CodeId>,
+    pub(super) ids: Vec<CodeId>,
     /// A small cache of ids seen, so that deep recursion costs no memory.
     recent: [u32; Pins::RECENT],
 }

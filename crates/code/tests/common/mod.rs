@@ -87,11 +87,13 @@ pub struct Frames(UnsafeCell<Vec<CodeId>>);
 
 // SAFETY: the protocol under test keeps writers and walks apart.
 unsafe impl Send for Frames {}
+// SAFETY: as above.
 unsafe impl Sync for Frames {}
 
 impl Frames {
     #[allow(clippy::mut_from_ref)]
     unsafe fn get(&self) -> &mut Vec<CodeId> {
+        // SAFETY: the caller is the state's thread while it is online, or walks it while it is claimed.
         unsafe { &mut *self.0.get() }
     }
 }
