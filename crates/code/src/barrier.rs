@@ -29,17 +29,21 @@ pub(crate) fn light() {
     fence(SeqCst);
 }
 
-/// The reclaimer's half: between the store of the claims and the loads of the statuses.
-pub(crate) fn heavy() {
+/// The reclaimer's half: between the store of the claims and the loads of the statuses. False: the system failed, and nothing is
+/// known of the statuses.
+#[must_use]
+pub(crate) fn heavy() -> bool {
     if mutated(Mutant::NoHeavyBarrier) {
-        return;
+        return true;
     }
     fence(SeqCst);
     #[cfg(not(loom))]
     if EXPEDITED.load(Relaxed) {
-        membarrier::expedited();
+        let done = membarrier::expedited();
         fence(SeqCst);
+        return done;
     }
+    true
 }
 
 /// Asks the kernel for the barriers; to be called before the first state is registered. Says which it gave: whether states enter without a
@@ -59,6 +63,7 @@ pub fn register() -> (bool, bool) {
 #[cfg(not(loom))]
 pub fn sync_cores() {
     if SYNC_CORE.load(Relaxed) {
+        // If a registered call fails, what is left is the coherence of instruction caches that x86-64 promises.
         membarrier::sync_core();
     }
 }
@@ -80,11 +85,11 @@ mod membarrier {
     pub(super) fn register_sync_core() -> bool {
         call(REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
     }
-    pub(super) fn expedited() {
-        assert!(call(PRIVATE_EXPEDITED), "a registered membarrier failed");
+    pub(super) fn expedited() -> bool {
+        call(PRIVATE_EXPEDITED)
     }
-    pub(super) fn sync_core() {
-        assert!(call(PRIVATE_EXPEDITED_SYNC_CORE), "a registered membarrier failed");
+    pub(super) fn sync_core() -> bool {
+        call(PRIVATE_EXPEDITED_SYNC_CORE)
     }
 }
 
@@ -97,6 +102,10 @@ mod membarrier {
     pub(super) fn register_sync_core() -> bool {
         false
     }
-    pub(super) fn expedited() {}
-    pub(super) fn sync_core() {}
+    pub(super) fn expedited() -> bool {
+        false
+    }
+    pub(super) fn sync_core() -> bool {
+        false
+    }
 }

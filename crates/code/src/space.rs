@@ -419,7 +419,8 @@ impl CodeSpace {
             ("bytes retired", self.retired_bytes() as u64),
             ("bytes free", usage.free as u64),
             ("bytes peak", usage.peak as u64),
-            ("pauses", pauses.count()),
+            ("announcements", pauses.count() - pauses.waits()),
+            ("waits for a walk", pauses.waits()),
             ("pause ns, 99th percentile", pauses.quantile(0.99)),
             ("pause ns, maximum", pauses.max()),
         ]);

@@ -13,7 +13,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use mutator::{Hooks, Mutator, Words};
-pub use pauses::Pauses;
+pub use pauses::{Pause, Pauses};
 pub use pins::Pins;
 
 use crate::sync::{AtomicU64, Mutant, Mutex, Ordering, lock, mutated, order};
@@ -139,11 +139,12 @@ impl<T: Retired> Quiescence<T> {
         let mutators = lock(&self.registry.mutators);
         let mut advanced = Advanced { number: self.raise(), ..Advanced::default() };
         mutators.iter().for_each(|m| m.claim());
-        barrier::heavy();
+        // Without the barrier every state counts as online.
+        let sure = barrier::heavy();
         // Those who run are let go before anyone is walked.
         let mut offline = Vec::new();
         for mutator in mutators.iter() {
-            if mutator.is_offline() {
+            if sure && mutator.is_offline() {
                 offline.push(mutator);
                 continue;
             }

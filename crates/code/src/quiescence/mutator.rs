@@ -1,8 +1,10 @@
 //! A state as the reclaimer sees it: where it stands, whether it is claimed, and what it has announced.
 
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{Pins, Registry};
+use super::{Pause, Pins, Registry};
 use crate::sync::{AtomicU32, Mutant, Mutex, Ordering, lock, mutated, order, yield_now};
 use crate::{CodeId, barrier};
 
@@ -101,11 +103,13 @@ pub struct Mutator {
     shared: Arc<Shared>,
     registry: Arc<Registry>,
     scratch: Pins,
+    /// One thread at a time.
+    not_sync: PhantomData<Cell<()>>,
 }
 
 impl Mutator {
     pub(super) fn new(shared: Arc<Shared>, registry: Arc<Registry>) -> Mutator {
-        Mutator { shared, registry, scratch: Pins::default() }
+        Mutator { shared, registry, scratch: Pins::default(), not_sync: PhantomData }
     }
 
     /// The words that machine code uses, at an address that is good as long as the mutator.
@@ -155,7 +159,7 @@ impl Mutator {
                 _ => self.registry.wait_for_advance(),
             }
         }
-        self.registry.pauses().end(pause);
+        self.registry.pauses().end(Pause::Wait, pause);
     }
 
     /// Leaves Lua: the thread does something that may take long, and until [`Mutator::enter`] it neither reads slots nor touches the stacks.
@@ -178,7 +182,7 @@ impl Mutator {
         f()
     }
 
-    /// Announces, at a poll of an online state: `walk` adds the code ids of all frames of the running stack and of each
+    /// Announces, at a poll of an online state that has cleared the bit that [`Hooks::arm`] sets: `walk` adds the code ids of all frames of the running stack and of each
     /// coroutine in its resume chain, the running frame included. No register may hold what a slot held before. Returns the number announced.
     pub fn announce(&mut self, walk: impl FnOnce(&mut Pins)) -> u64 {
         let pause = self.registry.pauses().start();
@@ -186,7 +190,7 @@ impl Mutator {
         self.scratch.clear();
         walk(&mut self.scratch);
         self.shared.announce(number, self.scratch.finish());
-        self.registry.pauses().end(pause);
+        self.registry.pauses().end(Pause::Announcement, pause);
         number
     }
 }

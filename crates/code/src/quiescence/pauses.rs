@@ -5,16 +5,27 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Number of classes; class `i` holds pauses below 2^i nanoseconds that the class before does not.
 const CLASSES: usize = 40;
 
+/// For what a state pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// To announce.
+    Announcement,
+    /// For the walk of its stacks, as it enters.
+    Wait,
+}
+
 /// A histogram of pauses, in thread CPU time: from the start of an announcement or a wait for a claim to its end.
 #[derive(Debug)]
 pub struct Pauses {
     classes: [AtomicU64; CLASSES],
     max: AtomicU64,
+    waits: AtomicU64,
 }
 
 impl Default for Pauses {
     fn default() -> Pauses {
-        Pauses { classes: [const { AtomicU64::new(0) }; CLASSES], max: AtomicU64::new(0) }
+        let classes = [const { AtomicU64::new(0) }; CLASSES];
+        Pauses { classes, max: AtomicU64::new(0), waits: AtomicU64::new(0) }
     }
 }
 
@@ -25,16 +36,24 @@ impl Pauses {
     }
 
     /// Notes a pause that started then.
-    pub(super) fn end(&self, start: u64) {
+    pub(super) fn end(&self, pause: Pause, start: u64) {
         let nanoseconds = cpu_time().saturating_sub(start);
         let class = (64 - nanoseconds.leading_zeros() as usize).min(CLASSES - 1);
         self.classes[class].fetch_add(1, Relaxed);
         self.max.fetch_max(nanoseconds, Relaxed);
+        if pause == Pause::Wait {
+            self.waits.fetch_add(1, Relaxed);
+        }
     }
 
     /// How many pauses there were.
     pub fn count(&self) -> u64 {
         self.classes.iter().map(|c| c.load(Relaxed)).sum()
+    }
+
+    /// How many of them were waits for a walk; the others were announcements.
+    pub fn waits(&self) -> u64 {
+        self.waits.load(Relaxed)
     }
 
     /// The longest, in nanoseconds.

@@ -160,6 +160,14 @@ impl State {
         self.mutator.announce(|pins| frames.iter().for_each(|id| pins.add(*id)));
     }
 
+    /// Begins with frames.
+    pub fn preset(&mut self, ids: impl Iterator<Item = CodeId>) {
+        self.mutator.enter();
+        // SAFETY: the state is online, so nobody walks it.
+        unsafe { self.shared.frames.get() }.extend(ids);
+        self.mutator.leave();
+    }
+
     pub fn depth(&self) -> usize {
         // SAFETY: the state is online, so nobody walks it.
         unsafe { self.shared.frames.get() }.len()
