@@ -46,7 +46,7 @@ pub(crate) fn heavy() -> bool {
     true
 }
 
-/// Asks the kernel for the barriers; to be called before the first state is registered. Says which it gave: whether states enter without a
+/// Asks the kernel for the barriers, which takes microseconds in a process of one thread and may take milliseconds in another; to be called before the first state is registered. Says which it gave: whether states enter without a
 /// fence, and whether [`sync_cores`] does anything.
 #[cfg(not(loom))]
 pub fn register() -> (bool, bool) {

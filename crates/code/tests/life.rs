@@ -247,6 +247,29 @@ fn a_method_that_its_own_code_holds() {
 }
 
 #[test]
+fn a_program_dropped_from_inside_its_own_frame() {
+    thread_local!(static METHOD: std::cell::RefCell<Option<Arc<Method>>> = Default::default());
+    fn drop_it(state: &mut State) {
+        let method = METHOD.take().expect("it is set");
+        let space = method.space().clone();
+        drop(method);
+        state.mutator.blocking(|| assert_eq!(space.advance_now(), 0, "a frame is in it"));
+        assert_eq!((space.pending(), space.versions()), (1, 1));
+    }
+    let space = space();
+    let mut state = State::new(&space, drop_it);
+    let method = method(&space);
+    compile(method.begin().expect("it can be compiled"), 5);
+    state.mutator.enter();
+    state.slot = method.slot();
+    METHOD.set(Some(method));
+    assert_eq!(state.call_slot(), 5);
+    state.mutator.leave();
+    drain(&space);
+    baseline(&space);
+}
+
+#[test]
 fn the_coldest_make_room() {
     let budget = 16 << 10;
     let space = CodeSpace::new(Options { background: false, budget, ..Options::default() });

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use common::*;
 use perilune_code::{
-    Cause, CodeSpace, Compiler, Counter, Method, NotNow, Options, Ticket, WorkerOptions, Workers,
+    Cause, CodeSpace, Compiler, Counter, MappingKind, Method, NotNow, Options, Ticket,
+    WorkerOptions, Workers,
 };
 
 /// In the middle of frames: polls, blocks, and calls again.
@@ -73,9 +74,17 @@ fn baseline(space: &CodeSpace) {
 
 #[test]
 fn one_method_replaced_ten_thousand_times() {
-    const VERSIONS: u32 = 10_000;
+    replaced(10_000, MappingKind::DoubleMapped);
+}
+
+#[test]
+fn one_method_replaced_in_pages_of_its_own() {
+    replaced(1_000, MappingKind::PageExclusive);
+}
+
+fn replaced(versions: u32, mapping: MappingKind) {
     let advance_every = Duration::from_micros(200);
-    let space = CodeSpace::new(Options { advance_every, ..Options::default() });
+    let space = CodeSpace::new(Options { advance_every, mapping, ..Options::default() });
     let method = [method(&space)];
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -85,7 +94,7 @@ fn one_method_replaced_ten_thousand_times() {
                 scope.spawn(move || caller(space, method, seed, stop))
             })
             .collect();
-        for value in 0..VERSIONS {
+        for value in 0..versions {
             let ticket = loop {
                 match method[0].begin() {
                     Ok(ticket) => break ticket,
@@ -106,7 +115,7 @@ fn one_method_replaced_ten_thousand_times() {
         assert!(compiled.iter().all(|c| *c > 0));
     });
     println!("{:?}", space.figures());
-    assert_eq!(space.stats().get(Counter::Installed), u64::from(VERSIONS));
+    assert_eq!(space.stats().get(Counter::Installed), u64::from(versions));
     drop(method);
     baseline(&space);
 }
@@ -231,5 +240,25 @@ fn pauses_are_short() {
     );
     assert!(count > 0 && pauses.quantile(0.99) < 1_000_000);
     drop(method);
+    baseline(&space);
+}
+
+/// Programs come and go: memory for code stays as it was after the first.
+#[test]
+fn twenty_thousand_programs() {
+    let space = CodeSpace::new(Options { background: false, ..Options::default() });
+    let mut state = State::new(&space, State::poll);
+    for value in 0..20_000 {
+        let method = method(&space);
+        compile(method.begin().expect("it can be compiled"), value);
+        state.mutator.enter();
+        assert_eq!(state.call(&method), value);
+        state.mutator.leave();
+        drop(method);
+        if value % 10 == 0 {
+            space.advance_now();
+        }
+    }
+    assert!(space.usage().peak <= 12 * 64);
     baseline(&space);
 }
