@@ -95,6 +95,8 @@ pub struct Method {
     data: Box<dyn Any + Send + Sync>,
 }
 
+const _: () = assert!(std::mem::offset_of!(Method, slot) == 0);
+
 struct State {
     life: Life,
     /// Raised when what is being compiled became worthless.

@@ -207,7 +207,8 @@ impl CodeSpace {
         Ok(CodeIds::new(first, count))
     }
 
-    /// Takes room for code. When there is none, retires the coldest modules and waits a while for what is freed.
+    /// Takes room for code. When there is none, retires the coldest modules and waits a while for what is freed. A state that waits for this does
+    /// so offline ([`Mutator::blocking`]), or its frames hold everything up.
     ///
     /// # Errors
     /// If that does not help, or there is no executable memory at all.
