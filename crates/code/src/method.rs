@@ -239,6 +239,7 @@ impl Method {
             return Err(Late);
         }
         let current = state.life.installed().map_or(self.stub.0, |v| v.entry());
+        assert!(!version.is_retired(), "a module is installed before anybody can retire it");
         let exchanged = self.slot.exchange(current, version.entry());
         assert!(exchanged, "slots change with the method's lock held");
         state.live += 1;
@@ -267,6 +268,15 @@ impl Method {
             Life::Interpreted
         };
         Some(self.set_life(&mut state, next))
+    }
+
+    /// What is being compiled for a method without code is worthless. With the space's lock held.
+    pub(crate) fn outdate(&self) {
+        let mut state = lock(&self.state);
+        if matches!(state.life, Life::Queued) {
+            state.base += 1;
+            self.set_life(&mut state, Life::Interpreted);
+        }
     }
 
     /// Ends its life; returns what it was. With the space's lock held.

@@ -1,7 +1,10 @@
 //! All code of an engine: publishing, retiring, freeing, and the budget.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU32, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -104,6 +107,8 @@ pub struct CodeSpace {
     next_id: AtomicU32,
     /// Bytes of retired modules that are not freed.
     retired_bytes: AtomicUsize,
+    /// The number of these modules.
+    pending: AtomicUsize,
     stats: Stats,
     reclaimer: Reclaimer,
 }
@@ -119,6 +124,7 @@ impl CodeSpace {
             changes: Mutex::new(()),
             next_id: AtomicU32::new(CodeId::FIRST.raw()),
             retired_bytes: AtomicUsize::new(0),
+            pending: AtomicUsize::new(0),
             stats: Stats::default(),
             reclaimer: Reclaimer::default(),
         })
@@ -154,9 +160,9 @@ impl CodeSpace {
         self.retired_bytes.load(Relaxed)
     }
 
-    /// Modules that are retired and not freed.
+    /// Modules that are retired and not freed. When it is zero, all that was freed is back in the accounts.
     pub fn pending(&self) -> usize {
-        self.quiescence.pending()
+        self.pending.load(Acquire)
     }
 
     /// Versions that are not freed.
@@ -249,8 +255,9 @@ impl CodeSpace {
     pub fn publish(self: &Arc<Self>, range: CodeRange, members: Vec<Member>) -> Published {
         let (module, mut tickets) = Module::new(range, members);
         barrier::sync_cores();
-        self.map.insert(&module);
         let changes = lock(&self.changes);
+        // Under the lock: who finds it in the map could retire it before it is installed.
+        self.map.insert(&module);
         let (mut before, mut late) = (Vec::new(), 0);
         for (version, ticket) in module.versions().iter().zip(&mut tickets) {
             version.note_seen(self.quiescence.number());
@@ -294,9 +301,20 @@ impl CodeSpace {
         losers.methods
     }
 
-    /// As [`CodeSpace::retire`], of what is in a method's slot.
+    /// As [`CodeSpace::retire`], of what is in a method's slot. What is being compiled for the method is worthless as well, unless the cause
+    /// leaves it good ([`Cause::Evicted`]).
     pub fn invalidate(self: &Arc<Self>, method: &Method, cause: Cause) -> Vec<Arc<Method>> {
-        method.installed().map_or_else(Vec::new, |version| self.retire(version.id(), cause))
+        let mut losers = Losers::default();
+        let changes = lock(&self.changes);
+        let module = method.installed().and_then(|version| self.map.module(version.id()));
+        match module {
+            Some(module) => self.retire_module(module, cause, &mut losers),
+            None if !cause.keeps_results() => method.outdate(),
+            None => {}
+        }
+        drop(changes);
+        self.after_retiring(&losers);
+        losers.methods
     }
 
     /// Ends a method's life.
@@ -330,6 +348,7 @@ impl CodeSpace {
         }
         losers.bytes += module.footprint();
         self.retired_bytes.fetch_add(module.footprint(), Relaxed);
+        self.pending.fetch_add(1, Relaxed);
         self.stats.count(Counter::Retired);
         self.stats.count(cause.counter());
         self.quiescence.retire(module.clone());
@@ -396,8 +415,9 @@ impl CodeSpace {
         };
         let garbage = self.quiescence.collect(note);
         for module in &garbage {
-            self.retired_bytes.fetch_sub(module.footprint(), Relaxed);
             self.free(module);
+            self.retired_bytes.fetch_sub(module.footprint(), Relaxed);
+            self.pending.fetch_sub(1, Release);
         }
         garbage.len()
     }

@@ -154,13 +154,17 @@ fn results_that_come_late() {
     assert_eq!(invalid.begin().err(), Some(NotNow::Compiling), "one at a time");
     assert_eq!(compile(ticket, 2).late, 1);
     assert_eq!(invalid.phase(), Phase::Interpreted);
+    let ticket = invalid.begin().expect("it can be compiled");
+    space.invalidate(&invalid, Cause::Invalid);
+    assert_eq!((invalid.phase(), ticket.is_current()), (Phase::Interpreted, false));
+    assert_eq!(compile(ticket, 2).late, 1);
     // An eviction leaves a recompile good.
     compile(invalid.begin().expect("it can be compiled"), 3);
     let ticket = invalid.begin().expect("it can be compiled");
     space.invalidate(&invalid, Cause::Evicted);
     assert_eq!((invalid.phase(), invalid.evictions()), (Phase::Queued, 1));
     assert_eq!(compile(ticket, 4).installed, 1);
-    assert_eq!(space.stats().get(Counter::Late), 2);
+    assert_eq!(space.stats().get(Counter::Late), 3);
     drop((dropped, invalid));
     drain(&space);
     baseline(&space);
