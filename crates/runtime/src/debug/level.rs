@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perilune_bytecode::{NameKind, Proto, call_name};
+use perilune_bytecode::{Instr, NameKind, Op, Proto, call_name};
 use perilune_syntax::chunkid;
 
 use crate::frame::{Frame, FrameWord, flags};
@@ -207,7 +207,20 @@ impl Level {
     /// # Safety
     /// As [`Level::caller`].
     pub(crate) unsafe fn call_name(self) -> Option<(NameKind, Vec<u8>)> {
-        call_name(self.proto()?, self.pc()?)
+        let (proto, pc) = (self.proto()?, self.pc()?);
+        if self.divides_integers(proto.code[pc]) { None } else { call_name(proto, pc) }
+    }
+
+    /// Whether `i`, its current instruction, divides integers. No metamethod is called for these: what it seems to call is the handler
+    /// of a division by zero, which PUC raises before the instruction that would call a metamethod.
+    unsafe fn divides_integers(self, i: Instr) -> bool {
+        let integer = |r| self.register(r).is_int();
+        match i.op() {
+            Op::Mod | Op::IDiv => integer(i.b()) && integer(i.c()),
+            // by a constant zero: a float does not raise
+            Op::ModK | Op::IDivK => integer(i.b()),
+            _ => false,
+        }
     }
 
     /// `chunk:line:` and a space, when it is a Lua function whose lines are known.
