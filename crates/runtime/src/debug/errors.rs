@@ -1,6 +1,6 @@
 //! Run-time errors, worded as PUC Lua words them.
 
-use perilune_bytecode::{Instr, Op, Operand, operand_name};
+use perilune_bytecode::{Instr, LocalDesc, Op, Operand, operand_name};
 
 use super::level::Level;
 use crate::convert;
@@ -195,10 +195,13 @@ pub unsafe fn close_error(st: *mut State, place: *mut Value) -> Raised {
     let name = Level::innermost(st, (*st).thread)
         .and_then(|l| {
             let (p, pc) = (l.proto()?, l.pc()?);
-            // the variable is active from the next instruction on
-            perilune_bytecode::active_locals(p, pc + 1)
-                .find(|l| l.register as isize == register)
-                .map(|l| l.name.to_vec())
+            // a loop's is active from the next instruction on, a declared one maybe only here
+            let named = |l: &&LocalDesc| {
+                l.register as isize == register
+                    && l.start_pc as usize <= pc + 1
+                    && pc < l.end_pc as usize
+            };
+            p.locals.iter().find(named).map(|l| l.name.to_vec())
         })
         .unwrap_or_else(|| b"?".to_vec());
     runtime_error(st, &[b"variable '", &name[..], b"' got a non-closable value"].concat())
