@@ -60,6 +60,15 @@ impl Cx {
         }
     }
 
+    /// A table with the values from `from` on as its list, nils among them included, and room for so many fields.
+    pub fn table_of_values(&self, from: usize, fields: usize) -> Tab<'_> {
+        let count = self.top().saturating_sub(from);
+        let t = self.table(count, fields);
+        // SAFETY: N1: the slots below the top are initialised, and stay in place as no safepoint comes in between.
+        unsafe { Table::set_list(self.state(), t.ptr(), 0, self.base().add(from), count) };
+        t
+    }
+
     /// A native function with values bound to it.
     ///
     /// # Panics

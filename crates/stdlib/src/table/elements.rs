@@ -125,10 +125,7 @@ fn move_plain(
 /// `table.pack(…)`
 pub(super) fn pack(cx: &mut Cx) -> NativeResult {
     let n = cx.top();
-    let t = cx.table(n, 1);
-    for i in 0..n {
-        t.set_int(cx, i as i64 + 1, cx.get(i));
-    }
+    let t = cx.table_of_values(0, 1);
     t.set_name(cx, "n", Val::int(n as i64));
     cx.ret1(t.val())
 }
