@@ -41,6 +41,16 @@ pub(crate) unsafe fn unwind(st: *mut State) -> Step {
     }
 }
 
+/// As [`Vm::handle`](perilune_runtime::vm::Vm::handle).
+///
+/// # Safety
+/// I2; a native frame is on top.
+pub(crate) unsafe fn handle(st: *mut State) {
+    if !(*st).error_handled {
+        let _ = call_handler(st);
+    }
+}
+
 /// Runs the message handler of the innermost protected call of this coroutine, if it has one, on `State::error`.
 ///
 /// # Safety

@@ -29,6 +29,7 @@ use perilune_runtime::vm::Vm;
 pub static VM: Vm = Vm {
     call: call::call_from_native,
     finalize: call::call_finalizer,
+    handle: error::handle,
     resume: coroutine::resume,
     close: coroutine::close,
 };

@@ -13,6 +13,8 @@ pub struct Vm {
     /// Calls a finalizer like `call`, as a call of its own: message handlers of the interrupted program do not see its errors.
     pub finalize:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
+    /// Runs the innermost message handler on `State::error`, unless one saw it already, as if the running native frame were left by it.
+    pub handle: unsafe fn(st: *mut State),
     /// Resumes `co` with the top `nargs` values of the running native frame, which are removed. Its results or yielded values are
     /// pushed in their place and counted. On error the error value is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,

@@ -35,7 +35,8 @@ unsafe fn resume(_: *mut State, _: *mut Thread, _: usize) -> Result<usize, Raise
 unsafe fn close(_: *mut State, _: *mut Thread) -> Result<(), Raised> {
     unreachable!()
 }
-static VM: Vm = Vm { call, finalize: call, resume, close };
+unsafe fn handle(_: *mut State) {}
+static VM: Vm = Vm { call, finalize: call, handle, resume, close };
 
 /// Runs `f` on a new state, then frees the state.
 fn with_state(f: unsafe fn(&mut State)) {

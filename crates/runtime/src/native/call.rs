@@ -77,6 +77,17 @@ impl Cx {
         }
     }
 
+    /// Catches an error that this function itself made: message handlers around see it, and its value is pushed.
+    pub fn catch(&mut self, _: Raised) {
+        let (base, kept) = (self.base_offset(), self.top());
+        // SAFETY: N1; the frame of this function is on top and stays in place.
+        unsafe {
+            let st = self.state();
+            ((*st).vm.handle)(st);
+            State::recover(st, base, kept);
+        }
+    }
+
     fn base_offset(&self) -> usize {
         // SAFETY: N1.
         unsafe { (*self.state()).base.offset_from((*(*self.state()).thread).stack) as usize }
@@ -423,6 +434,18 @@ impl Cx {
         unsafe {
             State::load(self.state(), source, name, mode, env.map(Val::raw))
                 .map(|f| Val::new(Value::function(f)))
+        }
+    }
+
+    /// Whether `text` is the start of no chunk that [`Cx::load`] accepts with `mode`: more text does not change its error. `false` is
+    /// no promise.
+    pub fn is_hopeless(&self, text: &[u8], mode: &[u8]) -> bool {
+        // SAFETY: N1.
+        let depth = unsafe { (*self.state()).native_depth };
+        match text.first() {
+            None => false,
+            Some(0x1B) => !mode.contains(&b'b'),
+            Some(_) => !mode.contains(&b't') || perilune_syntax::is_hopeless(text, depth),
         }
     }
 

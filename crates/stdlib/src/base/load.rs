@@ -1,6 +1,6 @@
 //! `load`, `loadfile`, `dofile`.
 
-use perilune_runtime::native::{Cx, NativeResult, Raised, StepResult, Val};
+use perilune_runtime::native::{Cx, NativeResult, StepResult, Val};
 
 use crate::io::{self, error_text};
 use crate::support::{c_str, concat};
@@ -35,37 +35,37 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
     }
     cx.opt_str(1)?;
     cx.check_func(0)?;
-    match read_pieces(cx) {
-        Ok(text) => {
-            let name = cx.opt_str(1)?.map_or(&b"=(load)"[..], |n| n.bytes());
-            let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| m.bytes());
-            loaded(cx, cx.load(&text, c_str(name), mode, environment(cx, 3)))
-        }
-        Err(()) => {
-            let e = cx.get(cx.top() - 1);
+    let mut text = Vec::new();
+    let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| m.bytes()).to_vec();
+    match read_pieces(cx, &mode, &mut text) {
+        Err(()) if !cx.is_hopeless(&text, &mode) => {
             cx.push(Val::NIL);
-            cx.push(e);
+            cx.push(cx.get(cx.top() - 2));
             cx.ret(2)
+        }
+        _ => {
+            let name = cx.opt_str(1)?.map_or(&b"=(load)"[..], |n| n.bytes());
+            loaded(cx, cx.load(&text, c_str(name), &mode, environment(cx, 3)))
         }
     }
 }
 
-/// All that the reader function at value 0 gives. On failure the error value is on top.
-fn read_pieces(cx: &mut Cx) -> Result<Vec<u8>, ()> {
-    let mut text = Vec::new();
+/// Reads what the reader function at value 0 gives, to its end or until it is known that it cannot be loaded. On failure the error
+/// value is on top.
+fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
+    let mut looked_at = 0;
     loop {
         cx.push_callee(cx.get(0));
         let n = cx.call_protected(0)?;
         let first = cx.top() - n;
         if n == 0 || cx.get(first).is_nil() {
             cx.pop(n);
-            return Ok(text);
+            return Ok(());
         }
         let piece = cx.get(first);
         if !piece.is_number() && piece.as_str().is_none() {
-            let mut message = cx.position(1);
-            message.extend_from_slice(b"reader function must return a string");
-            cx.push(cx.str(&message).val());
+            let error = cx.error("reader function must return a string");
+            cx.catch(error);
             return Err(());
         }
         let before = text.len();
@@ -75,10 +75,16 @@ fn read_pieces(cx: &mut Cx) -> Result<Vec<u8>, ()> {
         }
         cx.pop(n);
         if text.len() == before {
-            return Ok(text);
+            return Ok(());
         }
-        // A reader without an end fills the memory, as an error that can be caught.
-        if let Err(Raised { .. }) = cx.check_room(text.len()) {
+        // A reader need not end. The text doubles between looks, so that these take no longer than the loading.
+        if text.len() >= 2 * looked_at {
+            if cx.is_hopeless(text, mode) {
+                return Ok(());
+            }
+            looked_at = text.len();
+        }
+        if cx.check_room(text.len()).is_err() {
             cx.push(cx.str(b"not enough memory").val());
             return Err(());
         }

@@ -57,6 +57,15 @@ pub fn parse_at_depth(
     Parser::new(source, chunk, depth).chunk().map_err(|error| *error)
 }
 
+/// Whether `text` is the start of no chunk, whatever follows: it has an error in front of tokens that are whole. `false` is no promise.
+/// `depth` is as for [`parse_at_depth`].
+pub fn is_hopeless(text: &[u8], depth: u32) -> bool {
+    let Err(error) = parse_at_depth(text, b"", depth) else { return false };
+    // Outside of strings and comments no token goes on behind white space.
+    let rest = text.get(error.span.end as usize..).unwrap_or_default();
+    !error.incomplete && rest.iter().any(u8::is_ascii_whitespace)
+}
+
 /// The names that the grammar itself mentions.
 struct KnownNames {
     env: Name,

@@ -18,6 +18,7 @@ use crate::vm::Vm;
 static NO_VM: Vm = Vm {
     call: |_, _, _| unreachable!("no code runs"),
     finalize: |_, _, _| unreachable!("no code runs"),
+    handle: |_| unreachable!("no code runs"),
     resume: |_, _, _| unreachable!("no code runs"),
     close: |_, _| unreachable!("no code runs"),
 };
