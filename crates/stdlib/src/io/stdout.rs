@@ -110,9 +110,17 @@ pub(crate) fn print_value(_: &Cx, v: Val<'_>, separator: &[u8]) {
     }
 }
 
-/// Ends a printed line.
+/// Whether somebody may wait for what is printed: the standard output is no regular file.
+static IS_WATCHED: LazyLock<bool> =
+    LazyLock::new(|| !duplicate(io::stdout()).metadata().is_ok_and(|m| m.is_file()));
+
+/// Ends a printed line, which is then seen by who watches.
 pub(crate) fn end_line() {
-    let _ = lock(&STDOUT).write(b"\n");
+    let mut out = lock(&STDOUT);
+    let _ = out.write(b"\n");
+    if *IS_WATCHED {
+        let _ = out.flush();
+    }
 }
 
 /// A line of the standard input, with its line feed; `None` at its end.
