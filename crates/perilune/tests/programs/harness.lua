@@ -4,7 +4,7 @@
 --   R()  a new budget
 --   P()  shows values, tables by content and in sorted order
 --   K(v) cuts long strings, N(v) limits a number that says how often to do something
---   S(v) false for a table that is not a sequence, O(v) false for one that has no order, I(v) false for one of several keys
+--   S(v) false for a table that is not a sequence (with a length of its own, only in S(v, true)), O(v) false for one that has no order, I(v) false for one of several keys
 --   A(v) the value, or the name of its type where its text would be an address
 local type, tostring, tonumber, pcall, select, next, load = type, tostring, tonumber, pcall, select, next, load
 local getmetatable, rawget, error, print = debug.getmetatable, rawget, error, print
@@ -70,9 +70,9 @@ local function N(v)
   if type(n) == "number" and (n > 8 or n < -8) then return n > 8 and 8 or -8 end
   return v
 end
-local function S(v)
+local function S(v, raw)
   if type(v) ~= "table" then return true end
-  local m = getmetatable(v)
+  local m = not raw and getmetatable(v)
   if m and rawget(m, "__len") ~= nil then return true end
   local n, max = 0, 0
   for k in next, v do

@@ -101,7 +101,7 @@ const STATEMENTS: &[(usize, How)] = &[
         ),
     ),
     (1, By("if S($vq) then P(table.move($@, N($i), N($i), N($i), {})) end")),
-    (1, By("if S($vq) then P(#$@, rawlen($@)) end")),
+    (1, By("if S($vq, true) then P(#$@, rawlen($@)) end")),
     (
         1,
         By(

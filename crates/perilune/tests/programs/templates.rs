@@ -311,7 +311,7 @@ pub(crate) const INTEGERS: List = &[
     (1, "(string.find($s, $P))"),
     (1, "tonumber($s, $i)"),
     (1, "(string.unpack('<i4', string.pack('<i4', $i)))"),
-    (1, "(S($vq) and rawlen($@))"),
+    (1, "(S($vq, true) and rawlen($@))"),
     (1, "#{$i, $s}"),
     (1, "$f // 1"),
     (1, "string.len($s)"),
