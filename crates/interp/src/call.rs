@@ -107,28 +107,45 @@ pub(crate) unsafe fn enter(
                 return Ok(Entered::Native);
             }
             _ => {
-                let h = Table::metamethod(s, f, Event::Call);
-                tries += 1;
-                if h.is_nil() || tries > 100 {
-                    s.top = s.top.max(callee.add(2 + nargs));
-                    return Err(debug::call_error(st, callee).into_exit());
-                }
-                if s.limit.offset_from(callee) < nargs as isize + 4 {
-                    let at = callee.offset_from((*s.thread).stack);
-                    s.top = callee.add(2 + nargs);
-                    raised(Thread::grow(st, MIN_FREE))?;
-                    callee = (*s.thread).stack.offset(at);
-                }
-                let args = callee.add(2);
-                for i in (0..nargs).rev() {
-                    args.add(i + 1).put(args.add(i).get());
-                }
-                args.put(callee.get());
-                callee.put(h);
+                callee = become_metamethod(st, callee, nargs, &mut tries)?;
                 nargs += 1;
             }
         }
     }
+}
+
+/// Puts the `__call` of the value at `callee` in its place, and the value in front of its `nargs` arguments. `tries` counts how often
+/// this was done in one call. The place, which may have moved.
+///
+/// # Safety
+/// As [`enter`].
+#[cold]
+pub(crate) unsafe fn become_metamethod(
+    st: *mut State,
+    mut callee: *mut Value,
+    nargs: usize,
+    tries: &mut u32,
+) -> Result<*mut Value, Exit> {
+    let s = &mut *st;
+    let h = Table::metamethod(s, callee.get(), Event::Call);
+    *tries += 1;
+    if h.is_nil() || *tries > 100 {
+        s.top = s.top.max(callee.add(2 + nargs));
+        return Err(debug::call_error(st, callee).into_exit());
+    }
+    if s.limit.offset_from(callee) < nargs as isize + 4 {
+        let at = callee.offset_from((*s.thread).stack);
+        s.top = callee.add(2 + nargs);
+        raised(Thread::grow(st, MIN_FREE))?;
+        callee = (*s.thread).stack.offset(at);
+    }
+    let args = callee.add(2);
+    for i in (0..nargs).rev() {
+        args.add(i + 1).put(args.add(i).get());
+    }
+    args.put(callee.get());
+    callee.put(h);
+    Ok(callee)
 }
 
 /// An error as an exit.

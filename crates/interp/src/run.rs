@@ -22,7 +22,9 @@ use perilune_runtime::table::Table;
 use perilune_runtime::thread::Thread;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::{Entered, IntoExit, call_for_instruction, enter, enter_continued, run_native};
+use crate::call::{
+    Entered, IntoExit, become_metamethod, call_for_instruction, enter, enter_continued, run_native,
+};
 use crate::operators::{self, Order, seen};
 use crate::poll::safepoint;
 use crate::step::{Exit, Step, raised};
@@ -174,15 +176,20 @@ unsafe fn close_for_return(st: *mut State, src: *mut Value, n: usize) -> Result<
 /// TAILCALL: replaces the top frame by that of the callee; a native callee is called in the ordinary way, and the RETURN that
 /// follows returns its results.
 #[inline(never)]
-unsafe fn tail_call(st: *mut State, ra: *mut Value, nargs: usize, close: bool) -> Step {
+unsafe fn tail_call(st: *mut State, mut ra: *mut Value, mut nargs: usize, close: bool) -> Step {
     let s = &mut *st;
-    let base = s.base;
     if close {
-        s.close_upvalues(base);
+        s.close_upvalues(s.base);
     }
-    if ra.get().tag() != Tag::FUNCTION {
-        return call_for_instruction(st, ra, nargs);
+    let mut tries = 0;
+    while ra.get().tag() != Tag::FUNCTION {
+        if ra.get().tag() == Tag::NATIVE {
+            return call_for_instruction(st, ra, nargs);
+        }
+        ra = become_metamethod(st, ra, nargs, &mut tries)?;
+        nargs += 1;
     }
+    let base = s.base;
     let link = Frame(base).link();
     let dst = ret::callee_slot(base);
     dst.put(ra.get());
