@@ -14,7 +14,7 @@ use crate::proto::Proto;
 /// The message of the first error, as PUC words it.
 pub fn compile_source(source: &[u8], name: &[u8], depth: u32) -> Result<Arc<Proto>, Vec<u8>> {
     let chunk = parse_at_depth(source, &chunkid(name), depth).map_err(|e| e.message)?;
-    let proto = compile(&chunk, Arc::from(name)).map_err(|e| e.message)?;
+    let proto = compile(&chunk, Arc::from(name)).map_err(|e| e.message_in(source, name))?;
     debug_assert!(crate::verify::verify(&proto).is_ok(), "compiled code does not verify");
     Ok(proto)
 }

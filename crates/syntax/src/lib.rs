@@ -16,5 +16,5 @@ pub mod utf8;
 pub use chunkname::{chunkid, skip_preamble};
 pub use error::SyntaxError;
 pub use names::Names;
-pub use parser::{is_hopeless, parse, parse_at_depth};
+pub use parser::{is_hopeless, near, parse, parse_at_depth};
 pub use span::Span;

@@ -4,7 +4,7 @@ use perilune_syntax::ast::{ExprId, ExprKind, Name, TableItem};
 
 use super::Compiler;
 use super::desc::{Desc, Kind};
-use super::error::Result;
+use super::error::{Reached, Result};
 use crate::opcode::Op;
 
 /// Registers of a call before its arguments: the function and the header of its frame.
@@ -52,6 +52,8 @@ impl<'c> Compiler<'c> {
                 0
             }
             Some(mut last) => {
+                // behind the parenthesis
+                self.fs.reached = Reached { at: self.node(id).span.end, past_separator: false };
                 self.fs.put_in_next(&mut last)?;
                 self.fs.free - base - 1
             }

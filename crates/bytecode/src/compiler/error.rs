@@ -9,6 +9,29 @@ pub struct CompileError {
     pub message: Vec<u8>,
     /// Line at which the limit was passed.
     pub line: u32,
+    /// What PUC has read of the source by then, when its message names the token it is at.
+    pub reached: Option<Reached>,
+}
+
+/// How far PUC, which compiles while it parses, has read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Reached {
+    /// Offset in the source: the next token is the current one.
+    pub at: u32,
+    /// If that token separates operands, it was passed over.
+    pub past_separator: bool,
+}
+
+impl CompileError {
+    /// The message with PUC's `near` token, which only the source text tells.
+    pub(crate) fn message_in(self, source: &[u8], name: &[u8]) -> Vec<u8> {
+        let near = self.reached.and_then(|r| perilune_syntax::near(source, r.at, r.past_separator));
+        let Some((line, near)) = near else { return self.message };
+        let mut message = perilune_syntax::chunkid(name);
+        message.extend_from_slice(format!(":{line}: {} near ", Limit::Registers.text()).as_bytes());
+        message.extend_from_slice(&near);
+        message
+    }
 }
 
 impl fmt::Display for CompileError {
@@ -28,6 +51,7 @@ pub(super) enum Limit {
     Functions,
     ConstructorItems,
     Instructions,
+    DescribedLocals,
 }
 
 impl Limit {
@@ -39,6 +63,7 @@ impl Limit {
             Limit::Functions => "too many functions",
             Limit::ConstructorItems => "too many items in a constructor",
             Limit::Instructions => "too many opcodes",
+            Limit::DescribedLocals => "too many local variables (limit is 32767)",
         }
     }
 }
@@ -48,14 +73,21 @@ impl Limit {
 pub(super) struct Exceeded {
     pub(super) limit: Limit,
     pub(super) line: u32,
+    pub(super) reached: Reached,
 }
 
 impl Exceeded {
     /// The public error, for a chunk of this name (as given to `load`).
     pub(super) fn in_chunk(self, source: &[u8]) -> CompileError {
-        let mut message = perilune_syntax::chunkid(source);
-        message.extend_from_slice(format!(":{}: {}", self.line, self.limit.text()).as_bytes());
-        CompileError { message, line: self.line }
+        let mut message = Vec::new();
+        // PUC raises this one where it has no position
+        if self.limit != Limit::DescribedLocals {
+            message = perilune_syntax::chunkid(source);
+            message.extend_from_slice(format!(":{}: ", self.line).as_bytes());
+        }
+        message.extend_from_slice(self.limit.text().as_bytes());
+        let reached = (self.limit == Limit::Registers).then_some(self.reached);
+        CompileError { message, line: self.line, reached }
     }
 }
 

@@ -8,7 +8,7 @@ use perilune_syntax::ast::{BinaryOp, Expr, ExprId, ExprKind};
 
 use super::Compiler;
 use super::desc::{Desc, Kind};
-use super::error::Result;
+use super::error::{Reached, Result};
 use super::func_state::{Place, UpvalPlace};
 use crate::instr::Instr;
 use crate::opcode::Op;
@@ -38,11 +38,14 @@ impl<'c> Compiler<'c> {
         while self.spine.len() > bottom {
             let outer = self.spine.pop().expect("longer than its bottom");
             self.fs.line = self.value_line(id);
+            let past_separator = matches!(self.node(outer).kind, ExprKind::Binary { .. });
+            self.fs.reached = Reached { at: self.node(id).span.end, past_separator };
             self.apply(outer, &mut e)?;
             id = outer;
         }
         // Its value is needed on this line.
         self.fs.line = self.value_line(id);
+        self.fs.reached = Reached { at: self.node(id).span.end, past_separator: true };
         Ok(e)
     }
 
@@ -71,6 +74,11 @@ impl<'c> Compiler<'c> {
     /// Compiles a node without a left operand.
     fn leaf(&mut self, id: ExprId) -> Result<Desc<'c>> {
         let node = self.node(id);
+        let at = match node.kind {
+            ExprKind::Table(_) => node.span.start,
+            _ => node.span.end,
+        };
+        self.fs.reached = Reached { at, past_separator: false };
         let kind = match &node.kind {
             ExprKind::Nil => Kind::Nil,
             ExprKind::True => Kind::True,

@@ -2,7 +2,7 @@
 
 use super::constants::Constants;
 use super::desc::{Desc, Kind};
-use super::error::{Exceeded, Limit, Result};
+use super::error::{Exceeded, Limit, Reached, Result};
 use super::scope::Scopes;
 use crate::instr::Instr;
 use crate::opcode::Op;
@@ -51,6 +51,8 @@ pub(super) struct FuncState<'c> {
     pub(super) max_stack: u8,
     /// Line of the last token that has been "consumed": what the next instruction is attributed to.
     pub(super) line: u32,
+    /// What was read of the source when the next instruction is due.
+    pub(super) reached: Reached,
     /// Last pc marked as a jump target.
     pub(super) last_target: u32,
 }
@@ -74,6 +76,7 @@ impl<'c> FuncState<'c> {
             // Two registers are always there, so that a frame is never empty.
             max_stack: 2,
             line: function.params_line,
+            reached: Reached::default(),
             last_target: 0,
         }
     }
@@ -84,7 +87,7 @@ impl<'c> FuncState<'c> {
     }
 
     pub(super) fn exceeded<T>(&self, limit: Limit) -> Result<T> {
-        Err(Exceeded { limit, line: self.line })
+        Err(Exceeded { limit, line: self.line, reached: self.reached })
     }
 
     pub(super) fn pc(&self) -> u32 {

@@ -84,7 +84,7 @@ impl<'c> Compiler<'c> {
             if generic { (Op::TForPrep, Op::TForLoop) } else { (Op::ForPrep, Op::ForLoop) };
         let prep = self.fs.emit(Instr::abx(prep_op, base, 0))?;
         self.fs.enter_block(None);
-        self.fs.activate(vars);
+        self.fs.activate(vars)?;
         self.fs.reserve(vars.len())?;
         self.block(body)?;
         self.fs.leave_block()?;

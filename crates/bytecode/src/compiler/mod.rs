@@ -144,7 +144,7 @@ impl<'c> Compiler<'c> {
     fn body(&mut self) -> Result<()> {
         let function = self.fs.function();
         self.fs.enter_block(None);
-        self.fs.activate(&function.params);
+        self.fs.activate(&function.params)?;
         self.fs.line = function.params_line;
         if function.is_vararg {
             self.fs.emit_abc(Op::VarArgPrep, function.params.len() as u8, 0, 0)?;

@@ -3,11 +3,14 @@
 use perilune_syntax::ast::{Attrib, GotoId, LabelId, LocalId};
 
 use super::desc::Kind;
-use super::error::Result;
+use super::error::{Limit, Result};
 use super::func_state::{FuncState, Place};
 use super::jump::JumpList;
 use crate::opcode::Op;
 use crate::proto::LocalDesc;
+
+/// Most local variables of one function that debug information can describe, nested ones counted together (PUC's `SHRT_MAX`).
+const MAX_DESCRIBED_LOCALS: usize = 32_767;
 
 /// An active local variable.
 struct Active {
@@ -90,8 +93,11 @@ impl<'c> FuncState<'c> {
     }
 
     /// Starts the scope of `locals`, which take the next registers.
-    pub(super) fn activate(&mut self, locals: &[LocalId]) {
+    pub(super) fn activate(&mut self, locals: &[LocalId]) -> Result<()> {
         for &id in locals {
+            if self.local_descs.len() >= MAX_DESCRIBED_LOCALS {
+                return self.exceeded(Limit::DescribedLocals);
+            }
             let register = self.variable_registers();
             let var = &self.function().locals[id.0 as usize];
             let to_be_closed = var.attrib == Attrib::Close;
@@ -109,6 +115,7 @@ impl<'c> FuncState<'c> {
                 register,
             });
         }
+        Ok(())
     }
 
     /// Starts the scope of a variable that is folded into its uses.

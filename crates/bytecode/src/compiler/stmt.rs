@@ -57,7 +57,7 @@ impl<'c> Compiler<'c> {
                         self.fs.reserve(1)?;
                     }
                 }
-                self.fs.activate(state);
+                self.fs.activate(state)?;
                 self.fs.line = *do_line;
                 self.for_body(base, stmt.line, &[*var], body, false)?;
                 self.fs.line = stmt.end_line;
@@ -69,7 +69,7 @@ impl<'c> Compiler<'c> {
                 let base = self.fs.free;
                 let last = self.expr_list(values)?;
                 self.adjust(state.len(), values.len(), last)?;
-                self.fs.activate(state);
+                self.fs.activate(state)?;
                 self.fs.mark_last_to_be_closed();
                 self.fs.line = *do_line;
                 self.for_body(base, *call_line, vars, body, true)?;
@@ -96,7 +96,7 @@ impl<'c> Compiler<'c> {
     }
 
     fn local_function(&mut self, local: LocalId, func: FuncId) -> Result<()> {
-        self.fs.activate(&[local]);
+        self.fs.activate(&[local])?;
         self.closure(func)?;
         // The variable has no value before.
         self.fs.restart_last_local();
@@ -110,12 +110,12 @@ impl<'c> Compiler<'c> {
             && self.fs.function().locals[id.0 as usize].attrib == Attrib::Const
             && is_constant(e)
         {
-            self.fs.activate(&locals[..locals.len() - 1]);
+            self.fs.activate(&locals[..locals.len() - 1])?;
             self.fs.activate_constant(id, e.kind);
             return self.mark_to_be_closed(&locals[..locals.len() - 1]);
         }
         self.adjust(locals.len(), values.len(), last.take())?;
-        self.fs.activate(locals);
+        self.fs.activate(locals)?;
         self.mark_to_be_closed(locals)
     }
 

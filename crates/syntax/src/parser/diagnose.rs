@@ -94,7 +94,7 @@ impl Parser<'_> {
     }
 
     /// The current token as messages show it; `None` for a zero byte, which PUC takes for no token.
-    fn token_text(&self) -> Option<Vec<u8>> {
+    pub(super) fn token_text(&self) -> Option<Vec<u8>> {
         match &self.token {
             Token::Name | Token::Number(_) => {
                 Some(quote(&self.source[self.span.start as usize..self.span.end as usize]))

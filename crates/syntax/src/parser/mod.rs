@@ -57,6 +57,20 @@ pub fn parse_at_depth(
     Parser::new(source, chunk, depth).chunk().map_err(|error| *error)
 }
 
+/// The token at or behind offset `at` of a text without lexical errors, or, with `past_separator`, the one after it if it is a comma or
+/// an operator: the line the lexer is at then, and the token as messages show it.
+pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8>)> {
+    let mut parser = Parser::new(source, b"", 0);
+    parser.advance().ok()?;
+    while parser.span.start < at && parser.token != Token::Eof {
+        parser.advance().ok()?;
+    }
+    if past_separator && (parser.token == Token::Comma || expr::is_binary_operator(&parser.token)) {
+        parser.advance().ok()?;
+    }
+    Some((parser.line(), parser.token_text()?))
+}
+
 /// Whether `text` is the start of no chunk, whatever follows: it has an error in front of tokens that are whole. `false` is no promise.
 /// `depth` is as for [`parse_at_depth`].
 pub fn is_hopeless(text: &[u8], depth: u32) -> bool {
