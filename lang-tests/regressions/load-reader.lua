@@ -40,7 +40,7 @@ assert(load(reader('ret', 'urn 1', '', ' error'))() == 1)
 -- Message handlers.
 local seen
 local function handler(m) seen = m return 'handled ' .. tostring(m) end
-local function loaded(...) return select(2, xpcall(load, handler, ...)), select(3, xpcall(load, handler, ...)) end
+local function loaded(...) return select(2, xpcall(load, handler, ...)) end
 _, message = loaded(reader({}))
 assert(message == 'handled reader function must return a string' and seen == 'reader function must return a string', message)
 _, message = loaded(reader(fail))
@@ -52,3 +52,15 @@ _, message = xpcall(function() return select(2, load(reader(true))) end, handler
 assert(message:find('^handled .*:%d+: reader function must return a string$'), message)
 _, message = xpcall(function() return select(2, load(reader(true))) end, function() return debug.traceback('m', 1) end)
 assert(message:find("^m\nstack traceback:\n[^\n]*in function <[^\n]*\n%s*%[C%]: in function 'load'\n"), message)
+
+-- So do errors of the parser that PUC raises at run time.
+local deep = ('('):rep(300)
+_, message = loaded(deep)
+assert(message == 'handled C stack overflow')
+_, message = loaded(reader(deep, nil))
+assert(message == 'handled C stack overflow')
+assert(select(3, pcall(load, deep)) == 'C stack overflow')
+_, message = xpcall(function() return select(2, load(deep)) end, function() return {} end)
+assert(type(message) == 'table')
+_, message = loaded(('goto x '):rep(33000), '=s')
+assert(message == 'handled too many labels/gotos (limit is 32767)', message)

@@ -4,7 +4,7 @@ use std::ptr::{self, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use perilune_bytecode::Proto;
+use perilune_bytecode::{LoadError, Proto};
 
 use crate::closure::{LuaClosure, Upvalue};
 use crate::engine::EngineShared;
@@ -248,7 +248,7 @@ impl State {
         c
     }
 
-    /// Compiles a chunk to a closure over `env` (default: the globals). `Err` is the message.
+    /// Compiles a chunk to a closure over `env` (default: the globals).
     ///
     /// # Safety
     /// `st` is live, `env` a live value of it.
@@ -258,18 +258,17 @@ impl State {
         name: &[u8],
         mode: &[u8],
         env: Option<Value>,
-    ) -> Result<*mut LuaClosure, Vec<u8>> {
+    ) -> Result<*mut LuaClosure, LoadError> {
         let binary = source.first() == Some(&0x1B);
         let (kind, letter) = if binary { ("binary", b'b') } else { ("text", b't') };
         if !mode.contains(&letter) {
-            return Err(format!(
-                "attempt to load a {kind} chunk (mode is '{}')",
-                String::from_utf8_lossy(mode)
-            )
-            .into_bytes());
+            let mode = String::from_utf8_lossy(mode);
+            let message = format!("attempt to load a {kind} chunk (mode is '{mode}')");
+            return Err(LoadError { message: message.into_bytes(), is_runtime: false });
         }
         let proto = if binary {
-            perilune_bytecode::undump(source, name).map_err(|e| e.message)?
+            perilune_bytecode::undump(source, name)
+                .map_err(|e| LoadError { message: e.message, is_runtime: false })?
         } else {
             let depth = (*st).native_depth;
             perilune_bytecode::compile_source(source, name, depth)?

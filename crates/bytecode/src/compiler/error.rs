@@ -11,6 +11,8 @@ pub struct CompileError {
     pub line: u32,
     /// What PUC has read of the source by then, when its message names the token it is at.
     pub reached: Option<Reached>,
+    /// PUC raises it as a run-time error, which message handlers see.
+    pub is_runtime: bool,
 }
 
 /// How far PUC, which compiles while it parses, has read.
@@ -80,14 +82,15 @@ impl Exceeded {
     /// The public error, for a chunk of this name (as given to `load`).
     pub(super) fn in_chunk(self, source: &[u8]) -> CompileError {
         let mut message = Vec::new();
-        // PUC raises this one where it has no position
-        if self.limit != Limit::DescribedLocals {
+        let is_runtime = self.limit == Limit::DescribedLocals;
+        // PUC raises these where there is no position.
+        if !is_runtime {
             message = perilune_syntax::chunkid(source);
             message.extend_from_slice(format!(":{}: ", self.line).as_bytes());
         }
         message.extend_from_slice(self.limit.text().as_bytes());
         let reached = (self.limit == Limit::Registers).then_some(self.reached);
-        CompileError { message, line: self.line, reached }
+        CompileError { message, line: self.line, reached, is_runtime }
     }
 }
 

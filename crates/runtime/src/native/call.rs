@@ -1,6 +1,6 @@
 //! Calling back: functions, metamethods, coroutines.
 
-use super::{Cx, NativeResult, Raised, Ret, Str, Tab, Val};
+use super::{Cx, LoadError, NativeResult, Raised, Ret, Str, Tab, Val};
 use crate::convert;
 use crate::frame::{Frame, flags};
 use crate::meta::Event;
@@ -430,6 +430,20 @@ impl Cx {
         mode: &[u8],
         env: Option<Val<'_>>,
     ) -> Result<Val<'_>, Vec<u8>> {
+        self.try_load(source, name, mode, env).map_err(|e| e.message)
+    }
+
+    /// Like [`Cx::load`], and the error says whether it counts as one at run time.
+    ///
+    /// # Errors
+    /// As [`Cx::load`].
+    pub fn try_load(
+        &self,
+        source: &[u8],
+        name: &[u8],
+        mode: &[u8],
+        env: Option<Val<'_>>,
+    ) -> Result<Val<'_>, LoadError> {
         // SAFETY: N1.
         unsafe {
             State::load(self.state(), source, name, mode, env.map(Val::raw))

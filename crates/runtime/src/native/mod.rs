@@ -17,6 +17,7 @@ use std::cell::UnsafeCell;
 pub use call::{Resumed, StepResult};
 pub use extra::NumberArray;
 pub use levels::{HookSetting, LevelInfo};
+pub use perilune_bytecode::LoadError;
 pub use val::{Func, Str, Tab, Udata, Val};
 
 use crate::frame::{Frame, FrameWord};

@@ -1,6 +1,6 @@
 //! `load`, `loadfile`, `dofile`.
 
-use perilune_runtime::native::{Cx, NativeResult, StepResult, Val};
+use perilune_runtime::native::{Cx, LoadError, NativeResult, StepResult, Val};
 
 use crate::io::{self, error_text};
 use crate::support::{c_str, concat};
@@ -17,6 +17,17 @@ fn loaded(cx: &Cx, r: Result<Val<'_>, Vec<u8>>) -> NativeResult {
     }
 }
 
+/// Results of `load` for an error: message handlers see those that count as run-time errors.
+fn refused(cx: &mut Cx, error: LoadError) -> NativeResult {
+    if !error.is_runtime {
+        return loaded(cx, Err(error.message));
+    }
+    cx.push(Val::NIL);
+    let raised = cx.error_plain(&error.message);
+    cx.catch(raised);
+    cx.ret(2)
+}
+
 /// The environment given as argument `i`; nil counts, absence does not.
 fn environment(cx: &Cx, i: usize) -> Option<Val<'_>> {
     (!cx.is_none(i)).then(|| cx.get(i))
@@ -31,7 +42,10 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
     let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| m.bytes());
     if let Some(s) = cx.get(0).as_str() {
         let name = cx.opt_str(1)?.map_or(s.bytes(), |n| n.bytes());
-        return loaded(cx, cx.load(s.bytes(), c_str(name), mode, environment(cx, 3)));
+        return match cx.try_load(s.bytes(), c_str(name), mode, environment(cx, 3)) {
+            Ok(f) => cx.ret1(f),
+            Err(error) => refused(cx, error),
+        };
     }
     cx.opt_str(1)?;
     cx.check_func(0)?;
@@ -45,7 +59,10 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
         }
         _ => {
             let name = cx.opt_str(1)?.map_or(&b"=(load)"[..], |n| n.bytes());
-            loaded(cx, cx.load(&text, c_str(name), &mode, environment(cx, 3)))
+            match cx.try_load(&text, c_str(name), &mode, environment(cx, 3)) {
+                Ok(f) => cx.ret1(f),
+                Err(error) => refused(cx, error),
+            }
         }
     }
 }
