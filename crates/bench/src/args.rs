@@ -22,6 +22,7 @@ options:
   --rounds N         runs of each program on each engine (compare 5, memory 3,
                      startup 200)
   --only NAME        only this program; repeatable
+  --library          the programs for single library functions instead
   --suite DIR        are-we-fast-yet's Lua programs in DIR instead of the own ones
   --scale X          work relative to the default, for the own programs
   --memory           with compare: print the table of peak memory too
@@ -46,6 +47,7 @@ pub(crate) struct Options {
     pub(crate) versus: Vec<String>,
     pub(crate) rounds: usize,
     pub(crate) only: Vec<String>,
+    pub(crate) library: bool,
     pub(crate) suite: Option<PathBuf>,
     pub(crate) scale: Option<String>,
     pub(crate) memory: bool,
@@ -69,6 +71,7 @@ impl Options {
             versus: Vec::new(),
             rounds: 0,
             only: Vec::new(),
+            library: false,
             suite: None,
             scale: None,
             memory: false,
@@ -92,6 +95,7 @@ impl Options {
                 Long("vs") => options.versus.push(parser.value()?.string()?),
                 Long("rounds") => rounds = Some(parser.value()?.parse::<usize>()?),
                 Long("only") => options.only.push(parser.value()?.string()?),
+                Long("library") => options.library = true,
                 Long("suite") => options.suite = Some(parser.value()?.into()),
                 Long("scale") => {
                     let scale = parser.value()?;
@@ -118,6 +122,9 @@ impl Options {
             Command::Memory => 3,
             _ => 5,
         });
+        if options.library && options.suite.is_some() {
+            return Err("--library and --suite exclude each other".into());
+        }
         if options.rounds == 0 {
             return Err("--rounds must be at least 1".into());
         }
@@ -162,5 +169,6 @@ mod tests {
         assert!(parse(&["race"]).is_err());
         assert!(parse(&["compare", "again"]).is_err());
         assert!(parse(&["compare", "--scale", "much"]).is_err());
+        assert!(parse(&["compare", "--library", "--suite", "x"]).is_err());
     }
 }

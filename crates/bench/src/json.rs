@@ -22,6 +22,7 @@ pub(crate) fn comparison(options: &Options, engines: &[Engine], measured: &[Meas
                 "speed_geometric_mean": summary.speed,
                 "speed_minimum": extreme(&summary.slowest),
                 "cpu_speed_geometric_mean": summary.cpu_speed,
+                "cpu_speed_minimum": extreme(&summary.cpu_slowest),
                 "memory_ratio_geometric_mean": summary.memory,
                 "memory_ratio_maximum": extreme(&summary.hungriest),
             })
@@ -29,7 +30,11 @@ pub(crate) fn comparison(options: &Options, engines: &[Engine], measured: &[Meas
         .collect();
     json!({
         "command": if options.command == Command::Memory { "memory" } else { "compare" },
-        "programs_from": if options.suite.is_some() { "are-we-fast-yet" } else { "perilune" },
+        "programs_from": match (&options.suite, options.library) {
+            (Some(_), _) => "are-we-fast-yet",
+            (None, true) => "library",
+            (None, false) => "perilune",
+        },
         "scale": options.scale,
         "rounds": options.rounds,
         "host": host(),
@@ -95,6 +100,7 @@ fn program(engines: &[Engine], measured: &Measured) -> Value {
         .map(|(index, engine)| {
             let mut value = result(engine, &measured.outcomes[index]);
             value["speed"] = json!(measured.ratio(index, wall).map(|ratio| 1.0 / ratio));
+            value["cpu_speed"] = json!(measured.ratio(index, user).map(|ratio| 1.0 / ratio));
             value["memory_ratio"] = json!(measured.ratio(index, peak));
             value
         })

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use args::{Command, Options};
 use engine::Engine;
 use measure::Measured;
-use workload::Workload;
+use workload::{Folder, Workload};
 
 /// Errors end the command with their text; nothing here recovers from one.
 type Result<T> = std::result::Result<T, String>;
@@ -44,7 +44,7 @@ fn run(options: &Options) -> Result<bool> {
         Command::Help => print!("{}", args::HELP),
         Command::List => {
             for workload in workloads(options)? {
-                println!("{:<14} {}", workload.name, workload.covers);
+                println!("{:<16} {}", workload.name, workload.covers);
             }
         }
         Command::Startup => return startup::run(options, &engines(options)?),
@@ -83,7 +83,10 @@ fn write_json(path: &Path, value: &serde_json::Value) -> Result<()> {
 fn workloads(options: &Options) -> Result<Vec<Workload>> {
     let mut workloads = match &options.suite {
         Some(directory) => suite::are_we_fast_yet(directory)?,
-        None => workload::own_programs(options.scale.as_deref())?,
+        None => {
+            let folder = if options.library { Folder::Library } else { Folder::Programs };
+            workload::own_programs(folder, options.scale.as_deref())?
+        }
     };
     for name in &options.only {
         if !workloads.iter().any(|workload| workload.is_named(name)) {

@@ -74,7 +74,7 @@ pub(crate) fn measure_all(
 ) -> Vec<Measured> {
     let mut measured = Vec::new();
     for (number, workload) in workloads.iter().enumerate() {
-        eprint!("[{:2}/{}] {:<14} ", number + 1, workloads.len(), workload.name);
+        eprint!("[{:2}/{}] {:<16} ", number + 1, workloads.len(), workload.name);
         let program = measure(engines, workload, options);
         for outcome in &program.outcomes {
             match (outcome, outcome.median(wall)) {

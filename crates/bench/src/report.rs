@@ -15,6 +15,8 @@ pub(crate) struct Summary {
     pub(crate) slowest: Option<(String, f64)>,
     /// Times as fast as the baseline by user CPU time.
     pub(crate) cpu_speed: Option<f64>,
+    /// The program with the lowest speed by user CPU time, and that speed.
+    pub(crate) cpu_slowest: Option<(String, f64)>,
     /// Peak memory over the baseline's.
     pub(crate) memory: Option<f64>,
     /// The program with the highest peak memory ratio, and that ratio.
@@ -31,26 +33,28 @@ impl Summary {
         let inverse = |ratios: Vec<f64>| -> Vec<f64> { ratios.iter().map(|r| 1.0 / r).collect() };
         let named = |(index, value): (usize, f64)| (shared[index].name.clone(), value);
         let speeds = inverse(ratios(wall));
+        let cpu_speeds = inverse(ratios(user));
         let memory = ratios(peak);
         Summary {
             programs: shared.len(),
             speed: stats::geometric_mean(&speeds),
             slowest: stats::minimum(&speeds).map(named),
-            cpu_speed: stats::geometric_mean(&inverse(ratios(user))),
+            cpu_speed: stats::geometric_mean(&cpu_speeds),
+            cpu_slowest: stats::minimum(&cpu_speeds).map(named),
             memory: stats::geometric_mean(&memory),
             hungriest: stats::maximum(&memory).map(named),
         }
     }
 }
 
-/// Median wall times, and how many times as fast as the baseline each engine is.
+/// Median wall times, and how many times as fast as the baseline each engine is, by wall time and by user CPU time.
 pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
     let mut table = Table::default();
     let mut heading = vec!["program".to_string()];
     for (index, engine) in engines.iter().enumerate() {
         heading.extend([format!("{} s", engine.name), "±%".to_string()]);
         if index > 0 {
-            heading.push("speed".to_string());
+            heading.extend(["speed".to_string(), "by CPU".to_string()]);
         }
     }
     table.row(heading);
@@ -61,7 +65,9 @@ pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
             let noise = stats::relative_deviation(&outcome.figures(wall));
             row.extend([cell(outcome, wall, 3), figure(noise.map(|share| share * 100.0), 1)]);
             if index > 0 {
-                row.push(times(program.ratio(index, wall).map(|ratio| 1.0 / ratio)));
+                for figure in [wall, user] {
+                    row.push(times(program.ratio(index, figure).map(|ratio| 1.0 / ratio)));
+                }
             }
         }
         table.row(row);
@@ -70,15 +76,17 @@ pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
     for (index, engine) in engines.iter().enumerate().skip(1) {
         let summary = Summary::of(measured, index);
         let Some((slowest, least)) = summary.slowest else { continue };
+        let Some((cpu_slowest, cpu_least)) = summary.cpu_slowest else { continue };
         text.push_str(&format!(
             "{} against {}: geometric mean {} over {} programs, minimum {} ({slowest}), \
-             by user CPU time {}\n",
+             by user CPU time {}, minimum {} ({cpu_slowest})\n",
             engine.name,
             engines[0].name,
             times(summary.speed),
             summary.programs,
             times(Some(least)),
             times(summary.cpu_speed),
+            times(Some(cpu_least)),
         ));
     }
     text

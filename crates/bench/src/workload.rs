@@ -46,12 +46,25 @@ impl Workload {
     }
 }
 
-/// The programs of this crate in alphabetical order, with an optional work scale.
+/// Where programs of this crate lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Folder {
+    /// Ordinary programs.
+    Programs,
+    /// Programs that do little else than call one library function or a few related ones.
+    Library,
+}
+
+/// The programs of one folder in alphabetical order, with an optional work scale.
 ///
 /// # Errors
 /// When the directory cannot be read or a program has no `-- covers:` line.
-pub(crate) fn own_programs(scale: Option<&str>) -> Result<Vec<Workload>> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+pub(crate) fn own_programs(folder: Folder, scale: Option<&str>) -> Result<Vec<Workload>> {
+    let folder = match folder {
+        Folder::Programs => "programs",
+        Folder::Library => "library",
+    };
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(&directory)
         .map_err(|error| format!("cannot read {}: {error}", directory.display()))?;
     let mut workloads = Vec::new();
@@ -104,17 +117,19 @@ mod tests {
 
     #[test]
     fn every_program_says_what_it_covers() {
-        let programs = own_programs(None).unwrap();
+        let programs = own_programs(Folder::Programs, None).unwrap();
         assert!(programs.len() >= 20, "only {} programs", programs.len());
         assert!(programs.iter().any(|program| program.allocates));
-        assert!(programs.iter().all(|program| !program.covers.is_empty()));
+        let library = own_programs(Folder::Library, None).unwrap();
+        assert!(library.len() >= 60, "only {} library programs", library.len());
+        assert!(programs.iter().chain(&library).all(|program| !program.covers.is_empty()));
     }
 
     #[test]
     fn every_program_is_documented() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/benchmarks.md");
         let page = std::fs::read_to_string(page).unwrap();
-        for program in own_programs(None).unwrap() {
+        for program in own_programs(Folder::Programs, None).unwrap() {
             let row = format!("| `{}` |", program.name);
             assert!(page.contains(&row), "docs/benchmarks.md has no row {row}");
         }
