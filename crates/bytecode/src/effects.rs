@@ -6,6 +6,9 @@ use crate::opcode::Op;
 /// A range of registers: first and count.
 pub(crate) type Range = (usize, usize);
 
+/// No registers.
+const NONE: Range = (0, 0);
+
 /// Registers that an instruction reads and writes.
 ///
 /// Reads of a multiple value (`B = 0`) end before the register of its producer, which is not known
@@ -20,93 +23,93 @@ pub(crate) struct Effects {
 
 /// Registers read and written by `instr`. Writes of tests and loops, which only one way out of the
 /// instruction sees, are left to the caller.
+#[inline]
 pub(crate) fn effects(instr: Instr) -> Effects {
     use Op::*;
     let (a, b, c) = (instr.a(), instr.b(), instr.c());
     let mut e = Effects::default();
-    let reads: &[Range] = match instr.op() {
+    e.reads = match instr.op() {
         Move | Unm | BNot | Not | Len | GetI | GetField | AddI | SubI | AddK | SubK | MulK
         | ModK | PowK | DivK | IDivK | BAndK | BOrK | BXorK | ShrI | ShlI => {
             e.writes[0] = (a, 1);
-            &[(b, 1)]
+            [(b, 1), NONE, NONE]
         }
         LoadI | LoadF | LoadK | LoadKX | LoadFalse | LFalseSkip | LoadTrue | GetUpval
         | GetTabUp => {
             e.writes[0] = (a, 1);
-            &[]
+            [NONE, NONE, NONE]
         }
         LoadNil => {
             e.writes[0] = (a, b + 1);
-            &[]
+            [NONE, NONE, NONE]
         }
         GetTable | Add | Sub | Mul | Mod | Pow | Div | IDiv | BAnd | BOr | BXor | Shl | Shr => {
             e.writes[0] = (a, 1);
-            &[(b, 1), (c, 1)]
+            [(b, 1), (c, 1), NONE]
         }
         KAdd | KSub | KMul | KDiv => {
             e.writes[0] = (a, 1);
-            &[(c, 1)]
+            [(c, 1), NONE, NONE]
         }
         SetUpval | SetIK | SetFieldK | Tbc | EqK | EqI | LtI | LeI | GtI | GeI | Test | Return1 => {
-            &[(a, 1)]
+            [(a, 1), NONE, NONE]
         }
-        SetTabUp => &[(c, 1)],
-        SetTable => &[(a, 1), (b, 1), (c, 1)],
-        SetTableK | Eq | Lt | Le => &[(a, 1), (b, 1)],
-        SetI | SetField => &[(a, 1), (c, 1)],
+        SetTabUp => [(c, 1), NONE, NONE],
+        SetTable => [(a, 1), (b, 1), (c, 1)],
+        SetTableK | Eq | Lt | Le => [(a, 1), (b, 1), NONE],
+        SetI | SetField => [(a, 1), (c, 1), NONE],
         NewTable | Closure => {
             e.releases = Some(a + 1);
             e.writes[0] = (a, 1);
-            &[]
+            [NONE, NONE, NONE]
         }
         SelfK => {
             e.writes = [(a, 1), (a + 2, 1)];
-            &[(b, 1)]
+            [(b, 1), NONE, NONE]
         }
         SelfR => {
             e.writes = [(a, 1), (a + 2, 1)];
-            &[(b, 1), (c, 1)]
+            [(b, 1), (c, 1), NONE]
         }
         Concat => {
             e.releases = Some(a + 1);
             e.writes[0] = (a, 1);
-            &[(a, b)]
+            [(a, b), NONE, NONE]
         }
-        TestSet => &[(b, 1)],
+        TestSet => [(b, 1), NONE, NONE],
         Call => {
             e.releases = Some(a);
             e.writes[0] = (a, c.saturating_sub(1));
-            &[(a, 1), (a + 2, b.saturating_sub(1))]
+            [(a, 1), (a + 2, b.saturating_sub(1)), NONE]
         }
         CallMeta => {
             e.releases = Some(a);
             e.writes[0] = (a, c.saturating_sub(1));
-            &[(a, 1), (a + 2, 2)]
+            [(a, 1), (a + 2, 2), NONE]
         }
         TailCall => {
             e.releases = Some(a);
-            &[(a, 1), (a + 2, b.saturating_sub(1))]
+            [(a, 1), (a + 2, b.saturating_sub(1)), NONE]
         }
-        Return => &[(a, b.saturating_sub(1))],
-        ForPrep | ForLoop => &[(a, 3)],
-        TForPrep => &[(a, 4)],
+        Return => [(a, b.saturating_sub(1)), NONE, NONE],
+        ForPrep | ForLoop => [(a, 3), NONE, NONE],
+        TForPrep => [(a, 4), NONE, NONE],
         TForCall => {
             e.releases = Some(a + 4);
             e.writes[0] = (a + 4, c);
-            &[(a, 3)]
+            [(a, 3), NONE, NONE]
         }
-        TForLoop => &[(a + 4, 1)],
+        TForLoop => [(a + 4, 1), NONE, NONE],
         SetList => {
             e.releases = Some(a + 1);
-            &[(a, b + 1)]
+            [(a, b + 1), NONE, NONE]
         }
         VarArg => {
             e.releases = (c == 0).then_some(a);
             e.writes[0] = (a, c.saturating_sub(1));
-            &[]
+            [NONE, NONE, NONE]
         }
-        SetTabUpK | Close | Jmp | Return0 | VarArgPrep | ExtraArg => &[],
+        SetTabUpK | Close | Jmp | Return0 | VarArgPrep | ExtraArg => [NONE, NONE, NONE],
     };
-    e.reads[..reads.len()].copy_from_slice(reads);
     e
 }

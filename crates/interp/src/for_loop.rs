@@ -1,13 +1,19 @@
 //! Preparation of `for` loops, and generic loops off the fast paths.
 
+use std::sync::atomic::Ordering;
+
 use perilune_bytecode::Instr;
 use perilune_runtime::convert::{self, Round};
 use perilune_runtime::debug;
-use perilune_runtime::native::Builtin;
-use perilune_runtime::state::State;
+use perilune_runtime::frame::{Frame, FrameWord, Link};
+use perilune_runtime::native::{Builtin, Cx, Ret};
+use perilune_runtime::state::{State, poll};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::{IntoExit, call_for_instruction};
+use crate::call::{
+    Entered, IntoExit, call_for_instruction, enter_continued, native_returned, run_native,
+};
+use crate::ret::move_values;
 use crate::step::{Exit, Step};
 
 unsafe fn bound_error(st: *mut State, v: Value, what: &str) -> Exit {
@@ -133,17 +139,59 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
     Ok(())
 }
 
-/// TFORCALL off the fast paths: an ordinary call.
+/// TFORCALL off the fast paths: an ordinary call. Native iterators, the commonest, are called from here.
 ///
 /// # Safety
 /// I2; pc stored.
 #[inline(never)]
 pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
-    let ra = (*st).base.add(i.a());
-    let callee = ra.add(4);
-    callee.put(ra.get());
+    let s = &mut *st;
+    let ra = s.base.add(i.a());
+    let (f, callee) = (ra.get(), ra.add(4));
+    let new_base = callee.add(2);
+    callee.put(f);
     callee.add(1).put(Value::NIL);
-    callee.add(2).put(ra.add(1).get());
-    callee.add(3).put(ra.add(2).get());
-    call_for_instruction(st, callee, 2)
+    new_base.put(ra.add(1).get());
+    new_base.add(1).put(ra.add(2).get());
+    let hooked = |s: &State| s.poll.load(Ordering::Relaxed) & poll::HOOK != 0;
+    if f.tag() != Tag::NATIVE || hooked(s) || s.limit.offset_from(new_base) < 2 {
+        return call_for_instruction(st, callee, 2);
+    }
+    let distance = i.a() + 6;
+    let frame = Frame(new_base);
+    frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
+    frame.set_link(Link::new(0, 0, distance));
+    s.base = new_base;
+    s.top = new_base.add(2);
+    match ((*f.as_native()).func)(Cx::from_state(st)) {
+        Ok(Ret(n)) if n >= -1 => {
+            if hooked(s) {
+                return native_returned(st, n, f).map(|_| ());
+            }
+            // One result is in place: in the callee's slot.
+            let base = s.base.sub(distance);
+            let results = base.add(i.a() + 4);
+            let want = i.c();
+            let count = if n < 0 {
+                1
+            } else {
+                let n = n as usize;
+                move_values(s.top.sub(n), results, n.min(want));
+                n
+            };
+            for j in count..want {
+                results.add(j).put(Value::NIL);
+            }
+            let inst = (*Frame(base).callee().as_function()).instance;
+            s.base = base;
+            s.top = base.add((*inst).max_stack as usize);
+            Ok(())
+        }
+        Ok(Ret::CALL) => match enter_continued(st)? {
+            Entered::Lua => Ok(()),
+            Entered::Native => run_native(st),
+        },
+        Ok(_) => Err(Exit::Yield),
+        Err(_) => Err(Exit::Error),
+    }
 }

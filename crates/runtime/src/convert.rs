@@ -82,7 +82,12 @@ pub unsafe fn to_number(v: Value) -> Option<Value> {
 /// `v` is a live string.
 #[inline(never)]
 pub unsafe fn string_to_number(v: Value) -> Option<Value> {
-    str2number(LuaString::bytes(v.as_string())).map(|n| match n {
+    text_to_number(LuaString::bytes(v.as_string()))
+}
+
+/// A numeral's number.
+pub fn text_to_number(text: &[u8]) -> Option<Value> {
+    str2number(text).map(|n| match n {
         Number::Integer(i) => Value::int(i),
         Number::Float(f) => Value::float(f),
     })
@@ -91,7 +96,7 @@ pub unsafe fn string_to_number(v: Value) -> Option<Value> {
 /// Appends a number as `tostring` gives it: `%d` or `%.14g`, with `.0` added where that looks like an integer.
 pub fn write_number(out: &mut Vec<u8>, v: Value) {
     if v.is_int() {
-        write_integer(out, v.as_int());
+        crate::cfmt::write_int(out, v.as_int());
     } else {
         let start = out.len();
         crate::cfmt::write_g14(out, v.as_float());
@@ -99,23 +104,4 @@ pub fn write_number(out: &mut Vec<u8>, v: Value) {
             out.extend_from_slice(b".0");
         }
     }
-}
-
-/// Appends a decimal integer.
-pub fn write_integer(out: &mut Vec<u8>, i: i64) {
-    let mut buf = [0u8; 20];
-    let mut at = buf.len();
-    let mut n = i.unsigned_abs();
-    loop {
-        at -= 1;
-        buf[at] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            break;
-        }
-    }
-    if i < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&buf[at..]);
 }

@@ -52,6 +52,9 @@ fn read(chunk: &[u8]) -> Result<Arc<Proto>> {
     }
 }
 
+/// Bytes of memory that a list may claim before any of its items is read.
+const AT_ONCE: usize = 4096;
+
 struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -189,8 +192,8 @@ impl<'a> Reader<'a> {
         mut item: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<Box<[T]>> {
         let n = self.count(size)?;
-        // An item may take more memory than bytes of the chunk, so the list grows as it is read.
-        let mut list = Vec::new();
+        // An item may take more memory than bytes of the chunk, so a long list grows as it is read.
+        let mut list = Vec::with_capacity(n.min(AT_ONCE / size_of::<T>()));
         for _ in 0..n {
             list.push(item(self)?);
         }

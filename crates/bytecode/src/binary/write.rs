@@ -7,7 +7,7 @@ use crate::proto::{Constant, Proto};
 
 /// The binary chunk of a function. With `strip` without names, lines and source.
 pub fn dump(proto: &Proto, strip: bool) -> Vec<u8> {
-    let mut writer = Writer { out: Vec::new(), strip };
+    let mut writer = Writer { out: Vec::with_capacity(1000), strip };
     for part in HEADER {
         writer.out.extend_from_slice(part);
     }

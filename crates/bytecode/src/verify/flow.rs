@@ -7,66 +7,86 @@ use crate::instr::Instr;
 use crate::opcode::Op;
 use crate::proto::Proto;
 
-/// A set of registers.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Registers([u64; 4]);
+/// A set of the registers below 64 * `N`. Most functions need one word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Registers<const N: usize>([u64; N]);
 
-impl Registers {
-    /// Registers `first .. first + count`, those above 255 left out.
-    fn range((first, count): Range) -> Registers {
-        Registers::from(first).minus(Registers::from(first + count))
+impl<const N: usize> Registers<N> {
+    const NONE: Registers<N> = Registers([0; N]);
+
+    /// Registers `first .. first + count`, those that no set holds left out.
+    #[inline]
+    fn range((first, count): Range) -> Registers<N> {
+        match count {
+            0 => Registers::NONE,
+            1 => {
+                let mut set = Registers::NONE;
+                if let Some(word) = set.0.get_mut(first / 64) {
+                    *word = 1 << (first % 64);
+                }
+                set
+            }
+            _ => Registers::from(first).minus(Registers::from(first + count)),
+        }
     }
 
     /// All registers from `first` on.
-    fn from(first: usize) -> Registers {
-        let mut words = [0; 4];
-        for (i, word) in words.iter_mut().enumerate() {
+    #[inline]
+    fn from(first: usize) -> Registers<N> {
+        let mut set = Registers::NONE;
+        for (i, word) in set.0.iter_mut().enumerate() {
             *word = match first.saturating_sub(i * 64) {
                 n if n < 64 => u64::MAX << n,
                 _ => 0,
             };
         }
-        Registers(words)
+        set
     }
 
-    fn zip(self, other: Registers, f: fn(u64, u64) -> u64) -> Registers {
+    #[inline]
+    fn zip(self, other: Registers<N>, f: fn(u64, u64) -> u64) -> Registers<N> {
         Registers(std::array::from_fn(|i| f(self.0[i], other.0[i])))
     }
 
-    fn and(self, other: Registers) -> Registers {
+    #[inline]
+    fn and(self, other: Registers<N>) -> Registers<N> {
         self.zip(other, |a, b| a & b)
     }
 
-    fn or(self, other: Registers) -> Registers {
+    #[inline]
+    fn or(self, other: Registers<N>) -> Registers<N> {
         self.zip(other, |a, b| a | b)
     }
 
-    fn minus(self, other: Registers) -> Registers {
+    #[inline]
+    fn minus(self, other: Registers<N>) -> Registers<N> {
         self.zip(other, |a, b| a & !b)
     }
 
+    #[inline]
     fn is_empty(self) -> bool {
-        self.0 == [0; 4]
+        self.0 == [0; N]
     }
 
-    fn contains(self, other: Registers) -> bool {
+    #[inline]
+    fn contains(self, other: Registers<N>) -> bool {
         other.minus(self).is_empty()
     }
 }
 
 /// What is known before an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct State {
+struct State<const N: usize> {
     /// Written on every path.
-    assigned: Registers,
+    assigned: Registers<N>,
     /// May have an open upvalue, or be pending to be closed.
-    open: Registers,
+    open: Registers<N>,
     /// May be pending to be closed.
-    closing: Registers,
+    closing: Registers<N>,
 }
 
-impl State {
-    fn join(self, other: State) -> State {
+impl<const N: usize> State<N> {
+    fn join(self, other: State<N>) -> State<N> {
         State {
             assigned: self.assigned.and(other.assigned),
             open: self.open.or(other.open),
@@ -76,51 +96,59 @@ impl State {
 }
 
 pub(super) fn check(proto: &Proto) -> Result {
+    match proto.max_stack {
+        0..=64 => check_paths::<1>(proto),
+        _ => check_paths::<4>(proto),
+    }
+}
+
+/// Where control goes after an instruction, and in which state: to one place, and perhaps to another one.
+type Edges<const N: usize> = (Option<(usize, State<N>)>, Option<(usize, State<N>)>);
+
+fn check_paths<const N: usize>(proto: &Proto) -> Result {
     let code = &proto.code[..];
-    // States are kept where control may come from more than one place.
-    let mut joins: Vec<Option<State>> = vec![None; code.len()];
-    let mut is_join = vec![false; code.len()];
+    // States are kept where control may come from more than one place: number of the place, counted from 1.
+    let mut join_at = vec![0u32; code.len()];
+    let mut count = 0;
     for pc in 0..code.len() {
-        if let Next::Goes(target) | Next::Branches(target) = shape::next(code, pc) {
-            is_join[target] = true;
+        if let Next::Goes(target) | Next::Branches(target) = shape::next(code, pc)
+            && join_at[target] == 0
+        {
+            count += 1;
+            join_at[target] = count;
         }
     }
+    let mut joins: Vec<Option<State<N>>> = vec![None; count as usize];
     let entry = State {
         assigned: Registers::range((0, proto.num_params as usize)),
-        open: Registers::default(),
-        closing: Registers::default(),
+        open: Registers::NONE,
+        closing: Registers::NONE,
     };
     let mut work = vec![(0, entry)];
-    let mut edges = Vec::new();
     while let Some((mut pc, mut state)) = work.pop() {
         // Follow straight-line code until a known state stops it.
         loop {
-            if is_join[pc] {
-                let joined = match joins[pc] {
-                    Some(known) => {
-                        let joined = known.join(state);
-                        if joined == known {
-                            break;
-                        }
-                        joined
+            if join_at[pc] != 0 {
+                let join = &mut joins[join_at[pc] as usize - 1];
+                if let Some(known) = *join {
+                    state = known.join(state);
+                    if state == known {
+                        break;
                     }
-                    None => state,
-                };
-                joins[pc] = Some(joined);
-                state = joined;
+                }
+                *join = Some(state);
             }
-            edges.clear();
-            step(proto, pc, state, &mut edges)?;
-            let Some(&(next_pc, next_state)) = edges.first() else { break };
-            work.extend(edges.drain(1..));
-            (pc, state) = (next_pc, next_state);
+            let (first, second) = step(proto, pc, state)?;
+            work.extend(second);
+            let Some(next) = first else { break };
+            (pc, state) = next;
         }
     }
     Ok(())
 }
 
-/// Checks the instruction at `pc` in `state`, and lists where control goes then, in which state.
-fn step(proto: &Proto, pc: usize, state: State, edges: &mut Vec<(usize, State)>) -> Result {
+/// Checks the instruction at `pc` in `state`; where control goes then, in which state.
+fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edges<N>> {
     let code = &proto.code[..];
     let instr = code[pc];
     let (a, c) = (instr.a(), instr.c());
@@ -131,7 +159,7 @@ fn step(proto: &Proto, pc: usize, state: State, edges: &mut Vec<(usize, State)>)
         ensure(state.assigned.contains(read), pc, "register read before it is written")?;
     }
     if shape::is_consumer(instr) && !multiple_value_is_whole(code, pc, state) {
-        return ensure(false, pc, "register read before it is written");
+        ensure(false, pc, "register read before it is written")?;
     }
     if let Some(from) = e.releases {
         let released = Registers::from(from);
@@ -175,12 +203,11 @@ fn step(proto: &Proto, pc: usize, state: State, edges: &mut Vec<(usize, State)>)
         }
         _ => {}
     }
-    follow(code, pc, after, edges);
-    Ok(())
+    Ok(follow(code, pc, after))
 }
 
 /// Whether the fixed values in front of the multiple value are all written.
-fn multiple_value_is_whole(code: &[Instr], pc: usize, state: State) -> bool {
+fn multiple_value_is_whole<const N: usize>(code: &[Instr], pc: usize, state: State<N>) -> bool {
     let instr = code[pc];
     let producer = code[pc - 1].a();
     let start = match instr.op() {
@@ -191,7 +218,7 @@ fn multiple_value_is_whole(code: &[Instr], pc: usize, state: State) -> bool {
     state.assigned.contains(Registers::range((start, producer.saturating_sub(start))))
 }
 
-fn mark_closing(state: &mut State, pc: usize, register: usize) -> Result {
+fn mark_closing<const N: usize>(state: &mut State<N>, pc: usize, register: usize) -> Result {
     ensure(
         state.closing.and(Registers::from(register)).is_empty(),
         pc,
@@ -202,7 +229,7 @@ fn mark_closing(state: &mut State, pc: usize, register: usize) -> Result {
     Ok(())
 }
 
-fn capture(proto: &Proto, pc: usize, instr: Instr, state: &mut State) -> Result {
+fn capture<const N: usize>(proto: &Proto, pc: usize, instr: Instr, state: &mut State<N>) -> Result {
     for upvalue in &proto.protos[instr.bx()].upvalues {
         if upvalue.in_stack {
             let register = Registers::range((upvalue.index as usize, 1));
@@ -214,7 +241,7 @@ fn capture(proto: &Proto, pc: usize, instr: Instr, state: &mut State) -> Result 
     Ok(())
 }
 
-fn follow(code: &[Instr], pc: usize, state: State, edges: &mut Vec<(usize, State)>) {
+fn follow<const N: usize>(code: &[Instr], pc: usize, state: State<N>) -> Edges<N> {
     let a = code[pc].a();
     let with =
         |range: Range| State { assigned: state.assigned.or(Registers::range(range)), ..state };
@@ -226,12 +253,9 @@ fn follow(code: &[Instr], pc: usize, state: State, edges: &mut Vec<(usize, State
         _ => (state, state),
     };
     match shape::next(code, pc) {
-        Next::Falls => edges.push((pc + 1, falls)),
-        Next::Goes(target) => edges.push((target, jumps)),
-        Next::Branches(target) => {
-            edges.push((pc + 1, falls));
-            edges.push((target, jumps));
-        }
-        Next::Leaves => {}
+        Next::Falls => (Some((pc + 1, falls)), None),
+        Next::Goes(target) => (Some((target, jumps)), None),
+        Next::Branches(target) => (Some((pc + 1, falls)), Some((target, jumps))),
+        Next::Leaves => (None, None),
     }
 }

@@ -1,7 +1,7 @@
 //! Operands by themselves: they name what exists.
 
 use super::{Result, ensure};
-use crate::effects::effects;
+use crate::effects::{Range, effects};
 use crate::opcode::Op;
 use crate::proto::{Constant, Proto};
 
@@ -27,11 +27,11 @@ fn instruction(proto: &Proto, pc: usize) -> Result {
     let flag = |value: usize, most: usize| ensure(value <= most, pc, "bad operand");
 
     let e = effects(instr);
-    for (first, count) in e.reads.into_iter().chain(e.writes) {
-        if count > 0 {
-            registers(first + count - 1)?;
-        }
-    }
+    // One register past the last one that is named.
+    let end = |(first, count): Range| if count > 0 { first + count } else { 0 };
+    let ends = e.reads.map(end).into_iter().fold(0, usize::max);
+    let ends = e.writes.map(end).into_iter().fold(ends, usize::max);
+    ensure(ends <= max, pc, "register out of range")?;
     match instr.op() {
         LoadK => constant(instr.bx(), any),
         GetUpval | SetUpval => upvalue(b),

@@ -19,6 +19,7 @@ pub(super) enum Next {
 }
 
 /// The targets of the (verified) instruction at `pc`; out of range ones wrap to something out of range.
+#[inline]
 pub(super) fn next(code: &[Instr], pc: usize) -> Next {
     use Op::*;
     let instr = code[pc];
@@ -201,6 +202,9 @@ fn loops(code: &[Instr]) -> Result {
 
 /// Loops nest (each begins and ends inside another or outside it), and no jump from outside enters one.
 fn numeric_regions(code: &[Instr]) -> Result {
+    if !code.iter().any(|i| i.op() == Op::ForPrep) {
+        return Ok(());
+    }
     // owner[pc]: the FORPREP of the innermost numeric loop around pc, plus 1.
     let mut owner = vec![0usize; code.len()];
     let mut open: Vec<(usize, usize)> = Vec::new();

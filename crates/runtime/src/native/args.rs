@@ -171,6 +171,11 @@ impl Cx {
         unsafe { convert::to_number(v.raw()) }.map(Val::new)
     }
 
+    /// The number that a text is a numeral of, spaces around it allowed.
+    pub fn parse_number(&self, text: &[u8]) -> Option<Val<'_>> {
+        convert::text_to_number(text).map(Val::new)
+    }
+
     /// An integer, converting floats with integral value and strings.
     pub fn to_integer(&self, v: Val<'_>) -> Option<i64> {
         // SAFETY: N2.

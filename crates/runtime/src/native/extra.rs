@@ -37,20 +37,22 @@ impl Cx {
     ///
     /// # Panics
     /// If there are fewer than `at` values, or no room.
+    #[inline]
     pub fn open_gap(&self, at: usize, n: usize) {
         let top = self.top();
         assert!(at <= top);
         for _ in 0..n {
             self.push(Val::NIL);
         }
-        // SAFETY: N1; slots below top + n exist now.
+        // SAFETY: N1; slots below top + n exist now. One value after the other: they were just written, in halves, and a
+        // wider copy would wait for that.
         unsafe {
             let place = self.base().add(at);
-            if top > at {
-                ptr::copy(place, place.add(n), top - at);
-                for i in 0..n {
-                    place.add(i).put(Value::NIL);
-                }
+            for i in (0..top - at).rev() {
+                place.add(i + n).put(place.add(i).get());
+            }
+            for i in 0..n {
+                place.add(i).put(Value::NIL);
             }
         }
     }

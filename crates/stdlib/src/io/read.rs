@@ -121,24 +121,68 @@ fn read_chars<'a>(cx: &'a Cx, s: &mut Stream, n: usize) -> io::Result<Option<Val
     Ok(v)
 }
 
+/// What a numeral is read from.
+trait Source {
+    /// The next byte, which stays; `None` at the end.
+    fn peek(&mut self) -> io::Result<Option<u8>>;
+    /// Takes the next byte.
+    fn skip(&mut self);
+}
+
+impl Source for &mut Stream {
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        Stream::peek(self)
+    }
+    fn skip(&mut self) {
+        self.consume(1);
+    }
+}
+
+/// Bytes that were read ahead. Where they end is not known to be the end of the file, so this is an error.
+struct Ahead<'a> {
+    bytes: &'a [u8],
+    taken: usize,
+}
+
+impl Source for Ahead<'_> {
+    #[inline(always)]
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        match self.bytes.get(self.taken) {
+            Some(b) => Ok(Some(*b)),
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+    #[inline(always)]
+    fn skip(&mut self) {
+        self.taken += 1;
+    }
+}
+
 /// A numeral being read, byte by byte.
-struct Numeral<'a> {
-    stream: &'a mut Stream,
-    text: Vec<u8>,
+struct Numeral<S> {
+    source: S,
+    text: [u8; MAX_NUMERAL],
+    length: usize,
     too_long: bool,
 }
 
-impl Numeral<'_> {
+impl<S: Source> Numeral<S> {
+    fn new(source: S) -> Numeral<S> {
+        Numeral { source, text: [0; MAX_NUMERAL], length: 0, too_long: false }
+    }
+
     /// Takes the next byte if it is wanted.
+    #[inline(always)]
     fn take(&mut self, wanted: impl Fn(u8) -> bool) -> io::Result<bool> {
-        match self.stream.peek()? {
+        match self.source.peek()? {
             Some(b) if wanted(b) => {
-                if self.text.len() >= MAX_NUMERAL {
+                let Some(place) = self.text.get_mut(self.length) else {
                     self.too_long = true;
                     return Ok(false);
-                }
-                self.text.push(b);
-                self.stream.consume(1);
+                };
+                *place = b;
+                self.length += 1;
+                self.source.skip();
                 Ok(true)
             }
             _ => Ok(false),
@@ -155,8 +199,8 @@ impl Numeral<'_> {
 
     /// Takes the longest text that can start a numeral.
     fn scan(&mut self) -> io::Result<()> {
-        while self.stream.peek()?.is_some_and(is_space) {
-            self.stream.consume(1);
+        while self.source.peek()?.is_some_and(is_space) {
+            self.source.skip();
         }
         let sign = |b| b == b'-' || b == b'+';
         self.take(sign)?;
@@ -179,19 +223,23 @@ impl Numeral<'_> {
         }
         Ok(())
     }
+
+    /// What was taken, as a number.
+    fn value<'a>(&self, cx: &'a Cx) -> Option<Val<'a>> {
+        if self.too_long { None } else { cx.parse_number(&self.text[..self.length]) }
+    }
 }
 
 fn read_number<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
-    let mut n = Numeral { stream: s, text: Vec::new(), too_long: false };
-    n.scan()?;
-    if n.too_long {
-        return Ok(None);
+    let mut n = Numeral::new(Ahead { bytes: s.buffered(), taken: 0 });
+    if n.scan().is_ok() {
+        let (v, taken) = (n.value(cx), n.source.taken);
+        s.consume(taken);
+        return Ok(v);
     }
-    let v = cx.to_number(cx.str(&n.text).val());
-    Ok(v.map(|v| match v.as_int() {
-        Some(i) => Val::int(i),
-        None => Val::float(v.as_float().unwrap_or(0.0)),
-    }))
+    let mut n = Numeral::new(s);
+    n.scan()?;
+    Ok(n.value(cx))
 }
 
 /// The iterator of `lines` over the file at value 0, with the formats behind it.
