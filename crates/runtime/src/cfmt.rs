@@ -1,9 +1,11 @@
 //! Numbers and strings as C's `printf` formats them, byte for byte as glibc does.
 //!
-//! Floats go through the exact decimal conversions of Rust's `{:e}` and `{:.p}`, so every digit is right whatever
-//! the precision. All functions append to a buffer.
+//! Floats go through exact decimal conversions, so every digit is right whatever the precision: Rust's `{:e}` and `{:.p}`, or, where
+//! 128 bits hold the exact product with a power of ten, that product ([`crate::decimal`]). All functions append to a buffer.
 
 use std::fmt::Write as _;
+
+use crate::decimal::{self, PAIRS};
 
 /// Flags, width and precision of a conversion.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -54,12 +56,6 @@ const FEW_DIGITS: usize = 20;
 const SMALL: usize = 48;
 /// Size of a buffer for any number with as many digits as `string.format` gives.
 const LARGE: usize = 1152;
-
-const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
-2021222324252627282930313233343536373839\
-4041424344454647484950515253545556575859\
-6061626364656667686970717273747576777879\
-8081828384858687888990919293949596979899";
 
 /// Appends an unsigned integer in decimal.
 pub fn write_u64(buf: &mut Vec<u8>, mut n: u64) {
@@ -240,6 +236,16 @@ pub fn format_float(buf: &mut Vec<u8>, x: f64, conversion: u8, spec: &Spec) {
 }
 
 fn write_fixed<const N: usize>(buf: &mut Vec<u8>, x: f64, precision: usize) {
+    if let Some((whole, fraction)) = decimal::fixed(x, precision) {
+        write_u64(buf, whole);
+        if precision > 0 {
+            buf.push(b'.');
+            let end = buf.len() + precision;
+            buf.resize(end, b'0');
+            decimal::put_digits(&mut buf[end - precision..], fraction);
+        }
+        return;
+    }
     let mut text = Text::<N>::new();
     // Infallible: at most 309 digits, a point and 99 (or, called directly, 800) more.
     let _ = write!(text, "{x:.precision$}");
@@ -249,6 +255,11 @@ fn write_fixed<const N: usize>(buf: &mut Vec<u8>, x: f64, precision: usize) {
 /// The `precision + 1` significant digits of a finite non-negative number, without point, and its decimal exponent.
 fn scientific<const N: usize>(x: f64, precision: usize) -> (Text<N>, i32) {
     let mut text = Text::<N>::new();
+    if let Some((digits, exponent)) = decimal::scientific(x, precision + 1) {
+        text.len = precision + 1;
+        decimal::put_digits(&mut text.bytes[..text.len], digits);
+        return (text, exponent);
+    }
     // Infallible for the precisions that `string.format` accepts; a longer one is cut.
     let precision = precision.min(1100);
     let _ = write!(text, "{x:.precision$e}");

@@ -10,6 +10,7 @@ pub mod closure;
 pub mod compare;
 pub mod convert;
 pub mod debug;
+mod decimal;
 pub mod engine;
 pub mod frame;
 pub mod header;

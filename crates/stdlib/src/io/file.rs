@@ -1,6 +1,7 @@
 //! File handles: userdata around a stream, and their methods.
 
 use std::io::SeekFrom;
+use std::sync::Mutex;
 
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Udata, Val};
 
@@ -58,6 +59,24 @@ pub(super) fn new_file(cx: &Cx, s: Stream) -> Udata<'_> {
 /// The stream of a handle; `None` if the value is no handle, an inner `None` if it is closed.
 pub(super) fn stream_of(v: Val<'_>) -> Option<Option<Shared>> {
     v.as_udata()?.with(|h: &mut Handle| h.stream.clone())
+}
+
+/// Lends the stream of a handle to `f`, which runs no Lua code; `None` if the value is no handle, an inner `None` if it is closed.
+pub(super) fn with_stream<R>(v: Val<'_>, f: impl FnOnce(&Mutex<Stream>) -> R) -> Option<Option<R>> {
+    v.as_udata()?.with(|h: &mut Handle| h.stream.as_deref().map(f))
+}
+
+/// Lends the stream of argument `i`, an open file, to `f`, which runs no Lua code.
+pub(super) fn with_file(
+    cx: &Cx,
+    i: usize,
+    f: impl FnOnce(&Mutex<Stream>) -> NativeResult,
+) -> NativeResult {
+    match with_stream(cx.get(i), f) {
+        Some(Some(r)) => r,
+        Some(None) => Err(cx.error("attempt to use a closed file")),
+        None => Err(cx.type_error(i, NAME)),
+    }
 }
 
 /// Argument `i` as an open file.
@@ -122,12 +141,11 @@ fn tostring(cx: &mut Cx) -> NativeResult {
 
 /// `file:read(…)`
 fn read_method(cx: &mut Cx) -> NativeResult {
-    let s = check_file(cx, 0)?;
-    read(cx, &s, 1)
+    with_file(cx, 0, |s| read(cx, s, 1))
 }
 
 /// Writes the arguments from `first` on; then the value at `file` is the result.
-pub(super) fn write(cx: &Cx, s: &Shared, first: usize, file: Val<'_>) -> NativeResult {
+pub(super) fn write(cx: &Cx, s: &Mutex<Stream>, first: usize, file: Val<'_>) -> NativeResult {
     let mut result = Ok(());
     let mut out = lock(s);
     for i in first..cx.top() {
@@ -161,8 +179,7 @@ pub(super) fn write(cx: &Cx, s: &Shared, first: usize, file: Val<'_>) -> NativeR
 
 /// `file:write(…)`
 fn write_method(cx: &mut Cx) -> NativeResult {
-    let s = check_file(cx, 0)?;
-    write(cx, &s, 1, cx.get(0))
+    with_file(cx, 0, |s| write(cx, s, 1, cx.get(0)))
 }
 
 /// `file:lines(…)`

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
 
 use super::file::{
-    check_file, close_handle, new_file, new_handle, register_metatable, stream_of, write,
+    check_file, close_handle, new_file, new_handle, register_metatable, stream_of, with_stream,
+    write,
 };
 use super::read::{line_iterator, read};
 use super::stdout::{STDERR, STDIN, STDOUT, Shared, flush_all, lock};
@@ -62,10 +63,13 @@ fn default_file(cx: &Cx, which: i64) -> Val<'_> {
 }
 
 fn default_stream(cx: &Cx, which: i64) -> Result<Shared, Raised> {
-    stream_of(default_file(cx, which)).flatten().ok_or_else(|| {
-        let name = if which == INPUT { "input" } else { "output" };
-        cx.error(format!("default {name} file is closed"))
-    })
+    stream_of(default_file(cx, which)).flatten().ok_or_else(|| closed_default(cx, which))
+}
+
+#[cold]
+fn closed_default(cx: &Cx, which: i64) -> Raised {
+    let name = if which == INPUT { "input" } else { "output" };
+    cx.error(format!("default {name} file is closed"))
 }
 
 /// Whether a mode is `[rwa]%+?b*`.
@@ -217,14 +221,15 @@ fn output(cx: &mut Cx) -> NativeResult {
 
 /// `io.read(…)`
 fn read_default(cx: &mut Cx) -> NativeResult {
-    let s = default_stream(cx, INPUT)?;
-    read(cx, &s, 0)
+    let read = with_stream(default_file(cx, INPUT), |s| read(cx, s, 0)).flatten();
+    read.unwrap_or_else(|| Err(closed_default(cx, INPUT)))
 }
 
 /// `io.write(…)`
 fn write_default(cx: &mut Cx) -> NativeResult {
-    let s = default_stream(cx, OUTPUT)?;
-    write(cx, &s, 0, default_file(cx, OUTPUT))
+    let file = default_file(cx, OUTPUT);
+    let written = with_stream(file, |s| write(cx, s, 0, file)).flatten();
+    written.unwrap_or_else(|| Err(closed_default(cx, OUTPUT)))
 }
 
 /// `io.lines([filename, …])`

@@ -1,11 +1,12 @@
 //! Reading by formats: `file:read`, `io.read`, and the iterator of `lines`.
 
 use std::io;
+use std::sync::Mutex;
 
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
-use super::file::{close_handle, stream_of};
-use super::stdout::{Shared, lock};
+use super::file::{close_handle, with_stream};
+use super::stdout::lock;
 use super::stream::Stream;
 use super::{error_text, file_result};
 use crate::base::is_space;
@@ -17,7 +18,7 @@ const MAX_NUMERAL: usize = 200;
 const MAX_FORMATS: usize = 250;
 
 /// Reads by the formats that are the arguments from `first` on; the results are those of the calling function.
-pub(super) fn read(cx: &Cx, s: &Shared, first: usize) -> NativeResult {
+pub(super) fn read(cx: &Cx, s: &Mutex<Stream>, first: usize) -> NativeResult {
     match read_values(cx, s, first)? {
         Ok(n) => cx.ret(n),
         Err(e) => file_result(cx, Err(e), None),
@@ -25,7 +26,7 @@ pub(super) fn read(cx: &Cx, s: &Shared, first: usize) -> NativeResult {
 }
 
 /// As [`read`]; pushes the results and counts them. The inner error is the file's.
-fn read_values(cx: &Cx, s: &Shared, first: usize) -> Result<io::Result<usize>, Raised> {
+fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<usize>, Raised> {
     let end = cx.top();
     let mut s = lock(s);
     if first >= end {
@@ -256,8 +257,6 @@ pub(super) fn line_iterator(cx: &Cx, to_close: bool) -> Result<Val<'_>, Raised> 
 /// The iterator: bound are the file, the number of formats, whether to close at the end, and the formats.
 fn next_line(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
-    let stream = stream_of(cx.bound(0)).flatten();
-    let Some(stream) = stream else { return Err(cx.error("file is already closed")) };
     // bad formats are counted as of a method call on the file
     cx.set_top(1);
     let formats = cx.bound(1).as_int().unwrap_or(0) as usize;
@@ -265,8 +264,10 @@ fn next_line(cx: &mut Cx) -> NativeResult {
     for i in 0..formats {
         cx.push(cx.bound(3 + i));
     }
-    let n = read_values(cx, &stream, 1)?.map_err(|e| cx.error(c_str(error_text(&e).as_bytes())))?;
-    drop(stream);
+    let Some(Some(read)) = with_stream(cx.bound(0), |s| read_values(cx, s, 1)) else {
+        return Err(cx.error("file is already closed"));
+    };
+    let n = read?.map_err(|e| cx.error(c_str(error_text(&e).as_bytes())))?;
     if cx.get(cx.top() - n).truthy() {
         return cx.ret(n);
     }
