@@ -3,7 +3,7 @@
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use perilune_bytecode::{Constant, Feedback, Instr, Proto};
+use perilune_bytecode::{Constant, Feedback, Instr, LocalDesc, Proto, UpvalDesc};
 
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
@@ -87,6 +87,8 @@ impl<T> Drop for Owned<T> {
 
 /// The memory behind an [`Instance`]'s pointers.
 pub struct Storage {
+    /// Bytes of the proto and of the functions inside it that have no instance of their own: nobody else counts them.
+    pub proto_bytes: usize,
     /// `constants`
     pub constants: Owned<Value>,
     /// `cells`
@@ -182,6 +184,19 @@ pub struct SiteFeedback {
     pub array: u16,
 }
 
+/// About how much memory a proto and all functions inside it take.
+fn proto_bytes(proto: &Proto) -> usize {
+    /// A small allocation with its overhead: a name.
+    const NAME: usize = 32;
+    size_of::<Proto>()
+        + proto.code.len() * 4
+        + proto.lines.len() * 4
+        + proto.constants.len() * (size_of::<Constant>() + NAME)
+        + proto.upvalues.len() * (size_of::<UpvalDesc>() + NAME)
+        + proto.locals.len() * (size_of::<LocalDesc>() + NAME)
+        + proto.protos.iter().map(|inner| proto_bytes(inner)).sum::<usize>()
+}
+
 impl Instance {
     /// The instance of `proto` in `st` (`parent`: that of the function it is defined in, or null), not yet seen by the collector's roots: the caller puts it into a closure or its parent.
     ///
@@ -229,6 +244,7 @@ impl Instance {
         let callee = || CalleeCache { callee: 0, others: 0 };
         let site = || SiteFeedback { fields: 0, array_kinds: 0, array: 0 };
         let storage = Storage {
+            proto_bytes: proto_bytes(proto),
             constants,
             cells: cells.into(),
             fields: (0..fields).map(|_| field()).collect(),
@@ -236,12 +252,6 @@ impl Instance {
             callees: (0..callees).map(|_| callee()).collect(),
             sites: (0..sites).map(|_| site()).collect(),
         };
-        let bytes = size_of::<Instance>()
-            + storage.constants.len() * 16
-            + storage.cells.len() * 4
-            + storage.fields.len() * size_of::<FieldCache>()
-            + storage.globals.len() * 16
-            + storage.callees.len() * 16;
         let this = Box::into_raw(Box::new(Instance {
             header: GcHeader { kind: Kind::Instance, mark: 0, flags: 0, aux: 0, word: 0 },
             code: proto.code.as_ptr(),
@@ -259,8 +269,20 @@ impl Instance {
             children: vec![null_mut(); proto.protos.len()].into_boxed_slice(),
             storage,
         }));
-        st.adopt(this.cast(), bytes);
+        st.adopt(this.cast(), (*this).bytes());
         this
+    }
+
+    /// About how much memory it keeps alive.
+    pub fn bytes(&self) -> usize {
+        let s = &self.storage;
+        size_of::<Instance>()
+            + s.proto_bytes
+            + s.constants.len() * size_of::<Value>()
+            + s.cells.len() * 4
+            + s.fields.len() * size_of::<FieldCache>()
+            + s.globals.len() * size_of::<GlobalCache>()
+            + s.callees.len() * size_of::<CalleeCache>()
     }
 
     /// The instance of the function `i` defined inside.
@@ -278,6 +300,10 @@ impl Instance {
         let proto = (&(*this).proto).protos[i].clone();
         let c = Instance::create(st, &proto, this);
         (&mut (*this).children)[i] = c;
+        // From now on the child counts its proto.
+        let moved = (&(*c).storage).proto_bytes;
+        (&mut (*this).storage).proto_bytes -= moved;
+        st.heap.note_external(-(moved as isize));
         st.barrier(this.cast());
         c
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::error::{Limit, Result};
 use super::func_state::FuncState;
 use crate::instr::Instr;
@@ -29,31 +31,55 @@ impl Key<'_> {
     }
 }
 
+/// So many constants are searched one by one.
+const FEW: usize = 8;
+
 /// Constants so far.
 #[derive(Default)]
 pub(super) struct Constants<'c> {
     list: Vec<Constant>,
-    index: HashMap<Key<'c>, u32>,
+    keys: Vec<Key<'c>>,
+    /// Numbers by key, once there are more than [`FEW`].
+    index: HashMap<Key<'c>, u32, RandomState>,
 }
 
-impl Constants<'_> {
+impl<'c> Constants<'c> {
     pub(super) fn into_list(self) -> Box<[Constant]> {
         self.list.into()
+    }
+
+    fn find(&self, key: Key<'c>) -> Option<u32> {
+        if self.keys.len() <= FEW {
+            return self.keys.iter().position(|k| *k == key).map(|i| i as u32);
+        }
+        self.index.get(&key).copied()
+    }
+
+    /// Adds a new constant as number `index`.
+    fn add(&mut self, key: Key<'c>, index: u32) {
+        self.list.push(key.constant());
+        self.keys.push(key);
+        match self.keys.len() {
+            0..=FEW => {}
+            n if n == FEW + 1 => self.index.extend(self.keys.iter().copied().zip(0..)),
+            _ => {
+                self.index.insert(key, index);
+            }
+        }
     }
 }
 
 impl<'c> FuncState<'c> {
     /// The index of a constant, added if it is new.
     pub(super) fn constant(&mut self, key: Key<'c>) -> Result<u32> {
-        if let Some(&index) = self.constants.index.get(&key) {
+        if let Some(index) = self.constants.find(key) {
             return Ok(index);
         }
         let index = self.constants.list.len() as u32;
         if index > Instr::MAX_AX {
             return self.exceeded(Limit::Constants);
         }
-        self.constants.list.push(key.constant());
-        self.constants.index.insert(key, index);
+        self.constants.add(key, index);
         Ok(index)
     }
 

@@ -32,6 +32,13 @@ pub(super) enum UpvalPlace<'c> {
     Constant(Kind<'c>),
 }
 
+/// Buffers that one function after the other writes its code to.
+#[derive(Default)]
+pub(super) struct Buffers {
+    code: Vec<Instr>,
+    lines: Vec<u32>,
+}
+
 /// State of one function.
 pub(super) struct FuncState<'c> {
     pub(super) chunk: &'c Chunk,
@@ -58,13 +65,13 @@ pub(super) struct FuncState<'c> {
 }
 
 impl<'c> FuncState<'c> {
-    pub(super) fn new(chunk: &'c Chunk, id: FuncId) -> FuncState<'c> {
+    pub(super) fn new(chunk: &'c Chunk, id: FuncId, buffers: Buffers) -> FuncState<'c> {
         let function = &chunk.functions[id.0 as usize];
         FuncState {
             chunk,
             id,
-            code: Vec::new(),
-            lines: Vec::new(),
+            code: buffers.code,
+            lines: buffers.lines,
             constants: Constants::default(),
             protos: Vec::new(),
             upvalues: Vec::new(),
@@ -79,6 +86,15 @@ impl<'c> FuncState<'c> {
             reached: Reached::default(),
             last_target: 0,
         }
+    }
+
+    /// The code and its lines, and the buffers for the next function.
+    pub(super) fn take_code(&mut self) -> (Box<[Instr]>, Box<[u32]>, Buffers) {
+        let done = (self.code[..].into(), self.lines[..].into());
+        self.code.clear();
+        self.lines.clear();
+        let (code, lines) = (std::mem::take(&mut self.code), std::mem::take(&mut self.lines));
+        (done.0, done.1, Buffers { code, lines })
     }
 
     /// The function's syntax.

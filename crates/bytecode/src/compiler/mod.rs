@@ -27,7 +27,7 @@ use perilune_syntax::ast::{Chunk, ExprId, FuncId, Name, UpvalueSource};
 
 pub use error::CompileError;
 use error::{Limit, Result};
-use func_state::{FuncState, Place, UpvalPlace};
+use func_state::{Buffers, FuncState, Place, UpvalPlace};
 pub(crate) use jump::is_test;
 
 use crate::instr::Instr;
@@ -43,7 +43,8 @@ pub fn compile(chunk: &Chunk, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileEr
     let mut compiler = Compiler {
         chunk,
         source: Arc::clone(&source),
-        fs: FuncState::new(chunk, main),
+        fs: FuncState::new(chunk, main, Buffers::default()),
+        spare: Vec::new(),
         parents: Vec::new(),
         spine: Vec::new(),
         env_is_constant: !env::is_assigned(chunk),
@@ -63,6 +64,8 @@ struct Compiler<'c> {
     fs: FuncState<'c>,
     /// Those around it, outermost first.
     parents: Vec<FuncState<'c>>,
+    /// Buffers that no function uses at the moment.
+    spare: Vec<Buffers>,
     /// Nodes of left spines that are being compiled, innermost expression last.
     spine: Vec<ExprId>,
     /// No statement assigns the chunk's `_ENV`.
@@ -83,9 +86,7 @@ impl<'c> Compiler<'c> {
         });
         self.fs.upval_places.push(UpvalPlace::Index(0));
         self.body()?;
-        let main = FuncId(0);
-        let done = std::mem::replace(&mut self.fs, FuncState::new(self.chunk, main));
-        Ok(Arc::new(self.finish(done)?))
+        Ok(Arc::new(self.finish()))
     }
 
     /// Compiles an inner function; its index in the current one.
@@ -94,13 +95,12 @@ impl<'c> Compiler<'c> {
         if index > Instr::MAX_BX as usize {
             return self.fs.exceeded(Limit::Functions);
         }
-        let mut inner = FuncState::new(self.chunk, id);
+        let mut inner = FuncState::new(self.chunk, id, self.spare.pop().unwrap_or_default());
         self.resolve_upvalues(&mut inner);
         self.parents.push(std::mem::replace(&mut self.fs, inner));
         self.body()?;
-        let parent = self.parents.pop().expect("an inner function has a parent");
-        let done = std::mem::replace(&mut self.fs, parent);
-        let proto = self.finish(done)?;
+        let proto = self.finish();
+        self.fs = self.parents.pop().expect("an inner function has a parent");
         self.fs.protos.push(Arc::new(proto));
         Ok(index as u16)
     }
@@ -158,21 +158,25 @@ impl<'c> Compiler<'c> {
         self.fs.thread_jumps()
     }
 
-    fn finish(&self, fs: FuncState<'c>) -> Result<Proto> {
+    /// The proto of the current function, whose state is used up.
+    fn finish(&mut self) -> Proto {
+        let fs = &mut self.fs;
         let function = fs.function();
-        Ok(Proto {
-            code: fs.code.into(),
-            constants: fs.constants.into_list(),
-            protos: fs.protos.into(),
-            upvalues: fs.upvalues.into(),
-            lines: fs.lines.into(),
-            locals: fs.local_descs.into(),
+        let (code, lines, buffers) = fs.take_code();
+        self.spare.push(buffers);
+        Proto {
+            code,
+            constants: std::mem::take(&mut fs.constants).into_list(),
+            protos: std::mem::take(&mut fs.protos).into(),
+            upvalues: std::mem::take(&mut fs.upvalues).into(),
+            lines,
+            locals: std::mem::take(&mut fs.local_descs).into(),
             source: Some(Arc::clone(&self.source)),
             line_defined: function.line_defined,
             last_line: function.last_line,
             num_params: function.params.len() as u8,
             is_vararg: function.is_vararg,
             max_stack: fs.max_stack,
-        })
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::closure::{LuaClosure, NativeClosure, Upvalue};
 use crate::header::{GcHeader, Kind};
-use crate::instance::{FieldCache, GlobalCache, Instance};
+use crate::instance::Instance;
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
 use crate::thread::Thread;
@@ -61,15 +61,7 @@ pub(crate) unsafe fn size_of_boxed(o: *mut GcHeader) -> usize {
             let keys = &(*o.cast::<LocalShape>()).keys;
             size_of::<LocalShape>() + keys.len() * 12
         }
-        Kind::Instance => {
-            let s = &(*o.cast::<Instance>()).storage;
-            size_of::<Instance>()
-                + s.constants.len() * size_of::<Value>()
-                + s.cells.len() * 4
-                + s.fields.len() * size_of::<FieldCache>()
-                + s.globals.len() * size_of::<GlobalCache>()
-                + s.callees.len() * 16
-        }
+        Kind::Instance => (*o.cast::<Instance>()).bytes(),
         kind => unreachable!("{kind:?} is not boxed"),
     }
 }

@@ -15,12 +15,10 @@ mod scope;
 mod stmt;
 mod table;
 
-use lasso::Rodeo;
-
 use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Function, Name};
 use crate::error::SyntaxError;
 use crate::lexer::{self, Token};
-use crate::names::Names;
+use crate::names::{Interner, Names, interner};
 use crate::span::Span;
 
 use function::FunctionState;
@@ -103,7 +101,7 @@ struct Parser<'s> {
     /// count on it.
     last_line: u32,
     depth: u32,
-    names: Rodeo,
+    names: Interner,
     known: KnownNames,
     exprs: Vec<Expr>,
     /// Functions by number; those still open are in `open`.
@@ -118,7 +116,7 @@ struct Parser<'s> {
 
 impl<'s> Parser<'s> {
     fn new(source: &'s [u8], chunk: &'s [u8], depth: u32) -> Parser<'s> {
-        let mut names = Rodeo::new();
+        let mut names = interner(source.len());
         let known = KnownNames {
             env: names.get_or_intern_static("_ENV"),
             receiver: names.get_or_intern_static("self"),
@@ -137,9 +135,10 @@ impl<'s> Parser<'s> {
             depth,
             names,
             known,
-            exprs: Vec::new(),
-            functions: Vec::new(),
-            open: Vec::new(),
+            exprs: Vec::with_capacity(source.len().clamp(16, 512) / 4),
+            // Many chunks are one function, and room for more would be a large allocation.
+            functions: Vec::with_capacity(1),
+            open: Vec::with_capacity(1),
             labels: Vec::new(),
             gotos: Vec::new(),
         }
