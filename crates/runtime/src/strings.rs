@@ -190,7 +190,7 @@ impl State {
     }
 
     /// A long string whose bytes are still to be written.
-    unsafe fn new_long(&mut self, len: usize) -> *mut LuaString {
+    pub(crate) unsafe fn new_long(&mut self, len: usize) -> *mut LuaString {
         let length = u32::try_from(len).expect("callers bound the length of strings");
         let s = self.alloc(Kind::String, LuaString::size_for(len)).cast::<LuaString>();
         (*s).header.aux = LuaString::LONG;

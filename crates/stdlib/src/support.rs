@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use perilune_runtime::meta::Event;
-use perilune_runtime::native::{Cx, NativeFn, Raised, Tab};
+use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Tab};
 
 /// Enters functions in a table.
 pub(crate) fn register(cx: &Cx, t: Tab<'_>, functions: &[(&str, NativeFn)]) {
@@ -133,6 +133,13 @@ pub(crate) fn take_buffer() -> Vec<u8> {
     let mut b = BUFFER.take();
     b.clear();
     b
+}
+
+/// Ends a function with what is in the buffer as its result, and gives the buffer back.
+pub(crate) fn finish(cx: &Cx, buffer: Vec<u8>) -> NativeResult {
+    let s = cx.str_of_any_length(&buffer)?;
+    give_buffer(buffer);
+    cx.ret1(s.val())
 }
 
 /// Gives a buffer back for the next user.

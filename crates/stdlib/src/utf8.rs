@@ -2,7 +2,7 @@
 
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
 
-use crate::support::{give_buffer, publish, register, reserve, take_buffer};
+use crate::support::{finish, publish, register, reserve, take_buffer};
 
 const FUNCTIONS: &[(&str, NativeFn)] =
     &[("offset", offset), ("codepoint", codepoint), ("char", char_), ("len", len)];
@@ -11,6 +11,8 @@ const FUNCTIONS: &[(&str, NativeFn)] =
 const MAX_UNICODE: u32 = 0x10_FFFF;
 /// Largest value that six bytes hold.
 const MAX_UTF: u64 = 0x7FFF_FFFF;
+/// Characters between two looks at whether the script shall stop.
+const POLL_MASK: i64 = 0xFFFF;
 const INVALID: &str = "invalid UTF-8 code";
 
 /// Opens `utf8`.
@@ -119,6 +121,9 @@ fn len(cx: &mut Cx) -> NativeResult {
         };
         at += length as i64;
         n += 1;
+        if n & POLL_MASK == 0 {
+            cx.interrupted()?;
+        }
     }
     cx.ret1(Val::int(n))
 }
@@ -162,9 +167,7 @@ fn char_(cx: &mut Cx) -> NativeResult {
         }
         encode(&mut out, c as u32);
     }
-    let s = cx.str(&out);
-    give_buffer(out);
-    cx.ret1(s.val())
+    finish(cx, out)
 }
 
 /// `utf8.offset(s, n [, i])`
@@ -191,6 +194,9 @@ fn offset(cx: &mut Cx) -> NativeResult {
                 at -= 1;
             }
             n += 1;
+            if n & POLL_MASK == 0 {
+                cx.interrupted()?;
+            }
         }
         if n > 0 {
             n -= 1;
@@ -200,6 +206,9 @@ fn offset(cx: &mut Cx) -> NativeResult {
                     at += 1;
                 }
                 n -= 1;
+                if n & POLL_MASK == 0 {
+                    cx.interrupted()?;
+                }
             }
         }
     }

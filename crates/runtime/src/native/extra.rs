@@ -254,14 +254,21 @@ pub enum NumberArray<'a> {
 }
 
 impl Cx {
-    /// Lends the array part of the table at value `i` to `f`, if it holds numbers of one kind.
-    pub fn with_numbers<R>(&mut self, i: usize, f: impl FnOnce(NumberArray<'_>) -> R) -> Option<R> {
+    /// Lends the array part of the table at value `i` to `f`, if it holds numbers of one kind. `f` also gets a function that
+    /// says whether somebody asked to stop the script.
+    pub fn with_numbers<R>(
+        &mut self,
+        i: usize,
+        f: impl FnOnce(NumberArray<'_>, &dyn Fn() -> bool) -> R,
+    ) -> Option<R> {
         // SAFETY: N1, N2; both kinds have `array_len` elements of 8 bytes. `&mut self` shuts out all other access while
-        // `f` runs, and `f` gets no way to the state.
+        // `f` runs, and `f` gets no way to the state but to its poll word.
         unsafe {
             let t = self.get(i).as_table()?.ptr();
             let n = (*t).array_len as usize;
-            Some(f(match Table::kind(t) {
+            let word = &*(&raw const (*self.state()).poll);
+            let stop = || word.load(Ordering::Relaxed) & poll::INTERRUPT != 0;
+            let numbers = match Table::kind(t) {
                 ArrayKind::Int => {
                     NumberArray::Int(std::slice::from_raw_parts_mut((*t).array.cast(), n))
                 }
@@ -269,7 +276,8 @@ impl Cx {
                     NumberArray::Float(std::slice::from_raw_parts_mut((*t).array.cast(), n))
                 }
                 _ => return None,
-            }))
+            };
+            Some(f(numbers, &stop))
         }
     }
 }

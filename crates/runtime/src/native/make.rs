@@ -7,6 +7,9 @@ use crate::table::Table;
 use crate::userdata::Userdata;
 use crate::value::{SlotExt, Value};
 
+/// Bytes of a string that are written between two looks at whether the script shall stop.
+const PIECE: usize = 1 << 20;
+
 impl Cx {
     /// A string with this content.
     #[inline]
@@ -23,6 +26,53 @@ impl Cx {
         self.check_room(len)?;
         // SAFETY: N1.
         unsafe { Ok(Str(Val::new(Value::string((*self.state()).new_string_with(len, fill))))) }
+    }
+
+    /// A string of `len` bytes that `fill` writes piece by piece, in order: it gets each piece and where that begins. One
+    /// allocation; the script can be interrupted between pieces, of which short strings have one.
+    ///
+    /// # Errors
+    /// "not enough memory", "interrupted!".
+    pub fn str_in_pieces(
+        &self,
+        len: usize,
+        mut fill: impl FnMut(&mut [u8], usize),
+    ) -> Result<Str<'_>, Raised> {
+        if len <= PIECE {
+            return self.str_with(len, |out| fill(out, 0));
+        }
+        self.check_room(len)?;
+        // SAFETY: N1; the string is long, has room for `len` bytes, and nobody sees it before all are written. If that does not
+        // happen, it ends where writing ended: large objects are freed by the size that their own record has.
+        unsafe {
+            let s = (*self.state()).new_long(len);
+            let bytes = s.add(1).cast::<u8>();
+            let mut at = 0;
+            while at < len {
+                let piece = PIECE.min(len - at);
+                fill(std::slice::from_raw_parts_mut(bytes.add(at), piece), at);
+                at += piece;
+                if let Err(interrupted) = self.interrupted() {
+                    (&raw mut (*s).len).write(at as u32);
+                    return Err(interrupted);
+                }
+            }
+            Ok(Str(Val::new(Value::string(s))))
+        }
+    }
+
+    /// A string with this content, which may be long: copying it can be interrupted.
+    ///
+    /// # Errors
+    /// "not enough memory", "interrupted!".
+    pub fn str_of_any_length(&self, bytes: &[u8]) -> Result<Str<'_>, Raised> {
+        if bytes.len() <= PIECE {
+            return Ok(self.str(bytes));
+        }
+        self.str_in_pieces(bytes.len(), |out, at| {
+            let end = at + out.len();
+            out.copy_from_slice(&bytes[at..end]);
+        })
     }
 
     /// Fails with "not enough memory" if a single object of `bytes` bytes cannot be had. For what a script can make arbitrarily

@@ -2,7 +2,7 @@
 
 use perilune_runtime::native::{Cx, NativeResult, Val};
 
-use crate::support::{end_position, give_buffer, reserve, start_position, take_buffer};
+use crate::support::{end_position, finish, reserve, start_position, take_buffer};
 
 /// Largest result of `rep` (PUC's `MAXSIZE`).
 const MAX_SIZE: usize = i32::MAX as usize;
@@ -31,8 +31,8 @@ pub(super) fn sub(cx: &mut Cx) -> NativeResult {
 /// `string.reverse(s)`
 pub(super) fn reverse(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
-    let r = cx.str_with(s.len(), |out| {
-        for (to, from) in out.iter_mut().zip(s.iter().rev()) {
+    let r = cx.str_in_pieces(s.len(), |out, at| {
+        for (to, from) in out.iter_mut().zip(s[..s.len() - at].iter().rev()) {
             *to = *from;
         }
     })?;
@@ -42,8 +42,8 @@ pub(super) fn reverse(cx: &mut Cx) -> NativeResult {
 /// `string.lower(s)`
 pub(super) fn lower(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
-    let r = cx.str_with(s.len(), |out| {
-        out.copy_from_slice(s);
+    let r = cx.str_in_pieces(s.len(), |out, at| {
+        out.copy_from_slice(&s[at..at + out.len()]);
         out.make_ascii_lowercase();
     })?;
     cx.ret1(r.val())
@@ -52,8 +52,8 @@ pub(super) fn lower(cx: &mut Cx) -> NativeResult {
 /// `string.upper(s)`
 pub(super) fn upper(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
-    let r = cx.str_with(s.len(), |out| {
-        out.copy_from_slice(s);
+    let r = cx.str_in_pieces(s.len(), |out, at| {
+        out.copy_from_slice(&s[at..at + out.len()]);
         out.make_ascii_uppercase();
     })?;
     cx.ret1(r.val())
@@ -73,24 +73,33 @@ pub(super) fn rep(cx: &mut Cx) -> NativeResult {
     }
     let n = n as usize;
     let total = n * s.len() + (n - 1) * sep.len();
-    let r = cx.str_with(total, |out| {
+    let r = cx.str_in_pieces(total, |out, at| {
         if let ([byte], []) = (s, sep) {
-            return out.fill(*byte);
-        }
-        // One unit, then doubled as long as it fits.
-        let mut done = s.len().min(total);
-        out[..done].copy_from_slice(&s[..done]);
-        if done < total {
-            out[done..unit].copy_from_slice(sep);
-            done = unit;
-        }
-        while done < total {
-            let more = done.min(total - done);
-            out.copy_within(..more, done);
-            done += more;
+            out.fill(*byte);
+        } else {
+            repeat(out, s, sep, at % unit.max(1));
         }
     })?;
     cx.ret1(r.val())
+}
+
+/// Fills `out` with what `s` and `sep` in turns are from byte `phase` on.
+fn repeat(out: &mut [u8], s: &[u8], sep: &[u8], phase: usize) {
+    // One unit, which begins in the middle of one, then doubled as long as it fits.
+    let unit = s.len() + sep.len();
+    let skipped = [phase.min(s.len()), phase.saturating_sub(s.len()), 0, 0];
+    let mut done = 0;
+    for (part, skipped) in [s, sep, s, sep].into_iter().zip(skipped) {
+        let rest = &part[skipped..];
+        let count = rest.len().min(unit - done).min(out.len() - done);
+        out[done..done + count].copy_from_slice(&rest[..count]);
+        done += count;
+    }
+    while done < out.len() {
+        let more = done.min(out.len() - done);
+        out.copy_within(..more, done);
+        done += more;
+    }
 }
 
 /// `string.byte(s [, i [, j]])`
@@ -127,9 +136,7 @@ pub(super) fn char_(cx: &mut Cx) -> NativeResult {
         }
         out.push(c as u8);
     }
-    let s = cx.str(&out);
-    give_buffer(out);
-    cx.ret1(s.val())
+    finish(cx, out)
 }
 
 /// `string.dump(f [, strip])`
@@ -138,5 +145,28 @@ pub(super) fn dump(cx: &mut Cx) -> NativeResult {
     match cx.dump(f, cx.get(1).truthy()) {
         Some(bytes) => cx.ret1(cx.str(&bytes).val()),
         None => Err(cx.error("unable to dump given function")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeat;
+
+    #[test]
+    fn repeats_from_any_byte_of_a_unit() {
+        for (s, sep) in [("ab", ""), ("abc", ", "), ("x", "yz"), ("", "-"), ("longer", "sep")] {
+            let whole = format!("{s}{sep}").repeat(40);
+            for phase in 0..s.len() + sep.len() {
+                for len in [0, 1, 2, 3, 7, 20] {
+                    let mut out = vec![0; len];
+                    repeat(&mut out, s.as_bytes(), sep.as_bytes(), phase);
+                    assert_eq!(
+                        out,
+                        whole.as_bytes()[phase..phase + len],
+                        "{s} {sep} {phase} {len}"
+                    );
+                }
+            }
+        }
     }
 }

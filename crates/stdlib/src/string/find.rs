@@ -76,6 +76,29 @@ pub(super) fn find_plain(s: &[u8], what: &[u8]) -> Option<usize> {
     memchr::memmem::find(&s[from..], what).map(|i| from + i)
 }
 
+/// Bytes of a subject that are searched between two looks at whether the script shall stop.
+const PIECE: usize = 1 << 24;
+
+/// As [`find_plain`], for a subject that may be so long that the script is to be stopped.
+fn find_plain_polling(cx: &Cx, s: &[u8], what: &[u8]) -> Result<Option<usize>, Raised> {
+    if s.len() <= PIECE {
+        return Ok(find_plain(s, what));
+    }
+    let mut from = 0;
+    loop {
+        // Pieces overlap, so that nothing is lost between them.
+        let end = (from + PIECE + what.len()).min(s.len());
+        if let Some(i) = find_plain(&s[from..end], what) {
+            return Ok(Some(from + i));
+        }
+        if end == s.len() {
+            return Ok(None);
+        }
+        cx.interrupted()?;
+        from += PIECE;
+    }
+}
+
 fn has_specials(pattern: &[u8]) -> bool {
     pattern.iter().any(|b| b"^$*+?.([%-".contains(b))
 }
@@ -99,7 +122,7 @@ fn search(cx: &mut Cx, find: bool) -> NativeResult {
         return cx.ret1(Val::NIL);
     }
     if find && (cx.get(3).truthy() || !has_specials(p)) {
-        return match find_plain(&s[from..], p) {
+        return match find_plain_polling(cx, &s[from..], p)? {
             Some(i) => {
                 cx.push(Val::int((from + i + 1) as i64));
                 cx.push(Val::int((from + i + p.len()) as i64));
@@ -111,7 +134,7 @@ fn search(cx: &mut Cx, find: bool) -> NativeResult {
     let (anchor, p) = anchored(p);
     let pattern = compiled(p);
     if pattern.plain && !anchor {
-        return match find_plain(&s[from..], &pattern.literals) {
+        return match find_plain_polling(cx, &s[from..], &pattern.literals)? {
             None => cx.ret1(Val::NIL),
             Some(i) if find => {
                 cx.push(Val::int((from + i + 1) as i64));

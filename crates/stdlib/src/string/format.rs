@@ -4,7 +4,7 @@ use perilune_runtime::cfmt::{self, Spec};
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use crate::base::is_plain;
-use crate::support::{c_str, concat, give_buffer, take_buffer};
+use crate::support::{c_str, concat, finish, take_buffer};
 
 /// Longest conversion specification, without the `%` (PUC's `MAX_FORMAT` less its reserve).
 const MAX_SPEC: usize = 22;
@@ -20,12 +20,7 @@ pub(super) fn format(cx: &mut Cx) -> NativeResult {
     cx.check_str(0)?;
     let mut out = take_buffer();
     run(cx, &mut out)?;
-    if out.len() > 1 << 16 {
-        cx.check_room(out.len())?;
-    }
-    let r = cx.str(&out);
-    give_buffer(out);
-    cx.ret1(r.val())
+    finish(cx, out)
 }
 
 fn format_string(cx: &Cx) -> &[u8] {
@@ -37,6 +32,7 @@ fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
     let mut arg = 0;
     let mut at = 0;
     loop {
+        cx.interrupted()?;
         // A `__tostring` may collect, so the format is looked up again for each item.
         let f = format_string(cx);
         let Some(i) = memchr::memchr(b'%', &f[at..]) else {

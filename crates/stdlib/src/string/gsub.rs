@@ -76,8 +76,7 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     let Some(s) = cx.get(0).as_str() else { return cx.ret(0) };
     if at.changed {
         out.extend_from_slice(&s.bytes()[at.copied..]);
-        cx.check_room(out.len())?;
-        cx.push(cx.str(&out).val());
+        cx.push(cx.str_of_any_length(&out)?.val());
     } else {
         cx.push(s.val());
     }
@@ -141,8 +140,8 @@ fn with_string(
         if anchor {
             break;
         }
+        cx.interrupted()?;
         if at.count & 0xFFF == 0 {
-            cx.interrupted()?;
             cx.check_room(out.len())?;
         }
     }
@@ -220,8 +219,8 @@ fn with_calls(
         if anchor {
             break;
         }
+        cx.interrupted()?;
         if at.count & 0xFF == 0 {
-            cx.interrupted()?;
             cx.check_room(out.len())?;
         }
     }

@@ -11,6 +11,9 @@ const MAX_DEPTH: u32 = 200;
 /// Matching steps between two looks at whether the script shall stop.
 const STEPS_BETWEEN_POLLS: u32 = 1 << 16;
 
+/// Bytes that are searched between two such looks.
+const PIECE: usize = 1 << 20;
+
 /// Length of a capture that is still open.
 const UNFINISHED: u32 = u32::MAX;
 /// Length of a position capture.
@@ -100,7 +103,7 @@ impl<'a> Matcher<'a> {
     /// The first match that starts at `from` or later: its start and end.
     pub(crate) fn search(&mut self, mut from: usize) -> Result<Option<(usize, usize)>, MatchError> {
         loop {
-            let Some(at) = self.candidate(from) else { return Ok(None) };
+            let Some(at) = self.candidate(from)? else { return Ok(None) };
             if let Some(end) = self.match_at(at)? {
                 return Ok(Some((at, end)));
             }
@@ -113,15 +116,33 @@ impl<'a> Matcher<'a> {
 
     /// The first position from `from` on where a match may start.
     #[inline]
-    pub(crate) fn candidate(&self, from: usize) -> Option<usize> {
-        match self.pattern.start {
-            Start::Anywhere => (from <= self.subject.len()).then_some(from),
-            Start::Byte(b) => memchr::memchr(b, self.subject.get(from..)?).map(|i| from + i),
+    fn candidate(&mut self, from: usize) -> Step {
+        let Some(rest) = self.subject.get(from..) else { return Ok(None) };
+        let pattern = self.pattern;
+        let found = match pattern.start {
+            Start::Anywhere => Some(0),
+            Start::Byte(b) => self.scan(rest, |piece| memchr::memchr(b, piece))?,
             Start::Set(s) => {
-                let set = &self.pattern.sets[s as usize];
-                self.subject.get(from..)?.iter().position(|b| set.has(*b)).map(|i| from + i)
+                let set = &pattern.sets[s as usize];
+                self.scan(rest, |piece| piece.iter().position(|b| set.has(*b)))?
             }
+        };
+        Ok(found.map(|i| from + i))
+    }
+
+    /// Where `find` finds something in `text`, which it gets piece by piece if it is long.
+    #[inline]
+    fn scan(&mut self, text: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> Step {
+        if text.len() <= PIECE {
+            return Ok(find(text));
         }
+        for (i, piece) in text.chunks(PIECE).enumerate() {
+            if let Some(at) = find(piece) {
+                return Ok(Some(i * PIECE + at));
+            }
+            self.poll()?;
+        }
+        Ok(None)
     }
 
     /// Number of captures of the match.
@@ -161,16 +182,17 @@ impl<'a> Matcher<'a> {
 
     /// Number of bytes of `class` from `at` on.
     #[inline]
-    fn span(&self, class: Class, at: usize) -> usize {
+    fn span(&mut self, class: Class, at: usize) -> Result<usize, MatchError> {
         let rest = &self.subject[at.min(self.subject.len())..];
-        match class {
-            Class::Any => rest.len(),
-            Class::Byte(c) => rest.iter().position(|b| *b != c).unwrap_or(rest.len()),
+        let end = match class {
+            Class::Any => None,
+            Class::Byte(c) => self.scan(rest, |piece| piece.iter().position(|b| *b != c))?,
             Class::Set(s) => {
                 let set = &self.pattern.sets[s as usize];
-                rest.iter().position(|b| !set.has(*b)).unwrap_or(rest.len())
+                self.scan(rest, |piece| piece.iter().position(|b| !set.has(*b)))?
             }
-        }
+        };
+        Ok(end.unwrap_or(rest.len()))
     }
 
     #[cold]
@@ -213,13 +235,13 @@ impl<'a> Matcher<'a> {
                     at += 1;
                 }
                 Item::Many(class, Repeat::Star) => {
-                    let n = self.span(class, at);
+                    let n = self.span(class, at)?;
                     if n > 0 {
                         return self.greedy(at, 0, n, item + 1);
                     }
                 }
                 Item::Many(class, Repeat::Plus) => {
-                    let n = self.span(class, at);
+                    let n = self.span(class, at)?;
                     return if n > 0 { self.greedy(at, 1, n, item + 1) } else { Ok(None) };
                 }
                 Item::Many(class, Repeat::Lazy) => {
@@ -241,7 +263,7 @@ impl<'a> Matcher<'a> {
                     Some(next) => at = next,
                     None => return Ok(None),
                 },
-                Item::Balance(open, close) => match self.balance(at, open, close) {
+                Item::Balance(open, close) => match self.balance(at, open, close)? {
                     Some(next) => at = next,
                     None => return Ok(None),
                 },
@@ -342,24 +364,31 @@ impl<'a> Matcher<'a> {
         Ok(self.subject[at..].starts_with(text).then_some(at + text.len()))
     }
 
-    fn balance(&mut self, at: usize, open: u8, close: u8) -> Option<usize> {
+    fn balance(&mut self, at: usize, open: u8, close: u8) -> Step {
         if self.subject.get(at) != Some(&open) {
-            return None;
+            return Ok(None);
         }
         let mut depth = 1usize;
-        for (i, b) in self.subject[at + 1..].iter().enumerate() {
-            if *b == close {
-                depth -= 1;
-                if depth == 0 {
-                    self.steps = self.steps.saturating_add((i >> 4) as u32);
-                    return Some(at + i + 2);
+        let mut end = at + 1;
+        for piece in self.subject[end..].chunks(PIECE) {
+            for (i, b) in piece.iter().enumerate() {
+                if *b == close {
+                    depth -= 1;
+                    if depth == 0 {
+                        self.steps = self.steps.saturating_add((i >> 4) as u32);
+                        return Ok(Some(end + i + 1));
+                    }
+                } else if *b == open {
+                    depth += 1;
                 }
-            } else if *b == open {
-                depth += 1;
+            }
+            end += piece.len();
+            if end < self.subject.len() {
+                self.poll()?;
             }
         }
         self.steps = self.steps.saturating_add(((self.subject.len() - at) >> 4) as u32);
-        None
+        Ok(None)
     }
 }
 

@@ -3,7 +3,7 @@
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use super::packing::{FormatError, Kind, Reader, read_int, write_int};
-use crate::support::{give_buffer, reserve, start_position, take_buffer};
+use crate::support::{finish, reserve, start_position, take_buffer};
 
 fn raise(cx: &Cx, e: FormatError) -> Raised {
     match e {
@@ -22,6 +22,7 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
     let mut out = take_buffer();
     let mut arg = 0;
     while let Some(item) = reader.next(out.len()).map_err(|e| raise(cx, e))? {
+        cx.interrupted()?;
         cx.check_room(out.len() + item.size)?;
         out.resize(out.len() + item.padding, 0);
         let (size, little) = (item.size, reader.little);
@@ -81,9 +82,7 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
             Kind::PadAlign | Kind::None => arg -= 1,
         }
     }
-    let r = cx.str(&out);
-    give_buffer(out);
-    cx.ret1(r.val())
+    finish(cx, out)
 }
 
 /// `string.packsize(format)`
@@ -93,6 +92,7 @@ pub(super) fn packsize(cx: &mut Cx) -> NativeResult {
     let mut reader = Reader::new(format.bytes());
     let mut total = 0usize;
     while let Some(item) = reader.next(total).map_err(|e| raise(cx, e))? {
+        cx.interrupted()?;
         if matches!(item.kind, Kind::Str | Kind::ZeroStr) {
             return Err(cx.arg_error(0, "variable-length format"));
         }
@@ -117,6 +117,7 @@ pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
     let mut reader = Reader::new(format.bytes());
     let mut n = 0;
     while let Some(item) = reader.next(pos).map_err(|e| raise(cx, e))? {
+        cx.interrupted()?;
         let (size, little) = (item.size, reader.little);
         if item.padding + size > data.len() - pos {
             return Err(cx.arg_error(1, "data string too short"));

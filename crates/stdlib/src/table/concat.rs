@@ -4,7 +4,10 @@ use perilune_runtime::convert::write_number;
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use super::access::{self, LENGTH, READ, check, plain};
-use crate::support::{give_buffer, take_buffer};
+use crate::support::{finish, take_buffer};
+
+/// Bytes appended between two looks at whether the script shall stop.
+const BYTES_BETWEEN_POLLS: usize = 1 << 20;
 
 /// `table.concat(list [, sep [, i [, j]]])`
 pub(super) fn concat(cx: &mut Cx) -> NativeResult {
@@ -18,12 +21,7 @@ pub(super) fn concat(cx: &mut Cx) -> NativeResult {
     let to = cx.opt_int(3, len)?;
     let mut out = take_buffer();
     append_all(cx, &mut out, from, to)?;
-    if out.len() > 1 << 16 {
-        cx.check_room(out.len())?;
-    }
-    let s = cx.str(&out);
-    give_buffer(out);
-    cx.ret1(s.val())
+    finish(cx, out)
 }
 
 fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), Raised> {
@@ -33,6 +31,7 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
     if let Some(t) = plain(cx, 0) {
         let sep = cx.get(1).as_str().map_or(&b""[..], |s| s.bytes());
         let mut i = from;
+        let mut polled = 0;
         loop {
             append(cx, out, t.get_int(i), i)?;
             if i == to {
@@ -40,7 +39,9 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
             }
             out.extend_from_slice(sep);
             i += 1;
-            if i & 0xFFFF == 0 {
+            if i & 0xFFFF == 0 || out.len() - polled > BYTES_BETWEEN_POLLS {
+                polled = out.len();
+                cx.interrupted()?;
                 cx.check_room(out.len())?;
             }
         }

@@ -3,6 +3,7 @@
 mod access;
 mod concat;
 mod elements;
+mod runs;
 mod sort;
 
 use perilune_runtime::native::{Cx, NativeFn, Raised};

@@ -2,9 +2,10 @@
 //!
 //! Lists of numbers of one kind or of strings, without a comparator, have one sorted order only and are sorted directly.
 
-use perilune_runtime::native::{Cx, NativeResult, NumberArray, Raised};
+use perilune_runtime::native::{Cx, NativeResult, NumberArray, Raised, Str};
 
 use super::access::{LENGTH, READ, WRITE, check, get, plain, set};
+use super::runs::{self, Pace};
 
 /// Larger ranges may use a pivot chosen at random.
 const RANDOM_LIMIT: u32 = 100;
@@ -28,22 +29,24 @@ pub(super) fn sort(cx: &mut Cx) -> NativeResult {
     cx.set_top(2);
     let is_plain = plain(cx, 0).is_some();
     if is_plain && cx.get(1).is_nil() && sort_directly(cx, n) {
+        cx.interrupted()?;
         return cx.ret(0);
     }
-    let mut s = Sorter { with_function: !cx.get(1).is_nil(), plain: is_plain };
+    let mut s = Sorter { with_function: !cx.get(1).is_nil(), plain: is_plain, compared: 0 };
     s.run(cx, 1, n as u32, 0)?;
     cx.ret(0)
 }
 
-/// Sorts a list whose order is unique; false if it is not such a list.
+/// Sorts a list whose order is unique; false if it is not such a list. An interrupt leaves it in some order.
 fn sort_directly(cx: &mut Cx, n: i64) -> bool {
     sort_numbers(cx, n) || sort_strings(cx, n)
 }
 
 fn sort_numbers(cx: &mut Cx, n: i64) -> bool {
-    cx.with_numbers(0, |numbers| match numbers {
+    let pace = Pace { run: 1 << 15, merge: 1 << 13 };
+    cx.with_numbers(0, |numbers, stop| match numbers {
         NumberArray::Int(a) if a.len() as i64 == n => {
-            a.sort_unstable();
+            runs::sort(a, pace, |run| run.sort_unstable(), |x, y| x < y, stop);
             true
         }
         NumberArray::Float(a) if a.len() as i64 == n => {
@@ -51,7 +54,7 @@ fn sort_numbers(cx: &mut Cx, n: i64) -> bool {
             if a.iter().any(|x| x.is_nan() || *x == 0.0 && x.is_sign_negative()) {
                 return false;
             }
-            a.sort_unstable_by(f64::total_cmp);
+            runs::sort(a, pace, |run| run.sort_unstable_by(f64::total_cmp), |x, y| x < y, stop);
             true
         }
         _ => false,
@@ -65,13 +68,27 @@ fn sort_strings(cx: &Cx, n: i64) -> bool {
         return false;
     }
     let mut all = Vec::with_capacity(n as usize);
+    let mut longest = 0;
     for i in 1..=n {
         match t.get_int(i).as_str() {
-            Some(s) => all.push(s),
+            Some(s) => {
+                longest = longest.max(s.bytes().len());
+                all.push(s);
+            }
             None => return false,
         }
     }
-    all.sort_unstable_by(|a, b| a.bytes().cmp(b.bytes()));
+    // Comparing may mean to look at all bytes, of the longest ones each time.
+    let bytes = 1 << 22;
+    let pace = Pace {
+        run: (bytes / (16 * (longest + 16))).clamp(1, 1 << 12),
+        merge: (bytes / (longest + 16)).clamp(1, 1 << 12),
+    };
+    let sort_run = |run: &mut [Str<'_>]| run.sort_unstable_by(|a, b| a.bytes().cmp(b.bytes()));
+    let less = |a: &Str<'_>, b: &Str<'_>| a.bytes() < b.bytes();
+    if !runs::sort(&mut all, pace, sort_run, less, &|| cx.interrupt_pending()) {
+        return true;
+    }
     for (i, s) in all.iter().enumerate() {
         t.set_int(cx, i as i64 + 1, s.val());
     }
@@ -82,7 +99,12 @@ struct Sorter {
     with_function: bool,
     /// The list has no metamethods that matter (at the start; a comparator that adds some is not looked after).
     plain: bool,
+    /// Comparisons so far, wrapping.
+    compared: u32,
 }
+
+/// Comparisons between two looks at whether the script shall stop; a comparator in Lua looks for itself.
+const POLL_MASK: u32 = 0x3FF;
 
 impl Sorter {
     /// Pushes `list[i]`.
@@ -119,7 +141,11 @@ impl Sorter {
 
     /// Whether the value `a` below the top comes before the value `b` below the top (1 is the top).
     #[inline(always)]
-    fn less(&self, cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
+    fn less(&mut self, cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
+        self.compared = self.compared.wrapping_add(1);
+        if self.compared & POLL_MASK == 0 {
+            cx.interrupted()?;
+        }
         let top = cx.top();
         let (x, y) = (cx.get(top - a), cx.get(top - b));
         if !self.with_function {

@@ -1,0 +1,113 @@
+//! Library functions that run long stop soon after an interrupt from another thread.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use perilune::{Error, Lua};
+
+/// What is prepared, and what then runs long. Each operation alone takes far longer than [`LIMIT`].
+const OPERATIONS: &[(&str, &str)] = &[
+    ("", "return ('x'):rep(2^31 // 1 - 1)"),
+    ("", "return ('abc'):rep(2^28 // 1, ', ')"),
+    ("s = ('x'):rep(2^28)", "return s:lower()"),
+    ("s = ('x'):rep(2^28)", "return s:upper()"),
+    ("s = ('x'):rep(2^28)", "return s:reverse()"),
+    ("s = ('x'):rep(2^28)", "return s:find('%d')"),
+    ("s = ('x'):rep(2^28)", "return s:find('x*%d')"),
+    ("s = ('('):rep(2^28)", "return s:find('%b()')"),
+    ("s = ('a'):rep(2^18)", "return s:find('.-.-.-b')"),
+    ("s = ('a'):rep(2^18)", "return s:match('a*a*a*b')"),
+    ("s = ('a'):rep(2^25)", "return s:gsub('a', 'b')"),
+    ("s = ('a'):rep(2^25)", "return s:gsub('(a)', '%1%1')"),
+    ("s = ('a'):rep(2^25)", "return s:gsub('a', { a = 'b' })"),
+    ("s = ('a'):rep(2^25)", "return s:gsub('a', string.upper)"),
+    ("s = ('%%'):rep(2^26)", "return s:format()"),
+    ("s = ('x'):rep(2^28)", "return string.pack(s)"),
+    ("s = ('x'):rep(2^28)", "return string.packsize(s)"),
+    ("s = (' '):rep(2^28)", "return string.unpack(s, '')"),
+    ("s = ('x'):rep(2^28)", "return utf8.len(s)"),
+    ("s = ('x'):rep(2^28)", "return utf8.offset(s, 2^28 // 1)"),
+    ("s = ('x'):rep(2^28)", "return utf8.offset(s, -2^28 // 1)"),
+    ("t = {} for i = 1, 2000 do t[i] = ('x'):rep(2^18) end", "return table.concat(t, ',')"),
+    ("t = {} for i = 1, 2^22 do t[i] = 'x' end", "for i = 1, 100 do table.concat(t) end"),
+    ("t = {} for i = 1, 2^22 do t[i] = i * 7919 % 2^22 // 1 end", "table.sort(t)"),
+    ("t = {} for i = 1, 2^22 do t[i] = i * 7919 % 2^22 end", "table.sort(t)"),
+    ("t = {} for i = 1, 2^18 do t[i] = ('x'):rep(50) .. i * 7919 % 2^18 end", "table.sort(t)"),
+    ("t = {} for i = 1, 2^20 do t[i] = i * 7919 % 2^20 // 1 end", "table.sort(t, math.ult)"),
+    ("t = { 1, 2 }", "table.move(t, 1, 2^50 // 1, 3, {})"),
+    ("t = setmetatable({}, { __len = function() return 2^50 // 1 end })", "table.insert(t, 1, 0)"),
+    ("t = setmetatable({}, { __len = function() return 2^50 // 1 end })", "table.remove(t, 1)"),
+    (
+        "t = setmetatable({}, { __index = function() return '' end })",
+        "table.concat(t, '', 1, 2^50 // 1)",
+    ),
+];
+
+/// An operation stops within this time, the scheduler's part included.
+const LIMIT: Duration = Duration::from_millis(20);
+
+/// Runs the operation, interrupts it, and measures how long it goes on. `None` if it ended by itself.
+fn latency(setup: &str, operation: &str, after: Duration) -> Option<Duration> {
+    let lua = Lua::new();
+    lua.load(setup).exec().expect("it can be set up");
+    let interrupt = lua.interrupt_handle();
+    let waker = thread::spawn(move || {
+        thread::sleep(after);
+        let requested = Instant::now();
+        interrupt.request();
+        requested
+    });
+    let result = lua.load(operation).exec();
+    let ended = Instant::now();
+    let requested = waker.join().expect("it does not panic");
+    match result {
+        Ok(()) => None,
+        Err(Error::Runtime { message }) if message.ends_with("interrupted!") => {
+            Some(ended.saturating_duration_since(requested))
+        }
+        Err(error) => panic!("{operation}: {error}"),
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "measures time")]
+fn long_operations_stop_soon() {
+    for (setup, operation) in OPERATIONS {
+        let mut least = Duration::MAX;
+        // Other processes may delay a try, and a fast machine may end an operation before it is interrupted.
+        for after in [20, 10, 5, 20, 10] {
+            if let Some(time) = latency(setup, operation, Duration::from_millis(after)) {
+                least = least.min(time);
+            }
+            if least <= LIMIT {
+                break;
+            }
+        }
+        println!("{least:>12.1?}  {operation}");
+        assert!(least <= LIMIT, "{operation} went on for {least:?}");
+    }
+}
+
+#[test]
+fn an_interrupted_sort_keeps_all_elements() {
+    let lua = Lua::new();
+    let script = "local seen, count = {}, 0
+        for i = 1, #t do if not seen[t[i]] then seen[t[i]] = true count = count + 1 end end
+        return count";
+    for element in ["i * 7919 % 2^17 // 1", "i * 7919 % 2^17", "'k' .. i * 7919 % 2^17"] {
+        let setup = format!("t = {{}} for i = 1, 2^17 do t[i] = {element} end");
+        lua.load(setup).exec().expect("it can be set up");
+        for after in [0, 300, 1000, 2000] {
+            let interrupt = lua.interrupt_handle();
+            let waker = thread::spawn(move || {
+                thread::sleep(Duration::from_micros(after));
+                interrupt.request();
+            });
+            let _ = lua.load("table.sort(t)").exec();
+            waker.join().expect("it does not panic");
+            // The request may come when the sort is over.
+            let _ = lua.load("for i = 1, 10 do end").exec();
+            assert_eq!(lua.load(script).eval_string().expect("it runs"), "131072", "{element}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Sorting that can be stopped: runs of bounded length are sorted at once, then merged.
+
+/// How much is done between two looks at whether to stop.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    /// Elements of a run; at least one.
+    pub(super) run: usize,
+    /// Elements merged; at least one.
+    pub(super) merge: usize,
+}
+
+/// Sorts `items`, whose order is unique, with `sort_run` for runs and `less` for merging. False if `stop` said so: then the
+/// items are there in some order.
+pub(super) fn sort<T: Copy>(
+    items: &mut [T],
+    pace: Pace,
+    sort_run: impl Fn(&mut [T]),
+    less: impl Fn(&T, &T) -> bool,
+    stop: &dyn Fn() -> bool,
+) -> bool {
+    for run in items.chunks_mut(pace.run) {
+        sort_run(run);
+        if stop() {
+            return false;
+        }
+    }
+    let n = items.len();
+    if n <= pace.run {
+        return true;
+    }
+    let mut spare = items.to_vec();
+    // Where the runs are; the merged ones go to the other place.
+    let mut in_spare = false;
+    let mut width = pace.run;
+    while width < n {
+        let (from, to) =
+            if in_spare { (&spare[..], &mut *items) } else { (&*items, &mut spare[..]) };
+        let mut stopped = false;
+        for start in (0..n).step_by(2 * width) {
+            let (middle, end) = ((start + width).min(n), (start + 2 * width).min(n));
+            let (a, b) = (&from[start..middle], &from[middle..end]);
+            if !merge(a, b, &mut to[start..end], pace.merge, &less, stop) {
+                stopped = true;
+                break;
+            }
+        }
+        // A merge that was stopped leaves its source whole.
+        if stopped {
+            if in_spare {
+                items.copy_from_slice(&spare);
+            }
+            return false;
+        }
+        in_spare = !in_spare;
+        width *= 2;
+    }
+    if in_spare {
+        items.copy_from_slice(&spare);
+    }
+    true
+}
+
+fn merge<T: Copy>(
+    mut a: &[T],
+    mut b: &[T],
+    to: &mut [T],
+    between: usize,
+    less: &impl Fn(&T, &T) -> bool,
+    stop: &dyn Fn() -> bool,
+) -> bool {
+    let mut at = 0;
+    let mut left = between;
+    while let ([x, a_rest @ ..], [y, b_rest @ ..]) = (a, b) {
+        if left == 0 {
+            if stop() {
+                return false;
+            }
+            left = between;
+        }
+        left -= 1;
+        if less(y, x) {
+            to[at] = *y;
+            b = b_rest;
+        } else {
+            to[at] = *x;
+            a = a_rest;
+        }
+        at += 1;
+    }
+    to[at..at + a.len()].copy_from_slice(a);
+    to[at + a.len()..].copy_from_slice(b);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn numbers(n: usize) -> Vec<u64> {
+        let mut x = 88_172_645_463_325_252u64;
+        let next = || {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            x % 1000
+        };
+        std::iter::repeat_with(next).take(n).collect()
+    }
+
+    fn sort_all(items: &mut [u64], pace: Pace, stop: &dyn Fn() -> bool) -> bool {
+        sort(items, pace, |run| run.sort_unstable(), |a, b| a < b, stop)
+    }
+
+    #[test]
+    fn sorts_any_number_of_runs() {
+        for n in [0, 1, 2, 7, 8, 9, 63, 64, 65, 200, 1000] {
+            for run in [1, 3, 8, 64] {
+                let mut items = numbers(n);
+                let mut expected = items.clone();
+                expected.sort_unstable();
+                assert!(sort_all(&mut items, Pace { run, merge: 4 }, &|| false));
+                assert_eq!(items, expected, "{n} items, runs of {run}");
+            }
+        }
+    }
+
+    #[test]
+    fn stopped_items_are_all_there() {
+        let mut sorted = numbers(500);
+        sorted.sort_unstable();
+        for looks in 0..200 {
+            let mut items = numbers(500);
+            let left = Cell::new(looks);
+            let stop = || left.replace(left.get().wrapping_sub(1)) == 0;
+            assert!(!sort_all(&mut items, Pace { run: 16, merge: 8 }, &stop));
+            items.sort_unstable();
+            assert_eq!(items, sorted, "stopped at look {looks}");
+        }
+    }
+}
