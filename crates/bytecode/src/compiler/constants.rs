@@ -44,8 +44,11 @@ pub(super) struct Constants<'c> {
 }
 
 impl<'c> Constants<'c> {
-    pub(super) fn into_list(self) -> Box<[Constant]> {
-        self.list.into()
+    /// The list, which is then empty again.
+    pub(super) fn take_list(&mut self) -> Box<[Constant]> {
+        self.keys.clear();
+        self.index.clear();
+        self.list.drain(..).collect()
     }
 
     fn find(&self, key: Key<'c>) -> Option<u32> {

@@ -34,9 +34,13 @@ pub(super) enum UpvalPlace<'c> {
 
 /// Buffers that one function after the other writes its code to.
 #[derive(Default)]
-pub(super) struct Buffers {
+pub(super) struct Buffers<'c> {
     code: Vec<Instr>,
     lines: Vec<u32>,
+    constants: Constants<'c>,
+    places: Vec<Place<'c>>,
+    upval_places: Vec<UpvalPlace<'c>>,
+    scopes: Scopes,
 }
 
 /// State of one function.
@@ -65,20 +69,22 @@ pub(super) struct FuncState<'c> {
 }
 
 impl<'c> FuncState<'c> {
-    pub(super) fn new(chunk: &'c Chunk, id: FuncId, buffers: Buffers) -> FuncState<'c> {
+    pub(super) fn new(chunk: &'c Chunk, id: FuncId, mut buffers: Buffers<'c>) -> FuncState<'c> {
         let function = &chunk.functions[id.0 as usize];
+        buffers.places.resize(function.locals.len(), Place::None);
+        buffers.scopes.reset(function.labels.len());
         FuncState {
             chunk,
             id,
             code: buffers.code,
             lines: buffers.lines,
-            constants: Constants::default(),
+            constants: buffers.constants,
             protos: Vec::new(),
             upvalues: Vec::new(),
-            upval_places: Vec::new(),
-            places: vec![Place::None; function.locals.len()],
+            upval_places: buffers.upval_places,
+            places: buffers.places,
             local_descs: Vec::new(),
-            scopes: Scopes::new(function.labels.len()),
+            scopes: buffers.scopes,
             free: 0,
             // Two registers are always there, so that a frame is never empty.
             max_stack: 2,
@@ -88,13 +94,21 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// The code and its lines, and the buffers for the next function.
-    pub(super) fn take_code(&mut self) -> (Box<[Instr]>, Box<[u32]>, Buffers) {
-        let done = (self.code[..].into(), self.lines[..].into());
-        self.code.clear();
-        self.lines.clear();
-        let (code, lines) = (std::mem::take(&mut self.code), std::mem::take(&mut self.lines));
-        (done.0, done.1, Buffers { code, lines })
+    /// The buffers, for the next function.
+    pub(super) fn take_buffers(&mut self) -> Buffers<'c> {
+        let mut buffers = Buffers {
+            code: std::mem::take(&mut self.code),
+            lines: std::mem::take(&mut self.lines),
+            constants: std::mem::take(&mut self.constants),
+            places: std::mem::take(&mut self.places),
+            upval_places: std::mem::take(&mut self.upval_places),
+            scopes: std::mem::take(&mut self.scopes),
+        };
+        buffers.code.clear();
+        buffers.lines.clear();
+        buffers.places.clear();
+        buffers.upval_places.clear();
+        buffers
     }
 
     /// The function's syntax.

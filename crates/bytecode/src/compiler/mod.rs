@@ -65,7 +65,7 @@ struct Compiler<'c> {
     /// Those around it, outermost first.
     parents: Vec<FuncState<'c>>,
     /// Buffers that no function uses at the moment.
-    spare: Vec<Buffers>,
+    spare: Vec<Buffers<'c>>,
     /// Nodes of left spines that are being compiled, innermost expression last.
     spine: Vec<ExprId>,
     /// No statement assigns the chunk's `_ENV`.
@@ -162,14 +162,12 @@ impl<'c> Compiler<'c> {
     fn finish(&mut self) -> Proto {
         let fs = &mut self.fs;
         let function = fs.function();
-        let (code, lines, buffers) = fs.take_code();
-        self.spare.push(buffers);
-        Proto {
-            code,
-            constants: std::mem::take(&mut fs.constants).into_list(),
+        let proto = Proto {
+            code: fs.code[..].into(),
+            constants: fs.constants.take_list(),
             protos: std::mem::take(&mut fs.protos).into(),
             upvalues: std::mem::take(&mut fs.upvalues).into(),
-            lines,
+            lines: fs.lines[..].into(),
             locals: std::mem::take(&mut fs.local_descs).into(),
             source: Some(Arc::clone(&self.source)),
             line_defined: function.line_defined,
@@ -177,6 +175,12 @@ impl<'c> Compiler<'c> {
             num_params: function.params.len() as u8,
             is_vararg: function.is_vararg,
             max_stack: fs.max_stack,
+        };
+        // Nothing comes after the main function. Functions seldom nest, so one set is enough for most chunks.
+        if !self.parents.is_empty() {
+            self.spare.reserve_exact(1);
+            self.spare.push(fs.take_buffers());
         }
+        proto
     }
 }

@@ -49,6 +49,7 @@ struct Placed {
 }
 
 /// Scopes of one function.
+#[derive(Default)]
 pub(super) struct Scopes {
     active: Vec<Active>,
     blocks: Vec<Block>,
@@ -57,13 +58,13 @@ pub(super) struct Scopes {
 }
 
 impl Scopes {
-    pub(super) fn new(labels: usize) -> Scopes {
-        Scopes {
-            active: Vec::new(),
-            blocks: Vec::new(),
-            gotos: Vec::new(),
-            labels: vec![None; labels],
-        }
+    /// Makes them those of a function with so many labels that has not begun.
+    pub(super) fn reset(&mut self, labels: usize) {
+        self.active.clear();
+        self.blocks.clear();
+        self.gotos.clear();
+        self.labels.clear();
+        self.labels.resize(labels, None);
     }
 
     /// Registers held by the first `n` active variables.

@@ -23,6 +23,14 @@ pub(super) struct FunctionState {
     pub(super) upvalue_origins: Vec<UpvalueOrigin>,
 }
 
+/// Lists that one function after the other uses.
+#[derive(Default)]
+pub(super) struct Lists {
+    declared: Vec<LocalId>,
+    blocks: Vec<BlockScope>,
+    upvalue_origins: Vec<UpvalueOrigin>,
+}
+
 /// The variable behind an upvalue.
 #[derive(Clone, Copy)]
 pub(super) struct UpvalueOrigin {
@@ -83,14 +91,15 @@ impl Parser<'_> {
             last_line: 0,
             end_line: 0,
         };
+        let lists = self.spare.pop().unwrap_or_default();
         self.open.push(FunctionState {
             id,
             function,
-            declared: Vec::new(),
+            declared: lists.declared,
             active_count: 0,
-            blocks: Vec::new(),
+            blocks: lists.blocks,
             first_label: self.labels.len(),
-            upvalue_origins: Vec::new(),
+            upvalue_origins: lists.upvalue_origins,
         });
         self.enter_block(false);
     }
@@ -103,6 +112,17 @@ impl Parser<'_> {
         state.function.last_line = last_line;
         state.function.end_line = end_line;
         self.functions[state.id.0 as usize] = Some(state.function);
+        if !self.open.is_empty() {
+            let mut lists = Lists {
+                declared: state.declared,
+                blocks: state.blocks,
+                upvalue_origins: state.upvalue_origins,
+            };
+            lists.declared.clear();
+            lists.blocks.clear();
+            lists.upvalue_origins.clear();
+            self.spare.push(lists);
+        }
         Ok(state.id)
     }
 

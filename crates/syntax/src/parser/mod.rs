@@ -21,7 +21,7 @@ use crate::lexer::{self, Token};
 use crate::names::{Interner, Names, interner};
 use crate::span::Span;
 
-use function::FunctionState;
+use function::{FunctionState, Lists};
 use labels::{PendingGoto, VisibleLabel};
 
 /// Nesting at which parsing fails; C calls of the caller are part of it (`LUAI_MAXCCALLS`).
@@ -108,6 +108,8 @@ struct Parser<'s> {
     functions: Vec<Option<Function>>,
     /// The functions around the current place, outermost first.
     open: Vec<FunctionState>,
+    /// Lists that no open function uses.
+    spare: Vec<Lists>,
     /// Labels that a `goto` can see, of all open functions.
     labels: Vec<VisibleLabel>,
     /// Gotos whose label has not come yet, of all open functions.
@@ -116,7 +118,7 @@ struct Parser<'s> {
 
 impl<'s> Parser<'s> {
     fn new(source: &'s [u8], chunk: &'s [u8], depth: u32) -> Parser<'s> {
-        let mut names = interner(source.len());
+        let mut names = interner();
         let known = KnownNames {
             env: names.get_or_intern_static("_ENV"),
             receiver: names.get_or_intern_static("self"),
@@ -139,6 +141,7 @@ impl<'s> Parser<'s> {
             // Many chunks are one function, and room for more would be a large allocation.
             functions: Vec::with_capacity(1),
             open: Vec::with_capacity(1),
+            spare: Vec::new(),
             labels: Vec::new(),
             gotos: Vec::new(),
         }
