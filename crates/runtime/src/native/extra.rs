@@ -266,8 +266,8 @@ impl Cx {
         unsafe {
             let t = self.get(i).as_table()?.ptr();
             let n = (*t).array_len as usize;
-            let word = &*(&raw const (*self.state()).poll);
-            let stop = || word.load(Ordering::Relaxed) & poll::INTERRUPT != 0;
+            let word = &raw const (*self.state()).poll;
+            let stop = || (*word).load(Ordering::Relaxed) & poll::INTERRUPT != 0;
             let numbers = match Table::kind(t) {
                 ArrayKind::Int => {
                     NumberArray::Int(std::slice::from_raw_parts_mut((*t).array.cast(), n))

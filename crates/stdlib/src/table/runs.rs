@@ -129,7 +129,7 @@ mod tests {
     fn stopped_items_are_all_there() {
         let mut sorted = numbers(500);
         sorted.sort_unstable();
-        for looks in 0..200 {
+        for looks in 0..200u32 {
             let mut items = numbers(500);
             let left = Cell::new(looks);
             let stop = || left.replace(left.get().wrapping_sub(1)) == 0;

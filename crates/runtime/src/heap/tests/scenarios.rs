@@ -277,6 +277,7 @@ fn dead_stack_slots_are_cleared() {
 /// An instance with one field cache and one global cache, on no stack.
 unsafe fn instance(st: &mut State) -> *mut Instance {
     let storage = Storage {
+        proto_bytes: 0,
         constants: Owned::from_iter([]),
         cells: Owned::from_iter([]),
         fields: Owned::from_iter([FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 }]),
