@@ -223,6 +223,8 @@ impl<'a> Matcher<'a> {
                 Item::Accept => return Ok(Some(at)),
                 Item::Literal(from, to) => {
                     let literal = &pattern.literals[from as usize..to as usize];
+                    // Comparing much counts as steps.
+                    self.steps = self.steps.saturating_add(to.wrapping_sub(from) >> 6);
                     if !self.subject[at.min(self.subject.len())..].starts_with(literal) {
                         return Ok(None);
                     }
@@ -351,7 +353,7 @@ impl<'a> Matcher<'a> {
         Ok(r)
     }
 
-    fn back_reference(&self, at: usize, n: u8) -> Step {
+    fn back_reference(&mut self, at: usize, n: u8) -> Step {
         let l = usize::from(n).wrapping_sub(1);
         if l >= self.level || self.captures[l].1 == UNFINISHED {
             return Err(MatchError::InvalidIndex(i32::from(n)));
@@ -361,6 +363,7 @@ impl<'a> Matcher<'a> {
             return Ok(None);
         }
         let text = &self.subject[from as usize..from as usize + len as usize];
+        self.steps = self.steps.saturating_add(len >> 6);
         Ok(self.subject[at..].starts_with(text).then_some(at + text.len()))
     }
 

@@ -1,0 +1,70 @@
+//! Random choices: a seed gives the same ones everywhere.
+
+/// A number from the environment.
+pub(crate) fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// A xorshift generator.
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// The generator of a seed; neighbouring seeds have little in common.
+    pub(crate) fn new(seed: u64) -> Random {
+        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        for _ in 0..4 {
+            random.next();
+        }
+        random
+    }
+
+    /// Any 64 bits.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// A number below `limit`, 0 if that is 0.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 33) as usize % limit.max(1)
+    }
+
+    /// True once in `n`.
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of `from`.
+    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+
+    /// Damages a text: bytes of `alphabet` put in or exchanged, bytes taken out, the end cut off.
+    pub(crate) fn damage(&mut self, text: &mut Vec<u8>, alphabet: &[u8]) {
+        for _ in 0..=self.below(3) {
+            let at = self.below(text.len());
+            match self.below(5) {
+                0 if !text.is_empty() => _ = text.remove(at),
+                1 if !text.is_empty() => text[at] = *self.pick(alphabet),
+                2 => text.truncate(at),
+                _ => text.insert(at, *self.pick(alphabet)),
+            }
+        }
+    }
+
+    /// An integer: small, near a power of two, or any.
+    pub(crate) fn integer(&mut self) -> i64 {
+        match self.below(6) {
+            0 | 1 => self.below(300) as i64 - 150,
+            2 => *self.pick(&[0, 1, -1, i64::MAX, i64::MIN, i64::MIN + 1, 1 << 53, i64::MAX - 1]),
+            3 | 4 => {
+                let power = 1u64 << self.below(64);
+                let near = power.wrapping_add(self.below(5) as u64).wrapping_sub(2) as i64;
+                if self.one_in(2) { near.wrapping_neg() } else { near }
+            }
+            _ => self.next() as i64,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Both sides of a comparison: a state of PUC Lua and one of Perilune, each with the driver.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use mlua::{Lua as Puc, LuaOptions, StdLib};
+use perilune::Lua;
+
+use super::value::Call;
+
+const DRIVER: &str = include_str!("driver.lua");
+
+/// States in which batches run.
+pub(crate) struct Sides {
+    puc: Puc,
+    lua: Lua,
+}
+
+/// The results of a batch, in the order of its calls.
+pub(crate) type Results = Vec<Vec<u8>>;
+
+/// Splits what the driver gives.
+fn split(mut bytes: &[u8]) -> Results {
+    let mut results = Vec::new();
+    while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
+        let (result, rest) = rest.split_at(u32::from_le_bytes(*length) as usize);
+        results.push(result.to_vec());
+        bytes = rest;
+    }
+    results
+}
+
+fn written(calls: &[Call]) -> Vec<u8> {
+    let mut data = Vec::new();
+    for call in calls {
+        call.write(&mut data);
+    }
+    data
+}
+
+impl Sides {
+    /// Fresh states. `number` chooses the mode of Perilune's.
+    pub(crate) fn new(number: u64) -> Sides {
+        let puc = Puc::new_with(StdLib::ALL_SAFE, LuaOptions::new()).expect("PUC has a state");
+        puc.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
+        let lua = Lua::new();
+        lua.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
+        lua.set_small_stack(number % 4 == 1);
+        lua.set_gc_stress(number % 50 == 3);
+        Sides { puc, lua }
+    }
+
+    fn puc(&self, data: &[u8]) -> Vec<u8> {
+        let batch: mlua::Function = self.puc.globals().get("batch").expect("the driver has it");
+        let data = self.puc.create_string(data).expect("there is memory");
+        let results: mlua::LuaString = batch.call(data).expect("the driver catches errors");
+        results.as_bytes().to_vec()
+    }
+
+    fn perilune(&self, data: &[u8]) -> Vec<u8> {
+        self.lua.with(|cx| {
+            let batch = cx.globals().get_name(cx, "batch");
+            cx.push_callee(batch);
+            let data = cx.str(data).val();
+            cx.push(data);
+            match cx.call_protected(1) {
+                Ok(n) if n > 0 => cx.get(cx.top() - n).as_str().map(|s| s.bytes().to_vec()),
+                _ => None,
+            }
+            .unwrap_or_else(|| b"\x11\0\0\0the driver raised".to_vec())
+        })
+    }
+
+    /// Whether the calls give the same on both sides.
+    pub(crate) fn agree(&self, calls: &[Call]) -> bool {
+        let data = written(calls);
+        let perilune = catch_unwind(AssertUnwindSafe(|| self.perilune(&data)));
+        perilune.is_ok_and(|results| results == self.puc(&data))
+    }
+
+    /// What both sides give.
+    pub(crate) fn results(&self, calls: &[Call]) -> (Results, Results) {
+        let data = written(calls);
+        let perilune = catch_unwind(AssertUnwindSafe(|| self.perilune(&data)));
+        let perilune = perilune.unwrap_or_else(|_| b"\x06\0\0\0panics".to_vec());
+        (split(&self.puc(&data)), split(&perilune))
+    }
+}
