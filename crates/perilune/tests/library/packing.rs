@@ -155,7 +155,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
         }
         _ => {}
     }
-    if random.one_in(150) {
+    if random.one_in(150) && !arguments.is_empty() {
         let i = random.below(arguments.len());
         arguments[i] = value(random, b'?', 8);
     }
@@ -166,11 +166,11 @@ pub(crate) fn call(random: &mut Random) -> Call {
 pub(crate) fn hard() -> Vec<Call> {
     let mut calls = Vec::new();
     let mut options: Vec<String> = "bBhHlLjJTfndzxX <>=!iIsc".chars().map(String::from).collect();
-    for size in 0..=18 {
+    for size in [0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17] {
         options.extend(["i", "I", "s", "c", "!"].map(|option| format!("{option}{size}")));
     }
     for option in &options {
-        for before in ["", "<", ">", "!4b", "!b", "!2 b", ">!16b", "X"] {
+        for before in ["", ">", "!4b", ">!16b", "X"] {
             for after in ["", "Xi4", "X", "Xc1", "Xz", "Xs2", "X ", "X!", "Xx", "!8Xd", "Xi3"] {
                 let format = format!("{before}{option}{after}");
                 calls.push(Call::new(Operation::Packsize, vec![Value::str(&format)]));

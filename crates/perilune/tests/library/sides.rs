@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use mlua::{Lua as Puc, LuaOptions, StdLib};
 use perilune::Lua;
 
-use super::value::Call;
+use super::value::{Call, Value};
 
 const DRIVER: &str = include_str!("driver.lua");
 
@@ -37,6 +37,17 @@ fn written(calls: &[Call]) -> Vec<u8> {
     data
 }
 
+/// Whether results are the same but for a fault of glibc before 2.38: `%#.3g` of 999.96, which is rounded up to the next power of
+/// ten, gives `1.e+03` instead of C's `1.00e+03`.
+pub(crate) fn same(call: &Call, a: &[u8], b: &[u8]) -> bool {
+    a == b || {
+        let alternative = |s: &Vec<u8>| s.contains(&b'#') && s.iter().any(|c| b"gG".contains(c));
+        let without_zeros = |s: &[u8]| s.iter().copied().filter(|c| !b" 0".contains(c)).collect();
+        let (a, b): (Vec<u8>, Vec<u8>) = (without_zeros(a), without_zeros(b));
+        call.arguments.iter().any(|v| matches!(v, Value::Str(s) if alternative(s))) && a == b
+    }
+}
+
 impl Sides {
     /// Fresh states. `number` chooses the mode of Perilune's.
     pub(crate) fn new(number: u64) -> Sides {
@@ -45,7 +56,7 @@ impl Sides {
         let lua = Lua::new();
         lua.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
         lua.set_small_stack(number % 4 == 1);
-        lua.set_gc_stress(number % 50 == 3);
+        lua.set_gc_stress(number % 50 == 40);
         Sides { puc, lua }
     }
 
@@ -74,7 +85,15 @@ impl Sides {
     pub(crate) fn agree(&self, calls: &[Call]) -> bool {
         let data = written(calls);
         let perilune = catch_unwind(AssertUnwindSafe(|| self.perilune(&data)));
-        perilune.is_ok_and(|results| results == self.puc(&data))
+        let (Ok(perilune), puc) = (perilune, self.puc(&data)) else { return false };
+        perilune == puc || {
+            let (perilune, puc) = (split(&perilune), split(&puc));
+            perilune.len() == puc.len()
+                && calls
+                    .iter()
+                    .zip(perilune.iter().zip(&puc))
+                    .all(|(call, (a, b))| same(call, a, b))
+        }
     }
 
     /// What both sides give.

@@ -34,7 +34,7 @@ pub(super) enum Kind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum FormatError {
     /// An error of the function.
-    Plain(String),
+    Plain(Vec<u8>),
     /// An error of argument 1.
     Argument(&'static str),
 }
@@ -88,9 +88,8 @@ impl<'a> Reader<'a> {
     fn limited(&mut self, default: i32) -> Result<i32, FormatError> {
         let n = self.number(default);
         if !(1..=MAX_INT_SIZE).contains(&n) {
-            return Err(FormatError::Plain(format!(
-                "integral size ({n}) out of limits [1,{MAX_INT_SIZE}]"
-            )));
+            let text = format!("integral size ({n}) out of limits [1,{MAX_INT_SIZE}]");
+            return Err(FormatError::Plain(text.into_bytes()));
         }
         Ok(n)
     }
@@ -113,7 +112,7 @@ impl<'a> Reader<'a> {
             b'c' => match self.number(-1) {
                 -1 => {
                     let text = "missing size for format option 'c'";
-                    return Err(FormatError::Plain(text.to_owned()));
+                    return Err(FormatError::Plain(text.into()));
                 }
                 n => (Kind::Char, n),
             },
@@ -138,8 +137,8 @@ impl<'a> Reader<'a> {
                 (Kind::None, 0)
             }
             c => {
-                let text = format!("invalid format option '{}'", char::from(c));
-                return Err(FormatError::Plain(text));
+                let text = [b"invalid format option '", &[c][..], b"'"];
+                return Err(FormatError::Plain(text.concat()));
             }
         })
     }
