@@ -69,7 +69,7 @@ pub(crate) fn compare(name: &str, hard: Vec<Call>, call: impl Fn(&mut Random) ->
     let mut seed = first;
     let start = Instant::now();
     while found < keep && count.map_or(start.elapsed() < SHORT, |count| made < count) {
-        if seed % BATCHES == 0 {
+        if seed.is_multiple_of(BATCHES) {
             sides = Sides::new(seed / BATCHES);
         }
         let _ = crumb.write_at(format!("{seed:20}\n").as_bytes(), 0);
@@ -86,7 +86,7 @@ pub(crate) fn compare(name: &str, hard: Vec<Call>, call: impl Fn(&mut Random) ->
         }
         made += BATCH;
         seed += 1;
-        if count.is_some() && made % 1_000_000 == 0 {
+        if count.is_some() && made.is_multiple_of(1_000_000) {
             let _ = writeln!(std::io::stderr(), "{name}: {made} calls, {:?}", start.elapsed());
         }
     }

@@ -4,6 +4,7 @@ use super::numerals::{self, numeral};
 use super::random::Random;
 use super::value::{Call, Operation, Value};
 
+#[allow(clippy::excessive_precision, reason = "the digits are as they are known")]
 /// Doubles that are known to be hard to write: ties of the decimal conversions, long expansions, borders.
 const HARD: &[f64] = &[
     0.0,

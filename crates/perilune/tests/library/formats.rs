@@ -61,7 +61,7 @@ fn text(random: &mut Random) -> Vec<u8> {
     let alphabet: &[u8] = match random.below(4) {
         0 => b"abc",
         1 => b"\0\n\r\"\\0123\x7f\xff\x80\t",
-        2 => b"a\"\\\n\0001",
+        2 => b"a\"\\\n\x001",
         _ => b"hello world %d",
     };
     let limit = if random.one_in(20) { 300 } else { 12 };

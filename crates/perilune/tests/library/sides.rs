@@ -37,7 +37,7 @@ fn written(calls: &[Call]) -> Vec<u8> {
     data
 }
 
-/// Whether results are the same but for a fault of glibc before 2.38: `%#.3g` of 999.96, which is rounded up to the next power of
+/// Whether results are the same but for a fault of glibc (seen in 2.36): `%#.3g` of 999.96, which is rounded up to the next power of
 /// ten, gives `1.e+03` instead of C's `1.00e+03`.
 pub(crate) fn same(call: &Call, a: &[u8], b: &[u8]) -> bool {
     a == b || {
