@@ -29,7 +29,18 @@ pub(super) fn collectgarbage(cx: &mut Cx) -> NativeResult {
         _ => 0,
     };
     for (i, arg) in args.iter_mut().enumerate().take(wanted) {
-        *arg = (cx.opt_int(i + 1, 0)? as i32).max(0) as usize;
+        let given = cx.opt_int(i + 1, 0)? as i32;
+        // PUC keeps a pause and a multiplier as their quarter in a byte, and shows what is left of them.
+        let quartered = match OPTIONS[option] {
+            "setpause" | "setstepmul" => true,
+            "incremental" => i < 2,
+            _ => false,
+        };
+        *arg = if quartered {
+            usize::from((given / 4) as u8) * 4
+        } else {
+            given.max(0) as usize
+        };
     }
     if cx.gc_is_blocked() {
         return cx.ret1(Val::NIL);

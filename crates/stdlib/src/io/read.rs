@@ -17,6 +17,9 @@ const MAX_NUMERAL: usize = 200;
 /// Most formats of an iterator (PUC's `MAXARGLINE`).
 const MAX_FORMATS: usize = 250;
 
+/// So many bytes have no room anywhere.
+const TOO_MANY: usize = 1 << 40;
+
 /// Reads by the formats that are the arguments from `first` on; the results are those of the calling function.
 pub(super) fn read(cx: &Cx, s: &Mutex<Stream>, first: usize) -> NativeResult {
     match read_values(cx, s, first)? {
@@ -42,6 +45,8 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
         let r = if v.is_number() {
             match cx.check_int(i)? as usize {
                 0 => s.peek().map(|b| b.map(|_| cx.str(b"").val())),
+                // PUC makes room for all of it first.
+                TOO_MANY.. => return Err(cx.memory_error()),
                 n => read_chars(cx, &mut s, n),
             }
         } else {
