@@ -19,6 +19,8 @@
 mod compare;
 #[path = "library/doubles.rs"]
 mod doubles;
+#[path = "library/faults.rs"]
+mod faults;
 #[path = "library/formats.rs"]
 mod formats;
 #[path = "library/halfway.rs"]

@@ -4,8 +4,9 @@ use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 
+use super::faults::same;
 use super::random::{Random, variable};
-use super::sides::{Sides, same};
+use super::sides::Sides;
 use super::value::Call;
 
 /// Calls of a batch.

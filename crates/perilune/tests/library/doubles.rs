@@ -203,6 +203,10 @@ pub(crate) fn hard() -> Vec<Call> {
             vec![Value::Float(f64::from_bits((power as u64) << 52)), Value::str("%.20e")],
         ));
     }
+    // See `faults`; kept from the numerals that any call may get.
+    for text in ["0X8DdA3Ff5CDD5aCP-1078", "-0x0.DBf6E91bDAaeecP-1022"] {
+        calls.push(Call::new(Operation::Numeral, vec![Value::str(text)]));
+    }
     for text in numerals::HARD {
         for text in [text.to_string(), format!("-{text}"), format!(" {text} ")] {
             calls.push(Call::new(Operation::Numeral, vec![Value::str(&text)]));

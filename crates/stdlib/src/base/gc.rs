@@ -36,11 +36,7 @@ pub(super) fn collectgarbage(cx: &mut Cx) -> NativeResult {
             "incremental" => i < 2,
             _ => false,
         };
-        *arg = if quartered {
-            usize::from((given / 4) as u8) * 4
-        } else {
-            given.max(0) as usize
-        };
+        *arg = if quartered { usize::from((given / 4) as u8) * 4 } else { given.max(0) as usize };
     }
     if cx.gc_is_blocked() {
         return cx.ret1(Val::NIL);

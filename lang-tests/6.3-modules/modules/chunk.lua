@@ -1,0 +1,1 @@
+return function(...) return ... end, "second value is lost"
