@@ -87,7 +87,11 @@ fn open_path(name: &[u8], mode: &[u8]) -> std::io::Result<Stream> {
         b'w' => o.write(true).create(true).truncate(true).read(update),
         _ => o.append(true).create(true).read(update),
     };
-    let file = o.open(path(c_str(name)))?;
+    let mut file = o.open(path(c_str(name)))?;
+    if mode[0] == b'a' && !update {
+        // glibc stands at the end before the first write; what has no positions may refuse.
+        let _ = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0));
+    }
     Ok(Stream::new(file, mode[0] == b'r' || update, mode[0] != b'r' || update))
 }
 

@@ -103,7 +103,7 @@ fn setlocale(cx: &mut Cx) -> NativeResult {
     let name = cx.opt_str(0)?;
     let categories = ["all", "collate", "ctype", "monetary", "numeric", "time"];
     check_option(cx, 1, Some("all"), &categories)?;
-    match name.map(|n| n.bytes()) {
+    match name.map(|n| c_str(n.bytes())) {
         None | Some(b"" | b"C" | b"POSIX") => cx.ret1(cx.str(b"C").val()),
         Some(_) => cx.ret1(Val::NIL),
     }
