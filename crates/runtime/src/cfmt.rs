@@ -176,6 +176,11 @@ pub fn format_str(buf: &mut Vec<u8>, s: &[u8], spec: &Spec) {
     pad(buf, start, 0, false, spec);
 }
 
+/// What `%s` shows of bytes: those in front of the first zero.
+pub fn c_str(bytes: &[u8]) -> &[u8] {
+    bytes.split(|b| *b == 0).next().unwrap_or(bytes)
+}
+
 /// Appends an address as `%p` does.
 pub fn format_pointer(buf: &mut Vec<u8>, address: u64, spec: &Spec) {
     format_int(

@@ -6,7 +6,7 @@ use perilune_runtime::native::{
 
 use crate::base::check_metatable;
 use crate::io::{read_line, write_error};
-use crate::support::{concat, publish, register, registry_table};
+use crate::support::{c_str, concat, publish, register, registry_table};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("debug", debug),
@@ -103,7 +103,7 @@ fn setuservalue(cx: &mut Cx) -> NativeResult {
 fn getinfo(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let (co, skip) = thread(cx);
-    let options = cx.opt_str(skip + 1)?.map_or(&b"flnSrtu"[..], |o| o.bytes());
+    let options = cx.opt_str(skip + 1)?.map_or(&b"flnSrtu"[..], |o| c_str(o.bytes()));
     if options.first() == Some(&b'>') {
         return Err(cx.arg_error(skip + 1, "invalid option '>'"));
     }
@@ -287,7 +287,7 @@ fn sethook(cx: &mut Cx) -> NativeResult {
         cx.set_hook(co, None);
         return cx.ret(0);
     }
-    let mask = cx.check_str(skip + 1)?.bytes();
+    let mask = c_str(cx.check_str(skip + 1)?.bytes());
     let f = cx.check_func(skip)?;
     let count = cx.opt_int(skip + 2, 0)? as i32;
     let s = HookSetting {

@@ -63,7 +63,7 @@ pub(crate) fn check_option(
 ) -> Result<usize, Raised> {
     let name: &[u8] = match default {
         Some(d) if cx.get(i).is_nil() => d.as_bytes(),
-        _ => cx.check_str(i)?.bytes(),
+        _ => c_str(cx.check_str(i)?.bytes()),
     };
     match options.iter().position(|o| o.as_bytes() == name) {
         Some(n) => Ok(n),

@@ -42,7 +42,7 @@ pub unsafe fn type_name_for_error(st: *mut State, v: Value) -> Vec<u8> {
     if matches!(v.tag(), Tag::TABLE | Tag::USERDATA) {
         let name = Table::metamethod(&mut *st, v, crate::meta::Event::Name);
         if name.is_string() {
-            return LuaString::bytes(name.as_string()).to_vec();
+            return crate::cfmt::c_str(LuaString::bytes(name.as_string())).to_vec();
         }
     }
     v.type_name().as_bytes().to_vec()
@@ -89,7 +89,7 @@ unsafe fn operand_info(st: *mut State, v: Value) -> Vec<u8> {
 
 fn named(name: Option<(&'static str, Vec<u8>)>) -> Vec<u8> {
     let Some((kind, name)) = name else { return Vec::new() };
-    [b" (", kind.as_bytes(), b" '", &name, b"')"].concat()
+    [b" (", kind.as_bytes(), b" '", crate::cfmt::c_str(&name), b"')"].concat()
 }
 
 unsafe fn type_error(st: *mut State, what: &[u8], v: Value, info: &[u8]) -> Raised {

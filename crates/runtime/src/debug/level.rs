@@ -208,7 +208,11 @@ impl Level {
     /// As [`Level::caller`].
     pub(crate) unsafe fn call_name(self) -> Option<(NameKind, Vec<u8>)> {
         let (proto, pc) = (self.proto()?, self.pc()?);
-        if self.divides_integers(proto.code[pc]) { None } else { call_name(proto, pc) }
+        if self.divides_integers(proto.code[pc]) {
+            return None;
+        }
+        let (kind, name) = call_name(proto, pc)?;
+        Some((kind, crate::cfmt::c_str(&name).to_vec()))
     }
 
     /// Whether `i`, its current instruction, divides integers. No metamethod is called for these: what it seems to call is the handler

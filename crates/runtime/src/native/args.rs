@@ -53,7 +53,7 @@ impl Cx {
         if let Some(name) =
             self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str)
         {
-            return name.bytes().to_vec();
+            return crate::cfmt::c_str(name.bytes()).to_vec();
         }
         if v.raw().tag() == Tag::LIGHT {
             b"light userdata".to_vec()

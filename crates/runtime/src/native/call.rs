@@ -411,7 +411,7 @@ impl Cx {
         }
         let name =
             match self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str) {
-                Some(n) => n.bytes().to_vec(),
+                Some(n) => crate::cfmt::c_str(n.bytes()).to_vec(),
                 None => v.type_name().as_bytes().to_vec(),
             };
         let mut text = name;

@@ -39,7 +39,7 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
     if source.is_number() {
         cx.check_str(0)?;
     }
-    let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| m.bytes());
+    let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| c_str(m.bytes()));
     if let Some(s) = cx.get(0).as_str() {
         let name = cx.opt_str(1)?.map_or(s.bytes(), |n| n.bytes());
         return match cx.try_load(s.bytes(), c_str(name), mode, environment(cx, 3)) {
@@ -50,7 +50,7 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
     cx.opt_str(1)?;
     cx.check_func(0)?;
     let mut text = Vec::new();
-    let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| m.bytes()).to_vec();
+    let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| c_str(m.bytes())).to_vec();
     match read_pieces(cx, &mode, &mut text) {
         Err(()) if !cx.is_hopeless(&text, &mode) => {
             cx.push(Val::NIL);
@@ -152,7 +152,7 @@ fn skip_comment(bytes: &[u8]) -> &[u8] {
 /// `loadfile([filename [, mode [, env]]])`
 pub(super) fn loadfile(cx: &mut Cx) -> NativeResult {
     let name = cx.opt_str(0)?.map(|n| n.bytes());
-    let mode = cx.opt_str(1)?.map_or(&b"bt"[..], |m| m.bytes());
+    let mode = cx.opt_str(1)?.map_or(&b"bt"[..], |m| c_str(m.bytes()));
     loaded(cx, load_file(cx, name, mode, environment(cx, 2)))
 }
 

@@ -98,7 +98,7 @@ fn open_path(name: &[u8], mode: &[u8]) -> std::io::Result<Stream> {
 /// `io.open(filename [, mode])`
 fn open_file(cx: &mut Cx) -> NativeResult {
     let name = cx.check_str(0)?.bytes();
-    let mode = c_str(cx.opt_str(1)?.map_or(&b"r"[..], |m| m.bytes()));
+    let mode = cx.opt_str(1)?.map_or(&b"r"[..], |m| c_str(m.bytes()));
     if !valid_mode(mode) {
         return Err(cx.arg_error(1, "invalid mode"));
     }
@@ -118,7 +118,7 @@ pub(crate) fn shell(command: &[u8]) -> Command {
 /// `io.popen(prog [, mode])`
 fn popen(cx: &mut Cx) -> NativeResult {
     let command = cx.check_str(0)?.bytes();
-    let mode = cx.opt_str(1)?.map_or(&b"r"[..], |m| m.bytes());
+    let mode = cx.opt_str(1)?.map_or(&b"r"[..], |m| c_str(m.bytes()));
     let reads = match mode {
         b"r" => true,
         b"w" => false,
