@@ -9,12 +9,15 @@
 //! | `PERILUNE_PATTERNS` | how many calls of `find`, `match`, `gmatch` and `gsub` | 3 seconds |
 //! | `PERILUNE_FORMATS` | how many calls of `format` | 3 seconds |
 //! | `PERILUNE_PACKING` | how many calls of `pack`, `unpack` and `packsize` | 3 seconds |
+//! | `PERILUNE_CALLS` | how many calls of other functions without effects | 3 seconds |
 //! | `PERILUNE_ENDLESS` | how many calls that take long are interrupted | 40 |
 //! | `PERILUNE_LIBRARY_SEED` | the first seed | 1 |
 //! | `PERILUNE_LIBRARY_KEEP` | how many differences to collect before the end | 1 |
 //!
 //! One batch in 50 runs in a state that collects at every safepoint, one in 4 in one whose stacks have no spare room.
 
+#[path = "library/calls.rs"]
+mod calls;
 #[path = "library/compare.rs"]
 mod compare;
 #[path = "library/doubles.rs"]
@@ -60,6 +63,11 @@ fn formats_give_what_they_give_under_puc() {
 #[test]
 fn packing_gives_what_it_gives_under_puc() {
     compare("PERILUNE_PACKING", packing::hard(), packing::call);
+}
+
+#[test]
+fn calls_give_what_they_give_under_puc() {
+    compare("PERILUNE_CALLS", Vec::new(), calls::call);
 }
 
 #[test]

@@ -8,7 +8,11 @@ local pack, packsize, unpack = string.pack, string.packsize, string.unpack
 -- What a value shows, with its type.
 local function show(v)
   local t = type(v)
-  if t == "string" then return "s" .. v end
+  if t == "string" then
+    -- Addresses differ.
+    if find(v, ": 0x", 1, true) then v = gsub(v, ": 0x%x+", ": address") end
+    return "s" .. v
+  end
   if t == "number" then
     if mathtype(v) == "integer" then return "i" .. v end
     return "d" .. spack("<d", v)
@@ -45,6 +49,27 @@ local objects = {
   function() return {} end,
   function() error("in replacement", 0) end,
   coroutine.wrap(function(...) while true do coroutine.yield(...) end end),
+}
+
+-- Objects that are made for each call: lists of all kinds, and functions that compare.
+local fresh = {
+  function() return {} end,
+  function() return { 3, 1, 2 } end,
+  function() return { "b", "a", "", "c", "B", "ab" } end,
+  function() return { 1.5, -1, 2^53, 0, math.mininteger, 7, 7.0, -0.5 } end,
+  function() return { 1, nil, 3 } end,
+  function() return { 1, "1", 2 } end,
+  function() return { {}, {} } end,
+  function() return { n = 1, "x", true, false } end,
+  function() return setmetatable({}, { __index = function(_, k) return k end, __len = function() return 4 end }) end,
+  function() return setmetatable({ 1, 2, 3 }, { __newindex = function(t, k, v) rawset(t, k, v and "new") end }) end,
+  function() return setmetatable({ 5, 4 }, { __len = function() return "3" end, __name = "List" }) end,
+  function() return setmetatable({}, { __metatable = "protected", __len = function() error("no length", 0) end }) end,
+  function() return function(a, b) return a < b end end,
+  function() return function(a, b) return a > b end end,
+  function() return function() return true end end,
+  function() return function(a, b) return tostring(a) < tostring(b) end end,
+  function() return function(a, b) error("in order", 0) end end,
 }
 
 local operations = {
@@ -90,9 +115,62 @@ local function read(data, at)
   if tag == "s" then return sunpack("<s4", data, at) end
   if tag == "i" then return sunpack("<i8", data, at) end
   if tag == "d" then return sunpack("<d", data, at) end
-  if tag == "o" then return objects[byte(data, at)], at + 1 end
+  if tag == "o" then
+    local number = byte(data, at)
+    local object = objects[number]
+    if object == nil then object = fresh[number - #objects]() end
+    return object, at + 1
+  end
   if tag == "n" then return nil, at end
   return tag == "t", at
+end
+
+-- A list with what it holds.
+local function show_list(t)
+  local all = {}
+  for i = -3, 14 do all[#all + 1] = show(rawget(t, i)) end
+  return concat(all, ",")
+end
+
+-- The functions that calls by name may mean: the library's, and operators.
+local named = {
+  add = function(a, b) return a + b, a - b, a * b, a < b end,
+  compare = function(a, b) return a < b, a <= b, a == b, a > b end,
+  bits = function(a, b) return a & b, a ~ b, a << b, a >> b, ~a end,
+  concat = function(a, b) return a .. b, #(a .. b) end,
+  index = function(a, b) return a[b], a[b].x end,
+  ["math.random"] = function(...) math.randomseed(42) return math.random(...) end,
+  ["math.randomseed"] = function(...)
+    if select("#", ...) == 0 then return end
+    math.randomseed(...)
+    return math.random(0), math.random(100)
+  end,
+  ["utf8.codes"] = function(...)
+    local all = {}
+    for p, c in utf8.codes(...) do all[#all + 1] = p .. ":" .. c end
+    return concat(all, " ")
+  end,
+  ipairs = function(t) local n = 0 for i, v in ipairs(t) do n = n + 1 if n > 50 then break end end return n end,
+}
+for _, library in ipairs({ "_G", "math", "string", "utf8", "table", "os" }) do
+  for name, f in pairs(_G[library]) do
+    local full = library == "_G" and name or library .. "." .. name
+    if type(f) == "function" and not named[full] then named[full] = f end
+  end
+end
+operations[#operations + 1] = function(name, ...)
+  local first = ...
+  local results = tpack(pcall(named[name], ...))
+  for i = 1, results.n do
+    if type(results[i]) == "table" and getmetatable(results[i]) ~= "protected" then
+      local t = results[i]
+      results[i] = show_list(t)
+      for _, field in ipairs({ "year", "month", "day", "hour", "min", "sec", "wday", "yday", "isdst", "n" }) do
+        results[i] = results[i] .. " " .. tostring(rawget(t, field))
+      end
+    end
+  end
+  return type(first) == "table" and show_list(first), tunpack(results, 1, results.n)
 end
 
 -- Results of the calls of a batch, each behind its length. The objects' state is the same at the start of each.

@@ -14,7 +14,7 @@ pub(crate) enum Value {
     Object(u8),
 }
 
-/// Number of the driver's objects.
+/// Number of the driver's objects that patterns know.
 pub(crate) const OBJECTS: u8 = 12;
 /// Those among them that `tostring` turns into a text without an address, or refuses.
 pub(crate) const NAMED: &[u8] = &[6, 7, 8, 9];
@@ -44,6 +44,7 @@ pub(crate) enum Operation {
     RoundTrip,
     PatternMethod,
     PatternDirect,
+    Any,
 }
 
 impl Value {

@@ -79,7 +79,10 @@ pub(super) fn rawset(cx: &mut Cx) -> NativeResult {
 /// `next(t [, k])`
 pub(super) fn next(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
-    match t.next(cx.get(1)) {
+    let key = cx.get(1);
+    // No table holds such a key, though it finds an element.
+    let found = if key.as_float().is_some_and(|x| x.fract() == 0.0) { None } else { t.next(key) };
+    match found {
         Some(Some((k, v))) => {
             cx.push(k);
             cx.push(v);
