@@ -126,9 +126,8 @@ pub(crate) fn patterns_stop(count: u64) {
         lua
     };
     for (number, source) in ENDLESS.iter().enumerate() {
-        let (late, stopped) = interrupted(&state(), number as u64, source);
+        let (late, _) = interrupted(&state(), number as u64, source);
         assert!(late < GRACE, "runs on for {late:?}: {source}");
-        let _ = writeln!(std::io::stderr(), "{late:?} {stopped} {source}");
         longest = longest.max(late);
     }
     let first = super::random::variable("PERILUNE_LIBRARY_SEED").unwrap_or(1);
