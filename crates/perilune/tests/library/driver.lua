@@ -68,7 +68,7 @@ local fresh = {
   function() return function(a, b) return a < b end end,
   function() return function(a, b) return a > b end end,
   function() return function() return true end end,
-  function() return function(a, b) return tostring(a) < tostring(b) end end,
+  function() return function(a, b) return type(a) < type(b) end end,
   function() return function(a, b) error("in order", 0) end end,
 }
 
