@@ -80,7 +80,8 @@ pub unsafe fn traceback(
 ) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(m) = message {
-        out.extend_from_slice(m);
+        // Messages are C strings in the reference implementation: they end at the first zero.
+        out.extend_from_slice(m.split(|b| *b == 0).next().unwrap_or_default());
         out.push(b'\n');
     }
     out.extend_from_slice(b"stack traceback:");
@@ -91,12 +92,13 @@ pub unsafe fn traceback(
         next = l.caller();
     }
     let levels = levels.get(first..).unwrap_or_default();
-    let skip = if levels.len() > FIRST + LAST { FIRST..levels.len() - LAST } else { 0..0 };
+    // PUC leaves out two levels or more, and does not count the first of them.
+    let skip = if levels.len() > FIRST + LAST + 1 { FIRST..levels.len() - LAST } else { 0..0 };
     for (i, l) in levels.iter().enumerate() {
         if skip.contains(&i) {
             if i == skip.start {
                 out.extend_from_slice(
-                    format!("\n\t...\t(skipping {} levels)", skip.len()).as_bytes(),
+                    format!("\n\t...\t(skipping {} levels)", skip.len() - 1).as_bytes(),
                 );
             }
             continue;
