@@ -46,7 +46,11 @@ fn list(out: &mut String, proto: &Proto, path: &str, recursive: bool) {
 }
 
 fn header(out: &mut String, proto: &Proto, path: &str) {
-    let kind = if path == "main" { String::from("main") } else { format!("function {path}") };
+    let kind = match path {
+        "main" if proto.line_defined == 0 => String::from("main"),
+        "main" => String::from("function"),
+        path => format!("function {path}"),
+    };
     let source = match &proto.source {
         Some(source) => perilune_syntax::chunkid(source),
         None => b"?".to_vec(),
