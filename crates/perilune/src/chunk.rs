@@ -46,8 +46,8 @@ impl<'a> Chunk<'a> {
                 Ok(f) => cx.push_callee(f),
                 Err(m) => {
                     let message = String::from_utf8_lossy(&m).into_owned();
-                    let incomplete = message.ends_with("near <eof>");
-                    return Err(Error::Syntax { message, incomplete });
+                    let incomplete_input = message.ends_with("<eof>");
+                    return Err(Error::SyntaxError { message, incomplete_input });
                 }
             }
             match cx.call_protected(0) {
@@ -59,7 +59,7 @@ impl<'a> Chunk<'a> {
                     }
                     Ok(result(cx))
                 }
-                Err(()) => Err(Error::Runtime { message: text_of_top(cx) }),
+                Err(()) => Err(Error::RuntimeError(text_of_top(cx))),
             }
         })
     }

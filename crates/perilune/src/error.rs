@@ -6,24 +6,23 @@ use std::fmt;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The source does not compile.
-    Syntax {
+    /// The source does not compile. [`syntax::check`](crate::syntax::check) tells where.
+    SyntaxError {
         /// PUC's message.
         message: String,
-        /// More input could make it valid.
-        incomplete: bool,
+        /// The source ends too early: more text could make it valid.
+        incomplete_input: bool,
     },
-    /// An error was raised and not caught.
-    Runtime {
-        /// The error value as `tostring` gives it.
-        message: String,
-    },
+    /// An error was raised and not caught; the error value as `tostring` gives it.
+    RuntimeError(String),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Syntax { message, .. } | Error::Runtime { message } => f.write_str(message),
+            Error::SyntaxError { message, .. } | Error::RuntimeError(message) => {
+                f.write_str(message)
+            }
         }
     }
 }

@@ -73,3 +73,10 @@ impl Interrupt {
         unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
     }
 }
+
+/// Lets a write to a pipe that nobody reads end the process, as in C programs; the start-up code of Rust programs turns it
+/// into an error. For commands, at their start: what `command | head` needs.
+pub fn end_on_broken_pipe() {
+    // SAFETY: P3: the default action is no handler, so nothing of the process runs in it.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}

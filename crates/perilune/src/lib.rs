@@ -18,12 +18,13 @@ mod error;
 mod interrupt;
 mod listing;
 mod lua;
+pub mod syntax;
 
 pub use call::call_with_handler;
 pub use chunk::Chunk;
 pub use engine::Engine;
 pub use error::Error;
-pub use interrupt::Interrupt;
+pub use interrupt::{Interrupt, end_on_broken_pipe};
 pub use listing::listing;
 pub use lua::Lua;
 

@@ -62,7 +62,7 @@ fn latency(setup: &str, operation: &str, after: Duration) -> Option<Duration> {
     let requested = waker.join().expect("it does not panic");
     match result {
         Ok(()) => None,
-        Err(Error::Runtime { message }) if message.ends_with("interrupted!") => {
+        Err(Error::RuntimeError(message)) if message.ends_with("interrupted!") => {
             Some(ended.saturating_duration_since(requested))
         }
         Err(error) => panic!("{operation}: {error}"),

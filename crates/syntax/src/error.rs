@@ -1,5 +1,7 @@
 //! Syntax errors, worded as PUC Lua 5.4 words them.
 
+use std::fmt;
+
 use crate::span::Span;
 
 /// Why a chunk does not parse.
@@ -17,3 +19,11 @@ pub struct SyntaxError {
     /// no position: "C stack overflow" and its like.
     pub is_runtime: bool,
 }
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.message))
+    }
+}
+
+impl std::error::Error for SyntaxError {}

@@ -6,6 +6,7 @@
 pub mod ast;
 mod chunkname;
 mod error;
+mod lexeme;
 mod lexer;
 mod names;
 pub mod number;
@@ -15,6 +16,7 @@ pub mod utf8;
 
 pub use chunkname::{chunkid, skip_preamble};
 pub use error::SyntaxError;
+pub use lexeme::{Lexeme, LexemeKind, Lexemes, lexemes};
 pub use names::Names;
 pub use parser::{is_hopeless, near, parse, parse_at_depth};
 pub use span::Span;

@@ -1,0 +1,25 @@
+//! Looking at source text without running it: for consoles and editors.
+//!
+//! ```
+//! use perilune::syntax::{self, LexemeKind};
+//!
+//! let error = syntax::check(b"x = = 1", b"=demo").unwrap_err();
+//! assert_eq!(error.to_string(), "demo:1: unexpected symbol near '='");
+//! assert_eq!((error.span.start, error.span.end), (4, 5));
+//! assert!(syntax::check(b"for i = 1, 3 do", b"=demo").unwrap_err().incomplete);
+//!
+//! let kinds: Vec<_> = syntax::lexemes(b"return 1 -- one").map(|l| l.kind).collect();
+//! assert_eq!(kinds, [LexemeKind::Keyword, LexemeKind::Number, LexemeKind::Comment]);
+//! ```
+
+pub use perilune_syntax::{
+    Lexeme, LexemeKind, Lexemes, Span, SyntaxError, chunkid, lexemes, skip_preamble,
+};
+
+/// Parses a chunk of this name (as given to [`Chunk::set_name`](crate::Chunk::set_name)) and forgets it.
+///
+/// # Errors
+/// The first syntax error. Limits of the compiler, such as the number of registers, are met only when the chunk is loaded.
+pub fn check(source: &[u8], name: &[u8]) -> Result<(), SyntaxError> {
+    perilune_syntax::parse(source, &chunkid(name)).map(drop)
+}
