@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use perilune::native::{Cx, NativeResult, Raised, Val};
 use perilune::{Interrupt, call_with_handler};
 
+use crate::explain::Explain;
 use crate::text;
 
 /// Signal number of an interrupt from the terminal.
@@ -17,15 +18,17 @@ pub(crate) struct Caller {
     armed: Arc<AtomicBool>,
     /// What error messages begin with.
     pub(crate) name: Option<Vec<u8>>,
+    /// What is shown with them.
+    pub(crate) explain: Explain,
 }
 
 impl Caller {
     /// Catches interrupts from now on.
-    pub(crate) fn new(interrupt: &Interrupt, name: &[u8]) -> Caller {
+    pub(crate) fn new(interrupt: &Interrupt, name: &[u8], explain: Explain) -> Caller {
         let armed = Arc::new(AtomicBool::new(false));
         // Where the signal cannot be caught, it ends the process as usual.
         let _ = interrupt.on_signal(SIGINT, armed.clone());
-        Caller { armed, name: Some(name.to_vec()) }
+        Caller { armed, name: Some(name.to_vec()), explain }
     }
 
     /// Calls the function that was pushed with its `nargs` arguments; the number of results, which are on top of the stack. When it fails, `Err`
@@ -33,7 +36,10 @@ impl Caller {
     pub(crate) fn call(&self, cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
         self.armed.store(true, Ordering::SeqCst);
         let r = call_with_handler(cx, nargs);
-        self.armed.store(false, Ordering::SeqCst);
+        if !self.armed.swap(false, Ordering::SeqCst) && r.is_ok() {
+            // An interrupt that came too late must not stop what runs next.
+            let _ = cx.interrupted();
+        }
         r
     }
 
@@ -45,9 +51,12 @@ impl Caller {
         self.message(&message);
     }
 
-    /// Reports an error message.
+    /// Reports an error message, with its source if that is wanted.
     pub(crate) fn message(&self, message: &[u8]) {
         text::message(self.name.as_deref(), message);
+        if let Some(source) = self.explain.message(message) {
+            text::write_error(source.as_bytes());
+        }
     }
 }
 

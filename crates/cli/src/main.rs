@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod explain;
 mod options;
 mod repl;
 mod session;
+mod style;
 mod text;
 
 use std::os::unix::ffi::OsStringExt;
@@ -16,6 +18,7 @@ use std::process::ExitCode;
 use options::Action;
 
 fn main() -> ExitCode {
+    perilune::end_on_broken_pipe();
     let args: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
     let name = match args.first() {
         Some(name) if !name.is_empty() => name.clone(),

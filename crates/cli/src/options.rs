@@ -42,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) executes: bool,
     /// `-E`
     pub(crate) ignore_environment: bool,
+    /// `--explain`
+    pub(crate) explain: bool,
     /// Number of the word that is the script; 0: there is none.
     pub(crate) script: usize,
 }
@@ -96,6 +98,7 @@ fn long(o: &mut Options, word: &[u8]) -> Option<()> {
         b"--help" => o.action = Action::Help,
         b"--version" => o.action = Action::Version,
         b"--dump=bytecode" => o.action = Action::Dump,
+        b"--explain" => o.explain = true,
         b"--mode=off" => o.mode = Mode::Off,
         b"--mode=gc-stress" => o.mode = Mode::GcStress,
         b"--mode=small-stack" => o.mode = Mode::SmallStack,
@@ -125,6 +128,7 @@ mod tests {
         check("p -e 1 -l=x s", Ok(Options { executes: true, script: 4, ..o() }));
         check("p -e1 -W -E", Ok(Options { executes: true, ignore_environment: true, ..o() }));
         check("p --dump=bytecode s", Ok(Options { action: Action::Dump, script: 2, ..o() }));
+        check("p --explain s", Ok(Options { explain: true, script: 2, ..o() }));
         check("p --mode=gc-stress", Ok(Options { mode: Mode::GcStress, ..o() }));
     }
 

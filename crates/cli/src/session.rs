@@ -1,12 +1,17 @@
 //! One run of the command: the state is made, the options are carried out in order, the script runs.
 
+use std::ffi::OsStr;
 use std::io::IsTerminal;
+use std::os::unix::ffi::OsStrExt;
 
 use perilune::native::{Cx, Raised, Val};
 use perilune::stdlib::base::{load_file, set_warnings};
+use perilune::stdlib::io::read_line;
+use perilune::syntax::skip_preamble;
 use perilune::{Engine, Lua, listing};
 
 use crate::call::{Caller, message_handler, push_global, set_global};
+use crate::explain::Explain;
 use crate::options::{Action, Mode, Options};
 use crate::{repl, text};
 
@@ -25,6 +30,13 @@ impl From<Raised> for Stop {
 }
 
 type Result<T = ()> = std::result::Result<T, Stop>;
+
+/// What is left to do at the end of the command line.
+#[derive(PartialEq, Eq)]
+enum End {
+    Done,
+    Interactive,
+}
 
 struct Session<'a> {
     args: &'a [Vec<u8>],
@@ -47,24 +59,26 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         Mode::GcStress => lua.set_gc_stress(true),
         Mode::SmallStack => lua.set_small_stack(true),
     }
-    let caller = Caller::new(&lua.interrupt_handle(), name);
-    let mut session = Session { args, options, caller };
-    lua.with(|cx| {
+    let explain = Explain::new(options.explain);
+    let caller = Caller::new(&lua.interrupt_handle(), name, explain);
+    let session = Session { args, options, caller };
+    let end = lua.with(|cx| {
         cx.push(cx.func(message_handler, &[]).val());
-        match session.main(cx) {
-            Ok(()) => true,
-            Err(Stop::Failed) => false,
-            Err(Stop::Raised(_)) => {
+        session.main(cx).map_err(|stop| {
+            if let Stop::Raised(_) = stop {
                 cx.push(cx.error_value());
                 session.caller.report(cx);
-                false
             }
-        }
-    })
+        })
+    });
+    if let Ok(End::Interactive) = end {
+        repl::run(&lua, session.caller);
+    }
+    end.is_ok()
 }
 
 impl Session<'_> {
-    fn main(&mut self, cx: &mut Cx) -> Result {
+    fn main(&self, cx: &mut Cx) -> Result<End> {
         let o = self.options;
         self.make_arg_table(cx);
         if !o.ignore_environment && o.action == Action::Run {
@@ -75,17 +89,17 @@ impl Session<'_> {
             self.run_script(cx)?;
         }
         if o.action == Action::Run && o.interactive {
-            repl::run(cx, &mut self.caller);
-        } else if o.script == 0 && !o.executes && !o.banner {
+            return Ok(End::Interactive);
+        }
+        if o.script == 0 && !o.executes && !o.banner {
             if o.action == Action::Run && std::io::stdin().is_terminal() {
                 text::write(text::BANNER.as_bytes());
-                repl::run(cx, &mut self.caller);
-            } else {
-                // As in PUC, a failure of a script that comes this way is not the command's.
-                let _ = self.run_file(cx, None);
+                return Ok(End::Interactive);
             }
+            // As in PUC, a failure of a script that comes this way is not the command's.
+            let _ = self.run_file(cx, None);
         }
-        Ok(())
+        Ok(End::Done)
     }
 
     /// The global `arg`: the script's name at 0, what follows it above, what precedes it below.
@@ -137,11 +151,12 @@ impl Session<'_> {
     }
 
     fn run_string(&self, cx: &mut Cx, code: &[u8], name: &str) -> Result {
+        self.caller.explain.remember(name.as_bytes(), code);
         self.run_chunk(cx, |cx| cx.load(code, name.as_bytes(), b"bt", None), |_| Ok(0))
     }
 
     fn run_file(&self, cx: &mut Cx, name: Option<&[u8]>) -> Result {
-        self.run_chunk(cx, |cx| load_file(cx, name, b"bt", None), |_| Ok(0))
+        self.run_chunk(cx, |cx| self.load_file(cx, name), |_| Ok(0))
     }
 
     fn run_script(&self, cx: &mut Cx) -> Result {
@@ -149,7 +164,30 @@ impl Session<'_> {
         let name = &self.args[script];
         let is_stdin = name == b"-" && self.args[script - 1] != b"--";
         let name = (!is_stdin).then_some(&name[..]);
-        self.run_chunk(cx, |cx| load_file(cx, name, b"bt", None), push_arguments)
+        self.run_chunk(cx, |cx| self.load_file(cx, name), push_arguments)
+    }
+
+    /// Loads a file, or the standard input. Its text is kept if errors are to be explained.
+    fn load_file<'cx>(
+        &self,
+        cx: &'cx Cx,
+        name: Option<&[u8]>,
+    ) -> std::result::Result<Val<'cx>, Vec<u8>> {
+        if !self.options.explain {
+            return load_file(cx, name, b"bt", None);
+        }
+        if let Some(name) = name {
+            // by its name as given: messages shorten long ones
+            if let Ok(text) = std::fs::read(OsStr::from_bytes(name)) {
+                self.caller.explain.remember(&[b"@", name].concat(), skip_preamble(&text));
+            }
+            return load_file(cx, Some(name), b"bt", None);
+        }
+        let lines: Vec<Vec<u8>> = std::iter::from_fn(read_line).collect();
+        let text = lines.concat();
+        let source = skip_preamble(&text);
+        self.caller.explain.remember(b"=stdin", source);
+        cx.load(source, b"=stdin", b"bt", None)
     }
 
     /// Runs the chunk that `load` compiles, with the arguments that `push` pushes; or lists it.

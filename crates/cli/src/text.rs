@@ -28,6 +28,7 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
 
 const LONG_OPTIONS: &str = "  --dump=bytecode
             list the bytecode of what would be run, and do not run it
+  --explain show errors with their source line, and mark what is wrong
   --mode=off|gc-stress|small-stack
             plain interpreter (the default); collect garbage after every
             allocation; move the stack often (for tests)
@@ -67,8 +68,9 @@ pub(crate) fn write_error(text: &[u8]) {
     perilune::stdlib::io::write_error(text);
 }
 
-/// An error message, with the command's name in front of it if there is one.
+/// An error message, with the command's name in front of it if there is one. It ends at the first zero, as in PUC.
 pub(crate) fn message(name: Option<&[u8]>, text: &[u8]) {
+    let text = text.split(|b| *b == 0).next().unwrap_or_default();
     let line = match name {
         Some(name) => [name, b": ", text, b"\n"].concat(),
         None => [text, b"\n"].concat(),

@@ -1,14 +1,20 @@
-//! The interactive mode (manual 7): reads a line, tries it as an expression, then as a statement, which may go on over further lines.
+//! PUC's interactive mode: reads a line, tries it as an expression, then as a statement, which may go on over further lines.
+//!
+//! Lines that do not come from a terminal are shown behind their prompts, as PUC's command does where it is built with readline;
+//! the official tests ask for it.
+
+use std::io::IsTerminal;
 
 use perilune::native::{Cx, Raised, Val};
 use perilune::stdlib::io::read_line;
 
+use super::evaluate::{push_expression, push_statements, without_equals};
+use super::prompt;
 use crate::call::{Caller, push_global, to_text};
 use crate::text;
 
-/// Reads and runs until the input ends. Error messages carry no name meanwhile.
-pub(crate) fn run(cx: &mut Cx, caller: &mut Caller) {
-    let name = caller.name.take();
+/// Reads and runs until the input ends.
+pub(super) fn run(cx: &mut Cx, caller: &Caller) {
     let kept = cx.top();
     while let Some(source) = read_chunk(cx) {
         match source {
@@ -21,26 +27,18 @@ pub(crate) fn run(cx: &mut Cx, caller: &mut Caller) {
         cx.set_top(kept);
     }
     text::write(b"\n");
-    caller.name = name;
 }
 
 /// Reads a chunk and pushes its function; `Some(Err(message))` when it does not compile, `None` at the end of the input.
 fn read_chunk(cx: &mut Cx) -> Option<Result<(), Vec<u8>>> {
     let mut source = read(cx, true)?;
-    if source.first() == Some(&b'=') {
-        source.splice(..1, *b"return ");
-    }
-    let expression = [b"return ", &source[..], b";"].concat();
-    if let Ok(f) = cx.load(&expression, b"=stdin", b"t", None) {
-        cx.push_callee(f);
+    without_equals(&mut source);
+    if push_expression(cx, &source) {
         return Some(Ok(()));
     }
     loop {
-        let message = match cx.load(&source, b"=stdin", b"t", None) {
-            Ok(f) => {
-                cx.push_callee(f);
-                return Some(Ok(()));
-            }
+        let message = match push_statements(cx, &source) {
+            Ok(()) => return Some(Ok(())),
             Err(message) => message,
         };
         if !message.ends_with(b"<eof>") {
@@ -63,20 +61,10 @@ fn read(cx: &mut Cx, first: bool) -> Option<Vec<u8>> {
     if line.last() == Some(&b'\n') {
         line.pop();
     }
-    Some(line)
-}
-
-/// The global `_PROMPT` or `_PROMPT2` as `tostring` shows it, or PUC's prompts.
-fn prompt(cx: &mut Cx, first: bool) -> Vec<u8> {
-    let (name, default) = if first { ("_PROMPT", "> ") } else { ("_PROMPT2", ">> ") };
-    let kept = cx.top();
-    let set = push_global(cx, name.as_bytes()).is_ok() && !cx.get(kept).is_nil();
-    let mut prompt = default.as_bytes().to_vec();
-    if set && cx.push_tostring(kept).is_ok() {
-        prompt = cx.get(cx.top() - 1).as_str().map_or(prompt, |s| s.bytes().to_vec());
+    if !std::io::stdin().is_terminal() {
+        text::write(&[&line[..], b"\n"].concat());
     }
-    cx.set_top(kept);
-    prompt
+    Some(line)
 }
 
 /// Hands the last `n` values to `print`.

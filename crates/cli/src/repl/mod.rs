@@ -1,0 +1,67 @@
+//! The interactive mode: a console with line editing on a terminal, PUC's plain one (manual 7) everywhere else.
+
+mod assist;
+mod commands;
+mod complete;
+mod console;
+mod evaluate;
+mod highlight;
+mod hint;
+mod history;
+mod plain;
+mod pretty;
+mod signatures;
+mod validate;
+
+use std::io::IsTerminal;
+
+use perilune::Lua;
+use perilune::native::Cx;
+
+use crate::call::{Caller, message_handler, push_global};
+
+/// Reads and runs until the input ends.
+///
+/// Kept apart from the code that runs scripts, which should start without touching any of this.
+#[cold]
+#[inline(never)]
+pub(crate) fn run(lua: &Lua, mut caller: Caller) {
+    // Error messages carry no name here.
+    caller.name = None;
+    if is_console() && console::run(lua, &caller).is_ok() {
+        return;
+    }
+    with_handler(lua, |cx| plain::run(cx, &caller));
+}
+
+/// Whether input and output are a terminal that can move its cursor.
+pub(crate) fn is_console() -> bool {
+    let capable = std::env::var_os("TERM").is_some_and(|t| !t.is_empty() && t != "dumb");
+    capable && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Enters the state with the message handler as value 0, which [`Caller::call`] needs.
+fn with_handler<R>(lua: &Lua, f: impl FnOnce(&mut Cx) -> R) -> R {
+    lua.with(|cx| {
+        cx.push(cx.func(message_handler, &[]).val());
+        f(cx)
+    })
+}
+
+/// The global `_PROMPT` or `_PROMPT2` as `tostring` shows it; `None` when it is not set.
+fn own_prompt(cx: &mut Cx, first: bool) -> Option<Vec<u8>> {
+    let name = if first { "_PROMPT" } else { "_PROMPT2" };
+    let kept = cx.top();
+    let set = push_global(cx, name.as_bytes()).is_ok() && !cx.get(kept).is_nil();
+    let mut prompt = None;
+    if set && cx.push_tostring(kept).is_ok() {
+        prompt = cx.get(cx.top() - 1).as_str().map(|s| s.bytes().to_vec());
+    }
+    cx.set_top(kept);
+    prompt
+}
+
+/// The prompt for a first line or a further one.
+fn prompt(cx: &mut Cx, first: bool) -> Vec<u8> {
+    own_prompt(cx, first).unwrap_or_else(|| if first { b"> " } else { &b">> "[..] }.to_vec())
+}

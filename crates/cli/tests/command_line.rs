@@ -1,0 +1,248 @@
+//! The command line: options, `arg`, environment variables, exit codes, messages. What is expected is what PUC's `lua` 5.4.8
+//! does, apart from Perilune's own options.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder of files for one test.
+struct Files(PathBuf);
+
+impl Files {
+    fn new(name: &str, files: &[(&str, &str)]) -> Files {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command-line").join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder for the test");
+        for (file, text) in files {
+            std::fs::write(folder.join(file), text).expect("a file");
+        }
+        Files(folder)
+    }
+
+    /// Runs the command under the name `lua`; its output, its messages and its exit code.
+    fn run(&self, args: &[&str], input: &str, variables: &[(&str, &str)]) -> (String, String, i32) {
+        use std::os::unix::process::CommandExt;
+        let mut child = Command::new(env!("CARGO_BIN_EXE_perilune"))
+            .arg0("lua")
+            .args(args)
+            .current_dir(&self.0)
+            .env_clear()
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        // A command that does not read its input may be gone already.
+        let _ = child.stdin.take().expect("input").write_all(input.as_bytes());
+        let output = child.wait_with_output().expect("the command ends");
+        let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+        (text(&output.stdout), text(&output.stderr), output.status.code().unwrap_or(-1))
+    }
+
+    fn check(&self, args: &[&str], expect: (&str, &str, i32)) {
+        self.check_all(args, "", &[], expect);
+    }
+
+    fn check_all(
+        &self,
+        args: &[&str],
+        input: &str,
+        variables: &[(&str, &str)],
+        (output, messages, code): (&str, &str, i32),
+    ) {
+        let found = self.run(args, input, variables);
+        assert_eq!(found, (output.into(), messages.into(), code), "{args:?} {variables:?}");
+    }
+}
+
+#[test]
+fn scripts_and_their_arguments() {
+    let show = "for i = -4, 4 do io.write(i, '=', tostring(arg[i]), ' ') end print(#arg, ...)";
+    let f = Files::new("scripts", &[("args.lua", show), ("mod.lua", "print(...) return {v = 7}")]);
+    f.check(
+        &["-e", "a = 1", "args.lua", "x", "y"],
+        ("-4=nil -3=lua -2=-e -1=a = 1 0=args.lua 1=x 2=y 3=nil 4=nil 2\tx\ty\n", "", 0),
+    );
+    f.check_all(&["-", "a"], "print(arg[0], ...)", &[], ("-\ta\n", "", 0));
+    f.check_all(&[], "print(#arg, arg[0])", &[], ("0\tlua\n", "", 0));
+    f.check(&["-l", "mod", "-e", "print(mod.v)"], ("mod\t./mod.lua\n7\n", "", 0));
+    f.check(&["-lg=mod", "-e", "print(g.v, mod)"], ("mod\t./mod.lua\n7\tnil\n", "", 0));
+    f.check(&["--", "-x"], ("", "lua: cannot open -x: No such file or directory\n", 1));
+    let bad = "lua: 'arg' is not a table\n";
+    f.check(&["-e", "arg = 1", "args.lua"], ("", bad, 1));
+}
+
+#[test]
+fn errors_and_exit_codes() {
+    let files = [
+        ("error.lua", "local function f() error('no') end\nf()"),
+        ("object.lua", "error(setmetatable({}, {__tostring = function() return 'obj' end}))"),
+        ("table.lua", "error({})"),
+        ("zero.lua", "error('a\\0b', 0)"),
+        ("syntax.lua", "x = = 1"),
+        ("exit.lua", "os.exit(3)"),
+        ("deep.lua", "local function f(n) if n == 0 then error('no') end f(n - 1) end\nf(50)"),
+    ];
+    let f = Files::new("errors", &files);
+    let trace = "lua: error.lua:1: no
+stack traceback:
+\t[C]: in function 'error'
+\terror.lua:1: in local 'f'
+\terror.lua:2: in main chunk
+\t[C]: in ?
+";
+    f.check(&["error.lua"], ("", trace, 1));
+    f.check(&["object.lua"], ("", "lua: obj\n", 1));
+    let (_, message, _) = f.run(&["table.lua"], "", &[]);
+    assert!(message.starts_with("lua: (error object is a table value)\nstack traceback:\n"));
+    let (_, message, _) = f.run(&["zero.lua"], "", &[]);
+    assert!(message.starts_with("lua: a\nstack traceback:\n"));
+    let (_, message, _) = f.run(&["deep.lua"], "", &[]);
+    assert!(message.contains("\n\t...\t(skipping 32 levels)\n"), "{message}");
+    f.check(&["syntax.lua"], ("", "lua: syntax.lua:1: unexpected symbol near '='\n", 1));
+    f.check(&["exit.lua"], ("", "", 3));
+    f.check(&["-e", "x ="], ("", "lua: (command line):1: unexpected symbol near <eof>\n", 1));
+    f.check_all(&[], "error('x', 0)", &[], ("", "lua: x\nstack traceback:\n\t[C]: in function 'error'\n\tstdin:1: in main chunk\n\t[C]: in ?\n", 0));
+    for (option, what) in [
+        ("-x", "unrecognized option '-x'"),
+        ("-vv", "unrecognized option '-vv'"),
+        ("-e", "'-e' needs argument"),
+        ("--explode", "unrecognized option '--explode'"),
+    ] {
+        let (_, message, code) = f.run(&[option], "", &[]);
+        let first = message.lines().next().map(str::to_owned);
+        assert_eq!((first, code), (Some(format!("lua: {what}")), 1));
+    }
+}
+
+#[test]
+fn environment_variables() {
+    let f = Files::new("environment", &[("init.lua", "print('file')")]);
+    let one = &["-e", "print(1)"];
+    f.check_all(one, "", &[("LUA_INIT", "print(0)")], ("0\n1\n", "", 0));
+    f.check_all(one, "", &[("LUA_INIT", "@init.lua")], ("file\n1\n", "", 0));
+    let both = [("LUA_INIT", "print(0)"), ("LUA_INIT_5_4", "print(5.4)")];
+    f.check_all(one, "", &both, ("5.4\n1\n", "", 0));
+    f.check_all(&["-E", "-e", "print(1)"], "", &both, ("1\n", "", 0));
+    f.check_all(
+        one,
+        "",
+        &[("LUA_INIT", "x =")],
+        ("", "lua: LUA_INIT:1: unexpected symbol near <eof>\n", 1),
+    );
+    let paths = &["-e", "print(package.path, package.cpath)"];
+    let own = [("LUA_PATH", "a"), ("LUA_CPATH", "b")];
+    f.check_all(paths, "", &own, ("a\tb\n", "", 0));
+    let newer =
+        [("LUA_PATH", "a"), ("LUA_PATH_5_4", "c"), ("LUA_CPATH", "b"), ("LUA_CPATH_5_4", "d")];
+    f.check_all(paths, "", &newer, ("c\td\n", "", 0));
+}
+
+#[test]
+fn warnings() {
+    let script = "warn('a') warn('@on') warn('b', 'c') warn('@off') warn('d')";
+    let f = Files::new("warnings", &[("w.lua", script)]);
+    f.check(&["w.lua"], ("", "Lua warning: bc\n", 0));
+    f.check(&["-W", "w.lua"], ("", "Lua warning: a\nLua warning: bc\n", 0));
+}
+
+#[test]
+fn interactive_without_a_terminal() {
+    let f = Files::new("interactive", &[]);
+    let banner = format!(
+        "Lua 5.4 (Perilune {}), compatible with Lua 5.4.8 of Lua.org, PUC-Rio\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let input = "1, 'a'\n= {} ~= nil\nx =\n2\nx\nx = = 1\n";
+    let output = format!(
+        "{banner}> 1, 'a'\n1\ta\n> = {{}} ~= nil\ntrue\n> x =\n>> 2\n> x\n2\n> x = = 1\n> \n"
+    );
+    let messages = "stdin:1: unexpected symbol near '='\n";
+    f.check_all(&["-i"], input, &[], (&output, messages, 0));
+    let prompts = "_PROMPT = 'A' _PROMPT2 = 'B'";
+    let output = format!("{banner}Ado\nBend\nA\n");
+    f.check_all(&["-i", "-e", prompts], "do\nend\n", &[], (&output, "", 0));
+}
+
+#[test]
+fn explained_errors() {
+    let files = [
+        ("syntax.lua", "#!/usr/bin/env lua\nif x then\n  y()\n"),
+        ("error.lua", "print(1)\n  local x = nil + 1\n"),
+        ("main.lua", "require 'broken'"),
+        ("broken.lua", "\n\nlocal = 5"),
+    ];
+    let f = Files::new("explain", &files);
+    f.check(
+        &["--explain", "syntax.lua"],
+        (
+            "",
+            "lua: syntax.lua:4: 'end' expected (to close 'if' at line 2) near <eof>
+ --> syntax.lua:3:6
+  |
+2 | if x then
+  | -- opened here
+3 |   y()
+  |      ^ 'end' expected (to close 'if' at line 2) near <eof>
+",
+            1,
+        ),
+    );
+    f.check(
+        &["--explain", "error.lua"],
+        (
+            "1\n",
+            "lua: error.lua:2: attempt to perform arithmetic on a nil value
+stack traceback:
+\terror.lua:2: in main chunk
+\t[C]: in ?
+ --> error.lua:2:3
+  |
+2 |   local x = nil + 1
+  |   ^^^^^^^^^^^^^^^^^ attempt to perform arithmetic on a nil value
+",
+            1,
+        ),
+    );
+    let (_, message, _) = f.run(&["--explain", "main.lua"], "", &[]);
+    let module = " --> ./broken.lua:3:7
+  |
+3 | local = 5
+  |       ^ <name> expected near '='
+";
+    assert!(message.ends_with(module), "{message}");
+    let place = " --> (command line):1:5
+  |
+1 | x = = 1
+  |     ^ unexpected symbol near '='
+";
+    let (_, message, _) = f.run(&["--explain", "-e", "x = = 1"], "", &[]);
+    assert!(message.ends_with(place), "{message}");
+    let (_, message, _) = f.run(&["--explain", "-"], "x = = 1", &[]);
+    assert!(message.ends_with(&place.replace("(command line)", "stdin")), "{message}");
+}
+
+#[test]
+fn own_options() {
+    let f = Files::new("own", &[("s.lua", "print(1 + x)")]);
+    let (output, _, code) = f.run(&["--help"], "", &[]);
+    for option in ["-W", "--dump=bytecode", "--explain", "--mode=", "--version", "--help"] {
+        assert!(output.contains(&format!("\n  {option}")), "{option} in\n{output}");
+    }
+    assert_eq!(code, 0);
+    let (output, _, code) = f.run(&["--dump=bytecode", "s.lua"], "", &[]);
+    assert!(code == 0 && output.contains("ADD"), "{output}");
+}
+
+/// `command | head` ends the command.
+#[test]
+fn broken_pipes() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_perilune"))
+        .args(["-e", "while true do print(1) end"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    drop(child.stdout.take());
+    assert!(child.wait().expect("the command ends").code().is_none());
+}
