@@ -23,7 +23,7 @@ pub use disassemble::disassemble;
 pub use feedback::FeedbackLayout;
 pub use instr::Instr;
 pub use opcode::{Feedback, Op, Shape};
-pub use proto::{Constant, LocalDesc, Proto, UpvalDesc};
+pub use proto::{Constant, LocalDesc, MethodCell, Proto, UpvalDesc};
 pub use source::{LoadError, compile_source};
 pub use symbolic::{
     NameKind, Operand, active_locals, call_name, metamethod_event, operand_name, register_name,

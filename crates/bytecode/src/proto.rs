@@ -1,6 +1,7 @@
 //! The immutable code of one function, shared by all states of an engine.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
 
 use crate::instr::Instr;
 
@@ -30,6 +31,27 @@ pub struct Proto {
     pub is_vararg: bool,
     /// Number of registers that a frame needs.
     pub max_stack: u8,
+    /// What the compiler of machine code keeps for the function.
+    pub method: MethodCell,
+}
+
+/// A place for what another part of the engine attaches to a function, once; it lives as long as the function.
+#[derive(Default)]
+pub struct MethodCell(OnceLock<Arc<dyn Any + Send + Sync>>);
+
+impl MethodCell {
+    /// What is attached, made by `make` if nothing is.
+    pub fn get_or_init(
+        &self,
+        make: impl FnOnce() -> Arc<dyn Any + Send + Sync>,
+    ) -> &Arc<dyn Any + Send + Sync> {
+        self.0.get_or_init(make)
+    }
+
+    /// What is attached.
+    pub fn get(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.0.get()
+    }
 }
 
 /// A constant.

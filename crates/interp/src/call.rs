@@ -2,6 +2,7 @@
 
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
+use perilune_runtime::instance::Instance;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, Raised, Ret};
 use perilune_runtime::state::{State, poll};
@@ -10,7 +11,7 @@ use perilune_runtime::thread::{MIN_FREE, Thread};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::step::{Exit, Step, raised};
-use crate::{hooks, ret, run};
+use crate::{hooks, machine, ret, run};
 
 /// Most nested entries from native code (PUC's `LUAI_MAXCCALLS`).
 pub(crate) const MAX_NATIVE_DEPTH: u32 = 200;
@@ -30,6 +31,28 @@ pub(crate) enum Entered {
 /// # Safety
 /// I2; the arguments lie in the stack.
 pub(crate) unsafe fn enter(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    frame_flags: u16,
+) -> Result<Entered, Exit> {
+    let f = callee.get();
+    if f.tag() == Tag::FUNCTION {
+        let inst = (*f.as_function()).instance;
+        let entry = machine::entry_of(inst);
+        let hooked = (*st).poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0;
+        if !machine::is_idle(entry) && !hooked && machine::has_room(st) {
+            return machine::enter_code(st, callee, entry, nargs, frame_flags);
+        }
+    }
+    enter_interpreted(st, callee, nargs, frame_flags)
+}
+
+/// As [`enter`]; a Lua function is run by the interpreter in any case.
+///
+/// # Safety
+/// As there.
+pub(crate) unsafe fn enter_interpreted(
     st: *mut State,
     mut callee: *mut Value,
     mut nargs: usize,
@@ -81,6 +104,9 @@ pub(crate) unsafe fn enter(
                 s.base = base;
                 s.top = base.add(ms);
                 (*inst).entries = (*inst).entries.wrapping_add(1);
+                if (*inst).entries & s.entry_mask == 0 {
+                    hot_entry(st, inst);
+                }
                 if s.poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0 {
                     hooks::enter_event(st)?;
                 }
@@ -146,6 +172,16 @@ pub(crate) unsafe fn become_metamethod(
     args.put(callee.get());
     callee.put(h);
     Ok(callee)
+}
+
+/// Tells the compiler of a method that is entered often.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn hot_entry(st: *mut State, inst: *mut Instance) {
+    if let Some(mut tier) = (*st).tier.take() {
+        tier.hot_entry(st, inst);
+        (*st).tier = Some(tier);
+    }
 }
 
 /// An error as an exit.
@@ -293,6 +329,12 @@ pub(crate) unsafe fn call_flagged(
         depth_error(st)?;
     }
     let depth = s.native_depth;
+    if depth == 0
+        && let Some(tier) = &mut s.tier
+    {
+        tier.enter();
+        s.native_limit = machine::find_limit();
+    }
     s.native_depth += 1;
     (*s.thread).non_yieldable += 1;
     let base = s.base.offset_from((*s.thread).stack);
@@ -308,6 +350,11 @@ pub(crate) unsafe fn call_flagged(
     };
     (*s.thread).non_yieldable -= 1;
     s.native_depth = depth;
+    if depth == 0
+        && let Some(tier) = &mut s.tier
+    {
+        tier.leave();
+    }
     match r {
         Err(Exit::Done) => {
             debug_assert!(s.base == (*s.thread).stack.offset(base));
@@ -316,6 +363,7 @@ pub(crate) unsafe fn call_flagged(
         }
         Err(Exit::Error) => {
             // the caller's frame is on top again
+            s.raised_at = None;
             s.base = (*s.thread).stack.offset(base);
             Err(Raised::new())
         }

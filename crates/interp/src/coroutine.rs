@@ -10,6 +10,7 @@ use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::call::{Entered, MAX_NATIVE_DEPTH, call_from_native, enter, kept, run_native};
+use crate::machine;
 use crate::run;
 use crate::step::Exit;
 
@@ -109,11 +110,18 @@ pub(crate) unsafe fn resume(
         }
         _ => (0, Status::Dead),
     };
+    if let Some((base, top)) = s.raised_at.take().filter(|_| r == Err(Exit::Error)) {
+        s.base = (*co).stack.add(base as usize);
+        s.top = (*co).stack.add(top as usize);
+    }
     let end = s.top;
     if r != Err(Exit::Error) {
         s.top = end.sub(n);
     }
     Thread::save_registers(st);
+    if r != Err(Exit::Done) && s.tier.is_some() && (*co).base != (*co).stack {
+        machine::abandon_frames(co);
+    }
     (*co).status = status;
     (*co).failed = r == Err(Exit::Error);
     (*co).resumer = std::ptr::null_mut();

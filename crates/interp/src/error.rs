@@ -8,6 +8,7 @@ use perilune_runtime::thread::Thread;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::{Entered, call_flagged, enter, kept, run_native};
+use crate::ret::callee_slot;
 use crate::step::{Exit, Step};
 
 /// The error in `State::error` was raised with the top frame in place. Finds the protected call that catches it and lets it go on (`Ok`: a Lua frame is on top),
@@ -109,6 +110,13 @@ unsafe fn catch(st: *mut State) -> bool {
         if link.flags() & flags::PROTECTED != 0 {
             break;
         }
+        if link.flags() & flags::NATIVE_CALLER != 0 || frame.word().is_machine() {
+            // native code waits for the frame: it passes the error on
+            let at = |p: *mut Value| p.offset_from((*s.thread).stack) as u32;
+            s.raised_at = s.raised_at.or(Some((at(s.base), at(s.top))));
+            s.base = callee_slot(frame.0).add(2);
+            return false;
+        }
         if link.flags() & flags::BOUNDARY != 0 {
             return false;
         }
@@ -117,6 +125,7 @@ unsafe fn catch(st: *mut State) -> bool {
             None => return false,
         }
     }
+    s.raised_at = None;
     let level = frame.0.add(kept(frame.0));
     s.base = frame.0;
     s.native_depth = (*s.thread).depth + frame.link().extra() as u32;

@@ -106,7 +106,7 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
     // the caller goes on in the middle of a line
     if let Some(hook) = (*(*st).thread).hook.as_mut()
         && let Some(caller) = Frame((*st).base).caller()
-        && caller.word().code() == FrameWord::INTERPRETER
+        && caller.word().code() != FrameWord::NATIVE
     {
         hook.old_pc = caller.word().pc().saturating_sub(1);
     }

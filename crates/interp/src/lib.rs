@@ -17,6 +17,7 @@ mod error;
 mod for_loop;
 mod hooks;
 mod index;
+mod machine;
 mod operators;
 mod poll;
 mod ret;
@@ -32,4 +33,8 @@ pub static VM: Vm = Vm {
     handle: error::handle,
     resume: coroutine::resume,
     close: coroutine::close,
+    idle_slot: &machine::IDLE_SLOT,
 };
+
+/// What machine code calls.
+pub use machine::CALLS;

@@ -4,7 +4,7 @@ use perilune_bytecode::Instr;
 use perilune_runtime::arith::{ArithError, arith};
 use perilune_runtime::compare;
 use perilune_runtime::debug;
-use perilune_runtime::frame::{Frame, FrameWord};
+use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::State;
 use perilune_runtime::table::Table;
@@ -126,7 +126,7 @@ pub(crate) enum Order {
 unsafe fn finish_test(st: *mut State, i: Instr, cond: bool) {
     if cond != (i.c() & 1 != 0) {
         let frame = Frame((*st).base);
-        frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc() + 1));
+        frame.set_word(frame.word().at(frame.word().pc() + 1));
     }
 }
 

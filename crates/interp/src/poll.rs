@@ -36,6 +36,13 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
             return Err(Exit::Error);
         }
     }
+    if bits & poll::QUIESCENCE != 0 {
+        s.poll.fetch_and(!poll::QUIESCENCE, Ordering::Relaxed);
+        if let Some(mut tier) = s.tier.take() {
+            tier.announce(st);
+            s.tier = Some(tier);
+        }
+    }
     s.top = (*s.thread).stack.offset(results);
     if (bits & poll::HOOK != 0) != hooks {
         return Err(Exit::Switch);

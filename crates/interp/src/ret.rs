@@ -1,7 +1,7 @@
 //! Returns: leaving a frame, and giving results to whoever called.
 
 use perilune_bytecode::Op;
-use perilune_runtime::frame::{Frame, FrameWord, flags};
+use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::state::State;
 use perilune_runtime::value::{SlotExt, Value};
 
@@ -24,7 +24,8 @@ pub(crate) unsafe fn move_values(src: *mut Value, dst: *mut Value, n: usize) {
 pub(crate) unsafe fn callee_slot(base: *mut Value) -> *mut Value {
     let f = Frame(base);
     let v = f.callee();
-    if v.tag() == perilune_runtime::value::Tag::FUNCTION {
+    let failed = f.link().flags() & flags::FAILED != 0;
+    if v.tag() == perilune_runtime::value::Tag::FUNCTION && !failed {
         let inst = (*v.as_function()).instance;
         if (*inst).is_vararg {
             return base.sub(2 + f.link().extra() + (*inst).num_params as usize + 2);
@@ -42,10 +43,38 @@ pub(crate) unsafe fn leave(st: *mut State, src: *mut Value, n: usize) -> Result<
     let s = &mut *st;
     let base = s.base;
     let link = Frame(base).link();
-    if link.flags() & flags::BOUNDARY != 0 {
+    if link.flags() & (flags::BOUNDARY | flags::NATIVE_CALLER) != 0 {
         let dst = callee_slot(base);
         move_values(src, dst, n);
         s.top = dst.add(n);
+        let native = link.flags() & flags::NATIVE_CALLER != 0;
+        s.base = if native { dst.add(2) } else { base.sub(link.distance()) };
+        return Err(Exit::Done);
+    }
+    give(st, base, link, src, n)
+}
+
+/// Gives the `n` results at `src` of the frame that was at `base` to its caller, as its link says. Says what is on top then.
+///
+/// # Safety
+/// I2, but that the frame itself need not be whole.
+pub(crate) unsafe fn give(
+    st: *mut State,
+    base: *mut Value,
+    link: Link,
+    src: *mut Value,
+    n: usize,
+) -> Result<Entered, Exit> {
+    let s = &mut *st;
+    if link.flags() & flags::NATIVE_CALLER != 0 {
+        // machine code of this frame returned to a loop that other native code waits for
+        s.top = src.add(n);
+        s.base = base;
+        return Err(Exit::Done);
+    }
+    if link.flags() & flags::BOUNDARY != 0 {
+        // they are where the host expects them
+        s.top = src.add(n);
         s.base = base.sub(link.distance());
         return Err(Exit::Done);
     }
@@ -78,7 +107,7 @@ pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step 
     let inst = (*frame.callee().as_function()).instance;
     let pc = frame.word().pc();
     let i = *(*inst).code.add(pc as usize - 1);
-    let set_pc = |pc: u32| frame.set_word(FrameWord::new(FrameWord::INTERPRETER, pc));
+    let set_pc = |pc: u32| frame.set_word(frame.word().at(pc));
     let first = || if n > 0 { src.get() } else { Value::NIL };
     s.top = base.add((*inst).max_stack as usize);
     match i.op() {

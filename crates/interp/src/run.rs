@@ -28,7 +28,7 @@ use crate::call::{
 use crate::operators::{self, Order, seen};
 use crate::poll::safepoint;
 use crate::step::{Exit, Step, raised};
-use crate::{concat, error, for_loop, hooks, index, ret};
+use crate::{concat, error, for_loop, hooks, index, machine, ret};
 
 /// Feedback bits of [`perilune_bytecode::Feedback::Access`].
 mod access {
@@ -62,14 +62,6 @@ impl Cells {
     }
 }
 
-/// Counts a back-edge in the cell of its instruction.
-macro_rules! note_loop {
-    ($cells:expr, $ip:expr) => {{
-        let c = $cells.at($ip.sub(1));
-        *c = (*c).wrapping_add(1);
-    }};
-}
-
 /// Runs the Lua frame on top, and what it calls, until the frame entered from the host returns, an error leaves it, or the
 /// coroutine yields.
 ///
@@ -78,7 +70,7 @@ macro_rules! note_loop {
 pub(crate) unsafe fn execute(st: *mut State) -> Step {
     loop {
         let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
-        match if hooked { run::<true>(st) } else { run::<false>(st) } {
+        match if hooked { run::<HOOKED>(st) } else { run::<PLAIN>(st) } {
             Exit::Switch => {}
             Exit::Error => error::unwind(st)?,
             e => return Err(e),
@@ -151,7 +143,11 @@ unsafe fn close_variable(
 
 /// RETURN that may have upvalues or variables to close. `Ok(true)`: a `__close` was called, the instruction runs again.
 #[inline(never)]
-unsafe fn close_for_return(st: *mut State, src: *mut Value, n: usize) -> Result<bool, Exit> {
+pub(crate) unsafe fn close_for_return(
+    st: *mut State,
+    src: *mut Value,
+    n: usize,
+) -> Result<bool, Exit> {
     let s = &mut *st;
     let base = s.base;
     s.close_upvalues(base);
@@ -195,8 +191,12 @@ unsafe fn tail_call(st: *mut State, mut ra: *mut Value, mut nargs: usize, close:
     dst.put(ra.get());
     ret::move_values(ra.add(2), dst.add(2), nargs);
     s.base = if link.distance() == 0 { (*s.thread).stack } else { base.sub(link.distance()) };
-    let keep = link.flags() & (flags::BOUNDARY | flags::CONTINUED);
-    enter(st, dst, nargs, keep | flags::TAIL).map(|_| ())
+    let keep = link.flags() & (flags::BOUNDARY | flags::CONTINUED | flags::NATIVE_CALLER);
+    match enter(st, dst, nargs, keep | flags::TAIL)? {
+        Entered::Lua => Ok(()),
+        // machine code has run the callee, for a native function
+        Entered::Native => run_native(st),
+    }
 }
 
 /// CALL of a Lua function that is not the simple case.
@@ -207,7 +207,7 @@ unsafe fn call_slow(st: *mut State, ra: *mut Value, nargs: usize) -> Step {
 
 /// What a native function asked for other than returning.
 #[inline(never)]
-unsafe fn after_native(st: *mut State, r: Ret) -> Step {
+pub(crate) unsafe fn after_native(st: *mut State, r: Ret) -> Step {
     if r != Ret::CALL {
         return Err(Exit::Yield);
     }
@@ -236,7 +236,12 @@ unsafe fn call_meta(st: *mut State, ra: *mut Value) -> Step {
 
 /// CLOSURE: a closure of inner function `n`, over variables of the frame at `base`.
 #[inline(never)]
-unsafe fn make_closure(st: *mut State, inst: *mut Instance, n: usize, base: *mut Value) -> Value {
+pub(crate) unsafe fn make_closure(
+    st: *mut State,
+    inst: *mut Instance,
+    n: usize,
+    base: *mut Value,
+) -> Value {
     let s = &mut *st;
     let child = Instance::child(s, inst, n);
     let proto = &(*child).proto;
@@ -266,21 +271,76 @@ unsafe fn note_callee(inst: *mut Instance, cell: usize, callee: usize) {
     }
 }
 
+/// Results for a frame of machine code.
+#[inline(never)]
+unsafe fn returned_to_machine(st: *mut State, src: *mut Value, n: usize) -> Exit {
+    match ret::deliver(st, src, n) {
+        Ok(()) => Exit::Done,
+        Err(e) => e,
+    }
+}
+
+/// A loop went round often: goes on in machine code, if there is some.
+#[cold]
+#[inline(never)]
+unsafe fn hot_loop(st: *mut State) -> Step {
+    let Some(mut tier) = (*st).tier.take() else { return Ok(()) };
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let entry = tier.hot_loop(st, inst, frame.word().pc());
+    (*st).tier = Some(tier);
+    if entry.is_null() || !machine::has_room(st) {
+        return Ok(());
+    }
+    match machine::enter_loop(st, entry)? {
+        Entered::Lua => Ok(()),
+        Entered::Native => run_native(st),
+    }
+}
+
+/// Runs the instruction of a frame of machine code that its pc names. [`Exit::Done`]: it is done, and so says the pc;
+/// or another frame is on top.
+///
+/// # Safety
+/// I1, I2. It is no call or return.
+pub(crate) unsafe fn one(st: *mut State) -> Exit {
+    run::<ONE>(st)
+}
+
+/// The loop.
+const PLAIN: u8 = 0;
+/// The loop that calls hooks.
+const HOOKED: u8 = 1;
+/// One instruction for machine code.
+const ONE: u8 = 2;
+
 #[allow(clippy::cognitive_complexity)]
-unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
+unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
     let mut base: *mut Value;
     let mut inst: *mut Instance;
     let mut k: *mut Value;
     // the next instruction, and how far from its instruction a feedback cell lies: the two arrays run in step
     let mut ip: *const Instr;
     let mut cells: Cells;
+    // of the frame that runs: not the interpreter's only while it runs one instruction of another
+    let code = if MODE == ONE { Frame((*st).base).word().code() } else { FrameWord::INTERPRETER };
 
-    macro_rules! load_frame {
-        () => {
+    macro_rules! load_code {
+        ($word:expr) => {
             inst = (*Frame(base).callee().as_function()).instance;
             k = (*inst).constants.cast_mut();
             cells = Cells::of(inst);
-            ip = (*inst).code.add(Frame(base).word().pc() as usize);
+            ip = (*inst).code.add($word.pc() as usize);
+        };
+    }
+    macro_rules! load_frame {
+        () => {
+            let word = Frame(base).word();
+            if word.is_machine() {
+                // native code waits for this frame
+                return Exit::Done;
+            }
+            load_code!(word);
         };
     }
     macro_rules! reload {
@@ -291,10 +351,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
     }
     macro_rules! save_pc {
         () => {
-            Frame(base).set_word(FrameWord::new(
-                FrameWord::INTERPRETER,
-                ip.offset_from((*inst).code) as u32,
-            ))
+            Frame(base).set_word(FrameWord::new(code, ip.offset_from((*inst).code) as u32))
         };
     }
     // Runs a step, then goes on from the frame that is on top.
@@ -302,6 +359,8 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
         ($e:expr) => {{
             save_pc!();
             match $e {
+                // the instruction is done, or waits for a frame on top
+                Ok(()) if MODE == ONE => return Exit::Done,
                 Ok(()) => {
                     reload!();
                 }
@@ -311,8 +370,11 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
     }
     macro_rules! polled {
         () => {
-            if HOOKS {
+            if MODE == HOOKED {
                 (*st).poll.load(Ordering::Relaxed) != poll::HOOK
+            } else if MODE == ONE {
+                // machine code polls
+                false
             } else {
                 (*st).poll.load(Ordering::Relaxed) != 0
             }
@@ -322,7 +384,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
         ($top:expr) => {
             if polled!() {
                 let top = $top;
-                step!(safepoint(st, top, HOOKS));
+                step!(safepoint(st, top, MODE == HOOKED));
             }
         };
     }
@@ -336,15 +398,25 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             base.add((*inst).max_stack as usize)
         };
     }
+    // A loop goes round: counts it in the cell of its last instruction, at `$last`, and goes on at `$target`.
+    macro_rules! go_round {
+        ($last:expr, $target:expr) => {{
+            let c = cells.at($last);
+            *c = (*c).wrapping_add(1);
+            let count = *c;
+            ip = $target;
+            if MODE == PLAIN && count & (*st).loop_mask == 0 {
+                step!(hot_loop(st));
+            }
+            poll!(frame_end!());
+        }};
+    }
     // A jump taken by the JMP that `pc` is at.
     macro_rules! take_jump {
         () => {{
             let distance = (*ip).sj_value();
             if distance < 0 {
-                let c = cells.at(ip);
-                *c = (*c).wrapping_add(1);
-                ip = ip.offset(distance + 1);
-                poll!(frame_end!());
+                go_round!(ip, ip.offset(distance + 1));
             } else {
                 ip = ip.offset(distance + 1);
             }
@@ -360,11 +432,26 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
         };
     }
 
-    reload!();
+    if MODE == ONE {
+        base = (*st).base;
+        load_code!(Frame(base).word());
+        // the pc is that of the next instruction, as for every call out of machine code
+        ip = ip.sub(1);
+    } else {
+        reload!();
+    }
+    let mut first = true;
     loop {
+        if MODE == ONE {
+            if !first {
+                save_pc!();
+                return Exit::Done;
+            }
+            first = false;
+        }
         let i = *ip;
         ip = ip.add(1);
-        if HOOKS {
+        if MODE == HOOKED {
             save_pc!();
             if let Err(e) = hooks::instruction_event(st, ip.offset_from((*inst).code) as u32 - 1) {
                 return e;
@@ -597,12 +684,16 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             ($src:expr, $n:expr) => {{
                 let (src, n): (*mut Value, usize) = ($src, $n);
                 let link = Frame(base).link();
-                if HOOKS || link.flags() & flags::RETURN_SLOW != 0 {
+                if (MODE == HOOKED) || link.flags() & flags::RETURN_SLOW != 0 {
                     step!(return_slow(st, src, n));
                 } else {
                     base = base.sub(link.distance());
                     (*st).base = base;
-                    load_frame!();
+                    let word = Frame(base).word();
+                    if word.is_machine() {
+                        return returned_to_machine(st, src, n);
+                    }
+                    load_code!(word);
                     let call = *ip.sub(1);
                     if call.op_byte() == Op::Call as u8 {
                         let dst = base.add(call.a());
@@ -937,7 +1028,8 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     }
                     let new_base = ra.add(2);
                     let size = (*callee).max_stack as usize;
-                    if !HOOKS
+                    if MODE != HOOKED
+                        && machine::is_idle(machine::entry_of(callee))
                         && !(*callee).is_vararg
                         && (*st).limit.addr().wrapping_sub(new_base.addr()) as isize
                             >= (size * 16) as isize
@@ -959,12 +1051,15 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                         k = (*inst).constants.cast_mut();
                         cells = Cells::of(inst);
                         (*inst).entries = (*inst).entries.wrapping_add(1);
+                        if (*inst).entries & (*st).entry_mask == 0 {
+                            crate::call::hot_entry(st, inst);
+                        }
                         poll!(frame_end!());
                     } else {
                         step!(call_slow(st, ra, nargs));
                         poll!((*st).top.max(frame_end!()));
                     }
-                } else if f.tag() == Tag::NATIVE && !HOOKS {
+                } else if f.tag() == Tag::NATIVE && MODE != HOOKED {
                     let native = f.as_native();
                     if (*(*inst).callees.add(cell)).callee != (*native).func as usize {
                         note_callee(inst, cell, (*native).func as usize);
@@ -1024,7 +1119,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     }
                 } else {
                     step!(call_slow(st, ra, nargs));
-                    if HOOKS {
+                    if MODE == HOOKED {
                         poll!((*st).top);
                     }
                 }
@@ -1033,7 +1128,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 let ra = ra!();
                 let f = ra.get();
                 let (object, class) = (ra.add(2).get(), ra.add(3).get());
-                if !HOOKS
+                if MODE != HOOKED
                     && f.tag() == Tag::NATIVE
                     && (*f.as_native()).header.word == Builtin::SetMetatable as u32
                     && object.is_table()
@@ -1083,14 +1178,18 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
             Op::Return1 => {
                 let v = ra!().get();
                 let link = Frame(base).link();
-                if HOOKS || link.flags() & flags::RETURN_SLOW != 0 {
+                if (MODE == HOOKED) || link.flags() & flags::RETURN_SLOW != 0 {
                     step!(return_slow(st, ra!(), 1));
                     continue;
                 }
                 let src = ra!();
                 base = base.sub(link.distance());
                 (*st).base = base;
-                load_frame!();
+                let word = Frame(base).word();
+                if word.is_machine() {
+                    return returned_to_machine(st, src, 1);
+                }
+                load_code!(word);
                 let call = *ip.sub(1);
                 if call.op_byte() == Op::Call as u8 && call.c() == 2 {
                     base.add(call.a()).put(v);
@@ -1132,9 +1231,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                         ra.add(1).put(Value::int((left - 1) as i64));
                         ra.put(Value::int(next));
                         ra.add(3).put(Value::int(next));
-                        note_loop!(cells, ip);
-                        ip = ip.sub(i.bx());
-                        poll!(frame_end!());
+                        go_round!(ip.sub(1), ip.sub(i.bx()));
                     }
                 } else {
                     let (limit, step) = (ra.add(1).get().as_float(), ra.add(2).get().as_float());
@@ -1142,9 +1239,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     if if step > 0.0 { next <= limit } else { limit <= next } {
                         ra.put(Value::float(next));
                         ra.add(3).put(Value::float(next));
-                        note_loop!(cells, ip);
-                        ip = ip.sub(i.bx());
-                        poll!(frame_end!());
+                        go_round!(ip.sub(1), ip.sub(i.bx()));
                     }
                 }
             }
@@ -1201,9 +1296,7 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                     if ra.add(2).get().tag() != Tag::ITER {
                         ra.add(2).put(v);
                     }
-                    note_loop!(cells, ip);
-                    ip = ip.sub(i.bx());
-                    poll!(frame_end!());
+                    go_round!(ip.sub(1), ip.sub(i.bx()));
                 }
             }
             Op::SetList => {
@@ -1229,7 +1322,11 @@ unsafe fn run<const HOOKS: bool>(st: *mut State) -> Exit {
                 let n = Frame(base).link().extra();
                 let want = if i.c() == 0 {
                     if (*st).limit.offset_from(ra!()) < n as isize {
-                        step!(grow_for_varargs(st, ra!(), n));
+                        save_pc!();
+                        if let Err(e) = grow_for_varargs(st, ra!(), n) {
+                            return e;
+                        }
+                        base = (*st).base;
                     }
                     (*st).top = ra!().add(n);
                     n

@@ -18,6 +18,16 @@ impl FrameWord {
     /// Code id of frames of native functions: pc is the step at which the function goes on.
     pub const NATIVE: u32 = 1;
 
+    /// Whether a code id names machine code.
+    #[inline(always)]
+    pub const fn is_machine(self) -> bool {
+        self.code() > FrameWord::NATIVE
+    }
+    /// The same code at another position.
+    #[inline(always)]
+    pub const fn at(self, pc: u32) -> FrameWord {
+        FrameWord::new(self.code(), pc)
+    }
     /// From its parts.
     #[inline(always)]
     pub const fn new(code: u32, pc: u32) -> FrameWord {
@@ -53,8 +63,15 @@ pub mod flags {
     pub const FINALIZER: u16 = 64;
     /// The call is a hook.
     pub const HOOK: u16 = 128;
+    /// Its caller waits for it on the native stack: machine code that called the interpreter, or an interpreter's loop that entered machine
+    /// code. Its return ends the loop that runs it.
+    pub const NATIVE_CALLER: u16 = 256;
+    /// Of a frame of machine code: it is to be left for the interpreter, since a register was written from outside.
+    pub const LEAVE: u16 = 512;
+    /// Machine code of the frame failed: only its header is left, where it was before extra arguments moved it.
+    pub const FAILED: u16 = 1024;
     /// Flags with which a return is not simply to a Lua caller.
-    pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED;
+    pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED | NATIVE_CALLER;
 }
 
 /// The second word of a header.

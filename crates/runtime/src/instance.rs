@@ -2,6 +2,7 @@
 
 use std::ptr::null_mut;
 use std::sync::Arc;
+use std::sync::atomic::AtomicPtr;
 
 use perilune_bytecode::{Constant, Feedback, Instr, LocalDesc, Proto, UpvalDesc};
 
@@ -22,6 +23,8 @@ pub struct Instance {
     pub constants: *const Value,
     /// One feedback cell per instruction word; see [`perilune_bytecode::Feedback`].
     pub cells: *mut u32,
+    /// The slot that the method is entered by.
+    pub slot: *const AtomicPtr<u8>,
     /// Registers of a frame.
     pub max_stack: u8,
     /// Named parameters.
@@ -252,11 +255,16 @@ impl Instance {
             callees: (0..callees).map(|_| callee()).collect(),
             sites: (0..sites).map(|_| site()).collect(),
         };
+        let slot = match &mut st.tier {
+            Some(tier) => tier.slot(proto),
+            None => st.vm.idle_slot,
+        };
         let this = Box::into_raw(Box::new(Instance {
             header: GcHeader { kind: Kind::Instance, mark: 0, flags: 0, aux: 0, word: 0 },
             code: proto.code.as_ptr(),
             constants: storage.constants.as_mut_ptr(),
             cells: storage.cells.as_mut_ptr(),
+            slot,
             max_stack: proto.max_stack,
             num_params: proto.num_params,
             is_vararg: proto.is_vararg,

@@ -175,6 +175,8 @@ pub mod instance {
         SITES = Instance, sites;
         /// Entries so far.
         ENTRIES = Instance, entries;
+        /// The entry slot.
+        SLOT = Instance, slot;
         /// Registers of a frame.
         MAX_STACK = Instance, max_stack;
     }
@@ -236,6 +238,12 @@ pub mod state {
         LIMIT = State, limit;
         /// Running coroutine.
         THREAD = State, thread;
+        /// Lowest address of the native stack for machine code.
+        NATIVE_LIMIT = State, native_limit;
+        /// First result of a return to machine code: payload.
+        RETURNED_BITS = State, returned.bits;
+        /// First result of a return to machine code: tag.
+        RETURNED_TAG = State, returned.tag;
         /// Epoch of metatable chains.
         META_EPOCH = State, meta_epoch;
         /// Shape of a new table.

@@ -26,6 +26,7 @@ pub mod strings;
 pub mod sys;
 pub mod table;
 pub mod thread;
+pub mod tier;
 pub mod userdata;
 pub mod value;
 pub mod vm;

@@ -17,6 +17,7 @@ use crate::string::LuaString;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, Table};
 use crate::thread::{ERROR_ROOM, MAX_STACK, MIN_FREE, Thread};
+use crate::tier::{Returned, Tier};
 use crate::value::{SlotExt, Tag, Value};
 use crate::vm::Vm;
 
@@ -51,6 +52,19 @@ pub struct State {
     pub thread: *mut Thread,
     /// Nested entries of the interpreter from native code, and parser levels (PUC's `nCcalls`).
     pub native_depth: u32,
+    /// Below this address of the native stack no machine code is entered.
+    pub native_limit: usize,
+    /// First result of a return from the interpreter to machine code.
+    pub returned: Returned,
+    /// Entries of a method are looked at when this mask of their count is 0.
+    pub entry_mask: u32,
+    /// Rounds of a loop are looked at when this mask of their count is 0.
+    pub loop_mask: u32,
+    /// The compiler, if there is one.
+    pub tier: Option<Box<dyn Tier>>,
+    /// Where the error on its way was raised, if native frames have passed it on since: offsets of `base` and `top`. A coroutine that dies
+    /// of it keeps its frames for tracebacks.
+    pub raised_at: Option<(u32, u32)>,
     /// The message handler has seen `error` already.
     pub error_handled: bool,
     /// Small stacks: every growth is by what is needed only, so that stacks move often (a mode for tests).
@@ -125,6 +139,12 @@ impl State {
             limit: null_mut(),
             thread: null_mut(),
             native_depth: 0,
+            native_limit: usize::MAX,
+            raised_at: None,
+            returned: Returned { bits: 0, tag: 0 },
+            entry_mask: u32::MAX,
+            loop_mask: u32::MAX,
+            tier: None,
             error_handled: false,
             small_stack: false,
             main_thread: null_mut(),
@@ -182,6 +202,8 @@ impl State {
     /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to it is used again.
     pub unsafe fn destroy(st: *mut State) {
         (*st).gc_close();
+        // nobody walks its stacks any more
+        (*st).tier = None;
         drop(Box::from_raw(st));
     }
 

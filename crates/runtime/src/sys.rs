@@ -97,6 +97,23 @@ impl Calendar {
     }
 }
 
+/// The calling thread's native stack: its lowest address, and its size in bytes; zero if unknown.
+#[cfg(target_os = "linux")]
+pub fn native_stack() -> (usize, usize) {
+    // SAFETY: the attributes are initialised by the call that asks for them, read, and destroyed once.
+    unsafe {
+        let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
+        if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {
+            return (0, 0);
+        }
+        let mut low = std::ptr::null_mut();
+        let mut size = 0;
+        let r = libc::pthread_attr_getstack(&raw const attributes, &raw mut low, &raw mut size);
+        libc::pthread_attr_destroy(&raw mut attributes);
+        if r == 0 { (low.addr(), size) } else { (0, 0) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! What the runtime asks of the interpreter, without depending on it.
 
+use std::sync::atomic::AtomicPtr;
+
 use crate::native::Raised;
 use crate::state::State;
 use crate::thread::Thread;
@@ -18,6 +20,8 @@ pub struct Vm {
     /// Resumes `co` with the top `nargs` values of the running native frame, which are removed. Its results or yielded values are
     /// pushed in their place and counted. On error the error value is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,
+    /// The slot of functions that no compiler looks after: it holds the entry of the interpreter.
+    pub idle_slot: &'static AtomicPtr<u8>,
     /// Closes a suspended or dead coroutine (its pending variables included). `Err` with its error in `State::error` if it died by one.
     pub close: unsafe fn(st: *mut State, co: *mut Thread) -> Result<(), Raised>,
 }

@@ -182,6 +182,7 @@ impl<'a> Reader<'a> {
             num_params,
             is_vararg,
             max_stack,
+            method: Default::default(),
         })
     }
 

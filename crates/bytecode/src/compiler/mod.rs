@@ -175,6 +175,7 @@ impl<'c> Compiler<'c> {
             num_params: function.params.len() as u8,
             is_vararg: function.is_vararg,
             max_stack: fs.max_stack,
+            method: Default::default(),
         };
         // Nothing comes after the main function. Functions seldom nest, so one set is enough for most chunks.
         if !self.parents.is_empty() {

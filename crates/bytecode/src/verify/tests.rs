@@ -43,6 +43,7 @@ fn function(code: &[Instr]) -> Proto {
         num_params: 0,
         is_vararg: false,
         max_stack: 10,
+        method: Default::default(),
     }
 }
 

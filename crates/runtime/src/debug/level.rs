@@ -163,8 +163,18 @@ impl Level {
     /// As [`Level::caller`].
     pub unsafe fn pc(self) -> Option<usize> {
         let w = self.frame.word();
-        (w.code() == FrameWord::INTERPRETER && self.function().tag() == Tag::FUNCTION)
+        (w.code() != FrameWord::NATIVE && self.function().tag() == Tag::FUNCTION)
             .then(|| (w.pc() as usize).saturating_sub(1))
+    }
+
+    /// One of its registers was written from outside: machine code does not know, so the interpreter goes on with the frame.
+    ///
+    /// # Safety
+    /// As [`Level::caller`].
+    pub unsafe fn note_written(self) {
+        if self.frame.word().is_machine() {
+            self.frame.add_flags(flags::LEAVE);
+        }
     }
 
     /// The line that it executes.

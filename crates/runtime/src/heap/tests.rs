@@ -36,7 +36,9 @@ unsafe fn close(_: *mut State, _: *mut Thread) -> Result<(), Raised> {
     unreachable!()
 }
 unsafe fn handle(_: *mut State) {}
-static VM: Vm = Vm { call, finalize: call, handle, resume, close };
+static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
+    std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
+static VM: Vm = Vm { call, finalize: call, handle, resume, idle_slot: &NO_CODE, close };
 
 /// Runs `f` on a new state, then frees the state.
 fn with_state(f: unsafe fn(&mut State)) {

@@ -132,6 +132,7 @@ impl Cx {
             Some(l.local(n).map(|(name, place)| {
                 if !matches!(place.get().tag(), Tag::FRAME | Tag::ITER) {
                     place.put(v.raw());
+                    l.note_written();
                 }
                 name
             }))

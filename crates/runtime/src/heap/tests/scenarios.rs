@@ -301,6 +301,7 @@ unsafe fn instance(st: &mut State) -> *mut Instance {
         num_params: 0,
         is_vararg: false,
         max_stack: 2,
+        method: Default::default(),
     };
     let i = Instance::create(st, &std::sync::Arc::new(proto), std::ptr::null_mut());
     (*i).fields = storage.fields.as_mut_ptr();

@@ -15,7 +15,11 @@ use crate::state::State;
 use crate::value::{SlotExt, Tag, Value};
 use crate::vm::Vm;
 
+static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
+    std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
+
 static NO_VM: Vm = Vm {
+    idle_slot: &NO_CODE,
     call: |_, _, _| unreachable!("no code runs"),
     finalize: |_, _, _| unreachable!("no code runs"),
     handle: |_| unreachable!("no code runs"),

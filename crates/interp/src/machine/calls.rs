@@ -1,0 +1,213 @@
+//! The functions that machine code calls and that may run Lua code: see [`RuntimeCalls`].
+
+use std::sync::atomic::Ordering;
+
+use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
+use perilune_runtime::native::{Cx, Ret};
+use perilune_runtime::state::{State, poll};
+use perilune_runtime::tier::{RuntimeCalls, status};
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+use super::{entry, leaf};
+use crate::call::{become_metamethod, call_for_instruction, native_returned};
+use crate::poll::safepoint;
+use crate::ret;
+use crate::run;
+use crate::step::{Exit, Step};
+
+/// What machine code calls.
+pub static CALLS: RuntimeCalls = RuntimeCalls {
+    one,
+    call,
+    poll: poll_word,
+    tail_call,
+    close_return,
+    vararg_prep: leaf::vararg_prep,
+    move_values: leaf::move_values,
+    new_table: leaf::new_table,
+    closure: leaf::closure,
+    barrier: leaf::barrier,
+    field_more: leaf::field_more,
+    set_field: leaf::set_field,
+    get_str: leaf::get_str,
+    get_int: leaf::get_int,
+    set_int: leaf::set_int,
+    set_str: leaf::set_str,
+    for_next: leaf::for_next,
+    pow: leaf::pow,
+    float_mod: leaf::float_mod,
+    shift_left: leaf::shift_left,
+    interpret: entry::INTERPRET,
+};
+
+/// After a step made for a frame of machine code: runs what it has entered, until the frame is on top again.
+unsafe fn settle(st: *mut State, step: Step) -> u64 {
+    let r = match step {
+        Ok(()) if Frame((*st).base).word().is_machine() => Err(Exit::Done),
+        Ok(()) | Err(Exit::Switch) => run::execute(st),
+        Err(Exit::Error) => run::after_error(st),
+        e => e,
+    };
+    match r {
+        Err(Exit::Done) => {
+            if Frame((*st).base).link().flags() & flags::LEAVE != 0 {
+                return leave_for_interpreter(st);
+            }
+            status::OK
+        }
+        Err(Exit::Error) => status::ERROR,
+        Err(Exit::Yield) => status::YIELD,
+        Err(Exit::Switch) | Ok(()) => unreachable!("the loop ends with a result"),
+    }
+}
+
+/// The frame of machine code on top is finished in the interpreter, from its pc on.
+#[cold]
+unsafe fn leave_for_interpreter(st: *mut State) -> u64 {
+    let frame = Frame((*st).base);
+    frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));
+    frame.clear_flags(flags::LEAVE);
+    frame.add_flags(flags::NATIVE_CALLER);
+    let r = run::execute(st);
+    match entry::finished(st, r) {
+        s if s as u32 as u64 == status::OK => s | status::FINISHED,
+        s => s,
+    }
+}
+
+unsafe extern "C" fn one(st: *mut State) -> u64 {
+    let r = run::one(st);
+    settle(st, if r == Exit::Done { Ok(()) } else { Err(r) })
+}
+
+unsafe extern "C" fn poll_word(st: *mut State, top: *mut Value) -> u64 {
+    match safepoint(st, top, false) {
+        Ok(()) => settle(st, Ok(())),
+        Err(Exit::Switch) => leave_for_interpreter(st),
+        e => settle(st, e),
+    }
+}
+
+unsafe fn is_polled(st: *mut State) -> bool {
+    (*st).poll.load(Ordering::Relaxed) != 0
+}
+
+unsafe extern "C" fn call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
+    let s = &mut *st;
+    let base = s.base;
+    let inst = (*Frame(base).callee().as_function()).instance;
+    let i = *(*inst).code.add(Frame(base).word().pc() as usize - 1);
+    let f = callee.get();
+    let new_base = callee.add(2);
+    let simple = f.tag() == Tag::NATIVE
+        && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0
+        && s.limit.offset_from(new_base) >= nargs as isize;
+    let r = if simple {
+        let distance = new_base.offset_from(base) as usize;
+        let frame = Frame(new_base);
+        frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
+        frame.set_link(Link::new(0, 0, distance));
+        s.base = new_base;
+        s.top = new_base.add(nargs);
+        match ((*f.as_native()).func)(Cx::from_state(st)) {
+            Ok(Ret(n)) if n >= -1 && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0 => {
+                let base = s.base.sub(distance);
+                let ra = s.base.sub(2);
+                let c = i.c();
+                let count = if n < 0 {
+                    1
+                } else {
+                    let n = n as usize;
+                    ret::move_values(s.top.sub(n), ra, if c == 0 { n } else { n.min(c - 1) });
+                    n
+                };
+                s.base = base;
+                if c == 0 {
+                    s.top = ra.add(count);
+                } else {
+                    for j in count..c - 1 {
+                        ra.add(j).put(Value::NIL);
+                    }
+                }
+                status::OK
+            }
+            // it switched a hook on
+            Ok(Ret(n)) if n >= -1 => settle(st, native_returned(st, n, f).map(|_| ())),
+            Ok(r) => settle(st, run::after_native(st, r)),
+            Err(_) => settle(st, Err(Exit::Error)),
+        }
+    } else {
+        settle(st, call_for_instruction(st, callee, nargs))
+    };
+    if r != status::OK || !is_polled(st) {
+        return r;
+    }
+    let end = (*st).base.add((*inst).max_stack as usize);
+    poll_word(st, if i.c() == 0 { end.max((*st).top) } else { end })
+}
+
+unsafe extern "C" fn tail_call(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    close: bool,
+) -> u64 {
+    let s = &mut *st;
+    let mut callee = callee;
+    if is_polled(st) {
+        let at = callee.offset_from(s.base);
+        let r = poll_word(st, callee.add(2 + nargs));
+        if r != status::OK {
+            return r;
+        }
+        callee = s.base.offset(at);
+    }
+    if close {
+        s.close_upvalues(s.base);
+    }
+    let (mut nargs, mut tries) = (nargs, 0);
+    while callee.get().tag() != Tag::FUNCTION {
+        if callee.get().tag() == Tag::NATIVE {
+            return settle(st, call_for_instruction(st, callee, nargs));
+        }
+        callee = match become_metamethod(st, callee, nargs, &mut tries) {
+            Ok(callee) => callee,
+            Err(e) => return settle(st, Err(e)),
+        };
+        nargs += 1;
+    }
+    let base = s.base;
+    let link = Frame(base).link();
+    let dst = ret::callee_slot(base);
+    let shift = base.offset_from(dst) as usize - 2;
+    dst.put(callee.get());
+    ret::move_values(callee.add(2), dst.add(2), nargs);
+    let distance = if link.distance() == 0 { 0 } else { link.distance() - shift };
+    let keep = link.flags() & (flags::BOUNDARY | flags::CONTINUED | flags::NATIVE_CALLER);
+    let frame = Frame(dst.add(2));
+    frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
+    frame.set_link(Link::new(keep | flags::TAIL, 0, distance));
+    s.base = frame.0;
+    (nargs as u64 + 1) << 32
+}
+
+unsafe extern "C" fn close_return(st: *mut State, results: *mut Value, n: usize) -> u64 {
+    let mut results = results;
+    let word = Frame((*st).base).word();
+    loop {
+        let at = results.offset_from((*st).base);
+        match run::close_for_return(st, results, n) {
+            Ok(false) => return status::OK,
+            Ok(true) => {
+                let r = settle(st, Ok(()));
+                if r != status::OK {
+                    return r;
+                }
+                // the return of a closing method has set the pc back to RETURN
+                Frame((*st).base).set_word(word);
+                results = (*st).base.offset(at);
+            }
+            Err(e) => return settle(st, Err(e)),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The functions that machine code calls and that neither run Lua code nor collect: see [`perilune_runtime::tier::RuntimeCalls`].
+
+use perilune_runtime::arith;
+use perilune_runtime::closure::LuaClosure;
+use perilune_runtime::frame::{Frame, FrameWord, Link};
+use perilune_runtime::header::GcHeader;
+use perilune_runtime::instance::{FieldCache, Instance};
+use perilune_runtime::native::Builtin;
+use perilune_runtime::state::State;
+use perilune_runtime::string::LuaString;
+use perilune_runtime::table::Table;
+use perilune_runtime::tier::{MISS, Pair};
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+use crate::{ret, run};
+
+const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
+
+pub(super) unsafe extern "C" fn vararg_prep(
+    _: *mut State,
+    base: *mut Value,
+    nargs: usize,
+) -> *mut Value {
+    let callee = Frame(base).callee();
+    let link = Frame(base).link();
+    let np = (*(*callee.as_function()).instance).num_params as usize;
+    for i in nargs..np {
+        base.add(i).put(Value::NIL);
+    }
+    let actual = nargs.max(np);
+    let moved = base.add(actual + 2);
+    moved.sub(2).put(callee);
+    for i in 0..np {
+        moved.add(i).put(base.add(i).get());
+        base.add(i).put(Value::NIL);
+    }
+    // the abandoned header must not look like one of a live frame
+    base.sub(1).put(Value::NIL);
+    let distance = if link.distance() == 0 { 0 } else { link.distance() + actual + 2 };
+    let frame = Frame(moved);
+    frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 1));
+    frame.set_link(Link::new(link.flags(), actual - np, distance));
+    moved
+}
+
+pub(super) unsafe extern "C" fn move_values(src: *mut Value, dst: *mut Value, n: usize) {
+    ret::move_values(src, dst, n);
+}
+
+pub(super) unsafe extern "C" fn new_table(st: *mut State, fields: u32, array: u32) -> *mut Table {
+    Table::new(st, fields.min(64) as u8, array)
+}
+
+pub(super) unsafe extern "C" fn closure(
+    st: *mut State,
+    inst: *mut Instance,
+    n: usize,
+    base: *mut Value,
+) -> *mut LuaClosure {
+    run::make_closure(st, inst, n, base).as_function()
+}
+
+pub(super) unsafe extern "C" fn barrier(st: *mut State, owner: *mut GcHeader) {
+    (*st).barrier(owner);
+}
+
+pub(super) unsafe extern "C" fn field_more(
+    st: *mut State,
+    cache: *const FieldCache,
+    t: *mut Table,
+) -> Pair {
+    FieldCache::hit_get(cache, t, (*st).meta_epoch).map_or(NO_ANSWER, Pair::from)
+}
+
+pub(super) unsafe extern "C" fn set_field(
+    st: *mut State,
+    cache: *const FieldCache,
+    t: *mut Table,
+    bits: u64,
+    tag: u64,
+) -> u64 {
+    FieldCache::hit_set(st, cache, t, Value::from_parts(bits, Tag(tag as u8))) as u64
+}
+
+/// A value that was looked up, unless it is nil and a metatable has a say.
+unsafe fn found(t: *mut Table, v: Value) -> Pair {
+    if v.is_nil() && Table::has_meta(t) { NO_ANSWER } else { v.into() }
+}
+
+pub(super) unsafe extern "C" fn get_str(t: *mut Table, key: u64) -> Pair {
+    let name = Value::from_parts(key, Tag::STRING).as_string();
+    found(t, Table::get_str(t, name))
+}
+
+pub(super) unsafe extern "C" fn get_int(t: *mut Table, key: i64) -> Pair {
+    found(t, Table::get_int(t, key))
+}
+
+pub(super) unsafe extern "C" fn set_int(
+    st: *mut State,
+    t: *mut Table,
+    key: i64,
+    bits: u64,
+    tag: u64,
+) -> u64 {
+    let v = Value::from_parts(bits, Tag(tag as u8));
+    if Table::has_meta(t) {
+        return Table::set_existing_int(st, t, key, v) as u64;
+    }
+    Table::set_int(st, t, key, v);
+    1
+}
+
+pub(super) unsafe extern "C" fn set_str(
+    st: *mut State,
+    t: *mut Table,
+    key: u64,
+    bits: u64,
+    tag: u64,
+) -> u64 {
+    let name = Value::from_parts(key, Tag::STRING).as_string();
+    if !LuaString::is_short(name) {
+        return 0;
+    }
+    let v = Value::from_parts(bits, Tag(tag as u8));
+    if Table::has_meta(t) {
+        return Table::set_existing_str(st, t, name, v) as u64;
+    }
+    Table::set_str(st, t, name, v);
+    1
+}
+
+pub(super) unsafe extern "C" fn for_next(ra: *mut Value, wanted: usize) -> u64 {
+    let control = ra.add(2).get();
+    let (f, state) = (ra.get(), ra.add(1).get());
+    if !state.is_table() {
+        return 0;
+    }
+    let t = state.as_table();
+    if control.tag() == Tag::ITER {
+        match Table::next_index(t, control.bits() as u32) {
+            Some((next, key, v)) => {
+                ra.add(2).put(Value::from_parts(next as u64, Tag::ITER));
+                ra.add(4).put(key);
+                ra.add(5).put(v);
+            }
+            None => {
+                ra.add(4).put(Value::NIL);
+                return 1;
+            }
+        }
+    } else if f.tag() == Tag::NATIVE
+        && (*f.as_native()).header.word == Builtin::IpairsStep as u32
+        && control.is_int()
+    {
+        let n = control.as_int().wrapping_add(1);
+        let v = Table::get_int(t, n);
+        if v.is_nil() && Table::has_meta(t) {
+            return 0;
+        }
+        ra.add(4).put(if v.is_nil() { Value::NIL } else { Value::int(n) });
+        ra.add(5).put(v);
+    } else {
+        return 0;
+    }
+    for j in 2..wanted {
+        ra.add(4 + j).put(Value::NIL);
+    }
+    1
+}
+
+pub(super) extern "C" fn pow(a: f64, b: f64) -> f64 {
+    arith::pow(a, b)
+}
+
+pub(super) extern "C" fn float_mod(a: f64, b: f64) -> f64 {
+    arith::float_mod(a, b)
+}
+
+pub(super) extern "C" fn shift_left(a: i64, n: i64) -> i64 {
+    arith::shift_left(a, n)
+}

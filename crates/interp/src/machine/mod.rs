@@ -1,0 +1,37 @@
+//! Between the interpreter and machine code: entering it, being called by it, and the functions that it calls.
+//!
+//! A frame of machine code has its registers in their home slots whenever anybody else can look, so it is a frame like others; the code id in its frame
+//! word says that native code waits for it. So the interpreter's loop ends where it would go on with such a frame ([`Exit::Done`]),
+//! and with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
+
+mod calls;
+mod entry;
+mod leaf;
+mod native_stack;
+
+pub use calls::CALLS;
+pub(crate) use entry::{IDLE_SLOT, enter_code, enter_loop, entry_of, is_idle};
+pub(crate) use native_stack::{find_limit, has_room};
+
+use perilune_runtime::frame::{Frame, FrameWord, flags};
+use perilune_runtime::thread::Thread;
+
+/// The coroutine whose top frame is at `base` has yielded: no native code waits for its frames any more, the interpreter goes on with them.
+///
+/// # Safety
+/// `base` is the base of the top frame of a suspended coroutine.
+pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
+    let mut frame = Frame((*th).base);
+    loop {
+        if frame.word().is_machine() {
+            frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));
+        }
+        if frame.link().flags() & (flags::NATIVE_CALLER | flags::LEAVE) != 0 {
+            frame.clear_flags(flags::NATIVE_CALLER | flags::LEAVE);
+        }
+        match frame.caller() {
+            Some(c) => frame = c,
+            None => return,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Where the interpreter, machine code and the compiler meet: entry points, statuses, and the calls that machine code makes.
+//!
+//! Machine code of a method is entered by its slot, with Cranelift's `tail` convention and the state in its pinned register:
+//! `(callee, base, nargs) -> (status, bits, tag, base)`. The callee and its arguments lie in the VM stack, and the link of the frame is
+//! stored. It returns a [`status`] and the number of results: one result in registers, any other number of them in the stack from the
+//! callee's slot on (and the first, or nil, in registers too); and its base, since the stack may have moved.
+//!
+//! A frame of machine code keeps each register in its home slot whenever it calls out, and then looks like a frame of the interpreter
+//! but for the code id in its frame word.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicPtr;
+
+use perilune_bytecode::{Instr, Proto};
+
+use crate::closure::LuaClosure;
+use crate::instance::{FieldCache, Instance};
+use crate::state::State;
+use crate::table::Table;
+use crate::value::{Tag, Value};
+
+/// What a call of machine code, or from it, ended with: the low half of the status word. The high half counts results.
+pub mod status {
+    /// It returned.
+    pub const OK: u64 = 0;
+    /// An error is in [`crate::state::State::error`], and its message handler has run.
+    pub const ERROR: u64 = 1;
+    /// The coroutine yields.
+    pub const YIELD: u64 = 2;
+    /// Of a call from machine code: the frame that called has been finished by the interpreter; its results are as of a return.
+    pub const FINISHED: u64 = 4;
+}
+
+/// The first result of a return from the interpreter to machine code.
+#[repr(C)]
+pub struct Returned {
+    /// Payload.
+    pub bits: u64,
+    /// Tag, zero-extended.
+    pub tag: u64,
+}
+
+/// What came back from machine code.
+#[repr(C)]
+pub struct Left {
+    /// See [`status`].
+    pub status: u64,
+    /// Payload of the first result.
+    pub bits: u64,
+    /// Its tag, in the low byte.
+    pub tag: u64,
+    /// The frame's base; results other than one begin two slots below.
+    pub base: *mut Value,
+}
+
+/// A value in two machine registers.
+#[repr(C)]
+pub struct Pair {
+    /// Payload.
+    pub bits: u64,
+    /// Tag, zero-extended.
+    pub tag: u64,
+}
+
+impl From<Value> for Pair {
+    #[inline(always)]
+    fn from(v: Value) -> Pair {
+        Pair { bits: v.bits(), tag: v.tag().0 as u64 }
+    }
+}
+
+impl Pair {
+    /// The value.
+    #[inline(always)]
+    pub fn value(self) -> Value {
+        Value::from_parts(self.bits, Tag(self.tag as u8))
+    }
+}
+
+/// The functions that machine code calls. Those that return a status may run Lua code, collect and move the stack; the caller has stored its frame
+/// word and `State::base`, and reads its base from `State::base` afterwards. The others do none of that.
+#[derive(Clone, Copy)]
+pub struct RuntimeCalls {
+    /// Runs the instruction at the frame's pc in the interpreter; after a test the pc says where to go on.
+    pub one: unsafe extern "C" fn(*mut State) -> u64,
+    /// CALL of what is no Lua function: `callee`, `nargs`. Results as CALL leaves them.
+    pub call: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
+    /// Does what the poll word asks for; the second argument is the end of the live registers.
+    pub poll: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
+    /// Prepares TAILCALL (`callee`, `nargs`, are there upvalues to close): the status; if the frame is now that of a Lua
+    /// function to be jumped to, with its base in `State::base`, the number of its arguments plus 1 in the high half.
+    pub tail_call: unsafe extern "C" fn(*mut State, *mut Value, usize, bool) -> u64,
+    /// Closes the upvalues and variables of the frame for RETURN, whose results are given.
+    pub close_return: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
+    /// Lays out the frame of a vararg function; returns its base. There is room.
+    pub vararg_prep: unsafe extern "C" fn(*mut State, *mut Value, usize) -> *mut Value,
+    /// Moves `n` results from `src` to `dst`.
+    pub move_values: unsafe extern "C" fn(*mut Value, *mut Value, usize),
+    /// A new table, not rooted.
+    pub new_table: unsafe extern "C" fn(*mut State, u32, u32) -> *mut Table,
+    /// A closure of inner function `n`, not rooted.
+    pub closure:
+        unsafe extern "C" fn(*mut State, *mut Instance, usize, *mut Value) -> *mut LuaClosure,
+    /// The barrier's cold path.
+    pub barrier: unsafe extern "C" fn(*mut State, *mut crate::header::GcHeader),
+    /// Field by a cache whose first entry missed; the tag is [`MISS`] when all did.
+    pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
+    /// Stores a field by a cache; 0 is a miss.
+    pub set_field: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
+    /// `rawget` of a short string key; the tag is [`MISS`] if a metatable has a say.
+    pub get_str: unsafe extern "C" fn(*mut Table, u64) -> Pair,
+    /// `rawget` of an integer key outside of the array; likewise.
+    pub get_int: unsafe extern "C" fn(*mut Table, i64) -> Pair,
+    /// Store under an integer key; 0: a metatable has a say, nothing was done.
+    pub set_int: unsafe extern "C" fn(*mut State, *mut Table, i64, u64, u64) -> u64,
+    /// Store under a short string key; likewise.
+    pub set_str: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64) -> u64,
+    /// TFORCALL of a `next` or `ipairs` loop: 1, or 0 if it is neither.
+    pub for_next: unsafe extern "C" fn(*mut Value, usize) -> u64,
+    /// `a ^ b`
+    pub pow: extern "C" fn(f64, f64) -> f64,
+    /// `a % b`
+    pub float_mod: extern "C" fn(f64, f64) -> f64,
+    /// `a << n`
+    pub shift_left: extern "C" fn(i64, i64) -> i64,
+    /// Enters the interpreter: what slots of methods without code hold. Convention of machine code.
+    pub interpret: unsafe extern "C" fn(),
+}
+
+/// Tag of a [`Pair`] that says that there is no answer.
+pub const MISS: u64 = 0xFF;
+
+/// What a state asks of the compiler.
+pub trait Tier {
+    /// The slot of a function's method; lives as long as the proto.
+    fn slot(&mut self, proto: &Arc<Proto>) -> *const AtomicPtr<u8>;
+    /// The method is entered often, and has no code.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of the state.
+    unsafe fn hot_entry(&mut self, st: *mut State, inst: *mut Instance);
+    /// A loop of the method went round often; `pc` is where it goes on. Returns the address of code that goes on from there, or null.
+    ///
+    /// # Safety
+    /// As [`Tier::hot_entry`].
+    unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8;
+    /// The poll word's QUIESCENCE bit is set: announces the versions in use.
+    ///
+    /// # Safety
+    /// A safepoint of the state.
+    unsafe fn announce(&mut self, st: *mut State);
+    /// The host enters the state.
+    fn enter(&mut self);
+    /// The host leaves the state.
+    fn leave(&mut self);
+}
+
+/// Code of instructions as compile jobs see it.
+pub type Code = [Instr];
