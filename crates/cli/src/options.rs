@@ -27,6 +27,10 @@ pub(crate) enum Mode {
     GcStress,
     /// Stacks grow by what is needed only.
     SmallStack,
+    /// Every method is compiled at its first call.
+    Tier1Sync,
+    /// Hot methods are compiled by other threads.
+    Background,
 }
 
 /// What the words before the script say. `-e`, `-l` and `-W` are looked at again when they are carried out, in their order.
@@ -100,6 +104,8 @@ fn long(o: &mut Options, word: &[u8]) -> Option<()> {
         b"--dump=bytecode" => o.action = Action::Dump,
         b"--explain" => o.explain = true,
         b"--mode=off" => o.mode = Mode::Off,
+        b"--mode=tier1-sync" => o.mode = Mode::Tier1Sync,
+        b"--mode=background" => o.mode = Mode::Background,
         b"--mode=gc-stress" => o.mode = Mode::GcStress,
         b"--mode=small-stack" => o.mode = Mode::SmallStack,
         _ => return None,

@@ -8,7 +8,7 @@ use perilune::native::{Cx, Raised, Val};
 use perilune::stdlib::base::{load_file, set_warnings};
 use perilune::stdlib::io::read_line;
 use perilune::syntax::skip_preamble;
-use perilune::{Engine, Lua, listing};
+use perilune::{Engine, JitOptions, Lua, listing};
 
 use crate::call::{Caller, message_handler, push_global, set_global};
 use crate::explain::Explain;
@@ -49,13 +49,23 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     if options.banner {
         text::write(text::BANNER.as_bytes());
     }
-    let lua = Lua::without_libraries(&Engine::new());
+    let engine = match options.mode {
+        Mode::Tier1Sync => Engine::with_jit(JitOptions {
+            threshold: 1,
+            loop_threshold: 1,
+            sync: true,
+            ..JitOptions::default()
+        }),
+        Mode::Background => Engine::with_jit(JitOptions::default()),
+        _ => Engine::new(),
+    };
+    let lua = Lua::without_libraries(&engine);
     if options.ignore_environment {
         lua.with(|cx| cx.registry().set_name(cx, "LUA_NOENV", Val::bool(true)));
     }
     lua.open_libraries();
     match options.mode {
-        Mode::Off => {}
+        Mode::Off | Mode::Tier1Sync | Mode::Background => {}
         Mode::GcStress => lua.set_gc_stress(true),
         Mode::SmallStack => lua.set_small_stack(true),
     }

@@ -29,9 +29,10 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
 const LONG_OPTIONS: &str = "  --dump=bytecode
             list the bytecode of what would be run, and do not run it
   --explain show errors with their source line, and mark what is wrong
-  --mode=off|gc-stress|small-stack
-            plain interpreter (the default); collect garbage after every
-            allocation; move the stack often (for tests)
+  --mode=off|tier1-sync|background|gc-stress|small-stack
+            plain interpreter (the default); compile every method before it
+            runs on; compile hot methods on other threads; collect garbage
+            after every allocation; move the stack often (for tests)
   --help    show this help
   --version
             show the version of Perilune

@@ -2,18 +2,31 @@
 
 use std::sync::Arc;
 
+use perilune_jit::{Jit, JitOptions};
 use perilune_runtime::engine::EngineShared;
 
 /// What any number of states on any number of threads share: shapes, symbols, and the code of programs.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) shared: Arc<EngineShared>,
+    pub(crate) jit: Option<Arc<Jit>>,
 }
 
 impl Engine {
     /// A new engine.
     pub fn new() -> Engine {
-        Engine { shared: EngineShared::new() }
+        Engine { shared: EngineShared::new(), jit: None }
+    }
+
+    /// A new engine whose states compile what is hot to machine code.
+    pub fn with_jit(options: JitOptions) -> Engine {
+        let jit = Jit::new(options, perilune_interp::CALLS);
+        Engine { shared: EngineShared::new(), jit: Some(jit) }
+    }
+
+    /// Figures of machine code and of its making, by name; none for an engine without a compiler.
+    pub fn jit_figures(&self) -> Vec<(&'static str, u64)> {
+        self.jit.as_ref().map_or_else(Vec::new, |jit| jit.figures())
     }
 
     /// Field names that programs of the engine's states use now. They go away with their last user.

@@ -27,6 +27,7 @@ pub use error::Error;
 pub use interrupt::{Interrupt, end_on_broken_pipe};
 pub use listing::listing;
 pub use lua::Lua;
+pub use perilune_jit::JitOptions;
 
 /// What native functions see of a state, for the command and for libraries that come with it.
 pub use perilune_runtime::native;

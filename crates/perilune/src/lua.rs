@@ -45,6 +45,10 @@ impl Lua {
     /// A state of `engine` with no globals at all.
     pub fn without_libraries(engine: &Engine) -> Lua {
         let state = State::create(engine.shared.clone(), &perilune_interp::VM);
+        if let Some(jit) = &engine.jit {
+            // SAFETY: the state was just made; destroying it drops the tier with it, when no frame is left.
+            unsafe { jit.attach(state) };
+        }
         // SAFETY: P2: the state was just made, and its owner closes the gate before it destroys the state.
         let gate = unsafe { Gate::to(state) };
         Lua { owner: Rc::new(Owner { state, gate }) }

@@ -1,0 +1,84 @@
+//! Control flow of bytecode as the translation needs it.
+
+use perilune_bytecode::{Op, Proto};
+
+/// Where control can come from, per instruction that can be reached.
+pub(crate) struct Flow {
+    /// Reached at all.
+    pub(crate) reached: Box<[bool]>,
+    /// It needs a block of its own: jumped to, or reached from more than one place.
+    pub(crate) leader: Box<[bool]>,
+    /// Number of places that it is reached from.
+    pub(crate) preds: Box<[u32]>,
+    /// Registers that closures made here share: they live in memory only.
+    pub(crate) captured: [bool; 256],
+}
+
+/// The instruction that the jump at `pc` goes to.
+pub(crate) fn jump_target(proto: &Proto, pc: usize) -> usize {
+    (pc as isize + 1 + proto.code[pc].sj_value()) as usize
+}
+
+/// Successors of the instruction at `pc`: in sequence, and by jumps.
+pub(crate) fn successors(proto: &Proto, pc: usize) -> (Option<usize>, Option<usize>) {
+    let i = proto.code[pc];
+    match i.op() {
+        Op::Jmp => (None, Some(jump_target(proto, pc))),
+        Op::LoadKX | Op::SetList => (Some(pc + 2), None),
+        Op::LFalseSkip => (None, Some(pc + 2)),
+        Op::Eq
+        | Op::Lt
+        | Op::Le
+        | Op::EqK
+        | Op::EqI
+        | Op::LtI
+        | Op::LeI
+        | Op::GtI
+        | Op::GeI
+        | Op::Test
+        | Op::TestSet => (Some(pc + 2), Some(jump_target(proto, pc + 1))),
+        Op::ForPrep => (Some(pc + 1), Some(pc + 2 + i.bx())),
+        Op::ForLoop | Op::TForLoop => (Some(pc + 1), Some(pc + 1 - i.bx())),
+        Op::TForPrep => (None, Some(pc + 1 + i.bx())),
+        Op::Return | Op::Return0 | Op::Return1 => (None, None),
+        _ => (Some(pc + 1), None),
+    }
+}
+
+impl Flow {
+    /// Of a function entered at `entry`.
+    pub(crate) fn new(proto: &Proto, entry: usize) -> Flow {
+        let n = proto.code.len();
+        let mut flow = Flow {
+            reached: vec![false; n].into(),
+            leader: vec![false; n].into(),
+            preds: vec![0; n].into(),
+            captured: [false; 256],
+        };
+        flow.leader[entry] = true;
+        flow.preds[entry] = 2;
+        let mut todo = vec![entry];
+        while let Some(pc) = todo.pop() {
+            if std::mem::replace(&mut flow.reached[pc], true) {
+                continue;
+            }
+            let (next, jump) = successors(proto, pc);
+            for (to, jumped) in [(next, false), (jump, true)] {
+                let Some(to) = to else { continue };
+                flow.preds[to] += 1;
+                if jumped || flow.preds[to] > 1 {
+                    flow.leader[to] = true;
+                }
+                todo.push(to);
+            }
+        }
+        for p in &proto.protos {
+            for u in &p.upvalues {
+                if u.in_stack {
+                    flow.captured[u.index as usize] = true;
+                }
+            }
+        }
+        flow
+    }
+}

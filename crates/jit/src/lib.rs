@@ -1,0 +1,16 @@
+//! Machine code for hot methods: tier 1 on Cranelift, and who decides what is compiled when.
+//!
+//! Tier 1 translates each instruction to Cranelift IR. Paths for the operands that feedback has seen are inline; what else may come
+//! is handled by calls into the runtime, never by leaving the code. All registers are in their home slots at the
+//! borders of blocks and whenever the code calls out, so a frame of it can be read, yielded and finished like one of the interpreter.
+//!
+//! **Invariant:** a compile job owns an `Arc<Proto>` and a [`Snapshot`] of feedback, and looks at no heap.
+
+mod compile;
+mod engine;
+mod flow;
+mod snapshot;
+mod tier1;
+
+pub use engine::{Jit, JitOptions, JitState};
+pub use snapshot::Snapshot;

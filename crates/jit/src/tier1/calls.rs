@@ -1,0 +1,339 @@
+//! Entries, calls and returns.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use perilune_bytecode::Op;
+use perilune_runtime::frame::Link;
+use perilune_runtime::layout::{self, closure, instance};
+use perilune_runtime::tier::status;
+use perilune_runtime::value::Tag;
+
+use super::{MEM, Translator};
+
+impl Translator<'_> {
+    /// The beginning of a function: is there room, and are all parameters there?
+    pub(super) fn prologue(&mut self, nargs: Value) {
+        let params: usize = self.proto.num_params.into();
+        let base = self.load_base();
+        let st = self.state();
+        let size = self.proto.max_stack as i64 * 16;
+        let end = if self.proto.is_vararg {
+            let n = self.b.ins().iadd_imm_s(nargs, (params + 2) as i64);
+            let n = self.b.ins().ishl_imm_u(n, 4);
+            let end = self.b.ins().iadd(base, n);
+            self.b.ins().iadd_imm_s(end, size)
+        } else {
+            self.b.ins().iadd_imm_s(base, size)
+        };
+        let limit = self.b.ins().load(I64, MEM, st, layout::state::LIMIT as i32);
+        let full = self.b.ins().icmp(IntCC::UnsignedGreaterThan, end, limit);
+        let native = self.b.ins().load(I64, MEM, st, layout::state::NATIVE_LIMIT as i32);
+        let sp = self.b.ins().get_stack_pointer(I64);
+        let deep = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, native);
+        let no_room = self.b.ins().bor(full, deep);
+        let (stub, on) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(no_room, stub, &[], on, &[]);
+        // the interpreter makes room
+        self.b.switch_to_block(stub);
+        let entry = self.int(self.calls.interpret as usize as i64);
+        let args = [self.closure, base, nargs];
+        self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
+        self.b.switch_to_block(on);
+        if self.proto.is_vararg {
+            let st = self.state();
+            let inst = self.runtime(self.calls.vararg_prep as usize, &[st, base, nargs], &[I64]);
+            let base = self.b.inst_results(inst)[0];
+            self.b.def_var(self.base, base);
+            return;
+        }
+        if params == 0 {
+            return;
+        }
+        let (few, on) = (self.cold_block(), self.b.create_block());
+        let missing = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, nargs, params as i64);
+        self.b.ins().brif(missing, few, &[], on, &[]);
+        self.b.switch_to_block(few);
+        let nil = self.int(0);
+        for p in 0..params {
+            let (fill, next) = (self.b.create_block(), self.b.create_block());
+            let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, nargs, p as i64);
+            self.b.ins().brif(c, fill, &[], next, &[]);
+            self.b.switch_to_block(fill);
+            self.b.ins().store(MEM, nil, base, p as i32 * 16);
+            self.b.ins().istore8(MEM, nil, base, p as i32 * 16 + 8);
+            self.b.ins().jump(next, &[]);
+            self.b.switch_to_block(next);
+        }
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    /// Number of arguments of the call at `pc`, whose callee is in register `a`.
+    fn argument_count(&mut self, a: usize, b: usize) -> Value {
+        if b != 0 {
+            return self.int(b as i64 - 1);
+        }
+        let st = self.state();
+        let top = self.b.ins().load(I64, MEM, st, layout::state::TOP as i32);
+        let first = self.address(a + 2);
+        let bytes = self.b.ins().isub(top, first);
+        self.b.ins().ushr_imm_u(bytes, 4)
+    }
+
+    fn entry_of(&mut self, callee: Value) -> Value {
+        let inst = self.b.ins().load(I64, MEM, callee, closure::INSTANCE as i32);
+        let slot = self.b.ins().load(I64, MEM, inst, instance::SLOT as i32);
+        self.b.ins().load(I64, MEM, slot, 0)
+    }
+
+    pub(super) fn call(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (a, c) = (i.a(), i.c());
+        let (callee, tag) = self.any(a);
+        let nargs = self.argument_count(a, i.b());
+        let other = self.b.create_block();
+        let done = self.value_block(I64);
+        if self.require(&[tag], Tag::FUNCTION, other) {
+            let entry = self.entry_of(callee);
+            let base = self.load_base();
+            let word = self.int(((self.id as u64) << 32 | (pc as u64 + 1)) as i64);
+            self.b.ins().store(MEM, word, base, -16);
+            let link = self.int(Link::new(0, 0, a + 2).0 as i64);
+            self.b.ins().store(MEM, link, base, (a as i32 + 1) * 16 + 8);
+            let new_base = self.address(a + 2);
+            let args = [callee, new_base, nargs];
+            let inst = self.b.ins().call_indirect(self.entry_sig, entry, &args);
+            let results = self.b.inst_results(inst);
+            let (st_, bits, tag, base) = (results[0], results[1], results[2], results[3]);
+            let base = self.b.ins().iadd_imm_s(base, -((a as i64 + 2) * 16));
+            self.b.def_var(self.base, base);
+            // status and poll word in one test
+            let low = self.b.ins().ireduce(I32, st_);
+            let st = self.state();
+            let word = self.b.ins().load(I32, MEM, st, layout::state::POLL as i32);
+            let any = self.b.ins().bor(low, word);
+            let (cold, good) = (self.cold_block(), self.b.create_block());
+            let args = [BlockArg::from(bits), BlockArg::from(tag)];
+            self.b.ins().brif(any, cold, &[], good, &[]);
+            self.b.switch_to_block(good);
+            self.results(a, c, st_, bits, tag);
+            self.b.ins().jump(done, &args);
+            self.b.switch_to_block(cold);
+            let (failed, poll) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(low, failed, &[], poll, &[]);
+            self.b.switch_to_block(failed);
+            self.pass_on(st_);
+            self.b.switch_to_block(poll);
+            self.results(a, c, st_, bits, tag);
+            let top = self.top_after_call(c);
+            let st = self.state();
+            self.runtime_step(self.calls.poll as usize, pc + 1, &[st, top]);
+            self.b.ins().jump(done, &args);
+        } else {
+            self.b.ins().jump(other, &[]);
+        }
+        self.b.switch_to_block(other);
+        let at = self.address(a);
+        let st = self.state();
+        self.runtime_step(self.calls.call as usize, pc + 1, &[st, at, nargs]);
+        let (bits, tag) = self.load_home(a, I64);
+        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.regs.forget_all();
+        self.b.switch_to_block(done);
+        if c == 2 {
+            self.take_value(done, a);
+        }
+    }
+
+    /// The end of the live registers behind a call with operand C.
+    pub(super) fn top_after_call(&mut self, c: usize) -> Value {
+        let end = self.frame_end();
+        if c != 0 {
+            return end;
+        }
+        let st = self.state();
+        let top = self.b.ins().load(I64, MEM, st, layout::state::TOP as i32);
+        self.b.ins().umax(end, top)
+    }
+
+    /// Puts the results of a callee of machine code where CALL wants them.
+    fn results(&mut self, a: usize, c: usize, status_: Value, bits: Value, tag: Value) {
+        let base = self.load_base();
+        match c {
+            1 => {}
+            2 => {
+                self.b.ins().store(MEM, bits, base, a as i32 * 16);
+                self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
+            }
+            0 => {
+                let n = self.b.ins().ushr_imm_u(status_, 32);
+                let (one, on) = (self.b.create_block(), self.b.create_block());
+                let c = self.b.ins().icmp_imm_u(IntCC::Equal, n, 1);
+                self.b.ins().brif(c, one, &[], on, &[]);
+                self.b.switch_to_block(one);
+                self.b.ins().store(MEM, bits, base, a as i32 * 16);
+                self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
+                self.b.ins().jump(on, &[]);
+                self.b.switch_to_block(on);
+                let size = self.b.ins().ishl_imm_u(n, 4);
+                let first = self.address(a);
+                let top = self.b.ins().iadd(first, size);
+                let st = self.state();
+                self.b.ins().store(MEM, top, st, layout::state::TOP as i32);
+            }
+            _ => {
+                // the first is in registers in any case
+                self.b.ins().store(MEM, bits, base, a as i32 * 16);
+                self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
+                let n = self.b.ins().ushr_imm_u(status_, 32);
+                let nil = self.int(0);
+                for j in 1..c - 1 {
+                    let (fill, next) = (self.b.create_block(), self.b.create_block());
+                    let missing =
+                        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, n, j as i64);
+                    self.b.ins().brif(missing, fill, &[], next, &[]);
+                    self.b.switch_to_block(fill);
+                    self.b.ins().store(MEM, nil, base, (a + j) as i32 * 16);
+                    self.b.ins().istore8(MEM, nil, base, (a + j) as i32 * 16 + 8);
+                    self.b.ins().jump(next, &[]);
+                    self.b.switch_to_block(next);
+                }
+            }
+        }
+    }
+
+    /// Leaves the frame with the status of a callee that failed or yields.
+    fn pass_on(&mut self, status_: Value) {
+        let base = self.return_base();
+        // an error finds its way by `State::base`; of a yield the top frame is the yielding one
+        let (error, out) = (self.b.create_block(), self.b.create_block());
+        let low = self.b.ins().ireduce(I8, status_);
+        let failed = self.b.ins().icmp_imm_u(IntCC::Equal, low, status::ERROR as i64);
+        self.b.ins().brif(failed, error, &[], out, &[]);
+        self.b.switch_to_block(error);
+        let st = self.state();
+        self.b.ins().store(MEM, base, st, layout::state::BASE as i32);
+        self.b.ins().jump(out, &[]);
+        self.b.switch_to_block(out);
+        let nil = self.int(0);
+        self.b.ins().return_(&[status_, nil, nil, base]);
+    }
+
+    /// The base that the frame had before extra arguments moved it: what is returned.
+    fn return_base(&mut self) -> Value {
+        let base = self.load_base();
+        if !self.proto.is_vararg {
+            return base;
+        }
+        let link = self.b.ins().load(I64, MEM, base, -8);
+        let extra = self.b.ins().ushr_imm_u(link, 24);
+        let extra = self.b.ins().band_imm_u(extra, 0xF_FFFF);
+        let shift = self.b.ins().iadd_imm_s(extra, self.proto.num_params as i64 + 2);
+        let bytes = self.b.ins().ishl_imm_u(shift, 4);
+        self.b.ins().isub(base, bytes)
+    }
+
+    pub(super) fn leave(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let nil = self.int(0);
+        match i.op() {
+            Op::Return0 => {
+                let base = self.return_base();
+                self.b.ins().return_(&[nil, nil, nil, base]);
+            }
+            Op::Return1 => self.return_one(i.a()),
+            _ => {
+                if i.c() != 0 {
+                    let results = self.address(i.a());
+                    let n = self.return_count(i.a(), i.b());
+                    let st = self.state();
+                    self.runtime_step(self.calls.close_return as usize, pc + 1, &[st, results, n]);
+                    self.regs.forget_all();
+                }
+                match i.b() {
+                    1 => {
+                        let base = self.return_base();
+                        self.b.ins().return_(&[nil, nil, nil, base]);
+                    }
+                    2 => self.return_one(i.a()),
+                    b => self.return_many(i.a(), b),
+                }
+            }
+        }
+    }
+
+    fn return_count(&mut self, a: usize, b: usize) -> Value {
+        if b != 0 {
+            return self.int(b as i64 - 1);
+        }
+        let st = self.state();
+        let top = self.b.ins().load(I64, MEM, st, layout::state::TOP as i32);
+        let first = self.address(a);
+        let bytes = self.b.ins().isub(top, first);
+        self.b.ins().ushr_imm_u(bytes, 4)
+    }
+
+    fn return_one(&mut self, a: usize) {
+        let (bits, tag) = self.any(a);
+        let tag = self.tag_value(tag);
+        let base = self.return_base();
+        let one = self.int(1 << 32);
+        self.b.ins().return_(&[one, bits, tag, base]);
+    }
+
+    fn return_many(&mut self, a: usize, b: usize) {
+        let n = self.return_count(a, b);
+        let base = self.return_base();
+        let src = self.address(a);
+        let dst = self.b.ins().iadd_imm_s(base, -32);
+        let (some, out) = (self.b.create_block(), self.value_block(I64));
+        let nil = self.int(0);
+        let empty = [BlockArg::from(nil), BlockArg::from(nil)];
+        self.b.ins().brif(n, some, &[], out, &empty);
+        self.b.switch_to_block(some);
+        self.runtime(self.calls.move_values as usize, &[src, dst, n], &[]);
+        let (bits, tag) = self.load_value(dst, 0);
+        self.b.ins().jump(out, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.b.switch_to_block(out);
+        let first = self.b.block_params(out).to_vec();
+        let status_ = self.b.ins().ishl_imm_u(n, 32);
+        self.b.ins().return_(&[status_, first[0], first[1], base]);
+    }
+
+    pub(super) fn tail_call(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let nargs = self.argument_count(i.a(), i.b());
+        let at = self.address(i.a());
+        let st = self.state();
+        let close = self.b.ins().iconst(I8, (i.c() != 0) as i64);
+        let status_ =
+            self.runtime_step(self.calls.tail_call as usize, pc + 1, &[st, at, nargs, close]);
+        let (jump, on) = (self.b.create_block(), self.b.create_block());
+        let high = self.b.ins().ushr_imm_u(status_, 32);
+        self.b.ins().brif(high, jump, &[], on, &[]);
+        self.b.switch_to_block(jump);
+        let base = self.load_base();
+        let callee = self.b.ins().load(I64, MEM, base, -32);
+        let nargs = self.b.ins().iadd_imm_s(high, -1);
+        let entry = self.entry_of(callee);
+        self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
+        self.b.switch_to_block(on);
+        self.regs.forget_all();
+    }
+
+    /// CLOSE: runs until nothing is left to be closed.
+    pub(super) fn close(&mut self, pc: usize) {
+        let again = self.b.create_block();
+        self.b.ins().jump(again, &[]);
+        self.b.switch_to_block(again);
+        self.generic(pc);
+        let base = self.load_base();
+        let at = self.b.ins().load(I32, MEM, base, -16);
+        let done = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 1);
+        let on = self.b.create_block();
+        self.b.ins().brif(done, on, &[], again, &[]);
+        self.b.switch_to_block(on);
+        self.regs.forget_all();
+    }
+}

@@ -1,0 +1,435 @@
+//! Tests, comparisons and loops.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F64, I32, I64};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
+use perilune_bytecode::{Constant, Op};
+use perilune_runtime::layout;
+use perilune_runtime::string::{LuaString, MAX_SHORT};
+use perilune_runtime::value::Tag;
+
+use super::arith::Operand;
+use super::regs::Known;
+use super::{MEM, Translator};
+use crate::flow::jump_target;
+
+/// Where a test goes: to the jump behind it, or past that.
+struct Ends {
+    jump: Block,
+    skip: Block,
+}
+
+impl Translator<'_> {
+    fn ends(&mut self) -> Ends {
+        Ends { jump: self.b.create_block(), skip: self.b.create_block() }
+    }
+
+    /// Ends a test at `pc`: takes up both ways. Whether control goes on behind (always).
+    fn finish_test(&mut self, pc: usize, ends: &Ends) -> bool {
+        self.b.switch_to_block(ends.jump);
+        self.go(pc + 1, jump_target(self.proto, pc + 1));
+        self.b.switch_to_block(ends.skip);
+        // the JMP is behind us
+        self.past_jump(pc)
+    }
+
+    fn past_jump(&mut self, pc: usize) -> bool {
+        if self.flow.reached[pc + 1] {
+            // somebody else jumps to the JMP itself
+            let block = self.block(pc + 2);
+            self.b.ins().jump(block, &[]);
+            self.flow.leader[pc + 2] = true;
+            self.flow.preds[pc + 2] += 2;
+            return false;
+        }
+        true
+    }
+
+    /// Runs the test at `pc` in the runtime.
+    fn slow_test(&mut self, pc: usize, ends: &Ends) {
+        self.generic(pc);
+        let base = self.load_base();
+        let at = self.b.ins().load(I32, MEM, base, -16);
+        let skipped = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 2);
+        self.b.ins().brif(skipped, ends.skip, &[], ends.jump, &[]);
+    }
+
+    /// Branches on the truth of a comparison that asks for `wanted`.
+    fn decide(&mut self, condition: Value, wanted: bool, ends: &Ends) {
+        let (yes, no) = if wanted { (ends.jump, ends.skip) } else { (ends.skip, ends.jump) };
+        self.b.ins().brif(condition, yes, &[], no, &[]);
+    }
+
+    fn decided(&mut self, truth: bool, wanted: bool, ends: &Ends) {
+        let to = if truth == wanted { ends.jump } else { ends.skip };
+        self.b.ins().jump(to, &[]);
+    }
+
+    pub(super) fn order(&mut self, pc: usize) -> bool {
+        let i = self.proto.code[pc];
+        let imm = Operand::Int(i.sb());
+        let reg = Operand::Reg;
+        let (cc, fcc, x, y) = match i.op() {
+            Op::Lt => (IntCC::SignedLessThan, FloatCC::LessThan, reg(i.a()), reg(i.b())),
+            Op::Le => {
+                (IntCC::SignedLessThanOrEqual, FloatCC::LessThanOrEqual, reg(i.a()), reg(i.b()))
+            }
+            Op::LtI => (IntCC::SignedLessThan, FloatCC::LessThan, reg(i.a()), imm),
+            Op::LeI => (IntCC::SignedLessThanOrEqual, FloatCC::LessThanOrEqual, reg(i.a()), imm),
+            Op::GtI => (IntCC::SignedGreaterThan, FloatCC::GreaterThan, reg(i.a()), imm),
+            _ => (IntCC::SignedGreaterThanOrEqual, FloatCC::GreaterThanOrEqual, reg(i.a()), imm),
+        };
+        let wanted = i.c() & 1 != 0;
+        let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
+        let mask = self.snapshot.cells[pc];
+        let mask = if mask & 3 == 0 { 3 } else { mask };
+        let ints = (mask & 1 != 0).then(|| (self.operand_int(x), self.operand_int(y)));
+        let floats = (mask & 2 != 0).then(|| (self.operand_float(x), self.operand_float(y)));
+        let ends = self.ends();
+        let slow = self.cold_block();
+        if let Some((vx, vy)) = ints {
+            let other = self.b.create_block();
+            if self.require(&[tx, ty], Tag::INTEGER, other) {
+                let c = self.b.ins().icmp(cc, vx, vy);
+                self.decide(c, wanted, &ends);
+            } else {
+                self.b.ins().jump(other, &[]);
+            }
+            self.b.switch_to_block(other);
+        }
+        let float_tags: &[Known] = if matches!(y, Operand::Int(_)) { &[tx] } else { &[tx, ty] };
+        match floats {
+            Some((fx, fy)) if self.require(float_tags, Tag::FLOAT, slow) => {
+                let c = self.compare_floats(fcc, fx, fy);
+                self.decide(c, wanted, &ends);
+            }
+            _ => {
+                self.b.ins().jump(slow, &[]);
+            }
+        }
+        self.b.switch_to_block(slow);
+        self.slow_test(pc, &ends);
+        self.finish_test(pc, &ends)
+    }
+
+    pub(super) fn equality(&mut self, pc: usize) -> bool {
+        let i = self.proto.code[pc];
+        let wanted = i.c() & 1 != 0;
+        let ends = self.ends();
+        let slow = self.cold_block();
+        let ta = self.tag(i.a());
+        match i.op() {
+            Op::EqI => {
+                let (v, f) = (self.bits(i.a()), self.float(i.a()));
+                let other = self.b.create_block();
+                if self.require(&[ta], Tag::INTEGER, other) {
+                    let c = self.b.ins().icmp_imm_s(IntCC::Equal, v, i.sb());
+                    self.decide(c, wanted, &ends);
+                } else {
+                    self.b.ins().jump(other, &[]);
+                }
+                self.b.switch_to_block(other);
+                let no = self.b.create_block();
+                if self.require(&[ta], Tag::FLOAT, no) {
+                    let k = self.b.ins().f64const(i.sb() as f64);
+                    let c = self.compare_floats(FloatCC::Equal, f, k);
+                    self.decide(c, wanted, &ends);
+                } else {
+                    self.b.ins().jump(no, &[]);
+                }
+                self.b.switch_to_block(no);
+                self.decided(false, wanted, &ends);
+                self.b.switch_to_block(slow);
+                self.decided(false, wanted, &ends);
+            }
+            Op::EqK => {
+                let v = self.bits(i.a());
+                let no = self.b.create_block();
+                match &self.proto.constants[i.b()] {
+                    Constant::Nil | Constant::Bool(_) => {
+                        let (_, tag) = self.constant(i.b());
+                        if self.require(&[ta], tag, no) {
+                            self.decided(true, wanted, &ends);
+                        } else {
+                            self.b.ins().jump(no, &[]);
+                        }
+                    }
+                    Constant::Str(s) if s.len() <= MAX_SHORT => {
+                        let (k, tag) = self.constant(i.b());
+                        if self.require(&[ta], tag, no) {
+                            let c = self.b.ins().icmp(IntCC::Equal, v, k);
+                            self.decide(c, wanted, &ends);
+                        } else {
+                            self.b.ins().jump(no, &[]);
+                        }
+                    }
+                    Constant::Integer(n) => {
+                        let n = *n;
+                        let other = self.b.create_block();
+                        if self.require(&[ta], Tag::INTEGER, other) {
+                            let k = self.int(n);
+                            let c = self.b.ins().icmp(IntCC::Equal, v, k);
+                            self.decide(c, wanted, &ends);
+                        } else {
+                            self.b.ins().jump(other, &[]);
+                        }
+                        self.b.switch_to_block(other);
+                        if self.require(&[ta], Tag::FLOAT, no) {
+                            self.b.ins().jump(slow, &[]);
+                        } else {
+                            self.b.ins().jump(no, &[]);
+                        }
+                    }
+                    _ => {
+                        self.b.ins().jump(slow, &[]);
+                    }
+                }
+                self.b.switch_to_block(no);
+                self.decided(false, wanted, &ends);
+                self.b.switch_to_block(slow);
+                self.slow_test(pc, &ends);
+            }
+            _ => {
+                let tb = self.tag(i.b());
+                let (va, vb) = (self.bits(i.a()), self.bits(i.b()));
+                self.equal_values(pc, (ta, va), (tb, vb), wanted, &ends, slow);
+                self.b.switch_to_block(slow);
+                self.slow_test(pc, &ends);
+            }
+        }
+        self.finish_test(pc, &ends)
+    }
+
+    fn equal_values(
+        &mut self,
+        pc: usize,
+        (ta, va): (Known, Value),
+        (tb, vb): (Known, Value),
+        wanted: bool,
+        ends: &Ends,
+        slow: Block,
+    ) {
+        let _ = pc;
+        let (a, b) = (self.tag_value(ta), self.tag_value(tb));
+        let (same, differ) = (self.b.create_block(), self.b.create_block());
+        let c = self.b.ins().icmp(IntCC::Equal, a, b);
+        self.b.ins().brif(c, same, &[], differ, &[]);
+
+        // different tags: equal only if both are numbers
+        self.b.switch_to_block(differ);
+        let na = self.is_number(a);
+        let nb = self.is_number(b);
+        let both = self.b.ins().band(na, nb);
+        let no = self.b.create_block();
+        self.b.ins().brif(both, slow, &[], no, &[]);
+        self.b.switch_to_block(no);
+        self.decided(false, wanted, ends);
+
+        self.b.switch_to_block(same);
+        let (ints, more) = (self.b.create_block(), self.b.create_block());
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::INTEGER.0 as i64);
+        self.b.ins().brif(c, ints, &[], more, &[]);
+        self.b.switch_to_block(ints);
+        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
+        self.decide(c, wanted, ends);
+
+        self.b.switch_to_block(more);
+        let (simple, objects) = (self.b.create_block(), self.b.create_block());
+        let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, a, Tag::INTEGER.0 as i64);
+        self.b.ins().brif(c, simple, &[], objects, &[]);
+        self.b.switch_to_block(simple);
+        self.decided(true, wanted, ends);
+
+        self.b.switch_to_block(objects);
+        let (rest, floats) = (self.b.create_block(), self.b.create_block());
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::FLOAT.0 as i64);
+        self.b.ins().brif(c, floats, &[], rest, &[]);
+        self.b.switch_to_block(floats);
+        let fa = self.b.ins().bitcast(F64, MemFlagsData::new(), va);
+        let fb = self.b.ins().bitcast(F64, MemFlagsData::new(), vb);
+        let c = self.compare_floats(FloatCC::Equal, fa, fb);
+        self.decide(c, wanted, ends);
+        self.b.switch_to_block(rest);
+        let (equal, unequal) = (self.b.create_block(), self.b.create_block());
+        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
+        self.b.ins().brif(c, equal, &[], unequal, &[]);
+        self.b.switch_to_block(equal);
+        self.decided(true, wanted, ends);
+
+        // short strings differ when their objects do
+        self.b.switch_to_block(unequal);
+        let string = self.b.create_block();
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::STRING.0 as i64);
+        self.b.ins().brif(c, string, &[], slow, &[]);
+        self.b.switch_to_block(string);
+        let class = self.b.ins().uload8(I64, MEM, va, layout::header::AUX as i32);
+        let short = self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64);
+        let no = self.b.create_block();
+        self.b.ins().brif(short, no, &[], slow, &[]);
+        self.b.switch_to_block(no);
+        self.decided(false, wanted, ends);
+    }
+
+    fn is_number(&mut self, tag: Value) -> Value {
+        let d = self.b.ins().iadd_imm_s(tag, -(Tag::INTEGER.0 as i64));
+        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, d, 2)
+    }
+
+    pub(super) fn test(&mut self, pc: usize) -> bool {
+        let i = self.proto.code[pc];
+        let (r, copies) = if i.op() == Op::Test { (i.a(), false) } else { (i.b(), true) };
+        let value = copies.then(|| self.bits(r));
+        let tag = self.tag(r);
+        let ends = self.ends();
+        // goes to the jump if the value is as C asks
+        let wanted = i.c() != 0;
+        match tag {
+            Known::Tag(t) => self.decided(t.0 >= Tag::TRUE.0, wanted, &ends),
+            Known::Value(t) => {
+                let c = self.b.ins().icmp_imm_u(
+                    IntCC::UnsignedGreaterThanOrEqual,
+                    t,
+                    Tag::TRUE.0 as i64,
+                );
+                self.decide(c, wanted, &ends);
+            }
+        }
+        if let Some(bits) = value {
+            // the copy is made on the way to the jump only
+            let known = self.regs.clone();
+            self.b.switch_to_block(ends.jump);
+            self.set(i.a(), bits, tag);
+            self.go(pc + 1, jump_target(self.proto, pc + 1));
+            self.regs = known;
+            self.b.switch_to_block(ends.skip);
+            return self.past_jump(pc);
+        }
+        self.finish_test(pc, &ends)
+    }
+
+    pub(super) fn for_prep(&mut self, pc: usize) -> bool {
+        let i = self.proto.code[pc];
+        let a = i.a();
+        let tags = [self.tag(a), self.tag(a + 1), self.tag(a + 2)];
+        let (init, limit, step) = (self.bits(a), self.bits(a + 1), self.bits(a + 2));
+        let slow = self.cold_block();
+        let (run, skip) = (self.b.create_block(), self.b.create_block());
+        if self.require(&tags, Tag::INTEGER, slow) {
+            let one = self.b.ins().icmp_imm_s(IntCC::Equal, step, 1);
+            let (fast, go) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(one, fast, &[], slow, &[]);
+            self.b.switch_to_block(fast);
+            let none = self.b.ins().icmp(IntCC::SignedGreaterThan, init, limit);
+            self.b.ins().brif(none, skip, &[], go, &[]);
+            self.b.switch_to_block(go);
+            let count = self.b.ins().isub(limit, init);
+            self.store_home(a + 1, count, Known::Tag(Tag::INTEGER));
+            self.store_home(a + 3, init, Known::Tag(Tag::INTEGER));
+            self.b.ins().jump(run, &[]);
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        let base = self.load_base();
+        let at = self.b.ins().load(I32, MEM, base, -16);
+        let runs = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 1);
+        self.b.ins().brif(runs, run, &[], skip, &[]);
+        self.b.switch_to_block(skip);
+        for r in a..a + 4 {
+            self.regs.forget(r);
+        }
+        self.go(pc, pc + 2 + i.bx());
+        self.b.switch_to_block(run);
+        true
+    }
+
+    pub(super) fn for_loop(&mut self, pc: usize) -> bool {
+        let i = self.proto.code[pc];
+        let a = i.a();
+        let tag = self.tag(a);
+        let index = self.bits(a);
+        let target = pc + 1 - i.bx();
+        let end = self.b.create_block();
+        let float = self.b.create_block();
+        let integers = self.require(&[tag], Tag::INTEGER, float);
+        if integers {
+            let (left, step) = (self.bits(a + 1), self.bits(a + 2));
+            let on = self.b.create_block();
+            self.b.ins().brif(left, on, &[], end, &[]);
+            self.b.switch_to_block(on);
+            let next = self.b.ins().iadd(index, step);
+            let left = self.b.ins().iadd_imm_s(left, -1);
+            let base = self.load_base();
+            self.b.ins().store(MEM, left, base, (a + 1) as i32 * 16);
+            self.b.ins().store(MEM, next, base, a as i32 * 16);
+            self.b.ins().store(MEM, next, base, (a + 3) as i32 * 16);
+            let int = self.int(Tag::INTEGER.0.into());
+            self.b.ins().istore8(MEM, int, base, (a + 3) as i32 * 16 + 8);
+            self.regs.forget_all();
+            self.go(pc, target);
+        } else {
+            self.b.ins().jump(float, &[]);
+        }
+        self.b.switch_to_block(float);
+        self.regs.forget_all();
+        let base = self.load_base();
+        let load = |t: &mut Self, r: usize| t.b.ins().load(F64, MEM, base, r as i32 * 16);
+        let (index, limit, step) = (load(self, a), load(self, a + 1), load(self, a + 2));
+        let next = self.b.ins().fadd(index, step);
+        let zero = self.b.ins().f64const(0.0);
+        let up = self.b.ins().fcmp(FloatCC::GreaterThan, step, zero);
+        let below = self.b.ins().fcmp(FloatCC::LessThanOrEqual, next, limit);
+        let above = self.b.ins().fcmp(FloatCC::LessThanOrEqual, limit, next);
+        let runs = self.b.ins().select(up, below, above);
+        let on = self.b.create_block();
+        self.b.ins().brif(runs, on, &[], end, &[]);
+        self.b.switch_to_block(on);
+        self.b.ins().store(MEM, next, base, a as i32 * 16);
+        self.b.ins().store(MEM, next, base, (a + 3) as i32 * 16);
+        let tag = self.int(Tag::FLOAT.0.into());
+        self.b.ins().istore8(MEM, tag, base, (a + 3) as i32 * 16 + 8);
+        self.go(pc, target);
+        self.b.switch_to_block(end);
+        true
+    }
+
+    pub(super) fn for_call(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let ra = self.address(i.a());
+        let wanted = self.int(i.c() as i64);
+        let inst = self.runtime(self.calls.for_next as usize, &[ra, wanted], &[I64]);
+        let inline = self.b.inst_results(inst)[0];
+        let (slow, on) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(inline, on, &[], slow, &[]);
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
+        self.regs.forget_all();
+    }
+
+    pub(super) fn for_each(&mut self, pc: usize) -> bool {
+        let i = self.proto.code[pc];
+        let a = i.a();
+        let (bits, tag) = self.any(a + 4);
+        let tag = self.tag_value(tag);
+        let (on, end) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(tag, on, &[], end, &[]);
+        self.b.switch_to_block(on);
+        let base = self.load_base();
+        let control = self.b.ins().uload8(I64, MEM, base, (a + 2) as i32 * 16 + 8);
+        let (copy, round) = (self.b.create_block(), self.b.create_block());
+        let inlined = self.b.ins().icmp_imm_u(IntCC::Equal, control, Tag::ITER.0 as i64);
+        self.b.ins().brif(inlined, round, &[], copy, &[]);
+        self.b.switch_to_block(copy);
+        self.b.ins().store(MEM, bits, base, (a + 2) as i32 * 16);
+        self.b.ins().istore8(MEM, tag, base, (a + 2) as i32 * 16 + 8);
+        self.b.ins().jump(round, &[]);
+        self.b.switch_to_block(round);
+        self.regs.forget_all();
+        self.go(pc, pc + 1 - i.bx());
+        self.b.switch_to_block(end);
+        true
+    }
+}

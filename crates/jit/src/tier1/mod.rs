@@ -1,0 +1,492 @@
+//! Tier 1: each instruction to Cranelift IR.
+//!
+//! Values of registers are remembered within extended blocks and always written to their home slots at once, so the
+//! frame is whole at every call. A cold block that calls the runtime for an instruction finds all in place and leaves the result in place.
+
+mod arith;
+mod calls;
+mod control;
+mod regs;
+mod tables;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I32, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block, BlockArg, Function, Inst, InstBuilder, MemFlagsData, SigRef, Signature, Type,
+    Value,
+};
+use cranelift_codegen::isa::{CallConv, TargetIsa};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use perilune_bytecode::{Constant, Op, Proto};
+use perilune_runtime::layout;
+use perilune_runtime::tier::{RuntimeCalls, status};
+use perilune_runtime::value::Tag;
+
+use crate::compile::Input;
+use crate::flow::Flow;
+use crate::snapshot::Snapshot;
+use regs::{Known, Regs};
+
+/// A translation under way.
+pub(crate) struct Translator<'a> {
+    b: FunctionBuilder<'a>,
+    proto: &'a Proto,
+    snapshot: &'a Snapshot,
+    calls: &'a RuntimeCalls,
+    id: u32,
+    flow: Flow,
+    blocks: Vec<Option<Block>>,
+    /// What is known where a block with one predecessor begins.
+    known_at: Vec<Option<Regs>>,
+    regs: Regs,
+    /// Address of `R[0]`.
+    base: Variable,
+    closure: Value,
+    instance: Value,
+    /// Leaves the frame with a status and what the runtime left.
+    exit: Block,
+    entry_sig: SigRef,
+    /// Signatures of the runtime's functions, by kinds of arguments and results.
+    sigs: Vec<(Vec<Type>, Vec<Type>, SigRef)>,
+}
+
+/// Flags of all accesses: aligned, and they do not trap.
+const MEM: MemFlagsData = MemFlagsData::trusted();
+
+/// The signature of entries.
+fn entry_signature() -> Signature {
+    let mut sig = Signature::new(CallConv::Tail);
+    sig.params.extend([AbiParam::new(I64); 3]);
+    sig.returns.extend([AbiParam::new(I64); 4]);
+    sig
+}
+
+/// Fills `func` with the translation.
+pub(crate) fn translate(
+    func: &mut Function,
+    context: &mut FunctionBuilderContext,
+    isa: &dyn TargetIsa,
+    input: &Input<'_>,
+) {
+    func.signature = entry_signature();
+    let mut b = FunctionBuilder::new(func, context);
+    let start = b.create_block();
+    b.append_block_params_for_function_params(start);
+    b.switch_to_block(start);
+    let params = b.block_params(start).to_vec();
+    let base = b.declare_var(I64);
+    b.def_var(base, params[1]);
+    let instance = b.ins().load(I64, MEM, params[0], layout::closure::INSTANCE as i32);
+    let exit = b.create_block();
+    b.append_block_param(exit, I64);
+    b.set_cold_block(exit);
+    let entry_sig = b.import_signature(entry_signature());
+    let entry = input.entry.unwrap_or(0);
+    let flow = Flow::new(input.proto, entry);
+    let n = input.proto.code.len();
+    let mut t = Translator {
+        b,
+        proto: input.proto,
+        snapshot: input.snapshot,
+        calls: input.calls,
+        id: input.id,
+        blocks: vec![None; n],
+        known_at: vec![None; n],
+        regs: Regs::new(&flow.captured),
+        flow,
+        base,
+        closure: params[0],
+        instance,
+        exit,
+        entry_sig,
+        sigs: Vec::new(),
+    };
+    if input.entry.is_none() {
+        t.prologue(params[2]);
+    }
+    let first = t.block(entry);
+    t.b.ins().jump(first, &[]);
+    t.body();
+    t.exit_block();
+    t.b.seal_all_blocks();
+    t.b.finalize(isa.frontend_config());
+}
+
+impl Translator<'_> {
+    /// All instructions that can be reached, in order.
+    fn body(&mut self) {
+        // whether the current block still goes on
+        let mut open = false;
+        let mut pc = 0;
+        while pc < self.proto.code.len() {
+            if !self.flow.reached[pc] {
+                pc += 1;
+                continue;
+            }
+            if self.flow.leader[pc] {
+                let block = self.block(pc);
+                if open {
+                    self.b.ins().jump(block, &[]);
+                }
+                self.b.switch_to_block(block);
+                let known = self.known_at[pc].take().filter(|_| self.flow.preds[pc] == 1);
+                match known {
+                    Some(known) => self.regs = known,
+                    None => self.regs.forget_all(),
+                }
+            }
+            open = self.instruction(pc);
+            pc += match self.proto.code[pc].op() {
+                Op::LoadKX | Op::SetList => 2,
+                _ => 1,
+            };
+        }
+    }
+
+    /// Translates one instruction; whether control goes on behind it.
+    fn instruction(&mut self, pc: usize) -> bool {
+        let i = self.proto.code[pc];
+        match i.op() {
+            Op::Move => {
+                let (bits, tag) = self.any(i.b());
+                self.set(i.a(), bits, tag);
+            }
+            Op::LoadI => {
+                let v = self.int(i.sbx());
+                self.set(i.a(), v, Known::Tag(Tag::INTEGER));
+            }
+            Op::LoadF => {
+                let v = self.b.ins().f64const(i.sbx() as f64);
+                self.set_float(i.a(), v);
+            }
+            Op::LoadK => self.load_constant(i.a(), i.bx()),
+            Op::LoadKX => {
+                let n = self.proto.code[pc + 1].ax_value();
+                self.load_constant(i.a(), n);
+            }
+            Op::LoadFalse => {
+                let zero = self.int(0);
+                self.set(i.a(), zero, Known::Tag(Tag::FALSE));
+            }
+            Op::LFalseSkip => {
+                let zero = self.int(0);
+                self.set(i.a(), zero, Known::Tag(Tag::FALSE));
+                self.go(pc, pc + 2);
+                return false;
+            }
+            Op::LoadTrue => {
+                let zero = self.int(0);
+                self.set(i.a(), zero, Known::Tag(Tag::TRUE));
+            }
+            Op::LoadNil => {
+                let zero = self.int(0);
+                for r in i.a()..=i.a() + i.b() {
+                    self.set(r, zero, Known::Tag(Tag::NIL));
+                }
+            }
+            Op::GetUpval | Op::SetUpval => self.upvalue_access(i),
+            Op::GetTabUp => self.get_global(pc),
+            Op::SetTabUp | Op::SetTabUpK => self.set_global(pc),
+            Op::GetTable | Op::GetI => self.get_table(pc),
+            Op::GetField | Op::SelfK => self.get_field(pc),
+            Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK => self.set_table(pc),
+            Op::SetField | Op::SetFieldK => self.set_field(pc),
+            Op::NewTable => self.new_table(pc),
+            Op::SelfR => {
+                self.generic(pc);
+                self.regs.forget(i.a());
+                self.regs.forget(i.a() + 2);
+            }
+            Op::SetList => {
+                self.generic(pc);
+            }
+            Op::AddI
+            | Op::SubI
+            | Op::AddK
+            | Op::SubK
+            | Op::MulK
+            | Op::ModK
+            | Op::PowK
+            | Op::DivK
+            | Op::IDivK
+            | Op::BAndK
+            | Op::BOrK
+            | Op::BXorK
+            | Op::KAdd
+            | Op::KSub
+            | Op::KMul
+            | Op::KDiv
+            | Op::ShrI
+            | Op::ShlI
+            | Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Mod
+            | Op::Pow
+            | Op::Div
+            | Op::IDiv
+            | Op::BAnd
+            | Op::BOr
+            | Op::BXor
+            | Op::Shl
+            | Op::Shr
+            | Op::Unm
+            | Op::BNot => self.arithmetic(pc),
+            Op::Not => {
+                let tag = self.tag(i.b());
+                let zero = self.int(0);
+                match tag {
+                    Known::Tag(k) => {
+                        let not = if k.0 < Tag::TRUE.0 { Tag::TRUE } else { Tag::FALSE };
+                        self.set(i.a(), zero, Known::Tag(not));
+                    }
+                    Known::Value(t) => {
+                        let falsy =
+                            self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, t, Tag::TRUE.0 as i64);
+                        let (yes, no) =
+                            (self.int(Tag::TRUE.0.into()), self.int(Tag::FALSE.0.into()));
+                        let tag = self.b.ins().select(falsy, yes, no);
+                        self.set(i.a(), zero, Known::Value(tag));
+                    }
+                }
+            }
+            Op::Len => self.length(pc),
+            Op::Concat => {
+                self.generic(pc);
+                for r in i.a()..i.a() + i.b() {
+                    self.regs.forget(r);
+                }
+                let top = self.frame_end();
+                self.poll(pc + 1, top);
+            }
+            Op::Close => self.close(pc),
+            Op::Tbc => {
+                self.generic(pc);
+            }
+            Op::Jmp => {
+                self.go(pc, crate::flow::jump_target(self.proto, pc));
+                return false;
+            }
+            Op::Eq | Op::EqK | Op::EqI => return self.equality(pc),
+            Op::Lt | Op::Le | Op::LtI | Op::LeI | Op::GtI | Op::GeI => return self.order(pc),
+            Op::Test | Op::TestSet => return self.test(pc),
+            Op::Call => self.call(pc),
+            Op::CallMeta => {
+                self.generic(pc);
+                self.regs.forget_all();
+                let top = self.top_after_call(i.c());
+                self.poll(pc + 1, top);
+            }
+            Op::TailCall => self.tail_call(pc),
+            Op::Return | Op::Return0 | Op::Return1 => {
+                self.leave(pc);
+                return false;
+            }
+            Op::ForPrep => return self.for_prep(pc),
+            Op::ForLoop => return self.for_loop(pc),
+            Op::TForPrep => {
+                self.generic(pc);
+                self.regs.forget_all();
+                self.go(pc, pc + 1 + i.bx());
+                return false;
+            }
+            Op::TForCall => self.for_call(pc),
+            Op::TForLoop => return self.for_each(pc),
+            Op::Closure => self.make_closure(pc),
+            Op::VarArg => {
+                self.generic(pc);
+                self.regs.forget_all();
+            }
+            Op::VarArgPrep | Op::ExtraArg => {}
+        }
+        true
+    }
+
+    /// The block of the instruction at `pc`.
+    fn block(&mut self, pc: usize) -> Block {
+        match self.blocks[pc] {
+            Some(b) => b,
+            None => *self.blocks[pc].insert(self.b.create_block()),
+        }
+    }
+
+    fn cold_block(&mut self) -> Block {
+        let block = self.b.create_block();
+        self.b.set_cold_block(block);
+        block
+    }
+
+    fn int(&mut self, v: i64) -> Value {
+        self.b.ins().iconst(I64, v)
+    }
+
+    fn state(&mut self) -> Value {
+        self.b.ins().get_pinned_reg(I64)
+    }
+
+    fn load_base(&mut self) -> Value {
+        self.b.use_var(self.base)
+    }
+
+    /// Address of register `r`.
+    fn address(&mut self, r: usize) -> Value {
+        let base = self.load_base();
+        self.b.ins().iadd_imm_s(base, r as i64 * 16)
+    }
+
+    fn frame_end(&mut self) -> Value {
+        self.address(self.proto.max_stack.into())
+    }
+
+    /// Stores frame word and base, before a call that may look at the frame.
+    fn save_frame(&mut self, pc: usize) {
+        let word = self.int(((self.id as u64) << 32 | pc as u64) as i64);
+        let base = self.load_base();
+        self.b.ins().store(MEM, word, base, -16);
+        let st = self.state();
+        self.b.ins().store(MEM, base, st, layout::state::BASE as i32);
+    }
+
+    /// Calls a function of the runtime.
+    fn runtime(&mut self, address: usize, args: &[Value], results: &[Type]) -> Inst {
+        let kinds: Vec<Type> = args.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
+        let found = self.sigs.iter().find(|(a, r, _)| *a == kinds && r == results);
+        let sig = match found {
+            Some(&(_, _, sig)) => sig,
+            None => {
+                let mut s = Signature::new(CallConv::SystemV);
+                s.params.extend(kinds.iter().map(|&t| AbiParam::new(t)));
+                s.returns.extend(results.iter().map(|&t| AbiParam::new(t)));
+                let sig = self.b.import_signature(s);
+                self.sigs.push((kinds, results.to_vec(), sig));
+                sig
+            }
+        };
+        let callee = self.int(address as i64);
+        self.b.ins().call_indirect(sig, callee, args)
+    }
+
+    /// Calls a function of the runtime that returns a status, with the frame stored at `pc`; leaves the frame if it has to be left.
+    fn runtime_step(&mut self, address: usize, pc: usize, args: &[Value]) -> Value {
+        self.save_frame(pc);
+        let inst = self.runtime(address, args, &[I64]);
+        let status = self.b.inst_results(inst)[0];
+        self.check(status);
+        let st = self.state();
+        let base = self.b.ins().load(I64, MEM, st, layout::state::BASE as i32);
+        self.b.def_var(self.base, base);
+        status
+    }
+
+    /// Leaves the frame unless the status is good.
+    fn check(&mut self, status: Value) {
+        let low = self.b.ins().ireduce(I32, status);
+        let on = self.b.create_block();
+        self.b.ins().brif(low, self.exit, &[BlockArg::from(status)], on, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    fn exit_block(&mut self) {
+        self.b.switch_to_block(self.exit);
+        let status = self.b.block_params(self.exit)[0];
+        let st = self.state();
+        let bits = self.b.ins().load(I64, MEM, st, layout::state::RETURNED_BITS as i32);
+        let tag = self.b.ins().load(I64, MEM, st, layout::state::RETURNED_TAG as i32);
+        let base = self.b.ins().load(I64, MEM, st, layout::state::BASE as i32);
+        let status = self.b.ins().band_imm_s(status, !(status::FINISHED as i64));
+        self.b.ins().return_(&[status, bits, tag, base]);
+    }
+
+    /// Runs the instruction at `pc` in the runtime.
+    fn generic(&mut self, pc: usize) {
+        let st = self.state();
+        self.runtime_step(self.calls.one as usize, pc + 1, &[st]);
+    }
+
+    /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the result in register `r` as a value of type `ty`, and its tag.
+    fn generic_result(&mut self, pc: usize, r: usize, ty: Type, to: Block) {
+        self.generic(pc);
+        let (bits, tag) = self.load_home(r, ty);
+        self.b.ins().jump(to, &[BlockArg::from(bits), BlockArg::from(tag)]);
+    }
+
+    fn load_home(&mut self, r: usize, ty: Type) -> (Value, Value) {
+        let base = self.load_base();
+        let bits = self.b.ins().load(ty, MEM, base, r as i32 * 16);
+        let tag = self.b.ins().uload8(I64, MEM, base, r as i32 * 16 + 8);
+        (bits, tag)
+    }
+
+    /// A block that gets a value and its tag.
+    fn value_block(&mut self, ty: Type) -> Block {
+        let block = self.b.create_block();
+        self.b.append_block_param(block, ty);
+        self.b.append_block_param(block, I64);
+        block
+    }
+
+    /// Goes on in a block of [`Translator::value_block`], whose value is in register `r` already.
+    fn take_value(&mut self, block: Block, r: usize) {
+        self.b.switch_to_block(block);
+        let params = self.b.block_params(block);
+        let (v, tag) = (params[0], params[1]);
+        if self.b.func.dfg.value_type(v) == F64 {
+            self.regs.note_float(r, v, Known::Value(tag));
+        } else {
+            self.regs.note(r, v, Known::Value(tag));
+        }
+    }
+
+    /// Does what the poll word asks for; the frame goes on at `pc`.
+    fn poll(&mut self, pc: usize, top: Value) {
+        let st = self.state();
+        let word = self.b.ins().load(I32, MEM, st, layout::state::POLL as i32);
+        let (cold, on) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(word, cold, &[], on, &[]);
+        self.b.switch_to_block(cold);
+        let st = self.state();
+        self.runtime_step(self.calls.poll as usize, pc, &[st, top]);
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    /// Ends the block: goes from the instruction at `pc` to `target`, by way of a poll if that is backwards.
+    fn go(&mut self, pc: usize, target: usize) {
+        if target <= pc {
+            let top = self.frame_end();
+            self.poll(target, top);
+        } else if self.flow.preds[target] == 1 {
+            self.known_at[target] = Some(self.regs.clone());
+        }
+        let block = self.block(target);
+        self.b.ins().jump(block, &[]);
+    }
+
+    fn load_constant(&mut self, r: usize, n: usize) {
+        match &self.proto.constants[n] {
+            Constant::Float(f) => {
+                let v = self.b.ins().f64const(*f);
+                self.set_float(r, v);
+            }
+            _ => {
+                let (bits, tag) = self.constant(n);
+                self.set(r, bits, Known::Tag(tag));
+            }
+        }
+    }
+
+    /// A constant as payload and tag.
+    fn constant(&mut self, n: usize) -> (Value, Tag) {
+        match &self.proto.constants[n] {
+            Constant::Nil => (self.int(0), Tag::NIL),
+            Constant::Bool(b) => (self.int(0), if *b { Tag::TRUE } else { Tag::FALSE }),
+            Constant::Integer(i) => (self.int(*i), Tag::INTEGER),
+            Constant::Float(f) => (self.int(f.to_bits() as i64), Tag::FLOAT),
+            Constant::Str(_) => {
+                let k =
+                    self.b.ins().load(I64, MEM, self.instance, layout::instance::CONSTANTS as i32);
+                (self.b.ins().load(I64, MEM, k, n as i32 * 16), Tag::STRING)
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What is known of registers, and reading and writing them.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+use perilune_runtime::value::Tag;
+
+use super::{MEM, Translator};
+
+/// A tag.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    /// It is this one.
+    Tag(Tag),
+    /// It is in a register of the machine.
+    Value(Value),
+}
+
+#[derive(Clone, Copy, Default)]
+struct Reg {
+    bits: Option<Value>,
+    float: Option<Value>,
+    tag: Option<Known>,
+}
+
+/// What is known of each register. Everything is in the home slots too.
+#[derive(Clone)]
+pub(super) struct Regs {
+    regs: Vec<Reg>,
+    captured: Box<[bool; 256]>,
+}
+
+impl Regs {
+    pub(super) fn new(captured: &[bool; 256]) -> Regs {
+        Regs { regs: vec![Reg::default(); 256], captured: Box::new(*captured) }
+    }
+
+    pub(super) fn forget(&mut self, r: usize) {
+        self.regs[r] = Reg::default();
+    }
+
+    pub(super) fn forget_all(&mut self) {
+        self.regs.fill(Reg::default());
+    }
+
+    /// The home slot of `r` holds this.
+    pub(super) fn note(&mut self, r: usize, bits: Value, tag: Known) {
+        self.put(r, Reg { bits: Some(bits), float: None, tag: Some(tag) });
+    }
+
+    pub(super) fn note_float(&mut self, r: usize, float: Value, tag: Known) {
+        self.put(r, Reg { bits: None, float: Some(float), tag: Some(tag) });
+    }
+
+    fn put(&mut self, r: usize, reg: Reg) {
+        if !self.captured[r] {
+            self.regs[r] = reg;
+        }
+    }
+
+    fn has_tag(&self, r: usize, tag: Tag) -> bool {
+        matches!(self.regs[r].tag, Some(Known::Tag(t)) if t == tag)
+    }
+}
+
+impl Translator<'_> {
+    /// The tag of register `r`.
+    pub(super) fn tag(&mut self, r: usize) -> Known {
+        if let Some(t) = self.regs.regs[r].tag {
+            return t;
+        }
+        let base = self.load_base();
+        let tag = Known::Value(self.b.ins().uload8(I64, MEM, base, r as i32 * 16 + 8));
+        if !self.regs.captured[r] {
+            self.regs.regs[r].tag = Some(tag);
+        }
+        tag
+    }
+
+    /// A tag as a value.
+    pub(super) fn tag_value(&mut self, tag: Known) -> Value {
+        match tag {
+            Known::Tag(t) => self.int(t.0.into()),
+            Known::Value(v) => v,
+        }
+    }
+
+    /// Is it this tag? `Err` says what is known already.
+    pub(super) fn tag_is(&mut self, tag: Known, wanted: Tag) -> Result<Value, bool> {
+        match tag {
+            Known::Tag(t) => Err(t == wanted),
+            Known::Value(v) => Ok(self.b.ins().icmp_imm_u(IntCC::Equal, v, wanted.0 as i64)),
+        }
+    }
+
+    /// The payload of register `r`.
+    pub(super) fn bits(&mut self, r: usize) -> Value {
+        let reg = self.regs.regs[r];
+        if let Some(v) = reg.bits {
+            return v;
+        }
+        let v = match reg.float {
+            Some(f) => self.b.ins().bitcast(I64, MemFlagsData::new(), f),
+            None => {
+                let base = self.load_base();
+                self.b.ins().load(I64, MEM, base, r as i32 * 16)
+            }
+        };
+        if !self.regs.captured[r] {
+            self.regs.regs[r].bits = Some(v);
+        }
+        v
+    }
+
+    /// The payload of register `r` as a float.
+    pub(super) fn float(&mut self, r: usize) -> Value {
+        let reg = self.regs.regs[r];
+        if let Some(v) = reg.float {
+            return v;
+        }
+        let v = match reg.bits {
+            Some(b) => self.b.ins().bitcast(F64, MemFlagsData::new(), b),
+            None => {
+                let base = self.load_base();
+                self.b.ins().load(F64, MEM, base, r as i32 * 16)
+            }
+        };
+        if !self.regs.captured[r] {
+            self.regs.regs[r].float = Some(v);
+        }
+        v
+    }
+
+    /// Payload and tag of register `r`.
+    pub(super) fn any(&mut self, r: usize) -> (Value, Known) {
+        let tag = self.tag(r);
+        (self.bits(r), tag)
+    }
+
+    /// Writes register `r`.
+    pub(super) fn set(&mut self, r: usize, bits: Value, tag: Known) {
+        self.store_home(r, bits, tag);
+        self.regs.note(r, bits, tag);
+    }
+
+    /// Writes a float to register `r`.
+    pub(super) fn set_float(&mut self, r: usize, v: Value) {
+        self.store_home(r, v, Known::Tag(Tag::FLOAT));
+        self.regs.note_float(r, v, Known::Tag(Tag::FLOAT));
+    }
+
+    /// Writes the home slot of `r`, leaving what is known of it to the caller.
+    pub(super) fn store_home(&mut self, r: usize, bits: Value, tag: Known) {
+        let base = self.load_base();
+        self.b.ins().store(MEM, bits, base, r as i32 * 16);
+        match tag {
+            Known::Tag(t) => {
+                if !self.regs.has_tag(r, t) {
+                    let v = self.int(t.0.into());
+                    self.b.ins().istore8(MEM, v, base, r as i32 * 16 + 8);
+                }
+            }
+            Known::Value(v) => {
+                self.b.ins().istore8(MEM, v, base, r as i32 * 16 + 8);
+            }
+        }
+    }
+}

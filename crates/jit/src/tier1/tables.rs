@@ -1,0 +1,531 @@
+//! Upvalues, globals, fields and elements.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use perilune_bytecode::{Instr, Op};
+use perilune_runtime::header::GcHeader;
+use perilune_runtime::instance::FieldCache;
+use perilune_runtime::layout::{self, closure, field_cache, instance, table};
+use perilune_runtime::string::LuaString;
+use perilune_runtime::table::ArrayKind;
+use perilune_runtime::tier::MISS;
+use perilune_runtime::value::Tag;
+
+use super::regs::Known;
+use super::{MEM, Translator};
+
+/// Feedback bits of accesses with computed keys.
+mod access {
+    pub(super) const ARRAY: u32 = 1;
+    pub(super) const STRING: u32 = 2;
+}
+
+impl Translator<'_> {
+    fn upvalue(&mut self, n: usize) -> Value {
+        self.b.ins().load(I64, MEM, self.closure, (closure::UPVALUES + 8 * n) as i32)
+    }
+
+    pub(super) fn upvalue_access(&mut self, i: Instr) {
+        let up = self.upvalue(i.b());
+        let place = self.b.ins().load(I64, MEM, up, closure::PLACE as i32);
+        if i.op() == Op::GetUpval {
+            let (bits, tag) = self.load_value(place, 0);
+            self.set(i.a(), bits, Known::Value(tag));
+        } else {
+            let (bits, tag) = self.any(i.a());
+            let t = self.tag_value(tag);
+            self.b.ins().store(MEM, bits, place, 0);
+            self.b.ins().istore8(MEM, t, place, 8);
+            self.barrier(up, tag);
+        }
+    }
+
+    /// The write barrier of `owner`, into which a value with this tag was stored.
+    fn barrier(&mut self, owner: Value, tag: Known) {
+        let on = self.b.create_block();
+        match tag {
+            Known::Tag(t) if !t.is_collectable() => {
+                self.b.ins().jump(on, &[]);
+                self.b.switch_to_block(on);
+                return;
+            }
+            Known::Tag(_) => {}
+            Known::Value(t) => {
+                let check = self.b.create_block();
+                let c = self.b.ins().band_imm_u(t, Tag::COLLECTABLE as i64);
+                self.b.ins().brif(c, check, &[], on, &[]);
+                self.b.switch_to_block(check);
+            }
+        }
+        let cold = self.cold_block();
+        let flags = self.b.ins().uload8(I64, MEM, owner, layout::header::FLAGS as i32);
+        let unlogged = self.b.ins().band_imm_u(flags, GcHeader::UNLOGGED as i64);
+        self.b.ins().brif(unlogged, cold, &[], on, &[]);
+        self.b.switch_to_block(cold);
+        let st = self.state();
+        self.runtime(self.calls.barrier as usize, &[st, owner], &[]);
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    /// Branches to `slow` unless the condition holds.
+    fn guard(&mut self, condition: Value, slow: Block) {
+        let on = self.b.create_block();
+        self.b.ins().brif(condition, on, &[], slow, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    /// Guards that the environment of the global access at `pc` is that of its cache; returns the cell.
+    fn global_cell(&mut self, pc: usize, upvalue: usize, slow: Block) -> Value {
+        let up = self.upvalue(upvalue);
+        let place = self.b.ins().load(I64, MEM, up, closure::PLACE as i32);
+        let (env, tag) = self.load_value(place, 0);
+        let is_table = self.b.ins().icmp_imm_u(IntCC::Equal, tag, Tag::TABLE.0 as i64);
+        self.guard(is_table, slow);
+        let caches = self.b.ins().load(I64, MEM, self.instance, instance::GLOBALS as i32);
+        let at = self.snapshot.cells[pc] as i32 * 16;
+        let cached = self.b.ins().load(I64, MEM, caches, at + layout::global_cache::ENV as i32);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, env);
+        self.guard(same, slow);
+        self.b.ins().load(I64, MEM, caches, at + layout::global_cache::CELL as i32)
+    }
+
+    pub(super) fn get_global(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let slow = self.cold_block();
+        let done = self.value_block(I64);
+        let cell = self.global_cell(pc, i.b(), slow);
+        let (bits, tag) = self.load_value(cell, layout::cell::VALUE as i32);
+        self.guard(tag, slow);
+        self.store_home(i.a(), bits, Known::Value(tag));
+        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.b.switch_to_block(slow);
+        self.generic_result(pc, i.a(), I64, done);
+        self.take_value(done, i.a());
+    }
+
+    /// The value that a store at `pc` stores: a register or a constant.
+    fn stored(&mut self, i: Instr) -> (Value, Known) {
+        match i.op() {
+            Op::SetTabUpK | Op::SetTableK | Op::SetIK | Op::SetFieldK => {
+                let (bits, tag) = self.constant(i.c());
+                (bits, Known::Tag(tag))
+            }
+            _ => self.any(i.c()),
+        }
+    }
+
+    pub(super) fn set_global(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let slow = self.cold_block();
+        let done = self.b.create_block();
+        let (bits, tag) = self.stored(i);
+        let t = self.tag_value(tag);
+        let cell = self.global_cell(pc, i.a(), slow);
+        let at = layout::cell::VALUE as i32;
+        let old = self.b.ins().uload8(I64, MEM, cell, at + 8);
+        self.guard(old, slow);
+        self.guard(t, slow);
+        self.b.ins().store(MEM, bits, cell, at);
+        self.b.ins().istore8(MEM, t, cell, at + 8);
+        self.barrier(cell, tag);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// Address of the field cache of the instruction at `pc`.
+    fn field_cache(&mut self, pc: usize) -> Value {
+        let caches = self.b.ins().load(I64, MEM, self.instance, instance::FIELDS as i32);
+        let n = self.snapshot.cells[pc] as usize;
+        self.b.ins().iadd_imm_s(caches, (n * size_of::<FieldCache>()) as i64)
+    }
+
+    /// GETFIELD and SELF.
+    pub(super) fn get_field(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (object, object_tag) = self.any(i.b());
+        if i.op() == Op::SelfK {
+            self.set(i.a() + 2, object, object_tag);
+        }
+        let slow = self.cold_block();
+        let done = self.value_block(I64);
+        let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
+        if self.require(&[object_tag], Tag::TABLE, slow) {
+            let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
+            for &(id, slot) in &seen.own {
+                let (hit, other) = (self.b.create_block(), self.b.create_block());
+                let c = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
+                self.b.ins().brif(c, hit, &[], other, &[]);
+                self.b.switch_to_block(hit);
+                let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
+                self.found(i.a(), fields, slot as i32 * 16, slow, done);
+                self.b.switch_to_block(other);
+            }
+            if let Some(dictionary) = seen.chain {
+                let cache = self.field_cache(pc);
+                let other = self.b.create_block();
+                self.chain(i.a(), object, shape, cache, dictionary, other, slow, done);
+                self.b.switch_to_block(other);
+            }
+            if seen.more || seen.chain.is_some() {
+                let cache = self.field_cache(pc);
+                let st = self.state();
+                let inst =
+                    self.runtime(self.calls.field_more as usize, &[st, cache, object], &[I64, I64]);
+                let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+                self.answer(i.a(), bits, tag, slow, done);
+            } else {
+                self.b.ins().jump(slow, &[]);
+            }
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(slow);
+        self.generic_result(pc, i.a(), I64, done);
+        self.take_value(done, i.a());
+    }
+
+    /// Ends a lookup with the value at an address, unless it is nil.
+    fn found(&mut self, dst: usize, p: Value, offset: i32, slow: Block, done: Block) {
+        let (bits, tag) = self.load_value(p, offset);
+        self.guard(tag, slow);
+        self.store_home(dst, bits, Known::Value(tag));
+        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+    }
+
+    /// Ends a lookup with what the runtime answered.
+    fn answer(&mut self, dst: usize, bits: Value, tag: Value, slow: Block, done: Block) {
+        let known = self.b.ins().icmp_imm_u(IntCC::NotEqual, tag, MISS as i64);
+        self.guard(known, slow);
+        self.store_home(dst, bits, Known::Value(tag));
+        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+    }
+
+    /// A field found along the chain of metatables, by the first entry of the cache; another table goes to `other`.
+    #[allow(clippy::too_many_arguments)]
+    fn chain(
+        &mut self,
+        dst: usize,
+        object: Value,
+        shape: Value,
+        cache: Value,
+        dictionary: bool,
+        other: Block,
+        slow: Block,
+        done: Block,
+    ) {
+        let cached = self.b.ins().load(I32, MEM, cache, field_cache::CHAIN_SHAPE as i32);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, shape);
+        self.guard(same, other);
+        let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
+        let cached = self.b.ins().load(I64, MEM, cache, field_cache::META as i32);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
+        self.guard(same, other);
+        let st = self.state();
+        let epoch = self.b.ins().load(I32, MEM, st, layout::state::META_EPOCH as i32);
+        let cached = self.b.ins().load(I32, MEM, cache, field_cache::EPOCH as i32);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
+        self.guard(same, slow);
+        let holder = self.b.ins().load(I64, MEM, cache, field_cache::HOLDER as i32);
+        self.guard(holder, slow);
+        let kind = self.b.ins().load(I32, MEM, cache, field_cache::HOLDER_SHAPE as i32);
+        let cc = if dictionary { IntCC::Equal } else { IntCC::NotEqual };
+        let right = self.b.ins().icmp_imm_u(cc, kind, 0);
+        self.guard(right, slow);
+        let slot = self.b.ins().load(I32, MEM, cache, field_cache::SLOT as i32);
+        let slot = self.b.ins().uextend(I64, slot);
+        let (first, size) = if dictionary { (table::NODES, 24) } else { (table::FIELDS, 16) };
+        let first = self.b.ins().load(I64, MEM, holder, first as i32);
+        let offset = self.b.ins().imul_imm_s(slot, size);
+        let p = self.b.ins().iadd(first, offset);
+        self.found(dst, p, 0, slow, done);
+    }
+
+    pub(super) fn set_field(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (object, object_tag) = self.any(i.a());
+        let (bits, tag) = self.stored(i);
+        let t = self.tag_value(tag);
+        let slow = self.cold_block();
+        let done = self.b.create_block();
+        let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
+        if self.require(&[object_tag], Tag::TABLE, slow) {
+            let by_cache = self.b.create_block();
+            if !seen.own.is_empty() {
+                let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
+                for &(id, slot) in &seen.own {
+                    let (hit, other) = (self.b.create_block(), self.b.create_block());
+                    let c = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
+                    self.b.ins().brif(c, hit, &[], other, &[]);
+                    self.b.switch_to_block(hit);
+                    let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
+                    let at = slot as i32 * 16;
+                    let old = self.b.ins().uload8(I64, MEM, fields, at + 8);
+                    // a new value in the place of nil may be a metamethod's matter; nil may be the end of a watched field
+                    self.guard(old, by_cache);
+                    self.guard(t, by_cache);
+                    self.b.ins().store(MEM, bits, fields, at);
+                    self.b.ins().istore8(MEM, t, fields, at + 8);
+                    self.barrier(object, tag);
+                    self.b.ins().jump(done, &[]);
+                    self.b.switch_to_block(other);
+                }
+            }
+            self.b.ins().jump(by_cache, &[]);
+            self.b.switch_to_block(by_cache);
+            let cache = self.field_cache(pc);
+            let st = self.state();
+            let args = [st, cache, object, bits, t];
+            let inst = self.runtime(self.calls.set_field as usize, &args, &[I64]);
+            let hit = self.b.inst_results(inst)[0];
+            self.b.ins().brif(hit, done, &[], slow, &[]);
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// GETTABLE and GETI.
+    pub(super) fn get_table(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (object, object_tag) = self.any(i.b());
+        let (key, key_tag) = if i.op() == Op::GetI {
+            (self.int(i.c() as i64), Known::Tag(Tag::INTEGER))
+        } else {
+            self.any(i.c())
+        };
+        let mask = self.snapshot.cells[pc];
+        let mask = if mask == 0 { access::ARRAY } else { mask };
+        let slow = self.cold_block();
+        let done = self.value_block(I64);
+        if self.require(&[object_tag], Tag::TABLE, slow) {
+            let strings = self.b.create_block();
+            if mask & access::ARRAY != 0 && self.require(&[key_tag], Tag::INTEGER, strings) {
+                self.element(i.a(), object, key, slow, done);
+            } else {
+                self.b.ins().jump(strings, &[]);
+            }
+            self.b.switch_to_block(strings);
+            if mask & access::STRING != 0 && self.require(&[key_tag], Tag::STRING, slow) {
+                self.guard_short(key, slow);
+                let inst = self.runtime(self.calls.get_str as usize, &[object, key], &[I64, I64]);
+                let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+                self.answer(i.a(), bits, tag, slow, done);
+            } else {
+                self.b.ins().jump(slow, &[]);
+            }
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(slow);
+        self.generic_result(pc, i.a(), I64, done);
+        self.take_value(done, i.a());
+    }
+
+    fn guard_short(&mut self, string: Value, slow: Block) {
+        let class = self.b.ins().uload8(I64, MEM, string, layout::header::AUX as i32);
+        let short = self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64);
+        self.guard(short, slow);
+    }
+
+    /// Index of key `key` in the array of `object`; `outside` if it is not in there.
+    fn array_index(&mut self, object: Value, key: Value, outside: Block) -> Value {
+        let at = self.b.ins().iadd_imm_s(key, -1);
+        let len = self.b.ins().load(I32, MEM, object, table::ARRAY_LEN as i32);
+        let len = self.b.ins().uextend(I64, len);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
+        self.guard(inside, outside);
+        at
+    }
+
+    /// Addresses of payload and tag of element `at`; the tag's is good for arrays of any kind of value.
+    fn element_addresses(&mut self, object: Value, at: Value) -> (Value, Value) {
+        let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
+        let offset = self.b.ins().ishl_imm_u(at, 3);
+        let payload = self.b.ins().iadd(array, offset);
+        let cap = self.b.ins().load(I32, MEM, object, table::ARRAY_CAP as i32);
+        let cap = self.b.ins().uextend(I64, cap);
+        let tags = self.b.ins().ishl_imm_u(cap, 3);
+        let tags = self.b.ins().iadd(array, tags);
+        let tag = self.b.ins().iadd(tags, at);
+        (payload, tag)
+    }
+
+    fn element(&mut self, dst: usize, object: Value, key: Value, slow: Block, done: Block) {
+        let outside = self.b.create_block();
+        let at = self.array_index(object, key, outside);
+        let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
+        let (any, numbers) = (self.b.create_block(), self.b.create_block());
+        let (payload, tag_at) = self.element_addresses(object, at);
+        let is_any = self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64);
+        self.b.ins().brif(is_any, any, &[], numbers, &[]);
+
+        self.b.switch_to_block(numbers);
+        let bits = self.b.ins().load(I64, MEM, payload, 0);
+        let tag = self.b.ins().iadd_imm_s(kind, 2);
+        self.store_home(dst, bits, Known::Value(tag));
+        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+
+        self.b.switch_to_block(any);
+        let bits = self.b.ins().load(I64, MEM, payload, 0);
+        let tag = self.b.ins().uload8(I64, MEM, tag_at, 0);
+        self.guard(tag, slow);
+        self.store_home(dst, bits, Known::Value(tag));
+        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+
+        self.b.switch_to_block(outside);
+        let inst = self.runtime(self.calls.get_int as usize, &[object, key], &[I64, I64]);
+        let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+        self.answer(dst, bits, tag, slow, done);
+    }
+
+    /// SETTABLE and SETI.
+    pub(super) fn set_table(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (object, object_tag) = self.any(i.a());
+        let (key, key_tag) = if matches!(i.op(), Op::SetI | Op::SetIK) {
+            (self.int(i.b() as i64), Known::Tag(Tag::INTEGER))
+        } else {
+            self.any(i.b())
+        };
+        let (bits, tag) = self.stored(i);
+        let t = self.tag_value(tag);
+        let mask = self.snapshot.cells[pc];
+        let mask = if mask == 0 { access::ARRAY } else { mask };
+        let slow = self.cold_block();
+        let done = self.b.create_block();
+        if self.require(&[object_tag], Tag::TABLE, slow) {
+            let strings = self.b.create_block();
+            if mask & access::ARRAY != 0 && self.require(&[key_tag], Tag::INTEGER, strings) {
+                self.set_element(object, key, bits, tag, slow, done);
+            } else {
+                self.b.ins().jump(strings, &[]);
+            }
+            self.b.switch_to_block(strings);
+            if mask & access::STRING != 0 && self.require(&[key_tag], Tag::STRING, slow) {
+                let st = self.state();
+                let args = [st, object, key, bits, t];
+                let inst = self.runtime(self.calls.set_str as usize, &args, &[I64]);
+                let hit = self.b.inst_results(inst)[0];
+                self.b.ins().brif(hit, done, &[], slow, &[]);
+            } else {
+                self.b.ins().jump(slow, &[]);
+            }
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    fn set_element(
+        &mut self,
+        object: Value,
+        key: Value,
+        bits: Value,
+        tag: Known,
+        slow: Block,
+        done: Block,
+    ) {
+        let t = self.tag_value(tag);
+        let outside = self.b.create_block();
+        let at = self.array_index(object, key, outside);
+        let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
+        let (any, numbers) = (self.b.create_block(), self.b.create_block());
+        let (payload, tag_at) = self.element_addresses(object, at);
+        let is_any = self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64);
+        self.b.ins().brif(is_any, any, &[], numbers, &[]);
+
+        // all elements of an array of numbers are there
+        self.b.switch_to_block(numbers);
+        let element = self.b.ins().iadd_imm_s(kind, 2);
+        let same = self.b.ins().icmp(IntCC::Equal, element, t);
+        self.guard(same, outside);
+        self.b.ins().store(MEM, bits, payload, 0);
+        self.b.ins().jump(done, &[]);
+
+        self.b.switch_to_block(any);
+        let old = self.b.ins().uload8(I64, MEM, tag_at, 0);
+        self.guard(old, outside);
+        self.guard(t, outside);
+        self.b.ins().store(MEM, bits, payload, 0);
+        self.b.ins().istore8(MEM, t, tag_at, 0);
+        self.barrier(object, tag);
+        self.b.ins().jump(done, &[]);
+
+        self.b.switch_to_block(outside);
+        let st = self.state();
+        let inst = self.runtime(self.calls.set_int as usize, &[st, object, key, bits, t], &[I64]);
+        let hit = self.b.inst_results(inst)[0];
+        self.b.ins().brif(hit, done, &[], slow, &[]);
+    }
+
+    pub(super) fn length(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (object, tag) = self.any(i.b());
+        let slow = self.cold_block();
+        let done = self.value_block(I64);
+        let int = |t: &mut Self, v: Value| {
+            t.store_home(i.a(), v, Known::Tag(Tag::INTEGER));
+            let tag = t.int(Tag::INTEGER.0.into());
+            t.b.ins().jump(done, &[BlockArg::from(v), BlockArg::from(tag)]);
+        };
+        let other = self.b.create_block();
+        if self.require(&[tag], Tag::TABLE, other) {
+            let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
+            let on = self.b.create_block();
+            self.b.ins().brif(meta, slow, &[], on, &[]);
+            self.b.switch_to_block(on);
+            let len = self.b.ins().load(I32, MEM, object, table::ARRAY_LEN as i32);
+            let len = self.b.ins().uextend(I64, len);
+            int(self, len);
+        } else {
+            self.b.ins().jump(other, &[]);
+        }
+        self.b.switch_to_block(other);
+        if self.require(&[tag], Tag::STRING, slow) {
+            let len = self.b.ins().load(I32, MEM, object, layout::string::LEN as i32);
+            let len = self.b.ins().uextend(I64, len);
+            int(self, len);
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(slow);
+        self.generic_result(pc, i.a(), I64, done);
+        self.take_value(done, i.a());
+    }
+
+    pub(super) fn new_table(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let st = self.state();
+        let fields = self.b.ins().iconst(I32, i.b() as i64);
+        let array = self.b.ins().iconst(I32, i.c() as i64);
+        let inst = self.runtime(self.calls.new_table as usize, &[st, fields, array], &[I64]);
+        let t = self.b.inst_results(inst)[0];
+        self.set(i.a(), t, Known::Tag(Tag::TABLE));
+        let top = self.address(i.a() + 1);
+        self.poll(pc + 1, top);
+    }
+
+    pub(super) fn make_closure(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let st = self.state();
+        let n = self.int(i.bx() as i64);
+        let base = self.load_base();
+        let args = [st, self.instance, n, base];
+        let inst = self.runtime(self.calls.closure as usize, &args, &[I64]);
+        let c = self.b.inst_results(inst)[0];
+        self.set(i.a(), c, Known::Tag(Tag::FUNCTION));
+        let top = self.address(i.a() + 1);
+        self.poll(pc + 1, top);
+    }
+}
