@@ -39,6 +39,11 @@ impl Regs {
         self.regs[r] = Reg::default();
     }
 
+    /// Registers from `r` on are released: a collection clears their home slots.
+    pub(super) fn forget_from(&mut self, r: usize) {
+        self.regs[r..].fill(Reg::default());
+    }
+
     pub(super) fn forget_all(&mut self) {
         self.regs.fill(Reg::default());
     }

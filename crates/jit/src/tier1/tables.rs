@@ -512,6 +512,7 @@ impl Translator<'_> {
         let inst = self.runtime(self.calls.new_table as usize, &[st, fields, array], &[I64]);
         let t = self.b.inst_results(inst)[0];
         self.set(i.a(), t, Known::Tag(Tag::TABLE));
+        self.regs.forget_from(i.a() + 1);
         let top = self.address(i.a() + 1);
         self.poll(pc + 1, top);
     }
@@ -525,6 +526,7 @@ impl Translator<'_> {
         let inst = self.runtime(self.calls.closure as usize, &args, &[I64]);
         let c = self.b.inst_results(inst)[0];
         self.set(i.a(), c, Known::Tag(Tag::FUNCTION));
+        self.regs.forget_from(i.a() + 1);
         let top = self.address(i.a() + 1);
         self.poll(pc + 1, top);
     }
