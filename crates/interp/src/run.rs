@@ -1244,7 +1244,11 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 }
             }
             Op::TForPrep => {
-                step!(for_loop::prepare_generic(st, ra!()));
+                save_pc!();
+                // it calls nothing, and the stack stays where it is
+                if let Err(e) = for_loop::prepare_generic(st, ra!()) {
+                    return e;
+                }
                 ip = ip.add(i.bx());
             }
             Op::TForCall => {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{Context, ir};
 use cranelift_frontend::FunctionBuilderContext;
 use perilune_bytecode::Proto;
 use perilune_runtime::tier::RuntimeCalls;
@@ -82,11 +82,5 @@ impl Compiler {
             return Err(format!("relocations: {:?}", code.buffer.relocs()));
         }
         Ok(code.buffer.data().to_vec())
-    }
-
-    /// The IR of the last function, for dumps.
-    #[allow(dead_code)]
-    pub(crate) fn ir(&self) -> &ir::Function {
-        &self.context.func
     }
 }

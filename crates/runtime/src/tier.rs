@@ -11,13 +11,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicPtr;
 
-use perilune_bytecode::{Instr, Proto};
+use perilune_bytecode::Proto;
 
 use crate::closure::LuaClosure;
 use crate::instance::{FieldCache, Instance};
 use crate::state::State;
 use crate::table::Table;
-use crate::value::{Tag, Value};
+use crate::value::Value;
 
 /// What a call of machine code, or from it, ended with: the low half of the status word. The high half counts results.
 pub mod status {
@@ -66,14 +66,6 @@ impl From<Value> for Pair {
     #[inline(always)]
     fn from(v: Value) -> Pair {
         Pair { bits: v.bits(), tag: v.tag().0 as u64 }
-    }
-}
-
-impl Pair {
-    /// The value.
-    #[inline(always)]
-    pub fn value(self) -> Value {
-        Value::from_parts(self.bits, Tag(self.tag as u8))
     }
 }
 
@@ -154,6 +146,3 @@ pub trait Tier {
     /// The host leaves the state.
     fn leave(&mut self);
 }
-
-/// Code of instructions as compile jobs see it.
-pub type Code = [Instr];

@@ -156,10 +156,14 @@ unsafe extern "C" fn tail_call(
     let mut callee = callee;
     if is_polled(st) {
         let at = callee.offset_from(s.base);
+        // the call is still to be made, should the frame be left here
+        let word = Frame(s.base).word();
+        Frame(s.base).set_word(word.at(word.pc() - 1));
         let r = poll_word(st, callee.add(2 + nargs));
         if r != status::OK {
             return r;
         }
+        Frame(s.base).set_word(word);
         callee = s.base.offset(at);
     }
     if close {

@@ -16,10 +16,10 @@ pub(crate) use native_stack::{find_limit, has_room};
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::thread::Thread;
 
-/// The coroutine whose top frame is at `base` has yielded: no native code waits for its frames any more, the interpreter goes on with them.
+/// The coroutine `th` has yielded or died: no native code waits for its frames any more, and the interpreter goes on with them if anybody does.
 ///
 /// # Safety
-/// `base` is the base of the top frame of a suspended coroutine.
+/// `th` does not run, and its saved base is that of its top frame.
 pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
     let mut frame = Frame((*th).base);
     loop {

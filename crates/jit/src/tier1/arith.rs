@@ -1,6 +1,6 @@
 //! Arithmetic and bit operations.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value};
 use perilune_bytecode::{Constant, Op};
@@ -332,11 +332,6 @@ impl Translator<'_> {
             }
             _ => unreachable!("only of integers"),
         }
-    }
-
-    /// Is a float not ordered or less? Kept here so that comparisons agree on conditions.
-    pub(super) fn compare_floats(&mut self, cc: FloatCC, x: Value, y: Value) -> Value {
-        self.b.ins().fcmp(cc, x, y)
     }
 
     /// Loads a value at an address plus offset: payload and tag.

@@ -100,7 +100,7 @@ impl Translator<'_> {
         let float_tags: &[Known] = if matches!(y, Operand::Int(_)) { &[tx] } else { &[tx, ty] };
         match floats {
             Some((fx, fy)) if self.require(float_tags, Tag::FLOAT, slow) => {
-                let c = self.compare_floats(fcc, fx, fy);
+                let c = self.b.ins().fcmp(fcc, fx, fy);
                 self.decide(c, wanted, &ends);
             }
             _ => {
@@ -132,7 +132,7 @@ impl Translator<'_> {
                 let no = self.b.create_block();
                 if self.require(&[ta], Tag::FLOAT, no) {
                     let k = self.b.ins().f64const(i.sb() as f64);
-                    let c = self.compare_floats(FloatCC::Equal, f, k);
+                    let c = self.b.ins().fcmp(FloatCC::Equal, f, k);
                     self.decide(c, wanted, &ends);
                 } else {
                     self.b.ins().jump(no, &[]);
@@ -192,7 +192,7 @@ impl Translator<'_> {
             _ => {
                 let tb = self.tag(i.b());
                 let (va, vb) = (self.bits(i.a()), self.bits(i.b()));
-                self.equal_values(pc, (ta, va), (tb, vb), wanted, &ends, slow);
+                self.equal_values((ta, va), (tb, vb), wanted, &ends, slow);
                 self.b.switch_to_block(slow);
                 self.slow_test(pc, &ends);
             }
@@ -202,14 +202,12 @@ impl Translator<'_> {
 
     fn equal_values(
         &mut self,
-        pc: usize,
         (ta, va): (Known, Value),
         (tb, vb): (Known, Value),
         wanted: bool,
         ends: &Ends,
         slow: Block,
     ) {
-        let _ = pc;
         let (a, b) = (self.tag_value(ta), self.tag_value(tb));
         let (same, differ) = (self.b.create_block(), self.b.create_block());
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
@@ -247,7 +245,7 @@ impl Translator<'_> {
         self.b.switch_to_block(floats);
         let fa = self.b.ins().bitcast(F64, MemFlagsData::new(), va);
         let fb = self.b.ins().bitcast(F64, MemFlagsData::new(), vb);
-        let c = self.compare_floats(FloatCC::Equal, fa, fb);
+        let c = self.b.ins().fcmp(FloatCC::Equal, fa, fb);
         self.decide(c, wanted, ends);
         self.b.switch_to_block(rest);
         let (equal, unequal) = (self.b.create_block(), self.b.create_block());

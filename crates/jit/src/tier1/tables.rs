@@ -8,7 +8,7 @@ use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::FieldCache;
 use perilune_runtime::layout::{self, closure, field_cache, instance, table};
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::ArrayKind;
+use perilune_runtime::table::{ArrayKind, WATCHED};
 use perilune_runtime::tier::MISS;
 use perilune_runtime::value::Tag;
 
@@ -257,6 +257,12 @@ impl Translator<'_> {
             let by_cache = self.b.create_block();
             if !seen.own.is_empty() {
                 let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
+                // a store to a metatable or a class may change what caches rely on
+                let flags = self.b.ins().uload8(I64, MEM, object, layout::header::FLAGS as i32);
+                let watched = self.b.ins().band_imm_u(flags, WATCHED as i64);
+                let plain = self.b.create_block();
+                self.b.ins().brif(watched, by_cache, &[], plain, &[]);
+                self.b.switch_to_block(plain);
                 for &(id, slot) in &seen.own {
                     let (hit, other) = (self.b.create_block(), self.b.create_block());
                     let c = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
@@ -265,7 +271,7 @@ impl Translator<'_> {
                     let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
                     let at = slot as i32 * 16;
                     let old = self.b.ins().uload8(I64, MEM, fields, at + 8);
-                    // a new value in the place of nil may be a metamethod's matter; nil may be the end of a watched field
+                    // a new value in the place of nil may be a metamethod's matter
                     self.guard(old, by_cache);
                     self.guard(t, by_cache);
                     self.b.ins().store(MEM, bits, fields, at);

@@ -41,7 +41,7 @@ use crate::value::Value;
 
 /// Flags of tables that inline caches of metatable chains depend on: their structural changes bump
 /// [`crate::state::State::meta_epoch`].
-pub(crate) const WATCHED: u8 = GcHeader::IS_META | GcHeader::INDEX_TARGET;
+pub const WATCHED: u8 = GcHeader::IS_META | GcHeader::INDEX_TARGET;
 
 /// What an array part holds; kept in `header.aux`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
