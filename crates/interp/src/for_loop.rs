@@ -107,6 +107,16 @@ pub(crate) unsafe fn prepare(st: *mut State, ra: *mut Value) -> Result<bool, Exi
 /// I2; pc stored; `ra` is the loop's first register.
 #[inline(always)]
 pub(crate) unsafe fn prepare_generic(st: *mut State, ra: *mut Value) -> Step {
+    inline_next(ra);
+    if ra.add(3).get().truthy() { mark_to_close(st, ra.add(3)) } else { Ok(()) }
+}
+
+/// Turns a plain `next` loop over a table into an inlined one.
+///
+/// # Safety
+/// I2; `ra` is the loop's first register.
+#[inline(always)]
+pub(crate) unsafe fn inline_next(ra: *mut Value) {
     let f = ra.get();
     if f.tag() == Tag::NATIVE
         && (*f.as_native()).header.word == Builtin::Next as u32
@@ -115,7 +125,6 @@ pub(crate) unsafe fn prepare_generic(st: *mut State, ra: *mut Value) -> Step {
     {
         ra.add(2).put(Value::from_parts(0, Tag::ITER));
     }
-    if ra.add(3).get().truthy() { mark_to_close(st, ra.add(3)) } else { Ok(()) }
 }
 
 /// TBC: the variable at `place` is to be closed.

@@ -135,6 +135,12 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
                     .into_exit());
             }
         }
+    } else if object.is_string() {
+        let cache = (*instance(st)).fields.add(cell_index(st));
+        if let Some(v) = Table::cache_method(s, cache, name.as_string()) {
+            s.base.add(i.a()).put(v);
+            return Ok(());
+        }
     }
     get(st, i.a(), object, name)
 }

@@ -596,6 +596,10 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         FieldCache::hit_get(field_cache!(), object.as_table(), (*st).meta_epoch)
                 {
                     ra!().put(v);
+                } else if object.is_string()
+                    && let Some(v) = FieldCache::hit_method(field_cache!(), st)
+                {
+                    ra!().put(v);
                 } else {
                     let name = k.add(i.c()).get();
                     step!(index::get_field(st, i, object, name));

@@ -1,20 +1,93 @@
 //! What a compile job knows of the feedback of the state that asked for it.
 
 use perilune_bytecode::Feedback;
-use perilune_runtime::instance::{FieldEntry, Instance};
+use perilune_runtime::instance::{FieldCache, FieldEntry, Instance};
+
+/// A way that an inline cache of a field has found. `entry` is the number of its entry, where there is more to be read at run time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FieldPath {
+    /// Tables of this shape have the field themselves, in a slot.
+    Own {
+        /// Id of the shape.
+        shape: u32,
+        /// Slot.
+        slot: u32,
+    },
+    /// Tables of this shape do not have it, nor do their metatables.
+    Absent {
+        /// Id of the shape.
+        shape: u32,
+        /// Entry.
+        entry: usize,
+    },
+    /// Tables of this shape do not have it; the chain of metatables does.
+    Chain {
+        /// Id of the shape.
+        shape: u32,
+        /// Entry.
+        entry: usize,
+        /// The holder is in dictionary mode.
+        dictionary: bool,
+    },
+    /// A method of strings.
+    Method {
+        /// Entry.
+        entry: usize,
+        /// The holder is in dictionary mode.
+        dictionary: bool,
+    },
+    /// A store gives tables of this shape the field, in a slot.
+    Gain {
+        /// Id of the shape.
+        shape: u32,
+        /// Slot.
+        slot: u32,
+        /// Entry.
+        entry: usize,
+    },
+}
 
 /// What an inline cache of a field has seen.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct FieldSnapshot {
-    /// Shapes that have the field themselves, and its slot in them.
-    pub own: Vec<(u32, u32)>,
-    /// The first entry finds the field along the chain of metatables; true if its holder is a dictionary.
-    pub chain: Option<bool>,
-    /// There are further entries.
-    pub more: bool,
+    /// The ways found.
+    pub paths: Vec<FieldPath>,
+}
+
+impl FieldSnapshot {
+    unsafe fn take(cache: &FieldCache) -> FieldSnapshot {
+        let more = cache.more.as_deref().map_or(&[][..], |m| &m[..]);
+        let paths = std::iter::once(&cache.first)
+            .chain(more)
+            .enumerate()
+            .filter_map(|(entry, e)| FieldPath::of(e, entry))
+            .collect();
+        FieldSnapshot { paths }
+    }
+}
+
+impl FieldPath {
+    fn of(e: &FieldEntry, entry: usize) -> Option<FieldPath> {
+        let shape = e.chain_shape;
+        let dictionary = e.holder_shape == 0;
+        Some(if e.own_shape != FieldEntry::NO_SHAPE {
+            FieldPath::Own { shape: e.own_shape, slot: e.slot }
+        } else if shape == FieldEntry::NO_SHAPE {
+            return None;
+        } else if shape == FieldEntry::STRING_SHAPE {
+            FieldPath::Method { entry, dictionary }
+        } else if !e.successor.is_null() {
+            FieldPath::Gain { shape, slot: e.slot, entry }
+        } else if e.holder.is_null() {
+            FieldPath::Absent { shape, entry }
+        } else {
+            FieldPath::Chain { shape, entry, dictionary }
+        })
+    }
 }
 
 /// Feedback of one function.
+#[derive(PartialEq, Eq)]
 pub struct Snapshot {
     /// The cell of each instruction: for accesses and operators bits of what was seen, else the number of a record.
     pub cells: Box<[u32]>,
@@ -31,26 +104,7 @@ impl Snapshot {
         let proto = &(*inst).proto;
         let cells = &*(*inst).storage.cells;
         let fields = proto.code.iter().filter(|i| i.op().feedback() == Feedback::Field).count();
-        let fields = (0..fields)
-            .map(|n| {
-                let cache = &*(*inst).fields.add(n);
-                let more = cache.more.as_deref().map_or(&[][..], |m| &m[..]);
-                let own = std::iter::once(&cache.first)
-                    .chain(more)
-                    .filter(|e| e.own_shape != FieldEntry::NO_SHAPE)
-                    .map(|e| (e.own_shape, e.slot))
-                    .collect();
-                let first = &cache.first;
-                let is_chain = first.own_shape == FieldEntry::NO_SHAPE
-                    && first.chain_shape != FieldEntry::NO_SHAPE
-                    && !first.holder.is_null();
-                FieldSnapshot {
-                    own,
-                    chain: is_chain.then_some(first.holder_shape == 0),
-                    more: !more.is_empty(),
-                }
-            })
-            .collect();
+        let fields = (0..fields).map(|n| FieldSnapshot::take(&*(*inst).fields.add(n))).collect();
         Snapshot { cells: cells.into(), fields }
     }
 }

@@ -145,6 +145,8 @@ pub struct FieldEntry {
 impl FieldEntry {
     /// A shape id that no table has.
     pub const NO_SHAPE: u32 = u32::MAX;
+    /// `chain_shape` of an entry for strings, which no table has either: `meta` is the metatable of strings.
+    pub const STRING_SHAPE: u32 = u32::MAX - 1;
     /// An entry that matches nothing.
     pub const EMPTY: FieldEntry = FieldEntry {
         own_shape: FieldEntry::NO_SHAPE,

@@ -202,7 +202,11 @@ pub mod field_cache {
         HOLDER_SHAPE = FieldCache, first.holder_shape;
         /// First entry: shape after the store.
         SUCCESSOR = FieldCache, first.successor;
+        /// Further entries, or null.
+        MORE = FieldCache, more;
     }
+    // a box that may be absent is a pointer that may be null
+    const _: () = assert!(size_of::<Option<Box<[FieldEntry; 3]>>>() == size_of::<usize>());
     const _: () = assert!(offset_of!(FieldCache, first) == 0 && size_of::<FieldEntry>() == 48);
 }
 
@@ -249,5 +253,8 @@ pub mod state {
         /// Shape of a new table.
         EMPTY_SHAPE = State, empty_shape;
     }
+    /// Metatable of strings.
+    pub const STRING_METATABLE: usize =
+        offset_of!(State, type_metas) + crate::state::STRING_META * size_of::<usize>();
     const _: () = assert!(offset_of!(State, heap) == 0 && offset_of!(Heap, cursor) == 0);
 }

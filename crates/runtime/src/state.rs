@@ -113,6 +113,9 @@ pub struct Warnings {
 /// In the mode of small stacks, stacks up to this size grow by what is needed only; beyond, deep recursion would take for ever.
 const SMALL_STEPS: usize = 4_000;
 
+/// Index in [`State::type_metas`] of the metatable of strings.
+pub const STRING_META: usize = 4;
+
 /// Index in [`State::type_metas`] of a tag, `None` for tables and full userdata.
 pub fn type_meta_index(tag: Tag) -> Option<usize> {
     Some(match tag {
@@ -120,7 +123,7 @@ pub fn type_meta_index(tag: Tag) -> Option<usize> {
         Tag::FALSE | Tag::TRUE => 1,
         Tag::LIGHT => 2,
         Tag::INTEGER | Tag::FLOAT => 3,
-        Tag::STRING => 4,
+        Tag::STRING => STRING_META,
         Tag::FUNCTION | Tag::NATIVE => 5,
         Tag::THREAD => 6,
         _ => return None,

@@ -109,6 +109,26 @@ pub struct RuntimeCalls {
     pub set_str: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64) -> u64,
     /// TFORCALL of a `next` or `ipairs` loop: 1, or 0 if it is neither.
     pub for_next: unsafe extern "C" fn(*mut Value, usize) -> u64,
+    /// `rawget` of any key; the tag is [`MISS`] if a metatable has a say.
+    pub get_any: unsafe extern "C" fn(*mut Table, u64, u64) -> Pair,
+    /// Store under any key (payload and tag) of a value; 0: a metatable has a say or the key is refused, nothing was done.
+    pub set_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64, u64) -> u64,
+    /// FORPREP: 0: it is an error, 1: the loop runs, 2: it does not.
+    pub for_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
+    /// SETLIST: the table, the position before the first, the values and their number.
+    pub set_list: unsafe extern "C" fn(*mut State, *mut Table, u32, *mut Value, usize),
+    /// VARARG into register A of the frame at a base, with operand C; 0: the stack has to grow first.
+    pub var_arg: unsafe extern "C" fn(*mut State, *mut Value, usize, usize) -> u64,
+    /// TFORPREP; 0: there is something to be closed.
+    pub for_each_prep: unsafe extern "C" fn(*mut Value) -> u64,
+    /// CLOSE of registers from the given one on, as far as upvalues go; 0: there is a variable to be closed.
+    pub close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
+    /// Are two values of one type that differ in their bits equal? Payloads and tag. 2: a metamethod has a say.
+    pub equal: unsafe extern "C" fn(*mut State, u64, u64, u64) -> u64,
+    /// Compares two strings: negative, zero or positive.
+    pub compare_strings: unsafe extern "C" fn(u64, u64) -> i64,
+    /// CALLMETA of a first register, as far as it makes a plain class of a table (and operand C); 0: it does not.
+    pub set_class: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// `a ^ b`
     pub pow: extern "C" fn(f64, f64) -> f64,
     /// `a % b`

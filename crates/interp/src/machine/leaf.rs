@@ -5,6 +5,7 @@ use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::{FieldCache, Instance};
+use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
@@ -12,7 +13,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::{ret, run};
+use crate::{for_loop, ret, run};
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
 
@@ -167,6 +168,122 @@ pub(super) unsafe extern "C" fn for_next(ra: *mut Value, wanted: usize) -> u64 {
         ra.add(4 + j).put(Value::NIL);
     }
     1
+}
+
+pub(super) unsafe extern "C" fn get_any(t: *mut Table, key: u64, tag: u64) -> Pair {
+    found(t, Table::get(t, Value::from_parts(key, Tag(tag as u8))))
+}
+
+pub(super) unsafe extern "C" fn set_any(
+    st: *mut State,
+    t: *mut Table,
+    key: u64,
+    key_tag: u64,
+    bits: u64,
+    tag: u64,
+) -> u64 {
+    let key = Value::from_parts(key, Tag(key_tag as u8));
+    let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();
+    // a key that is refused leaves the table as it was
+    (free && Table::set(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok()) as u64
+}
+
+pub(super) unsafe extern "C" fn for_prep(st: *mut State, ra: *mut Value) -> u64 {
+    let all = [ra.get(), ra.add(1).get(), ra.add(2).get()];
+    let step = all[2];
+    let zero = if step.is_int() { step.as_int() == 0 } else { step.as_float() == 0.0 };
+    if zero || !all.iter().all(|v| v.is_number()) {
+        return 0;
+    }
+    match for_loop::prepare(st, ra) {
+        Ok(false) => 1,
+        Ok(true) => 2,
+        Err(_) => unreachable!("only a wrong operand is an error"),
+    }
+}
+
+pub(super) unsafe extern "C" fn set_list(
+    st: *mut State,
+    t: *mut Table,
+    start: u32,
+    values: *mut Value,
+    n: usize,
+) {
+    Table::set_list(st, t, start, values, n);
+}
+
+pub(super) unsafe extern "C" fn var_arg(
+    st: *mut State,
+    base: *mut Value,
+    a: usize,
+    c: usize,
+) -> u64 {
+    let n = Frame(base).link().extra();
+    let ra = base.add(a);
+    let wanted = match c {
+        0 if (*st).limit.offset_from(ra) < n as isize => return 0,
+        0 => {
+            (*st).top = ra.add(n);
+            n
+        }
+        c => c - 1,
+    };
+    let from = base.sub(2 + n);
+    for j in 0..wanted {
+        ra.add(j).put(if j < n { from.add(j).get() } else { Value::NIL });
+    }
+    1
+}
+
+pub(super) unsafe extern "C" fn for_each_prep(ra: *mut Value) -> u64 {
+    if ra.add(3).get().truthy() {
+        return 0;
+    }
+    for_loop::inline_next(ra);
+    1
+}
+
+pub(super) unsafe extern "C" fn close(st: *mut State, place: *mut Value) -> u64 {
+    let s = &mut *st;
+    s.close_upvalues(place);
+    let offset = place.offset_from((*s.thread).stack) as u32;
+    (&(*s.thread).to_close).last().is_none_or(|&slot| slot < offset) as u64
+}
+
+pub(super) unsafe extern "C" fn equal(st: *mut State, a: u64, b: u64, tag: u64) -> u64 {
+    let tag = Tag(tag as u8);
+    let (a, b) = (Value::from_parts(a, tag), Value::from_parts(b, tag));
+    if matches!(tag, Tag::TABLE | Tag::USERDATA) {
+        let s = &mut *st;
+        let handled = |v| !Table::metamethod(s, v, Event::Eq).is_nil();
+        return if [a, b].into_iter().any(handled) { 2 } else { 0 };
+    }
+    a.raw_equals(b) as u64
+}
+
+pub(super) unsafe extern "C" fn compare_strings(a: u64, b: u64) -> i64 {
+    let string = |bits| Value::from_parts(bits, Tag::STRING).as_string();
+    LuaString::bytes(string(a)).cmp(LuaString::bytes(string(b))) as i64
+}
+
+pub(super) unsafe extern "C" fn set_class(st: *mut State, ra: *mut Value, c: usize) -> u64 {
+    let f = ra.get();
+    let (object, class) = (ra.add(2).get(), ra.add(3).get());
+    let plain = f.tag() == Tag::NATIVE
+        && (*f.as_native()).header.word == Builtin::SetMetatable as u32
+        && object.is_table()
+        && class.is_table()
+        && (*object.as_table()).meta == 0;
+    if plain {
+        Table::set_meta_index(st, object.as_table(), class.as_table());
+        if c != 1 {
+            ra.put(object);
+        }
+        if c == 0 {
+            (*st).top = ra.add(1);
+        }
+    }
+    plain as u64
 }
 
 pub(super) extern "C" fn pow(a: f64, b: f64) -> f64 {

@@ -4,12 +4,17 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use perilune_bytecode::Op;
-use perilune_runtime::frame::Link;
+use perilune_runtime::frame::{Link, flags};
 use perilune_runtime::layout::{self, closure, instance};
 use perilune_runtime::tier::status;
 use perilune_runtime::value::Tag;
 
 use super::{MEM, Translator};
+
+/// What a tail call leaves of the frame's link: its distance, and how its caller waits.
+const TAIL_KEEPS: u64 = Link::new(flags::RETURN_SLOW, 0, 0xF_FFFF).0;
+/// What it adds.
+const TAIL_GETS: u64 = Link::new(flags::TAIL, 0, 0).0;
 
 impl Translator<'_> {
     /// The beginning of a function: is there room, and are all parameters there?
@@ -303,6 +308,9 @@ impl Translator<'_> {
 
     pub(super) fn tail_call(&mut self, pc: usize) {
         let i = self.proto.code[pc];
+        if i.b() != 0 && i.c() == 0 && !self.proto.is_vararg {
+            self.simple_tail_call(pc);
+        }
         let nargs = self.argument_count(i.a(), i.b());
         let at = self.address(i.a());
         let st = self.state();
@@ -322,18 +330,95 @@ impl Translator<'_> {
         self.regs.forget_all();
     }
 
+    /// TAILCALL of a Lua function with a known number of arguments while nothing is to be polled; else goes on behind it.
+    fn simple_tail_call(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let nargs = i.b() - 1;
+        let (callee, tag) = self.any(i.a());
+        let other = self.cold_block();
+        if !self.require(&[tag], Tag::FUNCTION, other) {
+            self.b.ins().jump(other, &[]);
+            self.b.switch_to_block(other);
+            return;
+        }
+        let st = self.state();
+        let word = self.b.ins().load(I32, MEM, st, layout::state::POLL as i32);
+        let on = self.b.create_block();
+        self.b.ins().brif(word, other, &[], on, &[]);
+        self.b.switch_to_block(on);
+        let base = self.load_base();
+        let args: Vec<(Value, Value)> = (0..nargs)
+            .map(|n| {
+                let (bits, tag) = self.any(i.a() + 2 + n);
+                (bits, self.tag_value(tag))
+            })
+            .collect();
+        self.b.ins().store(MEM, callee, base, -32);
+        for (n, (bits, tag)) in args.into_iter().enumerate() {
+            self.b.ins().store(MEM, bits, base, n as i32 * 16);
+            self.b.ins().istore8(MEM, tag, base, n as i32 * 16 + 8);
+        }
+        let link = self.b.ins().load(I64, MEM, base, -8);
+        let (keeps, gets) = (self.int(TAIL_KEEPS as i64), self.int(TAIL_GETS as i64));
+        let link = self.b.ins().band(link, keeps);
+        let link = self.b.ins().bor(link, gets);
+        self.b.ins().store(MEM, link, base, -8);
+        let entry = self.entry_of(callee);
+        let nargs = self.int(nargs as i64);
+        self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
+        self.b.switch_to_block(other);
+        self.regs.forget_all();
+    }
+
+    pub(super) fn var_arg(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (st, base) = (self.state(), self.load_base());
+        let (a, c) = (self.int(i.a() as i64), self.int(i.c() as i64));
+        let inst = self.runtime(self.calls.var_arg as usize, &[st, base, a, c], &[I64]);
+        let done = self.b.inst_results(inst)[0];
+        self.unless_generic(pc, done);
+        if i.c() == 0 {
+            self.regs.forget_from(i.a());
+        } else {
+            for r in i.a()..i.a() + i.c() - 1 {
+                self.regs.forget(r);
+            }
+        }
+    }
+
+    /// CALLMETA: mostly the making of an object.
+    pub(super) fn call_meta(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        if i.c() <= 2 {
+            let ra = self.address(i.a());
+            let st = self.state();
+            let c = self.int(i.c() as i64);
+            let inst = self.runtime(self.calls.set_class as usize, &[st, ra, c], &[I64]);
+            let done = self.b.inst_results(inst)[0];
+            self.unless_generic(pc, done);
+        } else {
+            self.generic(pc);
+        }
+        self.regs.forget_all();
+        let top = self.top_after_call(i.c());
+        self.poll(pc + 1, top);
+    }
+
     /// CLOSE: runs until nothing is left to be closed.
     pub(super) fn close(&mut self, pc: usize) {
-        let again = self.b.create_block();
-        self.b.ins().jump(again, &[]);
+        let place = self.address(self.proto.code[pc].a());
+        let st = self.state();
+        let inst = self.runtime(self.calls.close as usize, &[st, place], &[I64]);
+        let done = self.b.inst_results(inst)[0];
+        let (again, out) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(done, out, &[], again, &[]);
         self.b.switch_to_block(again);
         self.generic(pc);
         let base = self.load_base();
         let at = self.b.ins().load(I32, MEM, base, -16);
         let done = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 1);
-        let on = self.b.create_block();
-        self.b.ins().brif(done, on, &[], again, &[]);
-        self.b.switch_to_block(on);
+        self.b.ins().brif(done, out, &[], again, &[]);
+        self.b.switch_to_block(out);
         self.regs.forget_all();
     }
 }

@@ -2,7 +2,9 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I32, I64};
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{
+    Block, BlockArg, InstBuilder, InstructionData, MemFlagsData, Opcode, Value,
+};
 use perilune_bytecode::{Constant, Op};
 use perilune_runtime::layout;
 use perilune_runtime::string::{LuaString, MAX_SHORT};
@@ -98,12 +100,25 @@ impl Translator<'_> {
             self.b.switch_to_block(other);
         }
         let float_tags: &[Known] = if matches!(y, Operand::Int(_)) { &[tx] } else { &[tx, ty] };
+        let strings = if matches!(y, Operand::Reg(_)) { self.cold_block() } else { slow };
         match floats {
-            Some((fx, fy)) if self.require(float_tags, Tag::FLOAT, slow) => {
+            Some((fx, fy)) if self.require(float_tags, Tag::FLOAT, strings) => {
                 let c = self.b.ins().fcmp(fcc, fx, fy);
                 self.decide(c, wanted, &ends);
             }
             _ => {
+                self.b.ins().jump(strings, &[]);
+            }
+        }
+        if strings != slow {
+            self.b.switch_to_block(strings);
+            if self.require(&[tx, ty], Tag::STRING, slow) {
+                let (vx, vy) = (self.operand_int(x), self.operand_int(y));
+                let inst = self.runtime(self.calls.compare_strings as usize, &[vx, vy], &[I64]);
+                let order = self.b.inst_results(inst)[0];
+                let c = self.b.ins().icmp_imm_s(cc, order, 0);
+                self.decide(c, wanted, &ends);
+            } else {
                 self.b.ins().jump(slow, &[]);
             }
         }
@@ -258,12 +273,34 @@ impl Translator<'_> {
         self.b.switch_to_block(unequal);
         let string = self.b.create_block();
         let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::STRING.0 as i64);
-        self.b.ins().brif(c, string, &[], slow, &[]);
+        let other = self.b.create_block();
+        self.b.ins().brif(c, string, &[], other, &[]);
         self.b.switch_to_block(string);
         let class = self.b.ins().uload8(I64, MEM, va, layout::header::AUX as i32);
         let short = self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64);
-        let no = self.b.create_block();
-        self.b.ins().brif(short, no, &[], slow, &[]);
+        let (no, ask) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(short, no, &[], ask, &[]);
+        self.b.switch_to_block(other);
+        let table = self.b.create_block();
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::TABLE.0 as i64);
+        self.b.ins().brif(c, table, &[], ask, &[]);
+        self.b.switch_to_block(table);
+        let ma = self.b.ins().load(I64, MEM, va, layout::table::META as i32);
+        let mb = self.b.ins().load(I64, MEM, vb, layout::table::META as i32);
+        let some = self.b.ins().bor(ma, mb);
+        self.b.ins().brif(some, ask, &[], no, &[]);
+
+        self.b.switch_to_block(ask);
+        let st = self.state();
+        let inst = self.runtime(self.calls.equal as usize, &[st, va, vb, a], &[I64]);
+        let answer = self.b.inst_results(inst)[0];
+        let (yes, more) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(answer, more, &[], no, &[]);
+        self.b.switch_to_block(more);
+        let equal = self.b.ins().icmp_imm_u(IntCC::Equal, answer, 1);
+        self.b.ins().brif(equal, yes, &[], slow, &[]);
+        self.b.switch_to_block(yes);
+        self.decided(true, wanted, ends);
         self.b.switch_to_block(no);
         self.decided(false, wanted, ends);
     }
@@ -313,14 +350,7 @@ impl Translator<'_> {
         let slow = self.cold_block();
         let (run, skip) = (self.b.create_block(), self.b.create_block());
         if self.require(&tags, Tag::INTEGER, slow) {
-            let one = self.b.ins().icmp_imm_s(IntCC::Equal, step, 1);
-            let (fast, go) = (self.b.create_block(), self.b.create_block());
-            self.b.ins().brif(one, fast, &[], slow, &[]);
-            self.b.switch_to_block(fast);
-            let none = self.b.ins().icmp(IntCC::SignedGreaterThan, init, limit);
-            self.b.ins().brif(none, skip, &[], go, &[]);
-            self.b.switch_to_block(go);
-            let count = self.b.ins().isub(limit, init);
+            let count = self.rounds(init, limit, step, skip, slow);
             self.store_home(a + 1, count, Known::Tag(Tag::INTEGER));
             self.store_home(a + 3, init, Known::Tag(Tag::INTEGER));
             self.b.ins().jump(run, &[]);
@@ -328,6 +358,16 @@ impl Translator<'_> {
             self.b.ins().jump(slow, &[]);
         }
         self.b.switch_to_block(slow);
+        let ra = self.address(a);
+        let st = self.state();
+        let inst = self.runtime(self.calls.for_prep as usize, &[st, ra], &[I64]);
+        let answer = self.b.inst_results(inst)[0];
+        let (wrong, right) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(answer, right, &[], wrong, &[]);
+        self.b.switch_to_block(right);
+        let runs = self.b.ins().icmp_imm_u(IntCC::Equal, answer, 1);
+        self.b.ins().brif(runs, run, &[], skip, &[]);
+        self.b.switch_to_block(wrong);
         self.generic(pc);
         let base = self.load_base();
         let at = self.b.ins().load(I32, MEM, base, -16);
@@ -340,6 +380,79 @@ impl Translator<'_> {
         self.go(pc, pc + 2 + i.bx());
         self.b.switch_to_block(run);
         true
+    }
+
+    /// Rounds after the first of a loop over integers; `skip`: it has none, `slow`: its step is 0.
+    fn rounds(
+        &mut self,
+        init: Value,
+        limit: Value,
+        step: Value,
+        skip: Block,
+        slow: Block,
+    ) -> Value {
+        let constant = self.constant_of(step);
+        let up = |t: &mut Self| {
+            let go = t.b.create_block();
+            let none = t.b.ins().icmp(IntCC::SignedGreaterThan, init, limit);
+            t.b.ins().brif(none, skip, &[], go, &[]);
+            t.b.switch_to_block(go);
+            t.b.ins().isub(limit, init)
+        };
+        let down = |t: &mut Self| {
+            let go = t.b.create_block();
+            let none = t.b.ins().icmp(IntCC::SignedLessThan, init, limit);
+            t.b.ins().brif(none, skip, &[], go, &[]);
+            t.b.switch_to_block(go);
+            t.b.ins().isub(init, limit)
+        };
+        match constant {
+            Some(1) => return up(self),
+            Some(-1) => return down(self),
+            Some(n) if n > 0 => {
+                let distance = up(self);
+                return self.b.ins().udiv(distance, step);
+            }
+            _ => {}
+        }
+        let (some, upwards, downwards) =
+            (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let done = self.b.create_block();
+        self.b.append_block_param(done, I64);
+        self.b.ins().brif(step, some, &[], slow, &[]);
+        self.b.switch_to_block(some);
+        let positive = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, step, 0);
+        self.b.ins().brif(positive, upwards, &[], downwards, &[]);
+        self.b.switch_to_block(upwards);
+        let distance = up(self);
+        let count = self.b.ins().udiv(distance, step);
+        self.b.ins().jump(done, &[BlockArg::from(count)]);
+        self.b.switch_to_block(downwards);
+        let distance = down(self);
+        // as an unsigned number it is right for the least integer too
+        let size = self.b.ins().ineg(step);
+        let count = self.b.ins().udiv(distance, size);
+        self.b.ins().jump(done, &[BlockArg::from(count)]);
+        self.b.switch_to_block(done);
+        self.b.block_params(done)[0]
+    }
+
+    /// The number that a value is, if it was made by `iconst`.
+    fn constant_of(&self, v: Value) -> Option<i64> {
+        let inst = self.b.func.dfg.value_def(v).inst()?;
+        match self.b.func.dfg.insts[inst] {
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
+            _ => None,
+        }
+    }
+
+    /// TFORPREP: marks the closing value, and makes a loop by `next` one that is inline.
+    pub(super) fn for_each_prep(&mut self, pc: usize) {
+        let ra = self.address(self.proto.code[pc].a());
+        let inst = self.runtime(self.calls.for_each_prep as usize, &[ra], &[I64]);
+        let done = self.b.inst_results(inst)[0];
+        self.unless_generic(pc, done);
+        self.regs.forget_all();
     }
 
     pub(super) fn for_loop(&mut self, pc: usize) -> bool {

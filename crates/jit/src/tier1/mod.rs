@@ -6,6 +6,7 @@
 mod arith;
 mod calls;
 mod control;
+mod fields;
 mod regs;
 mod tables;
 
@@ -197,9 +198,7 @@ impl Translator<'_> {
                 self.regs.forget(i.a());
                 self.regs.forget(i.a() + 2);
             }
-            Op::SetList => {
-                self.generic(pc);
-            }
+            Op::SetList => self.set_list(pc),
             Op::AddI
             | Op::SubI
             | Op::AddK
@@ -271,12 +270,7 @@ impl Translator<'_> {
             Op::Lt | Op::Le | Op::LtI | Op::LeI | Op::GtI | Op::GeI => return self.order(pc),
             Op::Test | Op::TestSet => return self.test(pc),
             Op::Call => self.call(pc),
-            Op::CallMeta => {
-                self.generic(pc);
-                self.regs.forget_all();
-                let top = self.top_after_call(i.c());
-                self.poll(pc + 1, top);
-            }
+            Op::CallMeta => self.call_meta(pc),
             Op::TailCall => self.tail_call(pc),
             Op::Return | Op::Return0 | Op::Return1 => {
                 self.leave(pc);
@@ -285,18 +279,14 @@ impl Translator<'_> {
             Op::ForPrep => return self.for_prep(pc),
             Op::ForLoop => return self.for_loop(pc),
             Op::TForPrep => {
-                self.generic(pc);
-                self.regs.forget_all();
+                self.for_each_prep(pc);
                 self.go(pc, pc + 1 + i.bx());
                 return false;
             }
             Op::TForCall => self.for_call(pc),
             Op::TForLoop => return self.for_each(pc),
             Op::Closure => self.make_closure(pc),
-            Op::VarArg => {
-                self.generic(pc);
-                self.regs.forget_all();
-            }
+            Op::VarArg => self.var_arg(pc),
             Op::VarArgPrep | Op::ExtraArg => {}
         }
         true
@@ -401,6 +391,16 @@ impl Translator<'_> {
     fn generic(&mut self, pc: usize) {
         let st = self.state();
         self.runtime_step(self.calls.one as usize, pc + 1, &[st]);
+    }
+
+    /// Goes on in a new block if `answer` is not 0, and else there after running the instruction at `pc` in the runtime.
+    fn unless_generic(&mut self, pc: usize, answer: Value) {
+        let (slow, on) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(answer, on, &[], slow, &[]);
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
     }
 
     /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the result in register `r` as a value of type `ty`, and its tag.

@@ -1,14 +1,13 @@
-//! Upvalues, globals, fields and elements.
+//! Upvalues, globals and elements.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::header::GcHeader;
-use perilune_runtime::instance::FieldCache;
-use perilune_runtime::layout::{self, closure, field_cache, instance, table};
+use perilune_runtime::layout::{self, closure, instance, table};
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::{ArrayKind, WATCHED};
+use perilune_runtime::table::ArrayKind;
 use perilune_runtime::tier::MISS;
 use perilune_runtime::value::Tag;
 
@@ -42,7 +41,7 @@ impl Translator<'_> {
     }
 
     /// The write barrier of `owner`, into which a value with this tag was stored.
-    fn barrier(&mut self, owner: Value, tag: Known) {
+    pub(super) fn barrier(&mut self, owner: Value, tag: Known) {
         let on = self.b.create_block();
         match tag {
             Known::Tag(t) if !t.is_collectable() => {
@@ -70,7 +69,7 @@ impl Translator<'_> {
     }
 
     /// Branches to `slow` unless the condition holds.
-    fn guard(&mut self, condition: Value, slow: Block) {
+    pub(super) fn guard(&mut self, condition: Value, slow: Block) {
         let on = self.b.create_block();
         self.b.ins().brif(condition, on, &[], slow, &[]);
         self.b.switch_to_block(on);
@@ -106,7 +105,7 @@ impl Translator<'_> {
     }
 
     /// The value that a store at `pc` stores: a register or a constant.
-    fn stored(&mut self, i: Instr) -> (Value, Known) {
+    pub(super) fn stored(&mut self, i: Instr) -> (Value, Known) {
         match i.op() {
             Op::SetTabUpK | Op::SetTableK | Op::SetIK | Op::SetFieldK => {
                 let (bits, tag) = self.constant(i.c());
@@ -137,165 +136,12 @@ impl Translator<'_> {
         self.b.switch_to_block(done);
     }
 
-    /// Address of the field cache of the instruction at `pc`.
-    fn field_cache(&mut self, pc: usize) -> Value {
-        let caches = self.b.ins().load(I64, MEM, self.instance, instance::FIELDS as i32);
-        let n = self.snapshot.cells[pc] as usize;
-        self.b.ins().iadd_imm_s(caches, (n * size_of::<FieldCache>()) as i64)
-    }
-
-    /// GETFIELD and SELF.
-    pub(super) fn get_field(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let (object, object_tag) = self.any(i.b());
-        if i.op() == Op::SelfK {
-            self.set(i.a() + 2, object, object_tag);
-        }
-        let slow = self.cold_block();
-        let done = self.value_block(I64);
-        let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
-        if self.require(&[object_tag], Tag::TABLE, slow) {
-            let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
-            for &(id, slot) in &seen.own {
-                let (hit, other) = (self.b.create_block(), self.b.create_block());
-                let c = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
-                self.b.ins().brif(c, hit, &[], other, &[]);
-                self.b.switch_to_block(hit);
-                let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
-                self.found(i.a(), fields, slot as i32 * 16, slow, done);
-                self.b.switch_to_block(other);
-            }
-            if let Some(dictionary) = seen.chain {
-                let cache = self.field_cache(pc);
-                let other = self.b.create_block();
-                self.chain(i.a(), object, shape, cache, dictionary, other, slow, done);
-                self.b.switch_to_block(other);
-            }
-            if seen.more || seen.chain.is_some() {
-                let cache = self.field_cache(pc);
-                let st = self.state();
-                let inst =
-                    self.runtime(self.calls.field_more as usize, &[st, cache, object], &[I64, I64]);
-                let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
-                self.answer(i.a(), bits, tag, slow, done);
-            } else {
-                self.b.ins().jump(slow, &[]);
-            }
-        } else {
-            self.b.ins().jump(slow, &[]);
-        }
-        self.b.switch_to_block(slow);
-        self.generic_result(pc, i.a(), I64, done);
-        self.take_value(done, i.a());
-    }
-
-    /// Ends a lookup with the value at an address, unless it is nil.
-    fn found(&mut self, dst: usize, p: Value, offset: i32, slow: Block, done: Block) {
-        let (bits, tag) = self.load_value(p, offset);
-        self.guard(tag, slow);
-        self.store_home(dst, bits, Known::Value(tag));
-        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
-    }
-
     /// Ends a lookup with what the runtime answered.
-    fn answer(&mut self, dst: usize, bits: Value, tag: Value, slow: Block, done: Block) {
+    pub(super) fn answer(&mut self, dst: usize, bits: Value, tag: Value, slow: Block, done: Block) {
         let known = self.b.ins().icmp_imm_u(IntCC::NotEqual, tag, MISS as i64);
         self.guard(known, slow);
         self.store_home(dst, bits, Known::Value(tag));
         self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
-    }
-
-    /// A field found along the chain of metatables, by the first entry of the cache; another table goes to `other`.
-    #[allow(clippy::too_many_arguments)]
-    fn chain(
-        &mut self,
-        dst: usize,
-        object: Value,
-        shape: Value,
-        cache: Value,
-        dictionary: bool,
-        other: Block,
-        slow: Block,
-        done: Block,
-    ) {
-        let cached = self.b.ins().load(I32, MEM, cache, field_cache::CHAIN_SHAPE as i32);
-        let same = self.b.ins().icmp(IntCC::Equal, cached, shape);
-        self.guard(same, other);
-        let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
-        let cached = self.b.ins().load(I64, MEM, cache, field_cache::META as i32);
-        let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
-        self.guard(same, other);
-        let st = self.state();
-        let epoch = self.b.ins().load(I32, MEM, st, layout::state::META_EPOCH as i32);
-        let cached = self.b.ins().load(I32, MEM, cache, field_cache::EPOCH as i32);
-        let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
-        self.guard(same, slow);
-        let holder = self.b.ins().load(I64, MEM, cache, field_cache::HOLDER as i32);
-        self.guard(holder, slow);
-        let kind = self.b.ins().load(I32, MEM, cache, field_cache::HOLDER_SHAPE as i32);
-        let cc = if dictionary { IntCC::Equal } else { IntCC::NotEqual };
-        let right = self.b.ins().icmp_imm_u(cc, kind, 0);
-        self.guard(right, slow);
-        let slot = self.b.ins().load(I32, MEM, cache, field_cache::SLOT as i32);
-        let slot = self.b.ins().uextend(I64, slot);
-        let (first, size) = if dictionary { (table::NODES, 24) } else { (table::FIELDS, 16) };
-        let first = self.b.ins().load(I64, MEM, holder, first as i32);
-        let offset = self.b.ins().imul_imm_s(slot, size);
-        let p = self.b.ins().iadd(first, offset);
-        self.found(dst, p, 0, slow, done);
-    }
-
-    pub(super) fn set_field(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let (object, object_tag) = self.any(i.a());
-        let (bits, tag) = self.stored(i);
-        let t = self.tag_value(tag);
-        let slow = self.cold_block();
-        let done = self.b.create_block();
-        let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
-        if self.require(&[object_tag], Tag::TABLE, slow) {
-            let by_cache = self.b.create_block();
-            if !seen.own.is_empty() {
-                let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
-                // a store to a metatable or a class may change what caches rely on
-                let flags = self.b.ins().uload8(I64, MEM, object, layout::header::FLAGS as i32);
-                let watched = self.b.ins().band_imm_u(flags, WATCHED as i64);
-                let plain = self.b.create_block();
-                self.b.ins().brif(watched, by_cache, &[], plain, &[]);
-                self.b.switch_to_block(plain);
-                for &(id, slot) in &seen.own {
-                    let (hit, other) = (self.b.create_block(), self.b.create_block());
-                    let c = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
-                    self.b.ins().brif(c, hit, &[], other, &[]);
-                    self.b.switch_to_block(hit);
-                    let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
-                    let at = slot as i32 * 16;
-                    let old = self.b.ins().uload8(I64, MEM, fields, at + 8);
-                    // a new value in the place of nil may be a metamethod's matter
-                    self.guard(old, by_cache);
-                    self.guard(t, by_cache);
-                    self.b.ins().store(MEM, bits, fields, at);
-                    self.b.ins().istore8(MEM, t, fields, at + 8);
-                    self.barrier(object, tag);
-                    self.b.ins().jump(done, &[]);
-                    self.b.switch_to_block(other);
-                }
-            }
-            self.b.ins().jump(by_cache, &[]);
-            self.b.switch_to_block(by_cache);
-            let cache = self.field_cache(pc);
-            let st = self.state();
-            let args = [st, cache, object, bits, t];
-            let inst = self.runtime(self.calls.set_field as usize, &args, &[I64]);
-            let hit = self.b.inst_results(inst)[0];
-            self.b.ins().brif(hit, done, &[], slow, &[]);
-        } else {
-            self.b.ins().jump(slow, &[]);
-        }
-        self.b.switch_to_block(slow);
-        self.generic(pc);
-        self.b.ins().jump(done, &[]);
-        self.b.switch_to_block(done);
     }
 
     /// GETTABLE and GETI.
@@ -319,14 +165,20 @@ impl Translator<'_> {
                 self.b.ins().jump(strings, &[]);
             }
             self.b.switch_to_block(strings);
-            if mask & access::STRING != 0 && self.require(&[key_tag], Tag::STRING, slow) {
+            let others = self.b.create_block();
+            if mask & access::STRING != 0 && self.require(&[key_tag], Tag::STRING, others) {
                 self.guard_short(key, slow);
                 let inst = self.runtime(self.calls.get_str as usize, &[object, key], &[I64, I64]);
                 let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
                 self.answer(i.a(), bits, tag, slow, done);
             } else {
-                self.b.ins().jump(slow, &[]);
+                self.b.ins().jump(others, &[]);
             }
+            self.b.switch_to_block(others);
+            let k = self.tag_value(key_tag);
+            let inst = self.runtime(self.calls.get_any as usize, &[object, key, k], &[I64, I64]);
+            let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+            self.answer(i.a(), bits, tag, slow, done);
         } else {
             self.b.ins().jump(slow, &[]);
         }
@@ -415,15 +267,23 @@ impl Translator<'_> {
                 self.b.ins().jump(strings, &[]);
             }
             self.b.switch_to_block(strings);
-            if mask & access::STRING != 0 && self.require(&[key_tag], Tag::STRING, slow) {
+            let others = self.b.create_block();
+            if mask & access::STRING != 0 && self.require(&[key_tag], Tag::STRING, others) {
                 let st = self.state();
                 let args = [st, object, key, bits, t];
                 let inst = self.runtime(self.calls.set_str as usize, &args, &[I64]);
                 let hit = self.b.inst_results(inst)[0];
                 self.b.ins().brif(hit, done, &[], slow, &[]);
             } else {
-                self.b.ins().jump(slow, &[]);
+                self.b.ins().jump(others, &[]);
             }
+            self.b.switch_to_block(others);
+            let k = self.tag_value(key_tag);
+            let st = self.state();
+            let args = [st, object, key, k, bits, t];
+            let inst = self.runtime(self.calls.set_any as usize, &args, &[I64]);
+            let hit = self.b.inst_results(inst)[0];
+            self.b.ins().brif(hit, done, &[], slow, &[]);
         } else {
             self.b.ins().jump(slow, &[]);
         }
@@ -521,6 +381,32 @@ impl Translator<'_> {
         self.regs.forget_from(i.a() + 1);
         let top = self.address(i.a() + 1);
         self.poll(pc + 1, top);
+    }
+
+    pub(super) fn set_list(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (t, tag) = self.any(i.a());
+        let (slow, on) = (self.cold_block(), self.b.create_block());
+        if self.require(&[tag], Tag::TABLE, slow) {
+            let st = self.state();
+            let values = self.address(i.a() + 1);
+            let n = if i.b() != 0 {
+                self.int(i.b() as i64)
+            } else {
+                let top = self.b.ins().load(I64, MEM, st, layout::state::TOP as i32);
+                let bytes = self.b.ins().isub(top, values);
+                self.b.ins().ushr_imm_u(bytes, 4)
+            };
+            let start = self.b.ins().iconst(I32, self.proto.code[pc + 1].ax_value() as i64);
+            self.runtime(self.calls.set_list as usize, &[st, t, start, values, n], &[]);
+            self.b.ins().jump(on, &[]);
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
     }
 
     pub(super) fn make_closure(&mut self, pc: usize) {

@@ -3,13 +3,13 @@
 //! An own entry has `own_shape`; if the slot is nil there and the metatable chain was searched in vain, also the same
 //! `chain_shape`, without holder. A chain entry of a load holds for tables of shape `chain_shape` with metatable word `meta`, as long as
 //! the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so the epoch covers their structure, the holder's included.
-//! A chain entry of a store is a transition; whether `__newindex` is absent is asked of the metatable each time.
+//! A chain entry of a store is a transition, or, without successor, says only that the field is absent; whether `__newindex` is absent is asked of the metatable each time.
 
 use super::{LocalShape, Node, Table, WATCHED};
 use crate::header::GcHeader;
 use crate::instance::{FieldCache, FieldEntry};
 use crate::meta::Event;
-use crate::state::State;
+use crate::state::{STRING_META, State};
 use crate::string::LuaString;
 use crate::value::{SlotExt, Value};
 
@@ -82,6 +82,20 @@ impl FieldCache {
             if e.chain_shape == shape && e.meta == (*t).meta && e.epoch == epoch {
                 return FieldEntry::get_chain(e);
             }
+        }
+        None
+    }
+
+    /// Loads the cache's field of a string: a method. `None` is a miss.
+    #[inline(always)]
+    pub unsafe fn hit_method(cache: *const FieldCache, st: *mut State) -> Option<Value> {
+        let e = &raw const (*cache).first;
+        let meta = (*st).type_metas[STRING_META];
+        if (*e).chain_shape == FieldEntry::STRING_SHAPE
+            && (*e).meta == meta.addr()
+            && (*e).epoch == (*st).meta_epoch
+        {
+            return FieldEntry::get_chain(e);
         }
         None
     }
@@ -186,10 +200,16 @@ impl FieldEntry {
         true
     }
 
-    /// Adds the field.
+    /// Adds the field; nil is not stored. An entry made by a store of nil has no successor.
     #[inline(always)]
     unsafe fn set_new(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
-        if v.is_nil() || !Table::lacks_newindex(t) {
+        if !Table::lacks_newindex(t) {
+            return false;
+        }
+        if v.is_nil() {
+            return true;
+        }
+        if (*e).successor.is_null() {
             return false;
         }
         Table::add_field(st, t, (*e).successor, v);
@@ -258,6 +278,46 @@ impl Table {
         Found::TooLong
     }
 
+    /// Looks up `name` in the table that strings are indexed by, and records it in `cache`; `None`: it is not simply there. To be
+    /// called on a miss.
+    #[inline(never)]
+    pub unsafe fn cache_method(
+        st: *mut State,
+        cache: *mut FieldCache,
+        name: *mut LuaString,
+    ) -> Option<Value> {
+        let meta = (*st).type_metas[STRING_META];
+        if meta.is_null() || !LuaString::is_short(name) {
+            return None;
+        }
+        (*meta).header.flags |= GcHeader::IS_META;
+        let holder = Table::fast_event(st, meta, Event::Index);
+        if !holder.is_table() {
+            return None;
+        }
+        let holder = holder.as_table();
+        (*holder).header.flags |= GcHeader::INDEX_TARGET;
+        let v = Table::get_str(holder, name);
+        if v.is_nil() {
+            return None;
+        }
+        let slot = match Table::field_slot(holder, name) {
+            Some(slot) => slot,
+            None => Table::node_of_str(holder, name)?,
+        };
+        let entry = FieldEntry {
+            chain_shape: FieldEntry::STRING_SHAPE,
+            epoch: (*st).meta_epoch,
+            meta: meta.expose_provenance(),
+            holder,
+            holder_shape: (*holder).header.word,
+            slot,
+            ..FieldEntry::EMPTY
+        };
+        FieldCache::record(cache, entry);
+        Some(v)
+    }
+
     /// The table's `__index`, which a cache is going to depend on: it watches the metatable.
     unsafe fn watch_index(st: *mut State, t: *mut Table) -> Value {
         let word = (*t).meta;
@@ -302,10 +362,11 @@ impl Table {
             Table::write_field(st, t, slot, v);
             return Stored::Done;
         }
+        let from = (*t).header.word;
         if v.is_nil() {
+            FieldCache::record(cache, FieldEntry { chain_shape: from, ..FieldEntry::EMPTY });
             return Stored::Done;
         }
-        let from = (*t).header.word;
         Table::set_str_const(st, t, name, v);
         if !(*t).shape.is_null() {
             let successor = (*t).shape;

@@ -10,7 +10,7 @@ use crate::value::{Tag, Value};
 const CACHED_EVENTS: u8 = 8;
 
 /// Marks the metatable word of a `{__index = C}` that was never materialised.
-pub(super) const TAGGED: usize = 1;
+pub const TAGGED: usize = 1;
 
 impl Table {
     /// Does it have a metatable?

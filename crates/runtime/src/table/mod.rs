@@ -33,6 +33,7 @@ mod tests;
 pub use cache::{Found, Stored};
 pub use hash::DEAD_KEY;
 pub use local_shape::LocalShape;
+pub use metatable::TAGGED;
 pub use next::InvalidKey;
 pub use set::KeyError;
 

@@ -1,0 +1,336 @@
+//! Fields with constant names.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use perilune_bytecode::Op;
+use perilune_runtime::header::GcHeader;
+use perilune_runtime::instance::{FieldCache, FieldEntry};
+use perilune_runtime::layout::{self, field_cache, instance, table};
+use perilune_runtime::meta::Event;
+use perilune_runtime::table::{TAGGED, WATCHED};
+use perilune_runtime::value::Tag;
+
+use super::regs::Known;
+use super::{MEM, Translator};
+use crate::snapshot::FieldPath;
+
+/// An entry of an inline cache in memory.
+#[derive(Clone, Copy)]
+struct Record {
+    address: Value,
+    offset: i32,
+}
+
+/// Where a lookup ends.
+#[derive(Clone, Copy)]
+struct Ways {
+    dst: usize,
+    /// Asks the runtime to try the cache.
+    by_cache: Block,
+    /// Runs the instruction.
+    slow: Block,
+    done: Block,
+}
+
+impl Translator<'_> {
+    /// Address of the field cache of the instruction at `pc`.
+    fn field_cache(&mut self, pc: usize) -> Value {
+        let caches = self.b.ins().load(I64, MEM, self.instance, instance::FIELDS as i32);
+        let n = self.snapshot.cells[pc] as usize;
+        self.b.ins().iadd_imm_s(caches, (n * size_of::<FieldCache>()) as i64)
+    }
+
+    /// Entry `n` of the cache of the instruction at `pc`; `slow` if this state has none.
+    fn record(&mut self, pc: usize, n: usize, slow: Block) -> Record {
+        let cache = self.field_cache(pc);
+        let Some(n) = n.checked_sub(1) else { return Record { address: cache, offset: 0 } };
+        let more = self.b.ins().load(I64, MEM, cache, field_cache::MORE as i32);
+        self.guard(more, slow);
+        Record { address: more, offset: (n * size_of::<FieldEntry>()) as i32 }
+    }
+
+    fn of_record(&mut self, ty: cranelift_codegen::ir::Type, r: Record, field: usize) -> Value {
+        self.b.ins().load(ty, MEM, r.address, r.offset + field as i32)
+    }
+
+    /// Guards that an entry is still for this shape.
+    fn guard_record(&mut self, r: Record, shape: Value, slow: Block) {
+        let cached = self.of_record(I32, r, field_cache::CHAIN_SHAPE);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, shape);
+        self.guard(same, slow);
+    }
+
+    /// Guards that what an entry says of a chain that begins with metatable word `meta` is still true.
+    fn guard_chain(&mut self, r: Record, meta: Value, slow: Block) {
+        let cached = self.of_record(I64, r, field_cache::META);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
+        self.guard(same, slow);
+        let st = self.state();
+        let epoch = self.b.ins().load(I32, MEM, st, layout::state::META_EPOCH as i32);
+        let cached = self.of_record(I32, r, field_cache::EPOCH);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
+        self.guard(same, slow);
+    }
+
+    /// Branches to a new block if `shape` is this one, else goes on in another, which is returned.
+    fn shape_case(&mut self, shape: Value, id: u32) -> Block {
+        let (hit, other) = (self.b.create_block(), self.b.create_block());
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
+        self.b.ins().brif(c, hit, &[], other, &[]);
+        self.b.switch_to_block(hit);
+        other
+    }
+
+    /// GETFIELD and SELF.
+    pub(super) fn get_field(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (object, object_tag) = self.any(i.b());
+        if i.op() == Op::SelfK {
+            self.set(i.a() + 2, object, object_tag);
+        }
+        let slow = self.cold_block();
+        let by_cache = self.b.create_block();
+        let ways = Ways { dst: i.a(), by_cache, slow, done: self.value_block(I64) };
+        let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
+        let other = self.b.create_block();
+        let strings = seen.paths.iter().all(|p| matches!(p, FieldPath::Method { .. }));
+        let tables = seen.paths.is_empty() || !strings;
+        if tables && self.require(&[object_tag], Tag::TABLE, other) {
+            let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
+            for path in &seen.paths {
+                let next = match *path {
+                    FieldPath::Own { shape: id, slot } => {
+                        let next = self.shape_case(shape, id);
+                        self.own(object, slot, ways);
+                        next
+                    }
+                    FieldPath::Absent { shape: id, entry } => {
+                        let next = self.shape_case(shape, id);
+                        let r = self.record(pc, entry, slow);
+                        self.guard_record(r, shape, by_cache);
+                        let holder = self.of_record(I64, r, field_cache::HOLDER);
+                        let nowhere = self.b.ins().icmp_imm_u(IntCC::Equal, holder, 0);
+                        self.guard(nowhere, by_cache);
+                        let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
+                        self.guard_chain(r, meta, by_cache);
+                        self.nothing(ways);
+                        next
+                    }
+                    FieldPath::Chain { shape: id, entry, dictionary } => {
+                        let next = self.shape_case(shape, id);
+                        let r = self.record(pc, entry, slow);
+                        self.guard_record(r, shape, by_cache);
+                        let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
+                        self.guard_chain(r, meta, by_cache);
+                        self.of_holder(r, dictionary, ways);
+                        next
+                    }
+                    FieldPath::Method { .. } | FieldPath::Gain { .. } => continue,
+                };
+                self.b.switch_to_block(next);
+            }
+            self.b.ins().jump(by_cache, &[]);
+            self.b.switch_to_block(by_cache);
+            let cache = self.field_cache(pc);
+            let st = self.state();
+            let inst =
+                self.runtime(self.calls.field_more as usize, &[st, cache, object], &[I64, I64]);
+            let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+            self.answer(i.a(), bits, tag, slow, ways.done);
+        } else {
+            self.b.ins().jump(other, &[]);
+            self.b.switch_to_block(by_cache);
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(other);
+        let method = seen.paths.iter().find_map(|p| match *p {
+            FieldPath::Method { entry, dictionary } => Some((entry, dictionary)),
+            _ => None,
+        });
+        match method {
+            Some((entry, dictionary)) if self.require(&[object_tag], Tag::STRING, slow) => {
+                let r = self.record(pc, entry, slow);
+                let strings = self.b.ins().iconst(I32, i64::from(FieldEntry::STRING_SHAPE));
+                self.guard_record(r, strings, slow);
+                let st = self.state();
+                let meta = self.b.ins().load(I64, MEM, st, layout::state::STRING_METATABLE as i32);
+                self.guard_chain(r, meta, slow);
+                self.of_holder(r, dictionary, Ways { by_cache: slow, ..ways });
+            }
+            _ => {
+                self.b.ins().jump(slow, &[]);
+            }
+        }
+        self.b.switch_to_block(slow);
+        self.generic_result(pc, i.a(), I64, ways.done);
+        self.take_value(ways.done, i.a());
+    }
+
+    /// Ends a lookup with nil.
+    fn nothing(&mut self, ways: Ways) {
+        let nil = self.int(0);
+        self.store_home(ways.dst, nil, Known::Tag(Tag::NIL));
+        self.b.ins().jump(ways.done, &[BlockArg::from(nil), BlockArg::from(nil)]);
+    }
+
+    /// A field of the table's own.
+    fn own(&mut self, object: Value, slot: u32, ways: Ways) {
+        let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
+        let (bits, tag) = self.load_value(fields, slot as i32 * 16);
+        let nil = self.b.create_block();
+        self.guard(tag, nil);
+        self.store_home(ways.dst, bits, Known::Value(tag));
+        self.b.ins().jump(ways.done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.b.switch_to_block(nil);
+        let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
+        let plain = self.b.create_block();
+        self.b.ins().brif(meta, ways.by_cache, &[], plain, &[]);
+        self.b.switch_to_block(plain);
+        self.nothing(ways);
+    }
+
+    /// The field of the holder that an entry names.
+    fn of_holder(&mut self, r: Record, dictionary: bool, ways: Ways) {
+        let holder = self.of_record(I64, r, field_cache::HOLDER);
+        self.guard(holder, ways.by_cache);
+        let kind = self.of_record(I32, r, field_cache::HOLDER_SHAPE);
+        let cc = if dictionary { IntCC::Equal } else { IntCC::NotEqual };
+        let right = self.b.ins().icmp_imm_u(cc, kind, 0);
+        self.guard(right, ways.by_cache);
+        let slot = self.of_record(I32, r, field_cache::SLOT);
+        let slot = self.b.ins().uextend(I64, slot);
+        let (first, size) = if dictionary { (table::NODES, 24) } else { (table::FIELDS, 16) };
+        let first = self.b.ins().load(I64, MEM, holder, first as i32);
+        let offset = self.b.ins().imul_imm_s(slot, size);
+        let p = self.b.ins().iadd(first, offset);
+        let (bits, tag) = self.load_value(p, 0);
+        self.guard(tag, ways.slow);
+        self.store_home(ways.dst, bits, Known::Value(tag));
+        self.b.ins().jump(ways.done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+    }
+
+    /// SETFIELD.
+    pub(super) fn set_field(&mut self, pc: usize) {
+        let i = self.proto.code[pc];
+        let (object, object_tag) = self.any(i.a());
+        let (bits, tag) = self.stored(i);
+        let t = self.tag_value(tag);
+        let slow = self.cold_block();
+        let done = self.b.create_block();
+        let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
+        if self.require(&[object_tag], Tag::TABLE, slow) {
+            let by_cache = self.b.create_block();
+            if !seen.paths.is_empty() {
+                let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
+                // a store to a metatable or a class may change what caches rely on
+                let flags = self.b.ins().uload8(I64, MEM, object, layout::header::FLAGS as i32);
+                let watched = self.b.ins().band_imm_u(flags, WATCHED as i64);
+                let plain = self.b.create_block();
+                self.b.ins().brif(watched, by_cache, &[], plain, &[]);
+                self.b.switch_to_block(plain);
+                for path in &seen.paths {
+                    let next = match *path {
+                        FieldPath::Own { shape: id, slot } => {
+                            let next = self.shape_case(shape, id);
+                            self.set_own(object, slot, (bits, t, tag), by_cache);
+                            next
+                        }
+                        FieldPath::Gain { shape: id, slot, entry } => {
+                            let next = self.shape_case(shape, id);
+                            let r = self.record(pc, entry, by_cache);
+                            self.guard_record(r, shape, by_cache);
+                            let unlogged =
+                                self.b.ins().band_imm_u(flags, GcHeader::UNLOGGED as i64);
+                            let young = self.b.create_block();
+                            self.b.ins().brif(unlogged, by_cache, &[], young, &[]);
+                            self.b.switch_to_block(young);
+                            self.gain(object, slot, r, (bits, t), by_cache);
+                            next
+                        }
+                        _ => continue,
+                    };
+                    self.b.ins().jump(done, &[]);
+                    self.b.switch_to_block(next);
+                }
+            }
+            self.b.ins().jump(by_cache, &[]);
+            self.b.switch_to_block(by_cache);
+            let cache = self.field_cache(pc);
+            let st = self.state();
+            let args = [st, cache, object, bits, t];
+            let inst = self.runtime(self.calls.set_field as usize, &args, &[I64]);
+            let hit = self.b.inst_results(inst)[0];
+            self.b.ins().brif(hit, done, &[], slow, &[]);
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// Writes a field that the table has.
+    fn set_own(
+        &mut self,
+        object: Value,
+        slot: u32,
+        (bits, t, tag): (Value, Value, Known),
+        by_cache: Block,
+    ) {
+        let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
+        let at = slot as i32 * 16;
+        let old = self.b.ins().uload8(I64, MEM, fields, at + 8);
+        let (write, absent) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(old, write, &[], absent, &[]);
+        // a new value in the place of nil may be a metamethod's matter
+        self.b.switch_to_block(absent);
+        self.guard_no_newindex(object, write, by_cache);
+        self.b.switch_to_block(write);
+        self.b.ins().store(MEM, bits, fields, at);
+        self.b.ins().istore8(MEM, t, fields, at + 8);
+        self.barrier(object, tag);
+    }
+
+    /// Goes to `lacks` if the table has no `__newindex`, as far as its metatable's bits say.
+    fn guard_no_newindex(&mut self, object: Value, lacks: Block, unknown: Block) {
+        let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
+        let (some, real) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(meta, some, &[], lacks, &[]);
+        self.b.switch_to_block(some);
+        let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);
+        self.b.ins().brif(tagged, lacks, &[], real, &[]);
+        self.b.switch_to_block(real);
+        let absent = self.b.ins().uload8(I64, MEM, meta, table::ABSENT as i32);
+        let absent = self.b.ins().band_imm_u(absent, 1 << Event::NewIndex as u8);
+        self.b.ins().brif(absent, lacks, &[], unknown, &[]);
+    }
+
+    /// Adds the field that an entry's successor has more.
+    fn gain(
+        &mut self,
+        object: Value,
+        slot: u32,
+        r: Record,
+        (bits, t): (Value, Value),
+        by_cache: Block,
+    ) {
+        self.guard(t, by_cache);
+        let lacks = self.b.create_block();
+        self.guard_no_newindex(object, lacks, by_cache);
+        self.b.switch_to_block(lacks);
+        let cap = self.b.ins().uload8(I64, MEM, object, table::FIELDS_CAP as i32);
+        let room = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, cap, i64::from(slot));
+        self.guard(room, by_cache);
+        let next = self.of_record(I64, r, field_cache::SUCCESSOR);
+        self.guard(next, by_cache);
+        let id = self.b.ins().load(I32, MEM, next, layout::header::WORD as i32);
+        let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
+        let at = slot as i32 * 16;
+        self.b.ins().store(MEM, bits, fields, at);
+        self.b.ins().istore8(MEM, t, fields, at + 8);
+        self.b.ins().store(MEM, next, object, table::SHAPE as i32);
+        self.b.ins().store(MEM, id, object, layout::header::WORD as i32);
+    }
+}
