@@ -4,7 +4,7 @@ use perilune_bytecode::Feedback;
 use perilune_runtime::instance::{FieldEntry, Instance};
 
 /// What an inline cache of a field has seen.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct FieldSnapshot {
     /// Shapes that have the field themselves, and its slot in them.
     pub own: Vec<(u32, u32)>,
@@ -15,6 +15,7 @@ pub struct FieldSnapshot {
 }
 
 /// Feedback of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The cell of each instruction: for accesses and operators bits of what was seen, else the number of a record.
     pub cells: Box<[u32]>,

@@ -1,0 +1,190 @@
+//! When is it worth compiling a method anew: whether what feedback has seen meanwhile would change its code.
+//!
+//! What code was compiled for is kept and added to what the requesting state has seen, so that states with different data do not take the method from
+//! each other. A method whose operands never settle gets code for everything in the end, and is left alone.
+
+use perilune_bytecode::{Feedback, Op, Proto};
+
+use crate::snapshot::{FieldSnapshot, Snapshot};
+
+/// The most shapes that an access of a field looks for in line.
+const MAX_SHAPES: usize = 4;
+
+impl FieldSnapshot {
+    /// Would code compiled with this find without the interpreter what `now` finds?
+    fn covers(&self, now: &FieldSnapshot) -> bool {
+        let has_room = self.own.len() < MAX_SHAPES;
+        let by_cache = self.more || self.chain.is_some();
+        let own = now.own.iter().all(|e| self.own.contains(e) || self.more && !has_room);
+        let chain = now.chain.is_none() || now.chain == self.chain || self.more;
+        own && chain && (!now.more || by_cache)
+    }
+
+    fn merge(&mut self, before: &FieldSnapshot) {
+        for e in &before.own {
+            if self.own.contains(e) {
+                continue;
+            }
+            if self.own.len() < MAX_SHAPES {
+                self.own.push(*e);
+            } else {
+                self.more = true;
+            }
+        }
+        self.chain = self.chain.or(before.chain);
+        self.more |= before.more;
+    }
+}
+
+/// The bits of an instruction's cell that change what tier 1 makes of it, and those that it takes for granted when it has seen none of them.
+fn bits(op: Op) -> (u32, u32) {
+    match op {
+        Op::Lt | Op::Le | Op::LtI | Op::LeI | Op::GtI | Op::GeI => (3, 3),
+        // the paths of these are the same for everybody
+        Op::Eq | Op::EqK | Op::EqI | Op::ForPrep | Op::Len | Op::Concat => (0, 0),
+        Op::Div | Op::DivK | Op::KDiv | Op::Pow | Op::PowK | Op::BNot | Op::SelfR => (0, 0),
+        Op::BAnd | Op::BOr | Op::BXor | Op::Shl | Op::Shr => (0, 0),
+        Op::BAndK | Op::BOrK | Op::BXorK | Op::ShrI | Op::ShlI => (0, 0),
+        _ => match op.feedback() {
+            Feedback::Operands => (7, 3),
+            Feedback::Access => (3, 1),
+            _ => (0, 0),
+        },
+    }
+}
+
+/// The only bit of an operator that has always had floats.
+const FLOATS_ONLY: u32 = 2;
+
+impl Snapshot {
+    /// Is code of `proto` that was compiled with this as good for `now` as code compiled with `now` would be?
+    pub fn covers(&self, now: &Snapshot, proto: &Proto) -> bool {
+        proto.code.iter().enumerate().all(|(pc, i)| {
+            if i.op().feedback() == Feedback::Field {
+                let n = now.cells[pc] as usize;
+                return self.fields[n].covers(&now.fields[n]);
+            }
+            let (bits, default) = bits(i.op());
+            let known = match self.cells[pc] & bits {
+                0 => default,
+                known => known,
+            };
+            now.cells[pc] & bits & !known == 0
+        })
+    }
+
+    /// Adds what the code was compiled with that is to be replaced: other states may still need it.
+    pub fn merge(&mut self, before: &Snapshot, proto: &Proto) {
+        for (pc, i) in proto.code.iter().enumerate() {
+            self.cells[pc] |= before.cells[pc] & bits(i.op()).0;
+        }
+        for (field, before) in self.fields.iter_mut().zip(&before.fields) {
+            field.merge(before);
+        }
+    }
+
+    /// Takes everything for seen that can be handled in line: of a method whose operands never settle. Operators that have always had floats are left
+    /// as they are, as they pay for it.
+    pub fn generalize(&mut self, proto: &Proto) {
+        for (pc, i) in proto.code.iter().enumerate() {
+            let bits = bits(i.op()).0;
+            if self.cells[pc] & bits != FLOATS_ONLY || i.op().feedback() == Feedback::Access {
+                self.cells[pc] |= bits;
+            }
+        }
+        for field in &mut self.fields {
+            field.more = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn proto(source: &str) -> Arc<Proto> {
+        let chunk = perilune_bytecode::compile_source(source.as_bytes(), b"=test", 0);
+        chunk.unwrap_or_else(|_| panic!("it compiles"))
+    }
+
+    fn empty(proto: &Proto) -> Snapshot {
+        let mut fields = 0;
+        let cells = proto
+            .code
+            .iter()
+            .map(|i| {
+                let number = fields;
+                fields += u32::from(i.op().feedback() == Feedback::Field);
+                if i.op().feedback() == Feedback::Field { number } else { 0 }
+            })
+            .collect();
+        Snapshot { cells, fields: vec![FieldSnapshot::default(); fields as usize].into() }
+    }
+
+    fn at(proto: &Proto, op: Op) -> usize {
+        proto.code.iter().position(|i| i.op() == op).expect("it is there")
+    }
+
+    #[test]
+    fn new_kinds_of_operands_are_not_covered_until_they_are_merged() {
+        let p = proto("local a, b = ... return a + b");
+        let pc = at(&p, Op::Add);
+        let none = empty(&p);
+        let (mut ints, mut floats) = (none.clone(), none.clone());
+        ints.cells[pc] = 1;
+        floats.cells[pc] = 2;
+        assert!(none.covers(&ints, &p) && none.covers(&floats, &p), "both are assumed at first");
+        assert!(!ints.covers(&floats, &p) && !floats.covers(&ints, &p));
+        floats.merge(&ints, &p);
+        assert!(floats.covers(&ints, &p));
+        let mut strings = ints.clone();
+        strings.cells[pc] = 1 | 8;
+        assert!(ints.covers(&strings, &p), "nothing is compiled for strings");
+    }
+
+    #[test]
+    fn shapes_are_covered_in_line_and_then_by_the_cache() {
+        let p = proto("local t = ... return t.x");
+        let mut before = empty(&p);
+        for shape in 1..=4 {
+            let mut now = empty(&p);
+            now.fields[0] = FieldSnapshot { own: vec![(shape, 0)], chain: None, more: false };
+            assert!(!before.covers(&now, &p), "shape {shape}");
+            now.merge(&before, &p);
+            assert!(now.covers(&before, &p));
+            before = now;
+        }
+        let mut now = empty(&p);
+        now.fields[0].own = vec![(5, 0)];
+        assert!(!before.covers(&now, &p), "nobody asks the cache yet");
+        now.merge(&before, &p);
+        assert_eq!((now.fields[0].own.len(), now.fields[0].more), (4, true));
+        before = now.clone();
+        now.fields[0].own = vec![(6, 0)];
+        assert!(before.covers(&now, &p), "the cache finds it");
+    }
+
+    #[test]
+    fn general_code_covers_everything_but_integers_among_floats() {
+        let p = proto("local a, b, t = ... return a + b, t.x, t[a], a < b");
+        let mut general = empty(&p);
+        general.generalize(&p);
+        let mut all = empty(&p);
+        for op in [Op::Add, Op::GetTable, Op::Lt] {
+            all.cells[at(&p, op)] = 31;
+        }
+        all.fields[0] = FieldSnapshot { own: vec![(1, 0)], chain: Some(true), more: true };
+        for n in 0..4 {
+            general.fields[0].own.push((100 + n, 0));
+        }
+        assert!(general.covers(&all, &p));
+        let mut floats = empty(&p);
+        floats.cells[at(&p, Op::Add)] = 2;
+        let only = floats.clone();
+        floats.generalize(&p);
+        assert_eq!(floats.cells[at(&p, Op::Add)], 2);
+        assert!(floats.covers(&only, &p));
+    }
+}
