@@ -10,6 +10,7 @@ use perilune_code::{
     CodeId, CodeSpace, Hooks, Member, Method, Mutator, Options, Phase, Pins, Refusal, Ticket,
     WorkerOptions, Workers,
 };
+use perilune_runtime::engine::Shape;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, poll};
@@ -76,6 +77,7 @@ struct Job {
     /// A program that is dropped meanwhile is not compiled.
     proto: Weak<Proto>,
     snapshot: Arc<Snapshot>,
+    shapes: Arc<[Arc<Shape>]>,
     /// The pc of the loop that is entered; none: the function is.
     entry: Option<u32>,
 }
@@ -157,8 +159,8 @@ impl Jit {
     fn recompile(&self, method: &Arc<Method>) -> bool {
         let Some(known) = History::of(method).known() else { return false };
         let Ok(ticket) = method.begin() else { return false };
-        let Known { proto, snapshot, entry } = (*known).clone();
-        self.workers.submit(0, Job { ticket: Some(ticket), proto, snapshot, entry });
+        let Known { proto, snapshot, shapes, entry } = (*known).clone();
+        self.workers.submit(0, Job { ticket: Some(ticket), proto, snapshot, shapes, entry });
         true
     }
 
@@ -217,12 +219,19 @@ pub struct JitState {
 
 impl JitState {
     /// Compiles what has no code.
-    unsafe fn request(&mut self, method: &Arc<Method>, inst: *mut Instance, entry: Option<u32>) {
+    unsafe fn request(
+        &mut self,
+        st: *mut State,
+        method: &Arc<Method>,
+        inst: *mut Instance,
+        entry: Option<u32>,
+    ) {
         if method.phase() != Phase::Interpreted {
             return;
         }
         let snapshot = Snapshot::take(inst);
-        self.compile(method, inst, entry, snapshot);
+        let shapes = snapshot.hold_shapes(st, &[]);
+        self.compile(method, inst, entry, snapshot, shapes);
     }
 
     /// Compiles, here or elsewhere.
@@ -232,6 +241,7 @@ impl JitState {
         inst: *mut Instance,
         entry: Option<u32>,
         mut snapshot: Snapshot,
+        shapes: Arc<[Arc<Shape>]>,
     ) {
         let Ok(ticket) = method.begin() else { return };
         let proto = (*inst).proto.clone();
@@ -243,7 +253,8 @@ impl JitState {
         }
         let snapshot = Arc::new(snapshot);
         let size = proto.code.len() as u64;
-        let job = Job { ticket: Some(ticket), proto: Arc::downgrade(&proto), snapshot, entry };
+        let proto = Arc::downgrade(&proto);
+        let job = Job { ticket: Some(ticket), proto, snapshot, shapes, entry };
         if self.jit.options.sync {
             let jit = &self.jit;
             self.mutator.blocking(|| jit.workers.run_here(job));
@@ -260,18 +271,18 @@ impl Tier for JitState {
         std::ptr::from_ref(self.jit.attached(proto).method.slot()).cast()
     }
 
-    unsafe fn hot_entry(&mut self, _: *mut State, inst: *mut Instance) {
+    unsafe fn hot_entry(&mut self, st: *mut State, inst: *mut Instance) {
         let attached = self.jit.attached(&(*inst).proto);
-        self.request(&attached.method, inst, None);
+        self.request(st, &attached.method, inst, None);
     }
 
-    unsafe fn hot_loop(&mut self, _: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
+    unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
         let attached = self.jit.attached(&(*inst).proto);
         let method = {
             let mut loops = attached.loops.lock().unwrap_or_else(PoisonError::into_inner);
             loops.entry(pc).or_insert_with(|| self.jit.new_method()).clone()
         };
-        self.request(&method, inst, Some(pc));
+        self.request(st, &method, inst, Some(pc));
         let entry = method.slot().target();
         if entry == stub(&self.jit.workers.compiler().calls) { std::ptr::null() } else { entry }
     }
@@ -285,7 +296,7 @@ impl Tier for JitState {
         self.jit.space.with_version(CodeId::from_raw(code), |v| v.is_retired()).unwrap_or(false)
     }
 
-    unsafe fn missed(&mut self, _: *mut State, inst: *mut Instance, code: u32) {
+    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32) {
         let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
         // a frame in old code leaves it soon
         let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
@@ -301,7 +312,8 @@ impl Tier for JitState {
         }
         now.merge(&known.snapshot, proto);
         history.change();
-        self.compile(&method, inst, known.entry, now);
+        let shapes = now.hold_shapes(st, &known.shapes);
+        self.compile(&method, inst, known.entry, now, shapes);
     }
 
     fn enter(&mut self) {
@@ -341,6 +353,7 @@ impl perilune_code::Compiler for Backend {
                         History::of(ticket.method()).note(Known {
                             proto: job.proto.clone(),
                             snapshot: job.snapshot.clone(),
+                            shapes: job.shapes.clone(),
                             entry: job.entry,
                         });
                         let member = Member {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use perilune_bytecode::Proto;
 use perilune_code::Method;
+use perilune_runtime::engine::Shape;
 
 use crate::snapshot::Snapshot;
 
@@ -15,6 +16,8 @@ const MOST: u32 = 5;
 pub(crate) struct Known {
     pub(crate) proto: Weak<Proto>,
     pub(crate) snapshot: Arc<Snapshot>,
+    /// The shapes that the code looks for: while they live, a state that comes when others are gone makes no new ones in their place.
+    pub(crate) shapes: Arc<[Arc<Shape>]>,
     /// The pc of the loop that is entered; none: the function is.
     pub(crate) entry: Option<u32>,
 }

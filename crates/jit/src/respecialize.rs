@@ -3,7 +3,11 @@
 //! What code was compiled for is kept and added to what the requesting state has seen, so that states with different data do not take the method from
 //! each other. A method whose operands never settle gets code for everything in the end, and is left alone.
 
+use std::sync::Arc;
+
 use perilune_bytecode::{Feedback, Op, Proto};
+use perilune_runtime::engine::Shape;
+use perilune_runtime::state::State;
 
 use crate::snapshot::{FieldSnapshot, Snapshot};
 
@@ -18,6 +22,11 @@ impl FieldSnapshot {
         let own = now.own.iter().all(|e| self.own.contains(e) || self.more && !has_room);
         let chain = now.chain.is_none() || now.chain == self.chain || self.more;
         own && chain && (!now.more || by_cache)
+    }
+
+    /// Ids of the shapes it names.
+    fn shapes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.own.iter().map(|e| e.0)
     }
 
     fn merge(&mut self, before: &FieldSnapshot) {
@@ -81,6 +90,25 @@ impl Snapshot {
         for (field, before) in self.fields.iter_mut().zip(&before.fields) {
             field.merge(before);
         }
+    }
+
+    /// The shapes that it names: those that `st` knows, and those among `before`.
+    ///
+    /// # Safety
+    /// `st` is live, and of this thread.
+    pub unsafe fn hold_shapes(&self, st: *mut State, before: &[Arc<Shape>]) -> Arc<[Arc<Shape>]> {
+        let shapes = &(*st).shapes;
+        let mut held: Vec<Arc<Shape>> = Vec::new();
+        for id in self.fields.iter().flat_map(FieldSnapshot::shapes) {
+            if held.iter().any(|s| s.id() == id) {
+                continue;
+            }
+            match shapes.get(&id) {
+                Some(&local) => held.push((*local).shape.clone()),
+                None => held.extend(before.iter().find(|s| s.id() == id).cloned()),
+            }
+        }
+        held.into()
     }
 
     /// Takes everything for seen that can be handled in line: of a method whose operands never settle. Operators that have always had floats are left
