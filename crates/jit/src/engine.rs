@@ -3,19 +3,21 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use perilune_bytecode::Proto;
 use perilune_code::{
     CodeId, CodeSpace, Hooks, Member, Method, Mutator, Options, Phase, Pins, Refusal, Ticket,
     WorkerOptions, Workers,
 };
+use perilune_runtime::engine::Shape;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::{RuntimeCalls, Tier};
 
 use crate::compile::{Compiler, Input};
+use crate::history::{History, Known};
 use crate::snapshot::Snapshot;
 
 /// How methods are compiled.
@@ -25,6 +27,8 @@ pub struct JitOptions {
     pub threshold: u32,
     /// Rounds of a loop after which it is entered in machine code; rounded up to a power of two.
     pub loop_threshold: u32,
+    /// Operands that compiled code was not compiled for after which it is looked whether it should be compiled anew; four times as many the next time.
+    pub miss_threshold: u32,
     /// Compile at once, on the thread that runs the program.
     pub sync: bool,
     /// Bytes of executable memory.
@@ -40,6 +44,7 @@ impl Default for JitOptions {
         JitOptions {
             threshold: 32,
             loop_threshold: 1024,
+            miss_threshold: 64,
             sync: false,
             budget: 64 << 20,
             workers: 0,
@@ -69,8 +74,10 @@ struct Attached {
 struct Job {
     /// None once it is used.
     ticket: Option<Ticket>,
-    proto: Arc<Proto>,
-    snapshot: Snapshot,
+    /// A program that is dropped meanwhile is not compiled.
+    proto: Weak<Proto>,
+    snapshot: Arc<Snapshot>,
+    shapes: Arc<[Arc<Shape>]>,
     /// The pc of the loop that is entered; none: the function is.
     entry: Option<u32>,
 }
@@ -107,6 +114,7 @@ impl Jit {
         let mutator = self.space.register(Box::new(Watched { state: st }));
         (*st).entry_mask = self.options.threshold.next_power_of_two() - 1;
         (*st).loop_mask = self.options.loop_threshold.next_power_of_two() - 1;
+        (*st).miss_step = self.options.miss_threshold.max(1);
         (*st).tier = Some(Box::new(JitState { jit: self.clone(), mutator }));
     }
 
@@ -130,7 +138,35 @@ impl Jit {
     }
 
     fn new_method(&self) -> Arc<Method> {
-        Method::new(&self.space, stub(&self.workers.compiler().calls), Box::new(()))
+        Method::new(&self.space, stub(&self.workers.compiler().calls), Box::<History>::default())
+    }
+
+    /// Compiles all methods that have code anew, for what they were compiled for the last time, and puts the new code in the place of the old. Returns how many
+    /// were asked for; [`Jit::wait`] waits for them.
+    pub fn recompile_all(&self) -> usize {
+        let mut count = 0;
+        for module in self.space.modules() {
+            for version in module.versions() {
+                let Some(method) = version.method().filter(|_| !version.is_retired()) else {
+                    continue;
+                };
+                count += usize::from(self.recompile(&method));
+            }
+        }
+        count
+    }
+
+    fn recompile(&self, method: &Arc<Method>) -> bool {
+        let Some(known) = History::of(method).known() else { return false };
+        let Ok(ticket) = method.begin() else { return false };
+        let Known { proto, snapshot, shapes, entry } = (*known).clone();
+        self.workers.submit(0, Job { ticket: Some(ticket), proto, snapshot, shapes, entry });
+        true
+    }
+
+    /// Waits until nothing is being compiled or waits for it. A state must not be online on this thread.
+    pub fn wait(&self) {
+        self.workers.wait_idle();
     }
 }
 
@@ -182,18 +218,43 @@ pub struct JitState {
 }
 
 impl JitState {
-    /// Compiles, here or elsewhere.
-    unsafe fn request(&mut self, method: &Arc<Method>, inst: *mut Instance, entry: Option<u32>) {
+    /// Compiles what has no code.
+    unsafe fn request(
+        &mut self,
+        st: *mut State,
+        method: &Arc<Method>,
+        inst: *mut Instance,
+        entry: Option<u32>,
+    ) {
         if method.phase() != Phase::Interpreted {
             return;
         }
+        let snapshot = Snapshot::take(inst);
+        let shapes = snapshot.hold_shapes(st, &[]);
+        self.compile(method, inst, entry, snapshot, shapes);
+    }
+
+    /// Compiles, here or elsewhere.
+    unsafe fn compile(
+        &mut self,
+        method: &Arc<Method>,
+        inst: *mut Instance,
+        entry: Option<u32>,
+        mut snapshot: Snapshot,
+        shapes: Arc<[Arc<Shape>]>,
+    ) {
         let Ok(ticket) = method.begin() else { return };
         let proto = (*inst).proto.clone();
         if proto.code.len() > MAX_CODE {
             return ticket.refuse(Refusal::TooLarge);
         }
+        if History::of(method).is_settled() {
+            snapshot.generalize(&proto);
+        }
+        let snapshot = Arc::new(snapshot);
         let size = proto.code.len() as u64;
-        let job = Job { ticket: Some(ticket), proto, snapshot: Snapshot::take(inst), entry };
+        let proto = Arc::downgrade(&proto);
+        let job = Job { ticket: Some(ticket), proto, snapshot, shapes, entry };
         if self.jit.options.sync {
             let jit = &self.jit;
             self.mutator.blocking(|| jit.workers.run_here(job));
@@ -210,18 +271,18 @@ impl Tier for JitState {
         std::ptr::from_ref(self.jit.attached(proto).method.slot()).cast()
     }
 
-    unsafe fn hot_entry(&mut self, _: *mut State, inst: *mut Instance) {
+    unsafe fn hot_entry(&mut self, st: *mut State, inst: *mut Instance) {
         let attached = self.jit.attached(&(*inst).proto);
-        self.request(&attached.method, inst, None);
+        self.request(st, &attached.method, inst, None);
     }
 
-    unsafe fn hot_loop(&mut self, _: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
+    unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
         let attached = self.jit.attached(&(*inst).proto);
         let method = {
             let mut loops = attached.loops.lock().unwrap_or_else(PoisonError::into_inner);
             loops.entry(pc).or_insert_with(|| self.jit.new_method()).clone()
         };
-        self.request(&method, inst, Some(pc));
+        self.request(st, &method, inst, Some(pc));
         let entry = method.slot().target();
         if entry == stub(&self.jit.workers.compiler().calls) { std::ptr::null() } else { entry }
     }
@@ -229,6 +290,30 @@ impl Tier for JitState {
     unsafe fn announce(&mut self, st: *mut State) {
         // SAFETY: a safepoint of the state.
         self.mutator.announce(|pins| unsafe { walk(st, pins) });
+    }
+
+    fn is_retired(&mut self, code: u32) -> bool {
+        self.jit.space.with_version(CodeId::from_raw(code), |v| v.is_retired()).unwrap_or(false)
+    }
+
+    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32) {
+        let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
+        // a frame in old code leaves it soon
+        let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
+        let history = History::of(&method);
+        if method.phase() != Phase::Compiled || history.is_settled() {
+            return;
+        }
+        let Some(known) = history.known() else { return };
+        let mut now = Snapshot::take(inst);
+        let proto = &(*inst).proto;
+        if known.snapshot.covers(&now, proto) || method.live() > 2 {
+            return;
+        }
+        now.merge(&known.snapshot, proto);
+        history.change();
+        let shapes = now.hold_shapes(st, &known.shapes);
+        self.compile(&method, inst, known.entry, now, shapes);
     }
 
     fn enter(&mut self) {
@@ -249,11 +334,12 @@ impl perilune_code::Compiler for Backend {
     }
 
     fn compile(&self, context: &mut Self::Context, job: &mut Job) {
-        let Some(ticket) = &job.ticket else { return };
+        // held till the end: when it is the last to hold the program, what was published is retired
+        let (Some(ticket), Some(proto)) = (&job.ticket, job.proto.upgrade()) else { return };
         if !ticket.is_current() {
             return;
         }
-        let result = self.translate(context, job);
+        let result = self.translate(context, job, &proto);
         let ticket = job.ticket.take().expect("it is used once");
         match result {
             Err(refusal) => ticket.refuse(refusal),
@@ -264,6 +350,12 @@ impl perilune_code::Compiler for Backend {
                 match placed {
                     Err(refusal) => ticket.refuse(refusal),
                     Ok(range) => {
+                        History::of(ticket.method()).note(Known {
+                            proto: job.proto.clone(),
+                            snapshot: job.snapshot.clone(),
+                            shapes: job.shapes.clone(),
+                            entry: job.entry,
+                        });
                         let member = Member {
                             ticket,
                             id,
@@ -291,6 +383,7 @@ impl Backend {
         &self,
         context: &mut Result<Compiler, String>,
         job: &Job,
+        proto: &Arc<Proto>,
     ) -> Result<(CodeId, Vec<u8>), Refusal> {
         let compiler = match context {
             Ok(c) => c,
@@ -298,7 +391,7 @@ impl Backend {
         };
         let id = self.space.ids(1)?.get(0);
         let input = Input {
-            proto: &job.proto,
+            proto,
             snapshot: &job.snapshot,
             entry: job.entry.map(|pc| pc as usize),
             id: id.raw(),

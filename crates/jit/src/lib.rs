@@ -9,6 +9,8 @@
 mod compile;
 mod engine;
 mod flow;
+mod history;
+mod respecialize;
 mod snapshot;
 mod tier1;
 

@@ -48,7 +48,7 @@ pub enum FieldPath {
 }
 
 /// What an inline cache of a field has seen.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct FieldSnapshot {
     /// The ways found.
     pub paths: Vec<FieldPath>,
@@ -67,6 +67,17 @@ impl FieldSnapshot {
 }
 
 impl FieldPath {
+    /// The id of the shape it is for, if it is for one.
+    pub fn shape(&self) -> Option<u32> {
+        match *self {
+            FieldPath::Own { shape, .. }
+            | FieldPath::Absent { shape, .. }
+            | FieldPath::Chain { shape, .. }
+            | FieldPath::Gain { shape, .. } => Some(shape),
+            FieldPath::Method { .. } => None,
+        }
+    }
+
     fn of(e: &FieldEntry, entry: usize) -> Option<FieldPath> {
         let shape = e.chain_shape;
         let dictionary = e.holder_shape == 0;
@@ -87,7 +98,7 @@ impl FieldPath {
 }
 
 /// Feedback of one function.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The cell of each instruction: for accesses and operators bits of what was seen, else the number of a record.
     pub cells: Box<[u32]>,

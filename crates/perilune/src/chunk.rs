@@ -1,23 +1,36 @@
 //! Running source text.
 
+use std::sync::Arc;
+
+use perilune_bytecode::Proto;
 use perilune_runtime::native::{Cx, Val};
 
-use crate::{Error, Lua};
+use crate::{Error, Lua, program};
 
-/// Source text with its name, ready to run.
+/// Source text with its name, or a compiled program, ready to run.
 pub struct Chunk<'a> {
     lua: &'a Lua,
-    source: Vec<u8>,
+    code: Code,
     name: Vec<u8>,
+}
+
+enum Code {
+    Source(Vec<u8>),
+    Compiled(Arc<Proto>),
 }
 
 impl<'a> Chunk<'a> {
     pub(crate) fn new(lua: &'a Lua, source: Vec<u8>) -> Chunk<'a> {
         let name = source.clone();
-        Chunk { lua, source, name }
+        Chunk { lua, code: Code::Source(source), name }
     }
 
-    /// Names the chunk: `@file`, `=display name`, or source text (the default).
+    /// `proto` was compiled by an [`crate::Engine`].
+    pub(crate) fn of_program(lua: &'a Lua, proto: Arc<Proto>) -> Chunk<'a> {
+        Chunk { lua, code: Code::Compiled(proto), name: Vec::new() }
+    }
+
+    /// Names the chunk: `@file`, `=display name`, or source text (the default). Programs have their names already.
     #[must_use]
     pub fn set_name(mut self, name: impl AsRef<[u8]>) -> Chunk<'a> {
         self.name = name.as_ref().to_vec();
@@ -42,13 +55,12 @@ impl<'a> Chunk<'a> {
 
     fn run<R>(self, result: impl FnOnce(&mut Cx) -> R) -> Result<R, Error> {
         self.lua.with(|cx| {
-            match cx.load(&self.source, &self.name, b"bt", None) {
-                Ok(f) => cx.push_callee(f),
-                Err(m) => {
-                    let message = String::from_utf8_lossy(&m).into_owned();
-                    let incomplete_input = message.ends_with("<eof>");
-                    return Err(Error::SyntaxError { message, incomplete_input });
-                }
+            match &self.code {
+                Code::Source(source) => match cx.load(source, &self.name, b"bt", None) {
+                    Ok(f) => cx.push_callee(f),
+                    Err(m) => return Err(Error::syntax(&m)),
+                },
+                Code::Compiled(proto) => program::push(cx, proto),
             }
             match cx.call_protected(0) {
                 Ok(n) => {

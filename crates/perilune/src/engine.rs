@@ -5,6 +5,8 @@ use std::sync::Arc;
 use perilune_jit::{Jit, JitOptions};
 use perilune_runtime::engine::EngineShared;
 
+use crate::{Error, Program};
+
 /// What any number of states on any number of threads share: shapes, symbols, and the code of programs.
 #[derive(Clone)]
 pub struct Engine {
@@ -22,6 +24,32 @@ impl Engine {
     pub fn with_jit(options: JitOptions) -> Engine {
         let jit = Jit::new(options, perilune_interp::CALLS);
         Engine { shared: EngineShared::new(), jit: Some(jit) }
+    }
+
+    /// Compiles source text (or takes a binary chunk) for any number of the engine's states to run: they share its bytecode, and its machine code. `name` is as of
+    /// [`crate::Chunk::set_name`].
+    ///
+    /// # Errors
+    /// If it does not compile.
+    pub fn compile(
+        &self,
+        source: impl AsRef<[u8]>,
+        name: impl AsRef<[u8]>,
+    ) -> Result<Program, Error> {
+        Program::new(self, source.as_ref(), name.as_ref())
+    }
+
+    /// Compiles whatever has machine code anew, on other threads, and lets the new code take the place of the old: a mode for tests. Returns for how many methods
+    /// and loops that was begun.
+    pub fn recompile_all(&self) -> usize {
+        self.jit.as_ref().map_or(0, |jit| jit.recompile_all())
+    }
+
+    /// Waits until nothing is being compiled any more. No state must be running on this thread.
+    pub fn wait_for_compiler(&self) {
+        if let Some(jit) = &self.jit {
+            jit.wait();
+        }
     }
 
     /// Figures of machine code and of its making, by name; none for an engine without a compiler.

@@ -17,6 +17,15 @@ pub enum Error {
     RuntimeError(String),
 }
 
+impl Error {
+    /// Of a message of the compiler.
+    pub(crate) fn syntax(message: &[u8]) -> Error {
+        let message = String::from_utf8_lossy(message).into_owned();
+        let incomplete_input = message.ends_with("<eof>");
+        Error::SyntaxError { message, incomplete_input }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

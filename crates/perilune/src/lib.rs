@@ -18,6 +18,7 @@ mod error;
 mod interrupt;
 mod listing;
 mod lua;
+mod program;
 pub mod syntax;
 
 pub use call::call_with_handler;
@@ -28,6 +29,7 @@ pub use interrupt::{Interrupt, end_on_broken_pipe};
 pub use listing::listing;
 pub use lua::Lua;
 pub use perilune_jit::JitOptions;
+pub use program::Program;
 
 /// What native functions see of a state, for the command and for libraries that come with it.
 pub use perilune_runtime::native;

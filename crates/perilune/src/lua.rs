@@ -7,7 +7,7 @@ use perilune_runtime::native::Cx;
 use perilune_runtime::state::State;
 
 use crate::interrupt::Gate;
-use crate::{Chunk, Engine, Interrupt};
+use crate::{Chunk, Engine, Interrupt, Program};
 
 /// Owns the state; dropped with the last handle.
 struct Owner {
@@ -68,6 +68,17 @@ impl Lua {
     /// A chunk of source text (or a binary one) to run in this state.
     pub fn load<'a>(&'a self, source: impl AsRef<[u8]>) -> Chunk<'a> {
         Chunk::new(self, source.as_ref().to_vec())
+    }
+
+    /// A program of this state's engine, to run in this state.
+    ///
+    /// # Panics
+    /// If it is one of another engine.
+    pub fn load_program<'a>(&'a self, program: &Program) -> Chunk<'a> {
+        // SAFETY: P1.
+        let engine = unsafe { &(*self.owner.state).engine };
+        assert!(Arc::ptr_eq(engine, &program.engine), "the program is one of another engine");
+        Chunk::of_program(self, program.proto.clone())
     }
 
     /// Runs `f` with the state as native functions see it; what it leaves on the stack is removed.

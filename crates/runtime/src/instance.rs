@@ -33,6 +33,10 @@ pub struct Instance {
     pub is_vararg: bool,
     /// Entries so far, saturating.
     pub entries: u32,
+    /// Calls of the runtime, by compiled code that met what it was not compiled for, until the compiler is told.
+    pub misses_left: u32,
+    /// What that began with the last time.
+    pub miss_step: u32,
     /// Inline caches of fields.
     pub fields: *mut FieldCache,
     /// Inline caches of globals.
@@ -271,6 +275,8 @@ impl Instance {
             num_params: proto.num_params,
             is_vararg: proto.is_vararg,
             entries: 0,
+            misses_left: st.miss_step,
+            miss_step: st.miss_step,
             fields: storage.fields.as_mut_ptr(),
             globals: storage.globals.as_mut_ptr(),
             callees: storage.callees.as_mut_ptr(),

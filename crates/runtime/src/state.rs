@@ -60,6 +60,8 @@ pub struct State {
     pub entry_mask: u32,
     /// Rounds of a loop are looked at when this mask of their count is 0.
     pub loop_mask: u32,
+    /// Calls of the runtime, by compiled code that met what it was not compiled for, after which the compiler is told.
+    pub miss_step: u32,
     /// The compiler, if there is one.
     pub tier: Option<Box<dyn Tier>>,
     /// Where the error on its way was raised, if native frames have passed it on since: offsets of `base` and `top`. A coroutine that dies
@@ -147,6 +149,7 @@ impl State {
             returned: Returned { bits: 0, tag: 0 },
             entry_mask: u32::MAX,
             loop_mask: u32::MAX,
+            miss_step: u32::MAX,
             tier: None,
             error_handled: false,
             small_stack: false,

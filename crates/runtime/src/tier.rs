@@ -27,8 +27,9 @@ pub mod status {
     pub const ERROR: u64 = 1;
     /// The coroutine yields.
     pub const YIELD: u64 = 2;
-    /// Of a call from machine code: the frame that called has been finished by the interpreter; its results are as of a return.
-    pub const FINISHED: u64 = 4;
+    /// Of a call from machine code: the frame that called is to go on in the interpreter, at its pc. The code returns nothing to its caller then: code of a
+    /// function jumps to [`super::RuntimeCalls::resume`], so that no return address in it is left; code of a loop returns this to the loop that entered it.
+    pub const RESUME: u64 = 4;
 }
 
 /// The first result of a return from the interpreter to machine code.
@@ -95,9 +96,9 @@ pub struct RuntimeCalls {
         unsafe extern "C" fn(*mut State, *mut Instance, usize, *mut Value) -> *mut LuaClosure,
     /// The barrier's cold path.
     pub barrier: unsafe extern "C" fn(*mut State, *mut crate::header::GcHeader),
-    /// Field by a cache whose first entry missed; the tag is [`MISS`] when all did.
+    /// Field by a cache, none of whose entries was found in line; the tag is [`MISS`] when all miss. Counted as a miss: the frame is stored.
     pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
-    /// Stores a field by a cache; 0 is a miss.
+    /// Stores a field by a cache; 0 is a miss. Likewise.
     pub set_field: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
     /// `rawget` of a short string key; the tag is [`MISS`] if a metatable has a say.
     pub get_str: unsafe extern "C" fn(*mut Table, u64) -> Pair,
@@ -137,6 +138,9 @@ pub struct RuntimeCalls {
     pub shift_left: extern "C" fn(i64, i64) -> i64,
     /// Enters the interpreter: what slots of methods without code hold. Convention of machine code.
     pub interpret: unsafe extern "C" fn(),
+    /// Runs the top frame in the interpreter, to its end: what code jumps to when its frame is left ([`status::RESUME`]). Convention of machine code;
+    /// the arguments are not looked at.
+    pub resume: unsafe extern "C" fn(),
 }
 
 /// Tag of a [`Pair`] that says that there is no answer.
@@ -161,6 +165,13 @@ pub trait Tier {
     /// # Safety
     /// A safepoint of the state.
     unsafe fn announce(&mut self, st: *mut State);
+    /// Is the version with this code id out of its slot for good, so that a frame in it should leave it?
+    fn is_retired(&mut self, code: u32) -> bool;
+    /// Code of the version `code` has often met what it was not compiled for, in a function of this instance.
+    ///
+    /// # Safety
+    /// As [`Tier::hot_entry`].
+    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32);
     /// The host enters the state.
     fn enter(&mut self);
     /// The host leaves the state.

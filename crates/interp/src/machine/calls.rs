@@ -8,7 +8,7 @@ use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use super::{entry, leaf};
+use super::{entry, leaf, miss};
 use crate::call::{become_metamethod, call_for_instruction, native_returned};
 use crate::poll::safepoint;
 use crate::ret;
@@ -48,6 +48,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     float_mod: leaf::float_mod,
     shift_left: leaf::shift_left,
     interpret: entry::INTERPRET,
+    resume: entry::RESUME,
 };
 
 /// After a step made for a frame of machine code: runs what it has entered, until the frame is on top again.
@@ -71,27 +72,33 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
     }
 }
 
-/// The frame of machine code on top is finished in the interpreter, from its pc on.
+/// The frame of machine code on top goes on in the interpreter, from its pc on. Its code does nothing more than to get out of the way, so nothing
+/// of it is on the native stack when the next announcement no longer tells of it.
 #[cold]
 unsafe fn leave_for_interpreter(st: *mut State) -> u64 {
     let frame = Frame((*st).base);
     frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));
     frame.clear_flags(flags::LEAVE);
-    frame.add_flags(flags::NATIVE_CALLER);
-    let r = run::execute(st);
-    match entry::finished(st, r) {
-        s if s as u32 as u64 == status::OK => s | status::FINISHED,
-        s => s,
-    }
+    status::RESUME
+}
+
+/// Does the frame on top run code that is retired? It would keep it from being freed, for as long as it runs.
+#[cold]
+unsafe fn is_retired(st: *mut State) -> bool {
+    let code = Frame((*st).base).word().code();
+    (*st).tier.as_mut().is_some_and(|tier| tier.is_retired(code))
 }
 
 unsafe extern "C" fn one(st: *mut State) -> u64 {
+    miss::count(st);
     let r = run::one(st);
     settle(st, if r == Exit::Done { Ok(()) } else { Err(r) })
 }
 
 unsafe extern "C" fn poll_word(st: *mut State, top: *mut Value) -> u64 {
+    let announces = (*st).poll.load(Ordering::Relaxed) & poll::QUIESCENCE != 0;
     match safepoint(st, top, false) {
+        Ok(()) if announces && is_retired(st) => leave_for_interpreter(st),
         Ok(()) => settle(st, Ok(())),
         Err(Exit::Switch) => leave_for_interpreter(st),
         e => settle(st, e),

@@ -70,7 +70,22 @@ mod native {
         "pop rbp",
         "ret",
         ".size perilune_interpret, . - perilune_interpret",
+        // The end of code whose frame goes on in the interpreter.
+        ".globl perilune_resume",
+        ".type perilune_resume, @function",
+        "perilune_resume:",
+        "push rbp",
+        "mov rbp, rsp",
+        "mov rdi, r15",
+        "call {resume}",
+        "mov rcx, [r15 + {bits}]",
+        "mov rdx, [r15 + {tag}]",
+        "mov rsi, [r15 + {base}]",
+        "pop rbp",
+        "ret",
+        ".size perilune_resume, . - perilune_resume",
         interpret = sym interpret,
+        resume = sym resume,
         bits = const layout::state::RETURNED_BITS,
         tag = const layout::state::RETURNED_TAG,
         base = const layout::state::BASE,
@@ -88,6 +103,7 @@ mod native {
             left: *mut Left,
         );
         pub(super) fn perilune_interpret();
+        pub(super) fn perilune_resume();
     }
 }
 
@@ -108,10 +124,16 @@ mod native {
     pub(super) unsafe extern "C" fn perilune_interpret() {
         unreachable!("there is no machine code on this target");
     }
+    pub(super) unsafe extern "C" fn perilune_resume() {
+        unreachable!("there is no machine code on this target");
+    }
 }
 
 /// [`stub`] as a function.
 pub(super) const INTERPRET: unsafe extern "C" fn() = native::perilune_interpret;
+
+/// [`resume`] for machine code.
+pub(super) const RESUME: unsafe extern "C" fn() = native::perilune_resume;
 
 /// The address that stands in slots of methods without code.
 pub(crate) const fn stub() -> *const () {
@@ -159,6 +181,13 @@ unsafe extern "C" fn interpret(st: *mut State, base: *mut Value, nargs: usize) -
     finished(st, r)
 }
 
+/// What code jumps to whose frame, on top, goes on in the interpreter.
+unsafe extern "C" fn resume(st: *mut State) -> u64 {
+    Frame((*st).base).add_flags(flags::NATIVE_CALLER);
+    let r = run::execute(st);
+    finished(st, r)
+}
+
 /// The status and results for native code of a frame that the interpreter has run to its end.
 pub(super) unsafe fn finished(st: *mut State, r: Step) -> u64 {
     let s = &mut *st;
@@ -203,7 +232,8 @@ pub(crate) unsafe fn enter_code(
     left_code(st, &left, f, Link::new(frame_flags, 0, distance), at)
 }
 
-/// Goes on with the top frame, a Lua frame at a loop's head, in machine code; it is finished there.
+/// Goes on with the top frame, a Lua frame at a loop's head, in machine code; it is finished there, unless the code is left before: then the frame is
+/// on top again, somewhere else.
 ///
 /// # Safety
 /// I2; `entry` enters code of the function of the top frame for its pc.
@@ -221,6 +251,12 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     let callee = frame.callee();
     let mut left = Left { status: 0, bits: 0, tag: 0, base };
     native::perilune_enter(st, entry, callee.as_function(), base, 0, &raw mut left);
+    if left.status as u32 as u64 == status::RESUME {
+        if link.flags() & flags::NATIVE_CALLER == 0 {
+            Frame((*st).base).clear_flags(flags::NATIVE_CALLER);
+        }
+        return Ok(Entered::Lua);
+    }
     left_code(st, &left, callee, plain, at - shift as isize)
 }
 

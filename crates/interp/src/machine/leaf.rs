@@ -13,6 +13,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use super::miss;
 use crate::{for_loop, ret, run};
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
@@ -70,7 +71,11 @@ pub(super) unsafe extern "C" fn field_more(
     cache: *const FieldCache,
     t: *mut Table,
 ) -> Pair {
-    FieldCache::hit_get(cache, t, (*st).meta_epoch).map_or(NO_ANSWER, Pair::from)
+    let v = FieldCache::hit_get(cache, t, (*st).meta_epoch);
+    if v.is_some() {
+        miss::count_any(st);
+    }
+    v.map_or(NO_ANSWER, Pair::from)
 }
 
 pub(super) unsafe extern "C" fn set_field(
@@ -80,7 +85,11 @@ pub(super) unsafe extern "C" fn set_field(
     bits: u64,
     tag: u64,
 ) -> u64 {
-    FieldCache::hit_set(st, cache, t, Value::from_parts(bits, Tag(tag as u8))) as u64
+    let hit = FieldCache::hit_set(st, cache, t, Value::from_parts(bits, Tag(tag as u8)));
+    if hit {
+        miss::count_any(st);
+    }
+    hit as u64
 }
 
 /// A value that was looked up, unless it is nil and a metatable has a say.

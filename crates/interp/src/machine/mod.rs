@@ -7,6 +7,7 @@
 mod calls;
 mod entry;
 mod leaf;
+mod miss;
 mod native_stack;
 
 pub use calls::CALLS;

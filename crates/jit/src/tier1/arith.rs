@@ -166,7 +166,8 @@ impl Translator<'_> {
         let mask = self.snapshot.cells[pc];
         let mask = if mask & 7 == 0 { seen::INT | seen::FLOAT } else { mask };
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
-        let ints = kind.has_int() && (mask & seen::INT != 0 || !kind.has_float());
+        // the path of mixed operands takes any two numbers, so two integers must have been looked for before
+        let ints = kind.has_int() && (mask & (seen::INT | seen::MIXED) != 0 || !kind.has_float());
         let floats = kind.has_float() && (mask & (seen::FLOAT | seen::MIXED) != 0 || !ints);
         let mixed = mask & seen::MIXED != 0 || !kind.has_int();
         // payloads are loaded before the guards, so that they are known afterwards

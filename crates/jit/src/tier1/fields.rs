@@ -134,6 +134,7 @@ impl Translator<'_> {
             self.b.switch_to_block(by_cache);
             let cache = self.field_cache(pc);
             let st = self.state();
+            self.save_frame(pc + 1);
             let inst =
                 self.runtime(self.calls.field_more as usize, &[st, cache, object], &[I64, I64]);
             let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
@@ -258,6 +259,7 @@ impl Translator<'_> {
             self.b.switch_to_block(by_cache);
             let cache = self.field_cache(pc);
             let st = self.state();
+            self.save_frame(pc + 1);
             let args = [st, cache, object, bits, t];
             let inst = self.runtime(self.calls.set_field as usize, &args, &[I64]);
             let hit = self.b.inst_results(inst)[0];

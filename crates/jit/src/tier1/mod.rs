@@ -44,6 +44,8 @@ pub(crate) struct Translator<'a> {
     base: Variable,
     closure: Value,
     instance: Value,
+    /// It is a loop that is entered, by the interpreter's loop.
+    is_loop: bool,
     /// Leaves the frame with a status and what the runtime left.
     exit: Block,
     entry_sig: SigRef,
@@ -98,6 +100,7 @@ pub(crate) fn translate(
         base,
         closure: params[0],
         instance,
+        is_loop: input.entry.is_some(),
         exit,
         entry_sig,
         sigs: Vec::new(),
@@ -380,11 +383,23 @@ impl Translator<'_> {
         self.b.switch_to_block(self.exit);
         let status = self.b.block_params(self.exit)[0];
         let st = self.state();
-        let bits = self.b.ins().load(I64, MEM, st, layout::state::RETURNED_BITS as i32);
-        let tag = self.b.ins().load(I64, MEM, st, layout::state::RETURNED_TAG as i32);
         let base = self.b.ins().load(I64, MEM, st, layout::state::BASE as i32);
-        let status = self.b.ins().band_imm_s(status, !(status::FINISHED as i64));
-        self.b.ins().return_(&[status, bits, tag, base]);
+        let zero = self.int(0);
+        if self.is_loop {
+            // the loop that entered this code takes the frame back
+            self.b.ins().return_(&[status, zero, zero, base]);
+            return;
+        }
+        let (resume, out) = (self.b.create_block(), self.b.create_block());
+        let left = self.b.ins().band_imm_u(status, status::RESUME as i64);
+        self.b.ins().brif(left, resume, &[], out, &[]);
+        self.b.switch_to_block(out);
+        self.b.ins().return_(&[status, zero, zero, base]);
+        // no return address in this code may be left behind: it does not pin the code any more
+        self.b.switch_to_block(resume);
+        let entry = self.int(self.calls.resume as usize as i64);
+        let args = [self.closure, base, zero];
+        self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
     }
 
     /// Runs the instruction at `pc` in the runtime.

@@ -451,6 +451,18 @@ impl Cx {
         }
     }
 
+    /// A function of a compiled chunk, with the globals as its first upvalue.
+    ///
+    /// # Safety
+    /// `proto` is verified, and of the state's engine.
+    pub unsafe fn instantiate(&self, proto: &std::sync::Arc<perilune_bytecode::Proto>) -> Val<'_> {
+        // SAFETY: N1.
+        unsafe {
+            let globals = Value::table((*self.state()).globals);
+            Val::new(Value::function(State::instantiate(self.state(), proto, globals)))
+        }
+    }
+
     /// Whether `text` is the start of no chunk that [`Cx::load`] accepts with `mode`: more text does not change its error. `false` is
     /// no promise.
     pub fn is_hopeless(&self, text: &[u8], mode: &[u8]) -> bool {

@@ -1,0 +1,62 @@
+//! Counting what compiled code was not compiled for.
+//!
+//! Such operands end in a call of the runtime. A method that makes many of these is worth compiling anew with what feedback has seen meanwhile; whether
+//! it has seen anything new is the compiler's to say, and each time it is asked it takes four times as many to ask again, up to a limit.
+
+use perilune_bytecode::{Feedback, Instr, Op};
+use perilune_runtime::frame::Frame;
+use perilune_runtime::instance::Instance;
+use perilune_runtime::state::State;
+
+/// Could feedback change what this instruction is compiled to?
+#[inline(always)]
+fn learns(i: Instr) -> bool {
+    match i.op() {
+        Op::Concat | Op::Len | Op::Eq | Op::EqK | Op::EqI | Op::ForPrep => false,
+        op => matches!(
+            op.feedback(),
+            Feedback::Field | Feedback::Global | Feedback::Operands | Feedback::Access
+        ),
+    }
+}
+
+/// So many misses take more than a hundred times as long as asking.
+const LONGEST: u32 = 1 << 16;
+
+/// The instruction of the top frame, one of machine code, before its pc is about to run in the runtime.
+///
+/// # Safety
+/// I2.
+#[inline(always)]
+pub(super) unsafe fn count(st: *mut State) {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    if learns(*(*inst).code.add(frame.word().pc() as usize - 1)) {
+        count_any(st);
+    }
+}
+
+/// As [`count`], of an instruction that learns.
+///
+/// # Safety
+/// I2.
+#[inline(always)]
+pub(super) unsafe fn count_any(st: *mut State) {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    (*inst).misses_left = (*inst).misses_left.wrapping_sub(1);
+    if (*inst).misses_left == 0 {
+        ask(st, inst, frame.word().code());
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn ask(st: *mut State, inst: *mut Instance, code: u32) {
+    (*inst).miss_step = (*inst).miss_step.saturating_mul(4).min(LONGEST);
+    (*inst).misses_left = (*inst).miss_step;
+    if let Some(mut tier) = (*st).tier.take() {
+        tier.missed(st, inst, code);
+        (*st).tier = Some(tier);
+    }
+}

@@ -1,0 +1,35 @@
+//! Compiled programs that states of an engine share.
+
+use std::sync::Arc;
+
+use perilune_bytecode::{Proto, compile_source, undump};
+use perilune_runtime::engine::EngineShared;
+use perilune_runtime::native::Cx;
+
+use crate::{Engine, Error};
+
+/// A compiled chunk, for any number of states of one engine on any number of threads. Cheap to clone; it goes away, and its machine code with it, when
+/// the last handle and the last function of it are gone.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) proto: Arc<Proto>,
+    pub(crate) engine: Arc<EngineShared>,
+}
+
+impl Program {
+    pub(crate) fn new(engine: &Engine, source: &[u8], name: &[u8]) -> Result<Program, Error> {
+        let proto = if source.first() == Some(&0x1B) {
+            undump(source, name).map_err(|e| Error::syntax(&e.message))?
+        } else {
+            compile_source(source, name, 0).map_err(|e| Error::syntax(&e.message))?
+        };
+        Ok(Program { proto, engine: engine.shared.clone() })
+    }
+}
+
+/// Pushes a function of a program, to be called.
+pub(crate) fn push(cx: &mut Cx, proto: &Arc<Proto>) {
+    // SAFETY: the proto is a `Program`'s, which was verified when it was compiled, and whose engine `Lua::load_program` compares.
+    let f = unsafe { cx.instantiate(proto) };
+    cx.push_callee(f);
+}

@@ -1,0 +1,97 @@
+//! Methods are compiled anew for what they meet, a bounded number of times.
+
+use perilune::{Engine, Lua};
+
+use crate::support::*;
+
+#[test]
+fn new_types_are_compiled_for_and_old_ones_are_kept() {
+    let engine = Engine::with_jit(sync());
+    let lua = Lua::with_engine(&engine);
+    eval(
+        &lua,
+        "function f(a, b) return a + b end function run(a, b) for i = 1, 1000 do f(a, b) end return f(a, b) end",
+    );
+    assert_eq!(eval(&lua, "return run(1, 2)"), "3");
+    let first = figure(&engine, "versions installed");
+    assert_eq!(eval(&lua, "return run(1.5, 2.5)"), "4.0");
+    let second = figure(&engine, "versions swapped");
+    assert!(figure(&engine, "versions installed") > first && second >= 1);
+    for _ in 0..10 {
+        assert_eq!(eval(&lua, "return run(1, 2)"), "3");
+        assert_eq!(eval(&lua, "return run(1.5, 2.5)"), "4.0");
+    }
+    assert_eq!(figure(&engine, "versions swapped"), second, "both kinds are compiled for");
+}
+
+/// Types, shapes and keys that keep changing.
+const UNSTABLE: &str = "
+local V = setmetatable({}, {__add = function() return 7 end, __lt = function() return true end})
+local index = setmetatable({}, {__index = function() return 4 end})
+local values = {{1, 2}, {1.5, 2.5}, {1, 2.5}, {V, 1}, {'3', 4}, {2^53, 1}}
+local objects = {{x = 1}, {y = 2, x = 1}, {z = 1, x = 2}, {w = 1, x = 3}, {p = 1, x = 1}, {q = 1, x = 1},
+  setmetatable({}, {__index = {x = 9}}), index, {r = 1, x = 1}, {s = 1, x = 1}}
+local keys = {1, 2, 'x', 'y', 1.5, true}
+local function add(a, b) return a + b end
+local function less(a, b) return a < b end
+local function field(o) return o.x end
+local function store(o, v) o.x = v end
+local function item(t, k) return t[k] end
+local sum = 0
+for i = 1, N do
+  -- phases, and changes within them
+  local phase = i // (N // 40)
+  local v = values[(phase % 3 == 0 and i or phase) % #values + 1]
+  local o = objects[(phase % 4 == 0 and i or phase) % #objects + 1]
+  sum = sum + add(v[1], v[2]) + field(o)
+  if v[1] ~= '3' and less(v[1], v[2]) then sum = sum + 1 end
+  if o ~= index then store(o, field(o)) end
+  sum = sum + (item(o, keys[(phase + i) % #keys + 1]) or 1)
+end
+return sum";
+
+#[test]
+fn operands_that_never_settle_end_in_general_code() {
+    let source = UNSTABLE.replace('N', "400000").replace("400000OT", "NOT");
+    let expected = eval(&Lua::new(), &source);
+    for options in [sync(), background()] {
+        let engine = Engine::with_jit(options);
+        let lua = Lua::with_engine(&engine);
+        assert_eq!(eval(&lua, &source), expected);
+        engine.wait_for_compiler();
+        // six functions, one of them main, and one loop
+        let installed = figure(&engine, "versions installed");
+        println!("{installed} versions of 9 methods");
+        assert!(installed <= 9 * 6, "{installed} versions");
+    }
+}
+
+#[test]
+fn a_frame_that_stays_leaves_code_that_was_replaced() {
+    let engine = Engine::with_jit(background());
+    let lua = Lua::with_engine(&engine);
+    let program = "
+        local function step(x) return x + 1 end
+        local x, n = 0, 0
+        while not done() do for i = 1, 100 do x = step(x) n = n + 1 end end
+        return x == n";
+    let worker = {
+        let engine = engine.clone();
+        std::thread::spawn(move || {
+            let mut rounds = 0;
+            while rounds < 100 {
+                if engine.recompile_all() > 0 {
+                    rounds += 1;
+                }
+                engine.wait_for_compiler();
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        })
+    };
+    eval(&lua, "local t = os.time() + 1 function done() return os.time() > t end");
+    assert_eq!(eval(&lua, program), "true");
+    worker.join().expect("no panic");
+    let replaced = figure(&engine, "retired: replaced");
+    assert!(replaced >= 50, "{replaced} versions were replaced");
+    wait_for("retired code is freed", || figure(&engine, "bytes retired") == 0);
+}

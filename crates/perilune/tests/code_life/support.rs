@@ -1,0 +1,41 @@
+//! Engines and their figures.
+
+use std::time::{Duration, Instant};
+
+use perilune::{Engine, JitOptions, Lua};
+
+/// Compiles in the background, soon.
+pub(crate) fn background() -> JitOptions {
+    JitOptions { threshold: 16, loop_threshold: 64, ..JitOptions::default() }
+}
+
+/// Compiles at once.
+pub(crate) fn sync() -> JitOptions {
+    JitOptions { sync: true, ..background() }
+}
+
+/// A figure of the engine.
+pub(crate) fn figure(engine: &Engine, name: &str) -> u64 {
+    let figures = engine.jit_figures();
+    let found = figures.iter().find(|(n, _)| *n == name);
+    found.unwrap_or_else(|| panic!("no figure is named {name}")).1
+}
+
+/// Runs a chunk and returns its result.
+pub(crate) fn eval(lua: &Lua, source: &str) -> String {
+    lua.load(source).set_name("=test").eval_string().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Waits until the condition holds; panics after a while.
+pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < end, "waited too long: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Nothing is left of any code.
+pub(crate) fn is_empty(engine: &Engine) -> bool {
+    ["versions live", "bytes live", "bytes retired"].iter().all(|n| figure(engine, n) == 0)
+}
