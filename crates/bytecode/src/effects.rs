@@ -4,7 +4,7 @@ use crate::instr::Instr;
 use crate::opcode::Op;
 
 /// A range of registers: first and count.
-pub(crate) type Range = (usize, usize);
+pub type Range = (usize, usize);
 
 /// No registers.
 const NONE: Range = (0, 0);
@@ -14,17 +14,19 @@ const NONE: Range = (0, 0);
 /// Reads of a multiple value (`B = 0`) end before the register of its producer, which is not known
 /// here: only the fixed part is listed.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Effects {
-    pub(crate) reads: [Range; 3],
-    pub(crate) writes: [Range; 2],
+pub struct Effects {
+    /// Read.
+    pub reads: [Range; 3],
+    /// Written.
+    pub writes: [Range; 2],
     /// Every register from this one on loses its value, before the writes.
-    pub(crate) releases: Option<usize>,
+    pub releases: Option<usize>,
 }
 
 /// Registers read and written by `instr`. Writes of tests and loops, which only one way out of the
 /// instruction sees, are left to the caller.
 #[inline]
-pub(crate) fn effects(instr: Instr) -> Effects {
+pub fn effects(instr: Instr) -> Effects {
     use Op::*;
     let (a, b, c) = (instr.a(), instr.b(), instr.c());
     let mut e = Effects::default();

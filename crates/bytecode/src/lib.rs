@@ -8,7 +8,7 @@
 mod binary;
 mod compiler;
 mod disassemble;
-mod effects;
+pub mod effects;
 mod feedback;
 mod instr;
 mod opcode;

@@ -19,6 +19,12 @@ pub(crate) fn jump_target(proto: &Proto, pc: usize) -> usize {
     (pc as isize + 1 + proto.code[pc].sj_value()) as usize
 }
 
+/// Is it followed by a JMP, which it may skip?
+pub(crate) fn is_test(op: Op) -> bool {
+    use Op::*;
+    matches!(op, Eq | Lt | Le | EqK | EqI | LtI | LeI | GtI | GeI | Test | TestSet)
+}
+
 /// Successors of the instruction at `pc`: in sequence, and by jumps.
 pub(crate) fn successors(proto: &Proto, pc: usize) -> (Option<usize>, Option<usize>) {
     let i = proto.code[pc];
@@ -70,6 +76,13 @@ impl Flow {
                     flow.leader[to] = true;
                 }
                 todo.push(to);
+            }
+        }
+        for pc in 0..n {
+            // somebody else jumps to the JMP behind a test: what follows is reached from both
+            if flow.reached[pc] && is_test(proto.code[pc].op()) && flow.reached[pc + 1] {
+                flow.leader[pc + 2] = true;
+                flow.preds[pc + 2] += 2;
             }
         }
         for p in &proto.protos {

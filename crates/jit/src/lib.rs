@@ -13,6 +13,7 @@ mod history;
 mod respecialize;
 mod snapshot;
 mod tier1;
+mod types;
 
 pub use engine::{Jit, JitOptions, JitState};
 pub use snapshot::Snapshot;

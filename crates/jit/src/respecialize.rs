@@ -10,6 +10,7 @@ use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
 use crate::snapshot::{FieldSnapshot, Snapshot};
+use crate::types::seen;
 
 /// The most ways that an access of a field tries in line; the cache itself, which has as many entries, is asked for others.
 const MAX_PATHS: usize = 4;
@@ -37,22 +38,19 @@ impl FieldSnapshot {
 /// The bits of an instruction's cell that change what tier 1 makes of it, and those that it takes for granted when it has seen none of them.
 fn bits(op: Op) -> (u32, u32) {
     match op {
-        Op::Lt | Op::Le | Op::LtI | Op::LeI | Op::GtI | Op::GeI => (3, 3),
         // the paths of these are the same for everybody
-        Op::Eq | Op::EqK | Op::EqI | Op::ForPrep | Op::Len | Op::Concat => (0, 0),
-        Op::Div | Op::DivK | Op::KDiv | Op::Pow | Op::PowK | Op::BNot | Op::SelfR => (0, 0),
-        Op::BAnd | Op::BOr | Op::BXor | Op::Shl | Op::Shr => (0, 0),
-        Op::BAndK | Op::BOrK | Op::BXorK | Op::ShrI | Op::ShlI => (0, 0),
+        Op::Eq | Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
+        Op::ForPrep => (3, 3),
         _ => match op.feedback() {
-            Feedback::Operands => (7, 3),
+            Feedback::Operands => (seen::ALL, seen::ALL & !seen::MIXED),
             Feedback::Access => (3, 1),
             _ => (0, 0),
         },
     }
 }
 
-/// The only bit of an operator that has always had floats.
-const FLOATS_ONLY: u32 = 2;
+/// What stands for everything else among the feedback of an operator that has always had floats: it is handled, if not in line.
+const OTHER: u32 = 16;
 
 impl Snapshot {
     /// Is code of `proto` that was compiled with this as good for `now` as code compiled with `now` would be?
@@ -100,14 +98,14 @@ impl Snapshot {
         held.into()
     }
 
-    /// Takes everything for seen that can be handled in line: of a method whose operands never settle. Operators that have always had floats are left
-    /// as they are, as they pay for it.
+    /// Takes everything for seen that can be handled in line: of a method whose operands never settle. Operators that have always had floats keep
+    /// looking for these first.
     pub fn generalize(&mut self, proto: &Proto) {
         for (pc, i) in proto.code.iter().enumerate() {
             let bits = bits(i.op()).0;
-            if self.cells[pc] & bits != FLOATS_ONLY || i.op().feedback() == Feedback::Access {
-                self.cells[pc] |= bits;
-            }
+            let floats = self.cells[pc] & bits == seen::FLOAT;
+            let add = if floats && bits == seen::ALL { OTHER } else { bits };
+            self.cells[pc] |= add;
         }
     }
 }

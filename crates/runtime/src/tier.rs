@@ -76,6 +76,10 @@ impl From<Value> for Pair {
 pub struct RuntimeCalls {
     /// Runs the instruction at the frame's pc in the interpreter; after a test the pc says where to go on.
     pub one: unsafe extern "C" fn(*mut State) -> u64,
+    /// As `one`, but the frame is left for the interpreter then: the status is never OK.
+    pub one_and_leave: unsafe extern "C" fn(*mut State) -> u64,
+    /// FORPREP has begun a loop over other numbers than expected: that is noted, and the frame left for the interpreter.
+    pub leave_loop: unsafe extern "C" fn(*mut State) -> u64,
     /// CALL of what is no Lua function: `callee`, `nargs`. Results as CALL leaves them.
     pub call: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// Does what the poll word asks for; the second argument is the end of the live registers.

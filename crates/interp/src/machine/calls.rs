@@ -10,6 +10,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::{entry, leaf, miss};
 use crate::call::{become_metamethod, call_for_instruction, native_returned};
+use crate::operators::seen;
 use crate::poll::safepoint;
 use crate::ret;
 use crate::run;
@@ -18,6 +19,8 @@ use crate::step::{Exit, Step};
 /// What machine code calls.
 pub static CALLS: RuntimeCalls = RuntimeCalls {
     one,
+    one_and_leave,
+    leave_loop,
     call,
     poll: poll_word,
     tail_call,
@@ -93,6 +96,23 @@ unsafe extern "C" fn one(st: *mut State) -> u64 {
     miss::count(st);
     let r = run::one(st);
     settle(st, if r == Exit::Done { Ok(()) } else { Err(r) })
+}
+
+unsafe extern "C" fn one_and_leave(st: *mut State) -> u64 {
+    match one(st) {
+        status::OK => leave_for_interpreter(st),
+        other => other,
+    }
+}
+
+unsafe extern "C" fn leave_loop(st: *mut State) -> u64 {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let at = frame.word().pc() as usize - 1;
+    let index = frame.0.add((*(*inst).code.add(at)).a()).get();
+    *(*inst).cells.add(at) |= if index.is_int() { seen::INT } else { seen::FLOAT };
+    miss::count_any(st);
+    leave_for_interpreter(st)
 }
 
 unsafe extern "C" fn poll_word(st: *mut State, top: *mut Value) -> u64 {

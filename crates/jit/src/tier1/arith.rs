@@ -8,13 +8,7 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{MEM, Translator};
-
-/// Feedback bits of operators.
-mod seen {
-    pub(super) const INT: u32 = 1;
-    pub(super) const FLOAT: u32 = 2;
-    pub(super) const MIXED: u32 = 4;
-}
+use crate::types::{Guess, guess, seen};
 
 /// An operand.
 #[derive(Clone, Copy)]
@@ -163,6 +157,10 @@ impl Translator<'_> {
     }
 
     fn operator(&mut self, pc: usize, dst: usize, kind: Kind, x: Operand, y: Operand) {
+        let guess = guess(self.snapshot, pc, self.proto.code[pc]);
+        if guess != Guess::Any {
+            return self.guessed(pc, dst, kind, x, y, guess);
+        }
         let mask = self.snapshot.cells[pc];
         let mask = if mask & 7 == 0 { seen::INT | seen::FLOAT } else { mask };
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
@@ -228,6 +226,72 @@ impl Translator<'_> {
         self.take_value(done, dst);
     }
 
+    /// An operator whose operands are taken for numbers of some kind; the code is left when they are not.
+    fn guessed(&mut self, pc: usize, dst: usize, kind: Kind, x: Operand, y: Operand, guess: Guess) {
+        let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
+        let wrong = self.cold_block();
+        if guess == Guess::Int {
+            let (vx, vy) = (self.operand_int(x), self.operand_int(y));
+            if self.require(&[tx, ty], Tag::INTEGER, wrong) {
+                let v = self.int_operation(kind, vx, vy, y, wrong);
+                self.set(dst, v, Known::Tag(Tag::INTEGER));
+            } else {
+                self.never(wrong, dst);
+            }
+        } else if let Some((fx, fy)) = self.float_operands(kind, (x, tx), (y, ty), guess, wrong) {
+            let v = self.float_operation(kind, fx, fy);
+            self.set_float(dst, v);
+        } else {
+            self.never(wrong, dst);
+        }
+        let on = self.b.create_block();
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(wrong);
+        self.leave_after(pc);
+        self.b.switch_to_block(on);
+    }
+
+    /// What is taken for granted is known to be wrong: goes to `wrong`, and on in a block that is not reached.
+    fn never(&mut self, wrong: Block, dst: usize) {
+        self.b.ins().jump(wrong, &[]);
+        let rest = self.b.create_block();
+        self.b.switch_to_block(rest);
+        self.regs.forget(dst);
+    }
+
+    fn float_operands(
+        &mut self,
+        kind: Kind,
+        (x, tx): (Operand, Known),
+        (y, ty): (Operand, Known),
+        guess: Guess,
+        wrong: Block,
+    ) -> Option<(Value, Value)> {
+        let (fx, fy) = (self.operand_float(x), self.operand_float(y));
+        if guess == Guess::Float {
+            let unknown: Vec<Known> = [(x, tx), (y, ty)]
+                .into_iter()
+                .filter(|(o, _)| matches!(o, Operand::Reg(_)))
+                .map(|(_, t)| t)
+                .collect();
+            return self.require(&unknown, Tag::FLOAT, wrong).then_some((fx, fy));
+        }
+        let (vx, vy) = (self.operand_int(x), self.operand_int(y));
+        if kind.has_int() {
+            // two integers have an integer as their result
+            let others = self.b.create_block();
+            if self.require(&[tx, ty], Tag::INTEGER, others) {
+                self.b.ins().jump(wrong, &[]);
+            } else {
+                self.b.ins().jump(others, &[]);
+            }
+            self.b.switch_to_block(others);
+        }
+        let fx = self.as_float(x, tx, vx, fx, wrong)?;
+        let fy = self.as_float(y, ty, vy, fy, wrong)?;
+        Some((fx, fy))
+    }
+
     /// An operand of a float operation, from an integer if it is one; goes to `slow` if it is no number. `None`: it never is.
     fn as_float(
         &mut self,
@@ -271,12 +335,20 @@ impl Translator<'_> {
             Kind::Not => self.b.ins().bnot(x),
             Kind::Shl | Kind::Shr => self.shift(kind, x, y, oy),
             Kind::Mod | Kind::IDiv => {
+                let done = self.b.create_block();
+                self.b.append_block_param(done, I64);
                 if !matches!(oy, Operand::Int(n) if n != 0 && n != -1) {
                     // 0 is an error, and -1 overflows
                     let near = self.b.ins().iadd_imm_s(y, 1);
                     let special = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, near, 1);
-                    let on = self.b.create_block();
-                    self.b.ins().brif(special, slow, &[], on, &[]);
+                    let (on, one) = (self.b.create_block(), self.b.create_block());
+                    let other = self.cold_block();
+                    self.b.ins().brif(special, other, &[], on, &[]);
+                    self.b.switch_to_block(other);
+                    self.b.ins().brif(near, slow, &[], one, &[]);
+                    self.b.switch_to_block(one);
+                    let v = if kind == Kind::Mod { self.int(0) } else { self.b.ins().ineg(x) };
+                    self.b.ins().jump(done, &[BlockArg::from(v)]);
                     self.b.switch_to_block(on);
                 }
                 let rest = self.b.ins().srem(x, y);
@@ -284,14 +356,17 @@ impl Translator<'_> {
                 let negative = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, signs, 0);
                 let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
                 let adjust = self.b.ins().band(negative, some);
-                if kind == Kind::Mod {
+                let v = if kind == Kind::Mod {
                     let other = self.b.ins().iadd(rest, y);
                     self.b.ins().select(adjust, other, rest)
                 } else {
                     let quotient = self.b.ins().sdiv(x, y);
                     let other = self.b.ins().iadd_imm_s(quotient, -1);
                     self.b.ins().select(adjust, other, quotient)
-                }
+                };
+                self.b.ins().jump(done, &[BlockArg::from(v)]);
+                self.b.switch_to_block(done);
+                self.b.block_params(done)[0]
             }
             Kind::Pow | Kind::Div => unreachable!("only of floats"),
         }

@@ -14,6 +14,7 @@ use super::arith::Operand;
 use super::regs::Known;
 use super::{MEM, Translator};
 use crate::flow::jump_target;
+use crate::types::{Guess, guess};
 
 /// Where a test goes: to the jump behind it, or past that.
 struct Ends {
@@ -37,11 +38,7 @@ impl Translator<'_> {
 
     fn past_jump(&mut self, pc: usize) -> bool {
         if self.flow.reached[pc + 1] {
-            // somebody else jumps to the JMP itself
-            let block = self.block(pc + 2);
-            self.b.ins().jump(block, &[]);
-            self.flow.leader[pc + 2] = true;
-            self.flow.preds[pc + 2] += 2;
+            self.fall(pc + 2);
             return false;
         }
         true
@@ -83,6 +80,36 @@ impl Translator<'_> {
         };
         let wanted = i.c() & 1 != 0;
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
+        match guess(self.snapshot, pc, i) {
+            Guess::Int => {
+                let (vx, vy) = (self.operand_int(x), self.operand_int(y));
+                let (ends, wrong) = (self.ends(), self.cold_block());
+                if self.require(&[tx, ty], Tag::INTEGER, wrong) {
+                    let c = self.b.ins().icmp(cc, vx, vy);
+                    self.decide(c, wanted, &ends);
+                } else {
+                    self.b.ins().jump(wrong, &[]);
+                }
+                self.b.switch_to_block(wrong);
+                self.leave_after(pc);
+                return self.finish_test(pc, &ends);
+            }
+            Guess::Float => {
+                let (fx, fy) = (self.operand_float(x), self.operand_float(y));
+                let (ends, wrong) = (self.ends(), self.cold_block());
+                let tags: &[Known] = if matches!(y, Operand::Int(_)) { &[tx] } else { &[tx, ty] };
+                if self.require(tags, Tag::FLOAT, wrong) {
+                    let c = self.b.ins().fcmp(fcc, fx, fy);
+                    self.decide(c, wanted, &ends);
+                } else {
+                    self.b.ins().jump(wrong, &[]);
+                }
+                self.b.switch_to_block(wrong);
+                self.leave_after(pc);
+                return self.finish_test(pc, &ends);
+            }
+            Guess::Number | Guess::Any => {}
+        }
         let mask = self.snapshot.cells[pc];
         let mask = if mask & 3 == 0 { 3 } else { mask };
         let ints = (mask & 1 != 0).then(|| (self.operand_int(x), self.operand_int(y)));
@@ -373,12 +400,37 @@ impl Translator<'_> {
         let at = self.b.ins().load(I32, MEM, base, -16);
         let runs = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 1);
         self.b.ins().brif(runs, run, &[], skip, &[]);
+        self.b.switch_to_block(run);
+        let wanted = match guess(self.snapshot, pc, i) {
+            Guess::Int => Some(Tag::INTEGER),
+            Guess::Float => Some(Tag::FLOAT),
+            Guess::Number | Guess::Any => None,
+        };
+        let entered = self.b.create_block();
+        match wanted {
+            Some(tag) => {
+                let base = self.load_base();
+                let t = self.b.ins().uload8(I64, MEM, base, a as i32 * 16 + 8);
+                let right = self.b.ins().icmp_imm_u(IntCC::Equal, t, tag.0 as i64);
+                let wrong = self.cold_block();
+                self.b.ins().brif(right, entered, &[], wrong, &[]);
+                self.b.switch_to_block(wrong);
+                self.save_frame(pc + 1);
+                let st = self.state();
+                let inst = self.runtime(self.calls.leave_loop as usize, &[st], &[I64]);
+                let status = self.b.inst_results(inst)[0];
+                self.b.ins().jump(self.exit, &[BlockArg::from(status)]);
+            }
+            None => {
+                self.b.ins().jump(entered, &[]);
+            }
+        }
         self.b.switch_to_block(skip);
         for r in a..a + 4 {
             self.regs.forget(r);
         }
         self.go(pc, pc + 2 + i.bx());
-        self.b.switch_to_block(run);
+        self.b.switch_to_block(entered);
         true
     }
 
@@ -459,34 +511,29 @@ impl Translator<'_> {
         let i = self.proto.code[pc];
         let a = i.a();
         let tag = self.tag(a);
-        let index = self.bits(a);
         let target = pc + 1 - i.bx();
         let end = self.b.create_block();
         let float = self.b.create_block();
-        let integers = self.require(&[tag], Tag::INTEGER, float);
-        if integers {
+        let known = self.regs.clone();
+        let index = self.bits(a);
+        if self.require(&[tag], Tag::INTEGER, float) {
             let (left, step) = (self.bits(a + 1), self.bits(a + 2));
             let on = self.b.create_block();
             self.b.ins().brif(left, on, &[], end, &[]);
             self.b.switch_to_block(on);
             let next = self.b.ins().iadd(index, step);
             let left = self.b.ins().iadd_imm_s(left, -1);
-            let base = self.load_base();
-            self.b.ins().store(MEM, left, base, (a + 1) as i32 * 16);
-            self.b.ins().store(MEM, next, base, a as i32 * 16);
-            self.b.ins().store(MEM, next, base, (a + 3) as i32 * 16);
-            let int = self.int(Tag::INTEGER.0.into());
-            self.b.ins().istore8(MEM, int, base, (a + 3) as i32 * 16 + 8);
-            self.regs.forget_all();
+            for (r, v) in [(a + 1, left), (a, next), (a + 3, next)] {
+                self.store_home(r, v, Known::Tag(Tag::INTEGER));
+                self.regs.note(r, v, Known::Tag(Tag::INTEGER));
+            }
             self.go(pc, target);
         } else {
             self.b.ins().jump(float, &[]);
         }
         self.b.switch_to_block(float);
-        self.regs.forget_all();
-        let base = self.load_base();
-        let load = |t: &mut Self, r: usize| t.b.ins().load(F64, MEM, base, r as i32 * 16);
-        let (index, limit, step) = (load(self, a), load(self, a + 1), load(self, a + 2));
+        self.regs = known;
+        let (index, limit, step) = (self.float(a), self.float(a + 1), self.float(a + 2));
         let next = self.b.ins().fadd(index, step);
         let zero = self.b.ins().f64const(0.0);
         let up = self.b.ins().fcmp(FloatCC::GreaterThan, step, zero);
@@ -496,12 +543,12 @@ impl Translator<'_> {
         let on = self.b.create_block();
         self.b.ins().brif(runs, on, &[], end, &[]);
         self.b.switch_to_block(on);
-        self.b.ins().store(MEM, next, base, a as i32 * 16);
-        self.b.ins().store(MEM, next, base, (a + 3) as i32 * 16);
-        let tag = self.int(Tag::FLOAT.0.into());
-        self.b.ins().istore8(MEM, tag, base, (a + 3) as i32 * 16 + 8);
+        for r in [a, a + 3] {
+            self.set_float(r, next);
+        }
         self.go(pc, target);
         self.b.switch_to_block(end);
+        self.regs.forget_all();
         true
     }
 

@@ -26,6 +26,7 @@ use perilune_runtime::value::Tag;
 use crate::compile::Input;
 use crate::flow::Flow;
 use crate::snapshot::Snapshot;
+use crate::types::{self, Tags, Types};
 use regs::{Known, Regs};
 
 /// A translation under way.
@@ -37,6 +38,13 @@ pub(crate) struct Translator<'a> {
     id: u32,
     flow: Flow,
     blocks: Vec<Option<Block>>,
+    types: Types,
+    /// Tags known before the instruction that is being translated.
+    tags: Tags,
+    /// Variables for registers that hold integers where control flow meets.
+    ints: Vec<Option<Variable>>,
+    /// And floats.
+    floats: Vec<Option<Variable>>,
     /// What is known where a block with one predecessor begins.
     known_at: Vec<Option<Regs>>,
     regs: Regs,
@@ -86,6 +94,8 @@ pub(crate) fn translate(
     let entry_sig = b.import_signature(entry_signature());
     let entry = input.entry.unwrap_or(0);
     let flow = Flow::new(input.proto, entry);
+    let types = Types::new(input.proto, input.snapshot, &flow, entry);
+    let size = Types::size(input.proto);
     let n = input.proto.code.len();
     let mut t = Translator {
         b,
@@ -95,7 +105,11 @@ pub(crate) fn translate(
         id: input.id,
         blocks: vec![None; n],
         known_at: vec![None; n],
-        regs: Regs::new(&flow.captured),
+        regs: Regs::new(size, &flow.captured),
+        tags: types.at(entry).clone(),
+        types,
+        ints: vec![None; size],
+        floats: vec![None; size],
         flow,
         base,
         closure: params[0],
@@ -128,18 +142,22 @@ impl Translator<'_> {
                 continue;
             }
             if self.flow.leader[pc] {
-                let block = self.block(pc);
                 if open {
-                    self.b.ins().jump(block, &[]);
+                    self.fall(pc);
                 }
+                let block = self.block(pc);
                 self.b.switch_to_block(block);
+                self.tags = self.types.at(pc).clone();
                 let known = self.known_at[pc].take().filter(|_| self.flow.preds[pc] == 1);
                 match known {
                     Some(known) => self.regs = known,
-                    None => self.regs.forget_all(),
+                    None => self.take_carried(pc),
                 }
             }
             open = self.instruction(pc);
+            if open {
+                types::step(self.proto, self.snapshot, &self.flow, pc, false, &mut self.tags);
+            }
             pc += match self.proto.code[pc].op() {
                 Op::LoadKX | Op::SetList => 2,
                 _ => 1,
@@ -472,9 +490,74 @@ impl Translator<'_> {
             self.poll(target, top);
         } else if self.flow.preds[target] == 1 {
             self.known_at[target] = Some(self.regs.clone());
+            let block = self.block(target);
+            self.b.ins().jump(block, &[]);
+            return;
+        }
+        self.fall(target);
+    }
+
+    /// Ends the block: goes to `target`, where control flow meets.
+    fn fall(&mut self, target: usize) {
+        for (r, tag) in self.carried(target) {
+            let (variable, v) = match tag {
+                Tag::FLOAT => (self.float_variable(r), self.float(r)),
+                _ => (self.int_variable(r), self.bits(r)),
+            };
+            self.b.def_var(variable, v);
         }
         let block = self.block(target);
         self.b.ins().jump(block, &[]);
+    }
+
+    /// Registers whose values come along in machine registers to where control flow meets: the numbers among those that are still needed.
+    fn carried(&self, target: usize) -> Vec<(usize, Tag)> {
+        let tags = self.types.at(target);
+        (0..tags.len())
+            .filter(|&r| self.types.is_live(target, r))
+            .map(|r| (r, Tag(tags[r])))
+            .filter(|(_, tag)| matches!(*tag, Tag::INTEGER | Tag::FLOAT))
+            .collect()
+    }
+
+    /// Begins a block where control flow meets.
+    fn take_carried(&mut self, pc: usize) {
+        self.regs.forget_all();
+        for (r, tag) in self.carried(pc) {
+            if tag == Tag::FLOAT {
+                let variable = self.float_variable(r);
+                let v = self.b.use_var(variable);
+                self.regs.note_float(r, v, Known::Tag(tag));
+            } else {
+                let variable = self.int_variable(r);
+                let v = self.b.use_var(variable);
+                self.regs.note(r, v, Known::Tag(tag));
+            }
+        }
+    }
+
+    fn int_variable(&mut self, r: usize) -> Variable {
+        match self.ints[r] {
+            Some(v) => v,
+            None => *self.ints[r].insert(self.b.declare_var(I64)),
+        }
+    }
+
+    fn float_variable(&mut self, r: usize) -> Variable {
+        match self.floats[r] {
+            Some(v) => v,
+            None => *self.floats[r].insert(self.b.declare_var(F64)),
+        }
+    }
+
+    /// In a cold block: runs the instruction at `pc`, whose operands are not as taken for granted, in the runtime, and leaves the frame to the
+    /// interpreter.
+    fn leave_after(&mut self, pc: usize) {
+        let st = self.state();
+        self.save_frame(pc + 1);
+        let inst = self.runtime(self.calls.one_and_leave as usize, &[st], &[I64]);
+        let status = self.b.inst_results(inst)[0];
+        self.b.ins().jump(self.exit, &[BlockArg::from(status)]);
     }
 
     fn load_constant(&mut self, r: usize, n: usize) {

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use perilune_runtime::value::Tag;
 
 use super::{MEM, Translator};
+use crate::types::UNKNOWN;
 
 /// A tag.
 #[derive(Clone, Copy)]
@@ -27,12 +28,13 @@ struct Reg {
 #[derive(Clone)]
 pub(super) struct Regs {
     regs: Vec<Reg>,
-    captured: Box<[bool; 256]>,
+    captured: Box<[bool]>,
 }
 
 impl Regs {
-    pub(super) fn new(captured: &[bool; 256]) -> Regs {
-        Regs { regs: vec![Reg::default(); 256], captured: Box::new(*captured) }
+    /// Of `size` registers.
+    pub(super) fn new(size: usize, captured: &[bool; 256]) -> Regs {
+        Regs { regs: vec![Reg::default(); size], captured: captured[..size].into() }
     }
 
     pub(super) fn forget(&mut self, r: usize) {
@@ -71,6 +73,9 @@ impl Regs {
 impl Translator<'_> {
     /// The tag of register `r`.
     pub(super) fn tag(&mut self, r: usize) -> Known {
+        if self.tags[r] != UNKNOWN {
+            return Known::Tag(Tag(self.tags[r]));
+        }
         if let Some(t) = self.regs.regs[r].tag {
             return t;
         }
@@ -160,7 +165,7 @@ impl Translator<'_> {
         self.b.ins().store(MEM, bits, base, r as i32 * 16);
         match tag {
             Known::Tag(t) => {
-                if !self.regs.has_tag(r, t) {
+                if !self.regs.has_tag(r, t) && self.tags[r] != t.0 {
                     let v = self.int(t.0.into());
                     self.b.ins().istore8(MEM, v, base, r as i32 * 16 + 8);
                 }
