@@ -501,8 +501,8 @@ impl Translator<'_> {
     fn fall(&mut self, target: usize) {
         for (r, tag) in self.carried(target) {
             let (variable, v) = match tag {
-                Tag::FLOAT => (self.float_variable(r), self.float(r)),
-                _ => (self.int_variable(r), self.bits(r)),
+                Tag::FLOAT => (self.float_variable(r), self.peek_float(r)),
+                _ => (self.int_variable(r), self.peek_bits(r)),
             };
             self.b.def_var(variable, v);
         }

@@ -105,40 +105,46 @@ impl Translator<'_> {
 
     /// The payload of register `r`.
     pub(super) fn bits(&mut self, r: usize) -> Value {
-        let reg = self.regs.regs[r];
-        if let Some(v) = reg.bits {
-            return v;
-        }
-        let v = match reg.float {
-            Some(f) => self.b.ins().bitcast(I64, MemFlagsData::new(), f),
-            None => {
-                let base = self.load_base();
-                self.b.ins().load(I64, MEM, base, r as i32 * 16)
-            }
-        };
+        let v = self.peek_bits(r);
         if !self.regs.captured[r] {
             self.regs.regs[r].bits = Some(v);
         }
         v
     }
 
+    /// As [`Translator::bits`], for one way out of the block: it is not remembered.
+    pub(super) fn peek_bits(&mut self, r: usize) -> Value {
+        let reg = self.regs.regs[r];
+        match (reg.bits, reg.float) {
+            (Some(v), _) => v,
+            (None, Some(f)) => self.b.ins().bitcast(I64, MemFlagsData::new(), f),
+            (None, None) => {
+                let base = self.load_base();
+                self.b.ins().load(I64, MEM, base, r as i32 * 16)
+            }
+        }
+    }
+
     /// The payload of register `r` as a float.
     pub(super) fn float(&mut self, r: usize) -> Value {
-        let reg = self.regs.regs[r];
-        if let Some(v) = reg.float {
-            return v;
-        }
-        let v = match reg.bits {
-            Some(b) => self.b.ins().bitcast(F64, MemFlagsData::new(), b),
-            None => {
-                let base = self.load_base();
-                self.b.ins().load(F64, MEM, base, r as i32 * 16)
-            }
-        };
+        let v = self.peek_float(r);
         if !self.regs.captured[r] {
             self.regs.regs[r].float = Some(v);
         }
         v
+    }
+
+    /// As [`Translator::float`], for one way out of the block: it is not remembered.
+    pub(super) fn peek_float(&mut self, r: usize) -> Value {
+        let reg = self.regs.regs[r];
+        match (reg.float, reg.bits) {
+            (Some(v), _) => v,
+            (None, Some(b)) => self.b.ins().bitcast(F64, MemFlagsData::new(), b),
+            (None, None) => {
+                let base = self.load_base();
+                self.b.ins().load(F64, MEM, base, r as i32 * 16)
+            }
+        }
     }
 
     /// Payload and tag of register `r`.
