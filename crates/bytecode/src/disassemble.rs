@@ -16,6 +16,24 @@ pub fn disassemble(proto: &Proto, recursive: bool) -> String {
     out
 }
 
+/// The listing of one function under a name, without those inside it.
+pub fn disassemble_function(proto: &Proto, name: &str) -> String {
+    let mut out = String::new();
+    list(&mut out, proto, name, false);
+    out
+}
+
+/// The line of one instruction in a listing.
+///
+/// # Panics
+/// If there is no instruction at `pc`.
+pub fn disassemble_instruction(proto: &Proto, pc: usize) -> String {
+    let mut out = String::new();
+    instruction(&mut out, proto, pc);
+    out.truncate(out.trim_end().len());
+    out
+}
+
 fn list(out: &mut String, proto: &Proto, path: &str, recursive: bool) {
     header(out, proto, path);
     for pc in 0..proto.code.len() {
