@@ -92,7 +92,18 @@ mod tests {
         let names = inner_names(&proto);
         let names: Vec<&str> = names.iter().map(|n| n.as_deref().unwrap_or("-")).collect();
         let expect = [
-            "f", "g", "g", "h", "Account.new", "Account.deposit", "M.x", "field", "-", "up", "-", "-",
+            "f",
+            "g",
+            "g",
+            "h",
+            "Account.new",
+            "Account.deposit",
+            "M.x",
+            "field",
+            "-",
+            "up",
+            "-",
+            "-",
         ];
         assert_eq!(names, expect);
         let up = &proto.protos[9];

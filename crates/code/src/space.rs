@@ -219,6 +219,9 @@ impl CodeSpace {
     /// # Errors
     /// If that does not help, or there is no executable memory at all.
     pub fn reserve(self: &Arc<Self>, size: usize) -> Result<Reservation, Refusal> {
+        if size > self.options.budget {
+            return Err(Refusal::Exhausted);
+        }
         let region = self.region()?;
         if let Ok(reservation) = region.reserve(size) {
             return Ok(reservation);

@@ -10,8 +10,10 @@ use cranelift_frontend::FunctionBuilderContext;
 use perilune_bytecode::Proto;
 use perilune_runtime::tier::RuntimeCalls;
 
+use crate::fault::Stage;
 use crate::snapshot::Snapshot;
 use crate::tier1;
+use crate::watch::Observation;
 
 /// What a compile thread keeps from job to job.
 pub(crate) struct Compiler {
@@ -68,16 +70,26 @@ impl Compiler {
     ///
     /// # Errors
     /// What Cranelift says.
-    pub(crate) fn compile(&mut self, input: &Input<'_>) -> Result<Vec<u8>, String> {
+    pub(crate) fn compile(
+        &mut self,
+        input: &Input<'_>,
+        seen: &mut Observation<'_>,
+    ) -> Result<Vec<u8>, String> {
         self.context.clear();
+        seen.stage(Stage::Translate);
         tier1::translate(&mut self.context.func, &mut self.builder, &*self.isa, input);
+        seen.translated(&mut self.context.func);
+        seen.stage(Stage::Verify);
         if input.verify {
             self.context.verify(&*self.isa).map_err(|e| format!("verifier: {e}"))?;
         }
-        let code = self
-            .context
+        seen.stage(Stage::Compile);
+        self.context.set_disasm(seen.wants_vcode());
+        self.context
             .compile(&*self.isa, &mut self.control)
             .map_err(|e| format!("{:?}", e.inner))?;
+        let code = self.context.compiled_code().expect("it was compiled");
+        seen.compiled(&self.context.func, code);
         if !code.buffer.relocs().is_empty() {
             return Err(format!("relocations: {:?}", code.buffer.relocs()));
         }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use perilune_bytecode::Proto;
 use perilune_code::{
@@ -17,8 +17,13 @@ use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::{RuntimeCalls, Tier};
 
 use crate::compile::{Compiler, Input};
+use crate::dump::DumpRequest;
+use crate::fault::{Fault, Stage, guarded};
 use crate::history::{History, Known};
+use crate::perf::Perf;
 use crate::snapshot::Snapshot;
+use crate::stats;
+use crate::watch::{Label, Observation, Watch};
 
 /// How methods are compiled.
 #[derive(Clone, Debug)]
@@ -37,6 +42,17 @@ pub struct JitOptions {
     pub workers: usize,
     /// Run Cranelift's verifier on everything.
     pub verify: bool,
+    /// Texts to write to the standard error as functions are compiled.
+    pub dump: Vec<DumpRequest>,
+    /// What to write for `perf`.
+    pub perf: Option<Perf>,
+    /// Make code known to debuggers.
+    pub gdb: bool,
+    /// Keep names for [`Jit::report`].
+    pub stats: bool,
+    /// What is to go wrong, for tests.
+    #[doc(hidden)]
+    pub fault: Option<Fault>,
 }
 
 impl Default for JitOptions {
@@ -49,6 +65,11 @@ impl Default for JitOptions {
             budget: 64 << 20,
             workers: 0,
             verify: cfg!(debug_assertions),
+            dump: Vec::new(),
+            perf: None,
+            gdb: false,
+            stats: false,
+            fault: None,
         }
     }
 }
@@ -66,6 +87,8 @@ pub struct Jit {
 /// What a function's code has to do with machine code.
 struct Attached {
     method: Arc<Method>,
+    /// Its name, if anybody wants to know.
+    name: OnceLock<Arc<str>>,
     /// Entries into its loops, by pc.
     loops: Mutex<HashMap<u32, Arc<Method>>>,
 }
@@ -74,19 +97,25 @@ struct Attached {
 struct Job {
     /// None once it is used.
     ticket: Option<Ticket>,
+    /// What it is for.
+    method: Arc<Method>,
     /// A program that is dropped meanwhile is not compiled.
     proto: Weak<Proto>,
     snapshot: Arc<Snapshot>,
-    shapes: Arc<[Arc<Shape>]>,
+    shapes: Shapes,
     /// The pc of the loop that is entered; none: the function is.
     entry: Option<u32>,
 }
+
+/// The shapes that a snapshot names, which are to live as long as code that looks for them.
+type Shapes = Arc<[Arc<Shape>]>;
 
 /// What compile threads do.
 struct Backend {
     space: Arc<CodeSpace>,
     calls: RuntimeCalls,
     verify: bool,
+    watch: Watch,
 }
 
 /// An address of the interpreter's entry.
@@ -97,8 +126,13 @@ fn stub(calls: &RuntimeCalls) -> *const u8 {
 impl Jit {
     /// A compiler whose code calls `calls`. Nothing is mapped and no thread started before something is hot.
     pub fn new(options: JitOptions, calls: RuntimeCalls) -> Arc<Jit> {
-        let space = CodeSpace::new(Options { budget: options.budget, ..Options::default() });
-        let backend = Backend { space: space.clone(), calls, verify: options.verify };
+        let space = CodeSpace::new(Options {
+            budget: options.budget,
+            mapping: Perf::mapping(options.perf),
+            ..Options::default()
+        });
+        let watch = Watch::new(&options, calls);
+        let backend = Backend { space: space.clone(), calls, verify: options.verify, watch };
         let mut workers = WorkerOptions::default();
         if options.workers > 0 {
             workers.threads = options.workers;
@@ -120,7 +154,15 @@ impl Jit {
 
     /// Figures of the code and of its making, by name.
     pub fn figures(&self) -> Vec<(&'static str, u64)> {
-        self.space.figures()
+        let mut figures = self.space.figures();
+        figures.extend(self.watch().figures.iter());
+        figures
+    }
+
+    /// All figures, what compiling cost on the average, and who was refused why, as text; names are those of functions compiled with
+    /// [`JitOptions::stats`].
+    pub fn report(&self) -> String {
+        stats::table(&self.figures()) + &self.watch().figures.summary()
     }
 
     /// The code of the engine.
@@ -131,10 +173,23 @@ impl Jit {
     fn attached(&self, proto: &Proto) -> Arc<Attached> {
         let make = || -> Arc<dyn Any + Send + Sync> {
             let method = self.new_method();
-            Arc::new(Attached { method, loops: Mutex::default() })
+            Arc::new(Attached { method, name: OnceLock::new(), loops: Mutex::default() })
         };
         let any = proto.method.get_or_init(make).clone();
         any.downcast().expect("one engine attaches one kind of thing")
+    }
+
+    fn watch(&self) -> &Watch {
+        &self.workers.compiler().watch
+    }
+
+    /// Tells the functions inside one what they are called, if anybody wants to know.
+    fn name_inner(&self, proto: &Proto) {
+        for (inner, name) in proto.protos.iter().zip(self.watch().inner_names(proto)) {
+            if let Some(name) = name {
+                self.attached(inner).name.get_or_init(|| name.into());
+            }
+        }
     }
 
     fn new_method(&self) -> Arc<Method> {
@@ -160,7 +215,9 @@ impl Jit {
         let Some(known) = History::of(method).known() else { return false };
         let Ok(ticket) = method.begin() else { return false };
         let Known { proto, snapshot, shapes, entry } = (*known).clone();
-        self.workers.submit(0, Job { ticket: Some(ticket), proto, snapshot, shapes, entry });
+        let method = method.clone();
+        let job = Job { ticket: Some(ticket), method, proto, snapshot, shapes, entry };
+        self.workers.submit(0, job);
         true
     }
 
@@ -168,6 +225,12 @@ impl Jit {
     pub fn wait(&self) {
         self.workers.wait_idle();
     }
+}
+
+/// What a function is called, as far as that is known.
+fn label(proto: &Proto, entry: Option<u32>) -> Label {
+    let attached = proto.method.get().and_then(|a| a.downcast_ref::<Attached>());
+    Label::new(proto, attached.and_then(|a| a.name.get().cloned()), entry)
 }
 
 /// What the reclaimer asks of a state.
@@ -229,9 +292,36 @@ impl JitState {
         if method.phase() != Phase::Interpreted {
             return;
         }
-        let snapshot = Snapshot::take(inst);
-        let shapes = snapshot.hold_shapes(st, &[]);
-        self.compile(method, inst, entry, snapshot, shapes);
+        match self.feedback(st, inst, None) {
+            Ok((snapshot, shapes)) => self.compile(method, inst, entry, snapshot, shapes),
+            Err(refusal) => {
+                self.jit.watch().refused(|| label(&(*inst).proto, entry), &refusal);
+                method.refuse(refusal);
+            }
+        }
+    }
+
+    /// The feedback of an instance, with what is known of it from before, and the shapes in it.
+    unsafe fn feedback(
+        &self,
+        st: *mut State,
+        inst: *mut Instance,
+        known: Option<&Known>,
+    ) -> Result<(Snapshot, Shapes), Refusal> {
+        let watch = self.jit.watch();
+        guarded(|| {
+            watch.stage(Stage::Snapshot);
+            // SAFETY: the caller's promise.
+            unsafe {
+                watch.figures.note_caches(inst);
+                let mut snapshot = Snapshot::take(inst);
+                if let Some(known) = known {
+                    snapshot.merge(&known.snapshot, &(*inst).proto);
+                }
+                let shapes = snapshot.hold_shapes(st, known.map_or(&[], |k| &k.shapes));
+                (snapshot, shapes)
+            }
+        })
     }
 
     /// Compiles, here or elsewhere.
@@ -241,11 +331,12 @@ impl JitState {
         inst: *mut Instance,
         entry: Option<u32>,
         mut snapshot: Snapshot,
-        shapes: Arc<[Arc<Shape>]>,
+        shapes: Shapes,
     ) {
         let Ok(ticket) = method.begin() else { return };
         let proto = (*inst).proto.clone();
         if proto.code.len() > MAX_CODE {
+            self.jit.watch().refused(|| label(&proto, entry), &Refusal::TooLarge);
             return ticket.refuse(Refusal::TooLarge);
         }
         if History::of(method).is_settled() {
@@ -254,7 +345,8 @@ impl JitState {
         let snapshot = Arc::new(snapshot);
         let size = proto.code.len() as u64;
         let proto = Arc::downgrade(&proto);
-        let job = Job { ticket: Some(ticket), proto, snapshot, shapes, entry };
+        let method = method.clone();
+        let job = Job { ticket: Some(ticket), method, proto, snapshot, shapes, entry };
         if self.jit.options.sync {
             let jit = &self.jit;
             self.mutator.blocking(|| jit.workers.run_here(job));
@@ -267,6 +359,7 @@ impl JitState {
 
 impl Tier for JitState {
     fn slot(&mut self, proto: &Arc<Proto>) -> *const AtomicPtr<u8> {
+        self.jit.name_inner(proto);
         // the pointer is the first field of a slot, and a slot that of a method; the proto keeps the method alive
         std::ptr::from_ref(self.jit.attached(proto).method.slot()).cast()
     }
@@ -305,14 +398,13 @@ impl Tier for JitState {
             return;
         }
         let Some(known) = history.known() else { return };
-        let mut now = Snapshot::take(inst);
         let proto = &(*inst).proto;
-        if known.snapshot.covers(&now, proto) || method.live() > 2 {
+        if known.snapshot.covers(&Snapshot::take(inst), proto) || method.live() > 2 {
             return;
         }
-        now.merge(&known.snapshot, proto);
+        // what goes wrong here leaves it the code that it has
+        let Ok((now, shapes)) = self.feedback(st, inst, Some(&known)) else { return };
         history.change();
-        let shapes = now.hold_shapes(st, &known.shapes);
         self.compile(&method, inst, known.entry, now, shapes);
     }
 
@@ -339,51 +431,70 @@ impl perilune_code::Compiler for Backend {
         if !ticket.is_current() {
             return;
         }
-        let result = self.translate(context, job, &proto);
-        let ticket = job.ticket.take().expect("it is used once");
-        match result {
-            Err(refusal) => ticket.refuse(refusal),
-            Ok((id, code)) => {
-                let placed = self.space.reserve(code.len()).and_then(|r| {
-                    r.publish(&code).map_err(|e| Refusal::Backend(e.to_string().into()))
-                });
-                match placed {
-                    Err(refusal) => ticket.refuse(refusal),
-                    Ok(range) => {
-                        History::of(ticket.method()).note(Known {
-                            proto: job.proto.clone(),
-                            snapshot: job.snapshot.clone(),
-                            shapes: job.shapes.clone(),
-                            entry: job.entry,
-                        });
-                        let member = Member {
-                            ticket,
-                            id,
-                            kind: u8::from(job.entry.is_some()),
-                            body: 0..code.len(),
-                            entry: 0,
-                            data: Arc::new(()),
-                        };
-                        self.space.publish(range, vec![member]);
-                    }
-                }
+        let mut seen = self.watch.begin(&proto, label(&proto, job.entry), &job.snapshot);
+        if let Err(refusal) = self.install(context, job, &proto, &mut seen) {
+            seen.refused(&refusal);
+            if let Some(ticket) = job.ticket.take() {
+                ticket.refuse(refusal);
             }
         }
     }
 
     fn panicked(&self, mut job: Job, message: &str) {
-        if let Some(ticket) = job.ticket.take() {
-            ticket.refuse(Refusal::Panic(message.into()));
+        let refusal = Refusal::Panic(message.into());
+        if let Some(proto) = job.proto.upgrade() {
+            self.watch.refused(|| label(&proto, job.entry), &refusal);
+        }
+        match job.ticket.take() {
+            Some(ticket) => ticket.refuse(refusal),
+            // The panic came while the result was published, and gave the ticket back.
+            None => job.method.refuse(refusal),
         }
     }
 }
 
 impl Backend {
+    /// Compiles, places and publishes. The ticket is used up only when nothing can be refused any more.
+    fn install(
+        &self,
+        context: &mut Result<Compiler, String>,
+        job: &mut Job,
+        proto: &Arc<Proto>,
+        seen: &mut Observation<'_>,
+    ) -> Result<(), Refusal> {
+        let (id, code) = self.translate(context, job, proto, seen)?;
+        seen.stage(Stage::Reserve);
+        let range = self
+            .space
+            .reserve(code.len())?
+            .publish(&code)
+            .map_err(|e| Refusal::Backend(e.to_string().into()))?;
+        let data = seen.placed(&range);
+        seen.stage(Stage::Publish);
+        History::of(&job.method).note(Known {
+            proto: job.proto.clone(),
+            snapshot: job.snapshot.clone(),
+            shapes: job.shapes.clone(),
+            entry: job.entry,
+        });
+        let member = Member {
+            ticket: job.ticket.take().expect("it is used once"),
+            id,
+            kind: u8::from(job.entry.is_some()),
+            body: 0..code.len(),
+            entry: 0,
+            data,
+        };
+        self.space.publish(range, vec![member]);
+        Ok(())
+    }
+
     fn translate(
         &self,
         context: &mut Result<Compiler, String>,
         job: &Job,
         proto: &Arc<Proto>,
+        seen: &mut Observation<'_>,
     ) -> Result<(CodeId, Vec<u8>), Refusal> {
         let compiler = match context {
             Ok(c) => c,
@@ -398,7 +509,7 @@ impl Backend {
             calls: &self.calls,
             verify: self.verify,
         };
-        let code = compiler.compile(&input).map_err(|e| {
+        let code = compiler.compile(&input, seen).map_err(|e| {
             if e.starts_with("verifier") {
                 Refusal::Verifier(e.into())
             } else {

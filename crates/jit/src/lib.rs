@@ -6,14 +6,27 @@
 //!
 //! **Invariant:** a compile job owns an `Arc<Proto>` and a [`Snapshot`] of feedback, and looks at no heap.
 
+#[cfg(target_arch = "x86_64")]
+mod asm;
 mod compile;
+mod dump;
 mod engine;
+mod fault;
 mod flow;
+mod gdb;
 mod history;
+mod perf;
 mod respecialize;
 mod snapshot;
+mod stats;
 mod tier1;
 mod types;
+mod watch;
 
+pub use dump::{DumpKind, DumpRequest};
 pub use engine::{Jit, JitOptions, JitState};
+#[doc(hidden)]
+pub use fault::{Fault, Stage};
+pub use perf::Perf;
 pub use snapshot::Snapshot;
+pub use watch::{Piece, VersionInfo};

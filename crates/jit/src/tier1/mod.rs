@@ -13,8 +13,8 @@ mod tables;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, Function, Inst, InstBuilder, MemFlagsData, SigRef, Signature, Type,
-    Value,
+    AbiParam, Block, BlockArg, Function, Inst, InstBuilder, MemFlagsData, SigRef, Signature,
+    SourceLoc, Type, Value,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
@@ -154,6 +154,7 @@ impl Translator<'_> {
                     None => self.take_carried(pc),
                 }
             }
+            self.b.set_srcloc(SourceLoc::new(pc as u32));
             open = self.instruction(pc);
             if open {
                 types::step(self.proto, self.snapshot, &self.flow, pc, false, &mut self.tags);

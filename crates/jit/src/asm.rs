@@ -1,0 +1,175 @@
+//! Listings of machine code for x86-64, in Intel's syntax: the bytecode between, and names for what code knows by address or by offset.
+
+use std::fmt::Write as _;
+
+use iced_x86::{
+    Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register,
+};
+use perilune_bytecode::{Proto, disassemble_instruction};
+use perilune_runtime::layout::state;
+use perilune_runtime::tier::RuntimeCalls;
+
+use crate::watch::Piece;
+
+/// What machine code knows by address: names for numbers that differ from run to run.
+fn runtime_name(calls: &RuntimeCalls, address: u64) -> Option<&'static str> {
+    macro_rules! find {
+        ($($name:ident)*) => {
+            $(if calls.$name as usize as u64 == address {
+                return Some(stringify!($name));
+            })*
+        };
+    }
+    find! {
+        one call poll tail_call close_return vararg_prep move_values new_table closure barrier field_more set_field
+        get_str get_int set_int set_str for_next get_any set_any for_prep set_list var_arg for_each_prep close equal
+        compare_strings set_class pow float_mod shift_left interpret resume
+    }
+    None
+}
+
+/// What lies at an offset from the state.
+fn state_name(offset: u64) -> Option<&'static str> {
+    macro_rules! find {
+        ($($name:ident)*) => {
+            $(if state::$name as u64 == offset {
+                return Some(stringify!($name));
+            })*
+        };
+    }
+    find! {
+        CURSOR HOLE_END NEWBORN POLL BASE TOP LIMIT THREAD NATIVE_LIMIT RETURNED_BITS RETURNED_TAG META_EPOCH EMPTY_SHAPE
+    }
+    None
+}
+
+/// A listing of machine code; in front of each piece the instruction of bytecode that it belongs to.
+pub(crate) fn listing(
+    proto: &Proto,
+    code: &[u8],
+    pieces: &[Piece],
+    calls: &RuntimeCalls,
+) -> String {
+    let mut out = format!("{} bytes\n", code.len());
+    let mut formatter = IntelFormatter::new();
+    let options = formatter.options_mut();
+    options.set_hex_prefix("0x");
+    options.set_hex_suffix("");
+    options.set_uppercase_hex(false);
+    options.set_space_after_operand_separator(true);
+    options.set_branch_leading_zeros(false);
+    options.set_first_operand_char_index(8);
+    let instrs: Vec<Instruction> =
+        Decoder::with_ip(64, code, 0, DecoderOptions::NONE).into_iter().collect();
+    let mut state = StateRegisters::new(&instrs);
+    let mut current = None;
+    for instr in &instrs {
+        let offset = instr.ip() as u32;
+        let place = place_of(pieces, offset, code.len() as u32);
+        if place.is_some() && place != current {
+            match place {
+                Some(Some(pc)) => {
+                    let _ = writeln!(out, "{}", disassemble_instruction(proto, pc as usize));
+                }
+                _ => out.push_str("   - entry and exit\n"),
+            }
+            current = place;
+        }
+        let mut text = String::new();
+        formatter.format(instr, &mut text);
+        if let Some((number, name)) = runtime_operand(instr, calls) {
+            // the address differs from run to run
+            text = text.replace(&format!("{number:#x}"), &format!("runtime.{name}"));
+        }
+        let _ = match state.operand(instr) {
+            Some(name) => writeln!(out, "      {offset:04x}  {text:<35} ; state {name}"),
+            None => writeln!(out, "      {offset:04x}  {text}"),
+        };
+        state.step(instr);
+    }
+    out
+}
+
+/// The instruction of bytecode that the code at an offset belongs to; inside, none: to all of the function. None: to what is before it, as it is only a constant
+/// or a move between registers.
+fn place_of(pieces: &[Piece], offset: u32, len: u32) -> Option<Option<u32>> {
+    /// Shorter gaps belong to what is around them.
+    const SHORT: u32 = 24;
+    let next = pieces.partition_point(|p| p.end <= offset);
+    let gap_end = match pieces.get(next) {
+        Some(p) if p.start <= offset => return Some(Some(p.pc)),
+        Some(p) => p.start,
+        None => len,
+    };
+    let gap_start = next.checked_sub(1).map_or(0, |before| pieces[before].end);
+    (gap_start == 0 || gap_end - gap_start >= SHORT).then_some(None)
+}
+
+/// A function of the runtime whose address is an operand.
+fn runtime_operand(instr: &Instruction, calls: &RuntimeCalls) -> Option<(u64, &'static str)> {
+    use OpKind::{Immediate32, Immediate32to64, Immediate64};
+    let immediate =
+        |i: &u32| matches!(instr.op_kind(*i), Immediate32 | Immediate32to64 | Immediate64);
+    let number = instr.immediate((0..instr.op_count()).find(immediate)?);
+    Some((number, runtime_name(calls, number)?))
+}
+
+/// Which registers hold the state's address: Cranelift pins it to r15, and copies it from there. Followed in a straight line, for comments.
+struct StateRegisters {
+    targets: Vec<u64>,
+    copies: Vec<Register>,
+}
+
+impl StateRegisters {
+    fn new(instrs: &[Instruction]) -> StateRegisters {
+        let jumps = |i: &&Instruction| i.op_count() == 1 && i.op_kind(0) == OpKind::NearBranch64;
+        let mut targets: Vec<u64> =
+            instrs.iter().filter(jumps).map(Instruction::near_branch_target).collect();
+        targets.sort_unstable();
+        StateRegisters { targets, copies: Vec::new() }
+    }
+
+    /// What an operand in memory is, if it is a field of the state.
+    fn operand(&mut self, instr: &Instruction) -> Option<&'static str> {
+        if self.targets.binary_search(&instr.ip()).is_ok() {
+            self.copies.clear();
+        }
+        let in_memory = (0..instr.op_count()).any(|i| instr.op_kind(i) == OpKind::Memory);
+        let base = instr.memory_base();
+        let is_state = base == Register::R15 || self.copies.contains(&base);
+        let plain = instr.memory_index() == Register::None;
+        if in_memory && is_state && plain {
+            return state_name(instr.memory_displacement64());
+        }
+        None
+    }
+
+    /// Goes past an instruction.
+    fn step(&mut self, instr: &Instruction) {
+        let from_register = instr.op_count() == 2 && instr.op_kind(1) == OpKind::Register;
+        let source = from_register.then(|| instr.op1_register());
+        match (instr.mnemonic(), instr.op_kind(0)) {
+            (Mnemonic::Jmp | Mnemonic::Call | Mnemonic::Ret, _) => self.copies.clear(),
+            (Mnemonic::Cmp | Mnemonic::Test, _) => {}
+            (mnemonic, OpKind::Register) => {
+                let written = instr.op0_register();
+                self.copies.retain(|copy| !overlap(*copy, written));
+                if mnemonic == Mnemonic::Mov && source == Some(Register::R15) {
+                    self.copies.push(written);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// May a write of a register change a 64-bit one? Parts of 8 and 16 bits count as parts of all.
+fn overlap(whole: Register, written: Register) -> bool {
+    let (first, first_half, first_vector) = (Register::RAX, Register::EAX, Register::XMM0);
+    match written {
+        r if r >= first_vector => false,
+        r if r >= first => r == whole,
+        r if r >= first_half => r as usize - first_half as usize == whole as usize - first as usize,
+        _ => true,
+    }
+}

@@ -1,0 +1,57 @@
+//! Failures of the compiler: how they are caught where no worker does, and how tests inject them.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use perilune_code::Refusal;
+
+/// Stages of compiling a method, in order.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Feedback is copied, on the thread of the state.
+    Snapshot,
+    /// Bytecode becomes Cranelift IR.
+    Translate,
+    /// Cranelift's verifier looks at it.
+    Verify,
+    /// Cranelift makes machine code.
+    Compile,
+    /// Room for it is taken.
+    Reserve,
+    /// It is put into the slot.
+    Publish,
+}
+
+/// What is to go wrong, for tests.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A panic at the beginning of a stage.
+    Panic(Stage),
+    /// The translation is malformed, which the verifier finds.
+    Malformed,
+}
+
+impl Fault {
+    /// Panics if this is the fault of the stage. The panic is silent, as it is no bug.
+    pub(crate) fn at(fault: Option<Fault>, stage: Stage) {
+        if fault == Some(Fault::Panic(stage)) {
+            resume_unwind(Box::new(format!("injected at {stage:?}")));
+        }
+    }
+}
+
+/// Runs a part of the compiler; a panic refuses the method.
+pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> Result<R, Refusal> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|payload| Refusal::Panic(message(&*payload).into()))
+}
+
+/// What a panic said.
+fn message(payload: &(dyn Any + Send)) -> &str {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (_, Some(text)) => text,
+        _ => "no message",
+    }
+}

@@ -1,0 +1,256 @@
+//! What is watched while methods are compiled: one place that the pipeline tells what it does, and that tells dumps, profilers, debuggers and figures.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use cranelift_codegen::CompiledCode;
+use cranelift_codegen::ir::Function;
+use perilune_bytecode::{Proto, inner_names, place};
+use perilune_code::{CodeRange, Refusal};
+use perilune_runtime::tier::RuntimeCalls;
+
+#[cfg(target_arch = "x86_64")]
+use crate::asm;
+use crate::dump::{DumpKind, Dumps};
+use crate::engine::JitOptions;
+use crate::fault::{Fault, Stage};
+use crate::snapshot::Snapshot;
+use crate::stats::{BOOKKEEPING, Figure, Figures};
+use crate::{dump, gdb, perf};
+
+/// Can machine code be listed? Elsewhere Cranelift's own listing stands for it.
+const HAS_DISASSEMBLER: bool = cfg!(target_arch = "x86_64");
+
+/// What a function is called: its name, its place, and the loop if it is entered in one: `fib@fib.lua:1`, `main@fib.lua/loop:7`.
+#[derive(Clone, Debug)]
+pub(crate) struct Label {
+    /// The name, without its place.
+    pub(crate) name: Arc<str>,
+    /// File and line; of a main function the file.
+    pub(crate) place: String,
+    /// The line where the loop that is entered goes on.
+    pub(crate) entry: Option<u32>,
+}
+
+impl Label {
+    pub(crate) fn new(proto: &Proto, name: Option<Arc<str>>, entry: Option<u32>) -> Label {
+        let unnamed = if proto.line_defined == 0 { "main" } else { "anonymous" };
+        let entry = entry.map(|pc| line(proto, pc));
+        Label { name: name.unwrap_or_else(|| unnamed.into()), place: place(proto), entry }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.name, self.place)?;
+        self.entry.map_or(Ok(()), |line| write!(f, "/loop:{line}"))
+    }
+}
+
+/// The source line of an instruction; 0 where that is not known.
+pub(crate) fn line(proto: &Proto, pc: u32) -> u32 {
+    proto.lines.get(pc as usize).copied().unwrap_or(0)
+}
+
+/// A part of machine code, and the instruction of bytecode that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Offset of its first byte.
+    pub start: u32,
+    /// Offset behind it.
+    pub end: u32,
+    /// The instruction.
+    pub pc: u32,
+}
+
+/// What is kept with a version while somebody watches.
+pub struct VersionInfo {
+    /// What the function is called.
+    pub label: String,
+    /// Where its instructions went, ascending.
+    pub pieces: Box<[Piece]>,
+    /// Dropped with the version, which takes it from the debugger.
+    _debugger: Option<gdb::Registration>,
+}
+
+/// What an engine's compiler is to show.
+pub(crate) struct Watch {
+    dumps: Dumps,
+    perf: Option<perf::Perf>,
+    gdb: bool,
+    named: bool,
+    fault: Option<Fault>,
+    calls: RuntimeCalls,
+    pub(crate) figures: Figures,
+}
+
+impl Watch {
+    pub(crate) fn new(options: &JitOptions, calls: RuntimeCalls) -> Watch {
+        let dumps = Dumps::new(&options.dump);
+        let named = dumps.any() || options.perf.is_some() || options.gdb || options.stats;
+        Watch {
+            dumps,
+            perf: options.perf,
+            gdb: options.gdb,
+            named,
+            fault: options.fault,
+            calls,
+            figures: Figures::default(),
+        }
+    }
+
+    /// Names of the functions inside one, if anybody wants to know.
+    pub(crate) fn inner_names(&self, proto: &Proto) -> Vec<Option<String>> {
+        if self.named { inner_names(proto) } else { Vec::new() }
+    }
+
+    /// A stage of compiling begins. Panics if a test asked for it.
+    pub(crate) fn stage(&self, stage: Stage) {
+        Fault::at(self.fault, stage);
+    }
+
+    /// A method is refused before it is compiled.
+    pub(crate) fn refused(&self, label: impl FnOnce() -> Label, reason: &Refusal) {
+        if self.named {
+            self.figures.note_refusal(format!("{}: {reason}", label()));
+        }
+    }
+
+    /// The compile of a function begins.
+    pub(crate) fn begin(
+        &self,
+        proto: &Arc<Proto>,
+        label: Label,
+        snapshot: &Snapshot,
+    ) -> Observation<'_> {
+        let mut seen = Observation {
+            watch: self,
+            proto: proto.clone(),
+            label,
+            text: String::new(),
+            vcode: None,
+            pieces: Box::default(),
+            begun: perf::thread_time(),
+            translated: None,
+            compiled: None,
+        };
+        seen.dump(DumpKind::Bytecode, |seen| {
+            perilune_bytecode::disassemble_function(&seen.proto, &seen.label.name)
+        });
+        seen.dump(DumpKind::Feedback, |seen| dump::feedback(&seen.proto, snapshot));
+        seen
+    }
+}
+
+/// The compile of one function, as it is watched. What is to be shown of it is written in one piece when it is dropped, also by a panic.
+pub(crate) struct Observation<'a> {
+    watch: &'a Watch,
+    proto: Arc<Proto>,
+    label: Label,
+    text: String,
+    vcode: Option<String>,
+    pieces: Box<[Piece]>,
+    /// Times of this thread's clock.
+    begun: u64,
+    translated: Option<u64>,
+    compiled: Option<u64>,
+}
+
+impl Observation<'_> {
+    fn dump(&mut self, kind: DumpKind, text: impl FnOnce(&Self) -> String) {
+        if self.watch.dumps.wants(kind, &self.label) {
+            let text = text(self);
+            self.text.push_str(&format!("-- {kind} of {}\n{}\n\n", self.label, text.trim_end()));
+        }
+    }
+
+    /// A stage begins. Panics if a test asked for it.
+    pub(crate) fn stage(&self, stage: Stage) {
+        self.watch.stage(stage);
+    }
+
+    /// Cranelift IR is made.
+    pub(crate) fn translated(&mut self, func: &mut Function) {
+        self.translated = Some(perf::thread_time());
+        if self.watch.fault == Some(Fault::Malformed) {
+            func.signature.returns.pop();
+        }
+        self.dump(DumpKind::Clif, |_| func.display().to_string());
+    }
+
+    /// Is Cranelift to list the machine code?
+    pub(crate) fn wants_vcode(&self) -> bool {
+        let wants = |kind| self.watch.dumps.wants(kind, &self.label);
+        wants(DumpKind::Vcode) || !HAS_DISASSEMBLER && wants(DumpKind::Asm)
+    }
+
+    /// Machine code is made; `func` is what became of the IR.
+    pub(crate) fn compiled(&mut self, func: &Function, code: &CompiledCode) {
+        self.compiled = Some(perf::thread_time());
+        self.dump(DumpKind::ClifOpt, |_| func.display().to_string());
+        self.vcode.clone_from(&code.vcode);
+        self.dump(DumpKind::Vcode, |seen| seen.vcode.clone().unwrap_or_default());
+        if self.watch.dumps.any() || self.watch.perf.is_some() || self.watch.gdb {
+            self.pieces = code
+                .buffer
+                .get_srclocs_sorted()
+                .iter()
+                .filter(|s| !s.loc.is_default())
+                .map(|s| Piece { start: s.start, end: s.end, pc: s.loc.bits() })
+                .collect();
+        }
+    }
+
+    /// The code is where it will run, and does not run yet; returns what is kept with it.
+    pub(crate) fn placed(&mut self, code: &CodeRange) -> Arc<dyn Any + Send + Sync> {
+        let watch = self.watch;
+        self.dump(DumpKind::Asm, |seen| {
+            #[cfg(target_arch = "x86_64")]
+            return asm::listing(&seen.proto, code.bytes(), &seen.pieces, &watch.calls);
+            #[cfg(not(target_arch = "x86_64"))]
+            return seen.vcode.clone().unwrap_or_default();
+        });
+        if let Some(perf) = watch.perf {
+            perf.add(&self.label, &self.proto, code, &self.pieces);
+        }
+        let figures = &watch.figures;
+        let kind = if self.label.entry.is_some() { Figure::Loops } else { Figure::Functions };
+        figures.add(kind, 1);
+        figures.add(Figure::Bytecodes, self.proto.code.len() as u64);
+        figures.add(Figure::CodeBytes, code.len() as u64);
+        let kept = size_of_val(&*self.pieces);
+        figures.add(Figure::MetadataBytes, (BOOKKEEPING + kept) as u64);
+        if !watch.named {
+            return Arc::new(());
+        }
+        let label = self.label.to_string();
+        let debugger =
+            watch.gdb.then(|| gdb::Registration::new(&label, code.address() as u64, code.len()));
+        let pieces = std::mem::take(&mut self.pieces);
+        Arc::new(VersionInfo { label, pieces, _debugger: debugger })
+    }
+
+    /// The method is refused.
+    pub(crate) fn refused(&self, reason: &Refusal) {
+        self.watch.refused(|| self.label.clone(), reason);
+    }
+}
+
+impl Drop for Observation<'_> {
+    fn drop(&mut self) {
+        let end = perf::thread_time();
+        let figures = &self.watch.figures;
+        figures.add(Figure::Nanoseconds, end - self.begun);
+        figures.raise(Figure::LongestNanoseconds, end - self.begun);
+        if let Some(translated) = self.translated {
+            figures.add(Figure::TranslateNanoseconds, translated - self.begun);
+            let compiled = self.compiled.unwrap_or(end);
+            figures.add(Figure::BackendNanoseconds, compiled - translated);
+            figures.add(Figure::PlaceNanoseconds, end - compiled);
+        }
+        if !self.text.is_empty() {
+            eprint!("{}", self.text);
+        }
+    }
+}
