@@ -6,6 +6,7 @@
 
 mod call;
 mod explain;
+mod jit_options;
 mod options;
 mod repl;
 mod session;
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
     };
     let ok = match options::parse(&args) {
         Err(bad) => {
-            text::write_error(&text::bad_option(&name, &args[bad]));
+            text::write_error(&text::bad_option(&name, &args, &bad));
             false
         }
         Ok(options) => match options.action {

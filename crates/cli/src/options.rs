@@ -3,6 +3,8 @@
 //! PUC's rules: an option is one letter, an argument of `-e` and `-l` follows in the same word or the next, everything is
 //! checked before anything runs. Options of Perilune's own are long.
 
+use crate::jit_options::JitChoices;
+
 /// What the command is to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Action {
@@ -22,6 +24,8 @@ pub(crate) enum Action {
 pub(crate) enum Mode {
     /// As always.
     #[default]
+    Default,
+    /// Nothing is compiled.
     Off,
     /// Collect after every allocation.
     GcStress,
@@ -48,35 +52,61 @@ pub(crate) struct Options {
     pub(crate) ignore_environment: bool,
     /// `--explain`
     pub(crate) explain: bool,
+    /// `--jit` and its like.
+    pub(crate) jit: JitChoices,
     /// Number of the word that is the script; 0: there is none.
     pub(crate) script: usize,
+}
+
+/// Why a command line is not understood.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Bad {
+    /// The word of this number is no option, or lacks its argument.
+    Option(usize),
+    /// The option in the word of this number has a value that it cannot have, for this reason.
+    Value(usize, String),
+    /// Options contradict each other.
+    Together(String),
 }
 
 /// Reads the words of a command line, the first of which names the command.
 ///
 /// # Errors
-/// The number of the word that is not understood.
-pub(crate) fn parse(args: &[Vec<u8>]) -> Result<Options, usize> {
+/// What is not understood.
+pub(crate) fn parse(args: &[Vec<u8>]) -> Result<Options, Bad> {
     let mut o = Options::default();
+    words(args, &mut o)?;
+    o.jit.check(o.mode).map_err(Bad::Together)?;
+    if !o.jit.dump.is_empty() && !o.jit.needs_code() && o.action == Action::Run {
+        o.action = Action::Dump;
+    }
+    Ok(o)
+}
+
+fn words(args: &[Vec<u8>], o: &mut Options) -> Result<(), Bad> {
     let mut i = 1;
     while let Some(word) = args.get(i) {
         if word.first() != Some(&b'-') {
             o.script = i;
-            return Ok(o);
+            return Ok(());
         }
         let alone = word.len() == 2;
         match word.get(1) {
             None => {
                 o.script = i;
-                return Ok(o);
+                return Ok(());
             }
             Some(b'-') if alone => {
                 if i + 1 < args.len() {
                     o.script = i + 1;
                 }
-                return Ok(o);
+                return Ok(());
             }
-            Some(b'-') => long(&mut o, word).ok_or(i)?,
+            Some(b'-') => match long(o, word) {
+                Ok(true) => {}
+                Ok(false) => return Err(Bad::Option(i)),
+                Err(why) => return Err(Bad::Value(i, why)),
+            },
             Some(b'E') if alone => o.ignore_environment = true,
             Some(b'W') if alone => {}
             Some(b'i') if alone => (o.interactive, o.banner) = (true, true),
@@ -85,41 +115,50 @@ pub(crate) fn parse(args: &[Vec<u8>]) -> Result<Options, usize> {
                 o.executes |= word[1] == b'e';
                 if alone {
                     if args.get(i + 1).is_none_or(|a| a.first() == Some(&b'-')) {
-                        return Err(i);
+                        return Err(Bad::Option(i));
                     }
                     i += 1;
                 }
             }
-            _ => return Err(i),
+            _ => return Err(Bad::Option(i)),
         }
         i += 1;
     }
-    Ok(o)
+    Ok(())
 }
 
-fn long(o: &mut Options, word: &[u8]) -> Option<()> {
+/// Reads a long option; whether there is such a one.
+fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
     match word {
         b"--help" => o.action = Action::Help,
         b"--version" => o.action = Action::Version,
-        b"--dump=bytecode" => o.action = Action::Dump,
         b"--explain" => o.explain = true,
         b"--mode=off" => o.mode = Mode::Off,
         b"--mode=tier1-sync" => o.mode = Mode::Tier1Sync,
         b"--mode=background" => o.mode = Mode::Background,
         b"--mode=gc-stress" => o.mode = Mode::GcStress,
         b"--mode=small-stack" => o.mode = Mode::SmallStack,
-        _ => return None,
+        _ => {
+            return match std::str::from_utf8(word) {
+                Ok(word) => o.jit.option(word),
+                Err(_) => Ok(false),
+            };
+        }
     }
-    Some(())
+    Ok(true)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Mode, Options, parse};
+    use super::{Action, Bad, Mode, Options, parse};
 
     fn check(line: &str, expect: Result<Options, usize>) {
         let args: Vec<Vec<u8>> = line.split(' ').map(|w| w.as_bytes().to_vec()).collect();
-        assert_eq!(parse(&args), expect, "{line}");
+        let found = parse(&args).map_err(|bad| match bad {
+            Bad::Option(word) | Bad::Value(word, _) => word,
+            Bad::Together(_) => 0,
+        });
+        assert_eq!(found, expect, "{line}");
     }
 
     #[test]
@@ -133,7 +172,8 @@ mod tests {
         check("p -i", Ok(Options { interactive: true, banner: true, ..o() }));
         check("p -e 1 -l=x s", Ok(Options { executes: true, script: 4, ..o() }));
         check("p -e1 -W -E", Ok(Options { executes: true, ignore_environment: true, ..o() }));
-        check("p --dump=bytecode s", Ok(Options { action: Action::Dump, script: 2, ..o() }));
+        let listed = parse(&[b"p"[..].into(), b"--dump=bytecode"[..].into(), b"s"[..].into()]);
+        assert_eq!(listed.map(|o| (o.action, o.script)), Ok((Action::Dump, 2)));
         check("p --explain s", Ok(Options { explain: true, script: 2, ..o() }));
         check("p --mode=gc-stress", Ok(Options { mode: Mode::GcStress, ..o() }));
     }
@@ -145,6 +185,8 @@ mod tests {
         check("p -W -vv", Err(2));
         check("p ---", Err(1));
         check("p --dump=x", Err(1));
+        check("p -i --jit=maybe", Err(2));
+        check("p --jit=off --perf s", Err(0));
         check("p -x s", Err(1));
     }
 }

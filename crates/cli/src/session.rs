@@ -8,7 +8,7 @@ use perilune::native::{Cx, Raised, Val};
 use perilune::stdlib::base::{load_file, set_warnings};
 use perilune::stdlib::io::read_line;
 use perilune::syntax::skip_preamble;
-use perilune::{Engine, JitOptions, Lua, listing};
+use perilune::{Lua, listing, listings_of, report_now};
 
 use crate::call::{Caller, message_handler, push_global, set_global};
 use crate::explain::Explain;
@@ -49,23 +49,14 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     if options.banner {
         text::write(text::BANNER.as_bytes());
     }
-    let engine = match options.mode {
-        Mode::Tier1Sync => Engine::with_jit(JitOptions {
-            threshold: 1,
-            loop_threshold: 1,
-            sync: true,
-            ..JitOptions::default()
-        }),
-        Mode::Background => Engine::with_jit(JitOptions::default()),
-        _ => Engine::new(),
-    };
+    let engine = options.jit.engine(options.mode);
     let lua = Lua::without_libraries(&engine);
     if options.ignore_environment {
         lua.with(|cx| cx.registry().set_name(cx, "LUA_NOENV", Val::bool(true)));
     }
     lua.open_libraries();
     match options.mode {
-        Mode::Off | Mode::Tier1Sync | Mode::Background => {}
+        Mode::Default | Mode::Off | Mode::Tier1Sync | Mode::Background => {}
         Mode::GcStress => lua.set_gc_stress(true),
         Mode::SmallStack => lua.set_small_stack(true),
     }
@@ -84,6 +75,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     if let Ok(End::Interactive) = end {
         repl::run(&lua, session.caller);
     }
+    report_now();
     end.is_ok()
 }
 
@@ -209,8 +201,7 @@ impl Session<'_> {
     ) -> Result {
         match load(cx) {
             Ok(f) if self.options.action == Action::Dump => {
-                let listing = f.as_func().and_then(listing).unwrap_or_default();
-                text::write(listing.as_bytes());
+                self.list(f);
                 return Ok(());
             }
             Ok(f) => cx.push_callee(f),
@@ -229,6 +220,17 @@ impl Session<'_> {
                 self.caller.report(cx);
                 Err(Stop::Failed)
             }
+        }
+    }
+
+    /// Lists what was asked for of a function and those inside it.
+    fn list(&self, f: Val<'_>) {
+        for request in &self.options.jit.dump {
+            let listing = f.as_func().and_then(|f| match &request.of {
+                None => listing(f),
+                Some(_) => listings_of(f, request),
+            });
+            text::write(listing.unwrap_or_default().as_bytes());
         }
     }
 

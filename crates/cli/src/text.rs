@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use crate::options::Bad;
+
 /// The command's name where it was started without one.
 pub(crate) const NAME: &str = "perilune";
 
@@ -26,13 +28,36 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
   -         stop handling options and execute stdin
 ";
 
-const LONG_OPTIONS: &str = "  --dump=bytecode
-            list the bytecode of what would be run, and do not run it
+const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
+            bytecode: list the bytecode of what would be run, and do not run
+            it; feedback, clif, clif-opt, vcode, asm (and with them bytecode):
+            run, and show these stages of what is compiled to machine code,
+            of all functions or of those of a name or place (asm:fib,
+            clif:fib.lua:3)
   --explain show errors with their source line, and mark what is wrong
+  --gdb     make machine code known to debuggers
+  --jit=off|tier1|on
+            interpret only (the default); compile what is hot, with tier 1
+            or with all that there is
+  --jit-budget=BYTES
+            room for machine code (64m)
+  --jit-stats
+            show figures of the compiler at the end
+  --jit-sync
+            compile on the thread that runs the program, which waits
+  --jit-threshold=N
+            compile functions after N entries (32), loops after 32 N rounds
+  --jit-verify
+            run Cranelift's verifier on all that is compiled
+  --jit-workers=N
+            compile on N threads (as the machine has cores)
   --mode=off|tier1-sync|background|gc-stress|small-stack
-            plain interpreter (the default); compile every method before it
-            runs on; compile hot methods on other threads; collect garbage
-            after every allocation; move the stack often (for tests)
+            for tests: --jit=off; --jit=tier1 --jit-sync with thresholds of
+            1; --jit=on; collect garbage after every allocation; move the
+            stack often
+  --perf[=map|jitdump]
+            make machine code known to Linux perf, by /tmp/perf-PID.map or
+            by jit-PID.dump
   --help    show this help
   --version
             show the version of Perilune
@@ -48,13 +73,22 @@ pub(crate) fn help(name: &[u8]) -> Vec<u8> {
     [&usage(name)[..], LONG_OPTIONS.as_bytes()].concat()
 }
 
-/// The message about an option that is unknown or lacks its argument.
-pub(crate) fn bad_option(name: &[u8], option: &[u8]) -> Vec<u8> {
-    let what = match option.get(1) {
-        Some(b'e' | b'l') => [b"'", option, b"' needs argument\n"].concat(),
-        _ => [b"unrecognized option '", option, b"'\n"].concat(),
-    };
-    [name, b": ", &what, &usage(name)].concat()
+/// The message about a command line that is not understood.
+pub(crate) fn bad_option(name: &[u8], args: &[Vec<u8>], bad: &Bad) -> Vec<u8> {
+    match bad {
+        Bad::Option(word) => {
+            let option = &args[*word];
+            let what = match option.get(1) {
+                Some(b'e' | b'l') => [b"'", &option[..], b"' needs argument\n"].concat(),
+                _ => [b"unrecognized option '", &option[..], b"'\n"].concat(),
+            };
+            [name, b": ", &what, &usage(name)].concat()
+        }
+        Bad::Value(word, why) => {
+            [name, b": '", &args[*word], b"': ", why.as_bytes(), b"\n"].concat()
+        }
+        Bad::Together(why) => [name, b": ", why.as_bytes(), b"\n"].concat(),
+    }
 }
 
 /// Writes to the standard output, behind what the program has printed.

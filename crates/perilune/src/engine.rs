@@ -57,6 +57,14 @@ impl Engine {
         self.jit.as_ref().map_or_else(Vec::new, |jit| jit.figures())
     }
 
+    /// The figures of [`Engine::jit_figures`] as text, with what compiling cost on the average and, with [`JitOptions::stats`], who was refused why.
+    pub fn jit_report(&self) -> String {
+        match &self.jit {
+            Some(jit) => jit.report(),
+            None => "there is no compiler\n".to_owned(),
+        }
+    }
+
     /// Field names that programs of the engine's states use now. They go away with their last user.
     pub fn symbols(&self) -> usize {
         self.shared.symbol_count()

@@ -19,6 +19,7 @@ mod interrupt;
 mod listing;
 mod lua;
 mod program;
+mod report;
 pub mod syntax;
 
 pub use call::call_with_handler;
@@ -26,10 +27,13 @@ pub use chunk::Chunk;
 pub use engine::Engine;
 pub use error::Error;
 pub use interrupt::{Interrupt, end_on_broken_pipe};
-pub use listing::listing;
+pub use listing::{listing, listings_of};
 pub use lua::Lua;
-pub use perilune_jit::JitOptions;
+pub use perilune_jit::{DumpKind, DumpRequest, JitOptions, Perf};
+#[doc(hidden)]
+pub use perilune_jit::{Fault, Stage};
 pub use program::Program;
+pub use report::{report_at_exit, report_now};
 
 /// What native functions see of a state, for the command and for libraries that come with it.
 pub use perilune_runtime::native;

@@ -1,13 +1,37 @@
 //! Listings of bytecode.
 
+use perilune_bytecode::{Proto, disassemble, disassemble_function, inner_names, place};
+use perilune_jit::DumpRequest;
 use perilune_runtime::native::Func;
 
 /// The bytecode of a Lua function and of all functions inside it, as text; `None` for functions of the host.
 pub fn listing(f: Func<'_>) -> Option<String> {
+    Some(disassemble(proto(&f)?, true))
+}
+
+/// The bytecode of those of a Lua function and of the functions inside it that a request means; `None` for functions of the host.
+pub fn listings_of(f: Func<'_>, request: &DumpRequest) -> Option<String> {
+    let mut out = String::new();
+    list(&mut out, proto(&f)?, "main", request);
+    Some(out)
+}
+
+fn proto<'a>(f: &'a Func<'_>) -> Option<&'a Proto> {
     if f.is_native() {
         return None;
     }
     // SAFETY: N2: the function, and so its instance and its proto, are alive while `f` is.
-    let proto = unsafe { &(*(*f.val().raw().as_function()).instance).proto };
-    Some(perilune_bytecode::disassemble(proto, true))
+    Some(unsafe { &(*(*f.val().raw().as_function()).instance).proto })
+}
+
+fn list(out: &mut String, proto: &Proto, name: &str, request: &DumpRequest) {
+    if request.matches(name, &place(proto)) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&disassemble_function(proto, name));
+    }
+    for (inner, name) in proto.protos.iter().zip(inner_names(proto)) {
+        list(out, inner, name.as_deref().unwrap_or("anonymous"), request);
+    }
 }

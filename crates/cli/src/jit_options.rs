@@ -1,0 +1,232 @@
+//! The options that say whether and how programs are compiled to machine code, and what is shown of it.
+
+use perilune::{DumpKind, DumpRequest, Engine, JitOptions, Perf, report_at_exit};
+
+use crate::options::Mode;
+
+/// What is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tier {
+    /// Nothing.
+    Off,
+    /// Hot methods, by tier 1.
+    Tier1,
+    /// Hot methods, by all tiers that there are.
+    On,
+}
+
+/// What is compiled where no option says.
+const DEFAULT_TIER: Tier = Tier::Off;
+
+/// A loop is compiled after this many times as many rounds as a function after entries.
+const ROUNDS_PER_ENTRY: u32 = 32;
+
+/// What the command line says of the compiler; where it is silent, the mode and then the engine decide.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct JitChoices {
+    tier: Option<Tier>,
+    sync: bool,
+    threshold: Option<u32>,
+    budget: Option<usize>,
+    workers: Option<usize>,
+    verify: bool,
+    stats: bool,
+    perf: Option<Perf>,
+    gdb: bool,
+    /// What to show; the bytecode is listed instead of running it if nothing else is asked for.
+    pub(crate) dump: Vec<DumpRequest>,
+}
+
+impl JitChoices {
+    /// Reads an option; whether it is one of these.
+    ///
+    /// # Errors
+    /// What is wrong with its value.
+    pub(crate) fn option(&mut self, word: &str) -> Result<bool, String> {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        match (name, value) {
+            ("--jit", Some(value)) => self.tier = Some(tier(value)?),
+            ("--jit-sync", None) => self.sync = true,
+            ("--jit-threshold", Some(value)) => self.threshold = Some(number(value, 1, 1 << 30)?),
+            ("--jit-budget", Some(value)) => self.budget = Some(size(value)?),
+            ("--jit-workers", Some(value)) => {
+                self.workers = Some(number(value, 1, 1024)? as usize);
+            }
+            ("--jit-verify", None) => self.verify = true,
+            ("--jit-stats", None) => self.stats = true,
+            ("--perf", None) => self.perf = Some(Perf::Map),
+            ("--perf", Some("map")) => self.perf = Some(Perf::Map),
+            ("--perf", Some("jitdump")) => self.perf = Some(Perf::Jitdump),
+            ("--perf", Some(other)) => {
+                return Err(format!("'{other}' is neither 'map' nor 'jitdump'"));
+            }
+            ("--gdb", None) => self.gdb = true,
+            ("--dump", Some(list)) => {
+                for item in list.split(',') {
+                    self.dump.push(item.parse()?);
+                }
+            }
+            ("--jit" | "--jit-threshold" | "--jit-budget" | "--jit-workers" | "--dump", None) => {
+                return Err("it needs a value: '='".to_owned());
+            }
+            ("--jit-sync" | "--jit-verify" | "--jit-stats" | "--gdb", Some(_)) => {
+                return Err("it takes no value".to_owned());
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Is something to be shown that only the compiler can show?
+    pub(crate) fn needs_code(&self) -> bool {
+        self.dump.iter().any(|d| d.kind != DumpKind::Bytecode) || self.perf.is_some() || self.gdb
+    }
+
+    fn tier(&self, mode: Mode) -> Tier {
+        self.tier.unwrap_or(match mode {
+            Mode::Default => DEFAULT_TIER,
+            Mode::Off | Mode::GcStress | Mode::SmallStack => Tier::Off,
+            Mode::Tier1Sync => Tier::Tier1,
+            Mode::Background => Tier::On,
+        })
+    }
+
+    /// Looks at the options together.
+    ///
+    /// # Errors
+    /// If they contradict each other.
+    pub(crate) fn check(&self, mode: Mode) -> Result<(), String> {
+        if self.tier(mode) == Tier::Off && self.needs_code() {
+            let what = if self.perf.is_some() {
+                "--perf"
+            } else if self.gdb {
+                "--gdb"
+            } else {
+                "--dump"
+            };
+            return Err(format!("{what} shows machine code, and there is none: add --jit=on"));
+        }
+        Ok(())
+    }
+
+    /// The engine that was chosen.
+    pub(crate) fn engine(&self, mode: Mode) -> Engine {
+        let engine = match self.tier(mode) {
+            Tier::Off => Engine::new(),
+            Tier::Tier1 | Tier::On => Engine::with_jit(self.jit_options(mode)),
+        };
+        if self.stats {
+            report_at_exit(&engine);
+        }
+        engine
+    }
+
+    fn jit_options(&self, mode: Mode) -> JitOptions {
+        let mut o = JitOptions {
+            dump: self.dump.clone(),
+            perf: self.perf,
+            gdb: self.gdb,
+            stats: self.stats,
+            ..JitOptions::default()
+        };
+        if mode == Mode::Tier1Sync {
+            (o.threshold, o.loop_threshold, o.sync) = (1, 1, true);
+        }
+        if let Some(threshold) = self.threshold {
+            o.threshold = threshold;
+            o.loop_threshold = threshold.saturating_mul(ROUNDS_PER_ENTRY).min(1 << 30);
+        }
+        o.sync |= self.sync;
+        o.verify |= self.verify;
+        o.budget = self.budget.unwrap_or(o.budget);
+        o.workers = self.workers.unwrap_or(o.workers);
+        o
+    }
+}
+
+fn tier(value: &str) -> Result<Tier, String> {
+    match value {
+        "off" => Ok(Tier::Off),
+        "tier1" => Ok(Tier::Tier1),
+        "on" => Ok(Tier::On),
+        other => Err(format!("'{other}' is neither 'off', 'tier1' nor 'on'")),
+    }
+}
+
+fn number(value: &str, min: u32, max: u32) -> Result<u32, String> {
+    let wrong = || format!("'{value}' is no number from {min} to {max}");
+    let n = value.parse().map_err(|_| wrong())?;
+    if (min..=max).contains(&n) { Ok(n) } else { Err(wrong()) }
+}
+
+/// Bytes; `k`, `m` and `g` stand for powers of 1024.
+fn size(value: &str) -> Result<usize, String> {
+    let wrong = || format!("'{value}' is no number of bytes (such as 65536, 512k or 64m)");
+    let (digits, shift) = match value.as_bytes().last().map(u8::to_ascii_lowercase) {
+        Some(b'k') => (&value[..value.len() - 1], 10),
+        Some(b'm') => (&value[..value.len() - 1], 20),
+        Some(b'g') => (&value[..value.len() - 1], 30),
+        _ => (value, 0),
+    };
+    let n: usize = digits.parse().map_err(|_| wrong())?;
+    // Machine code reaches itself by 32-bit distances.
+    n.checked_mul(1 << shift).filter(|n| *n <= 1 << 31).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JitChoices, Perf, Tier, size};
+
+    fn choices(line: &str) -> Result<JitChoices, String> {
+        let mut choices = JitChoices::default();
+        for word in line.split(' ') {
+            assert!(choices.option(word)?, "{word} is an option");
+        }
+        Ok(choices)
+    }
+
+    #[test]
+    fn values() {
+        let c = choices("--jit=tier1 --jit-sync --jit-threshold=7 --jit-budget=3k --jit-workers=2")
+            .expect("all is well");
+        let o = c.jit_options(super::Mode::Default);
+        assert_eq!(
+            (c.tier, o.sync, o.threshold, o.loop_threshold),
+            (Some(Tier::Tier1), true, 7, 224)
+        );
+        assert_eq!((o.budget, o.workers), (3072, 2));
+        let c = choices("--perf=jitdump --gdb --jit-stats --dump=asm:f,clif").expect("all is well");
+        assert_eq!((c.perf, c.gdb, c.stats, c.dump.len()), (Some(Perf::Jitdump), true, true, 2));
+        assert_eq!(choices("--perf").map(|c| c.perf), Ok(Some(Perf::Map)));
+        assert_eq!(JitChoices::default().option("--jitter"), Ok(false));
+        assert_eq!(size("1G"), Ok(1 << 30));
+    }
+
+    #[test]
+    fn errors() {
+        for line in [
+            "--jit",
+            "--jit=yes",
+            "--jit-sync=1",
+            "--jit-threshold=0",
+            "--jit-threshold=x",
+            "--jit-budget=",
+            "--jit-budget=k",
+            "--jit-budget=-1",
+            "--jit-budget=9999999999g",
+            "--jit-workers=0",
+            "--perf=x",
+            "--dump",
+            "--dump=",
+            "--dump=asm,",
+            "--dump=asm:",
+            "--jit-stats=1",
+            "--dump=bytecodes",
+        ] {
+            assert!(choices(line).is_err(), "{line}");
+        }
+    }
+}
