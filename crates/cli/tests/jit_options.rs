@@ -1,0 +1,302 @@
+//! The options of the compiler, and what is shown of it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const FIB: &str = "local function fib(n)
+  if n < 2 then return n end
+  return fib(n - 1) + fib(n - 2)
+end
+local sum = 0
+for i = 1, 15 do
+  sum = sum + fib(i)
+end
+print(sum)
+";
+
+/// A folder with one program in it.
+fn folder(name: &str, program: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("jit-options").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    std::fs::write(folder.join("p.lua"), program).expect("a file");
+    folder
+}
+
+/// Runs the command on the program in a folder; the number of its process, and what it wrote.
+fn start(folder: &Path, options: &[&str]) -> (u32, Output) {
+    let child = Command::new(env!("CARGO_BIN_EXE_perilune"))
+        .args(options)
+        .arg("p.lua")
+        .current_dir(folder)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    (child.id(), child.wait_with_output().expect("the command ends"))
+}
+
+/// Runs a program; its output, its messages and its exit code.
+fn run(name: &str, program: &str, options: &str) -> (String, String, Option<i32>) {
+    let options: Vec<&str> = options.split_whitespace().collect();
+    let (_, output) = start(&folder(name, program), &options);
+    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+/// The value of a figure in a report.
+fn figure(report: &str, name: &str) -> u64 {
+    let line =
+        report.lines().find(|l| l.trim_start().split_once("  ").is_some_and(|(_, n)| n == name));
+    let line = line.unwrap_or_else(|| panic!("no {name} in\n{report}"));
+    line.split_whitespace().next().expect("a number").parse().expect("a number")
+}
+
+#[test]
+fn figures_at_the_end() {
+    for (options, compiles) in [
+        ("--jit=on --jit-sync --jit-stats", true),
+        ("--jit=tier1 --jit-sync --jit-threshold=1 --jit-workers=2 --jit-verify --jit-stats", true),
+        ("--mode=tier1-sync --jit-stats --jit-budget=1m", true),
+        ("--mode=gc-stress --jit=tier1 --jit-sync --jit-stats", true),
+        ("--jit=on --jit-sync --jit-threshold=1000000 --jit-stats", false),
+        ("--mode=tier1-sync --jit-budget=0 --jit-stats", false),
+    ] {
+        let (output, report, code) = run("figures", FIB, options);
+        assert_eq!((output.as_str(), code), ("1596\n", Some(0)), "{options}\n{report}");
+        assert_eq!(figure(&report, "versions installed") > 0, compiles, "{options}\n{report}");
+    }
+    let (_, report, _) = run("figures", FIB, "--jit=off --jit-stats");
+    assert_eq!(report, "there is no compiler\n");
+    let exits = format!("{FIB} os.exit(3)");
+    let (_, report, code) = run("figures", &exits, "--jit=on --jit-sync --jit-stats");
+    assert_eq!((figure(&report, "functions compiled"), code), (1, Some(3)));
+    let (_, report, _) = run("figures", FIB, "--mode=tier1-sync --jit-budget=0 --jit-stats");
+    let refused = "\nrefused fib@p.lua:1: code memory exhausted\n";
+    assert!(report.contains(refused), "{report}");
+}
+
+#[test]
+fn wrong_values() {
+    for (options, message) in [
+        ("--jit=maybe", "'--jit=maybe': 'maybe' is neither 'off', 'tier1' nor 'on'"),
+        (
+            "--jit-budget=64q",
+            "'--jit-budget=64q': '64q' is no number of bytes (such as 65536, 512k or 64m)",
+        ),
+        ("--jit-threshold=0", "'--jit-threshold=0': '0' is no number from 1 to 1073741824"),
+        ("--jit-workers=-1", "'--jit-workers=-1': '-1' is no number from 1 to 1024"),
+        ("--jit-stats=yes", "'--jit-stats=yes': it takes no value"),
+        ("--jit-threshold", "'--jit-threshold': it needs a value: '='"),
+        ("--perf=top", "'--perf=top': 'top' is neither 'map' nor 'jitdump'"),
+        (
+            "--jit=on --dump=clif,code:f",
+            "'--dump=clif,code:f': there is no dump 'code' (there are bytecode, feedback, clif, clif-opt, vcode, asm)",
+        ),
+        ("--jit=on --dump=asm:", "'--dump=asm:': 'asm:' names no function"),
+        ("--jit=off --dump=asm", "--dump shows machine code, and there is none: add --jit=on"),
+        ("--mode=off --perf", "--perf shows machine code, and there is none: add --jit=on"),
+    ] {
+        let (output, messages, code) = run("wrong", FIB, options);
+        let name = env!("CARGO_BIN_EXE_perilune");
+        let expect = format!("{name}: {message}\n");
+        assert_eq!((output.as_str(), messages, code), ("", expect, Some(1)), "{options}");
+    }
+}
+
+#[test]
+fn dumps_of_each_stage() {
+    let options = "--jit=on --jit-sync --dump=bytecode:fib,feedback:fib,clif:p.lua:1,clif-opt:fib,vcode:fib,asm:fib";
+    let (output, dump, code) = run("dumps", FIB, options);
+    assert_eq!((output.as_str(), code), ("1596\n", Some(0)));
+    let heads: Vec<&str> = dump.lines().filter(|l| l.starts_with("-- ")).collect();
+    let stages = ["bytecode", "feedback", "clif", "clif-opt", "vcode", "asm"];
+    let expect = stages.map(|s| format!("-- {s} of fib@p.lua:1"));
+    assert_eq!(heads, expect, "{dump}");
+    let part = |stage: &str| {
+        let head = format!("-- {stage} of fib@p.lua:1\n");
+        let rest = &dump[dump.find(&head).expect("it is there") + head.len()..];
+        &rest[..rest.find("\n-- ").unwrap_or(rest.len())]
+    };
+    assert!(part("bytecode").starts_with("function fib <p.lua:1,4>\n"));
+    assert!(part("bytecode").contains("ADD        1 1 2"));
+    assert!(part("feedback").contains("LTI        0 2 0                # integers"));
+    for stage in ["clif", "clif-opt"] {
+        assert!(part(stage).starts_with("function u0:0(i64, i64, i64)"), "{}", part(stage));
+    }
+    assert!(part("clif").lines().count() > part("clif-opt").lines().count());
+    assert!(part("vcode").contains("block0:"));
+    let asm = part("asm");
+    if cfg!(target_arch = "x86_64") {
+        assert!(asm.contains("\n      0000  push    rbp\n"), "{asm}");
+        // the bytecode between, and names for addresses
+        for line in
+            ["   9 [3] ADD        1 1 2\n", "  - entry and exit\n", "runtime.one", "; state POLL"]
+        {
+            assert!(asm.contains(line), "{line} in\n{asm}");
+        }
+    }
+}
+
+/// Loops that are entered in their middle say so, and the bytecode alone is listed without running.
+#[test]
+fn selections() {
+    let (_, dump, _) = run("selections", FIB, "--mode=tier1-sync --dump=feedback:main");
+    assert!(dump.starts_with("-- feedback of main@p.lua:0/loop:6\n"), "{dump}");
+    assert!(!dump.contains("fib"), "{dump}");
+    let (listing, messages, _) = run("selections", FIB, "--dump=bytecode:fib");
+    assert_eq!((messages.as_str(), listing.matches("params,").count()), ("", 1), "{listing}");
+    assert!(listing.starts_with("function fib <p.lua:1,4>\n"), "{listing}");
+    let (listing, _, _) = run("selections", FIB, "--dump=bytecode");
+    assert_eq!(listing.matches("params,").count(), 2, "{listing}");
+}
+
+/// `perf` finds functions by name in the map, one line each, at addresses and of sizes in hexadecimal.
+#[test]
+fn the_perf_map_names_functions() {
+    let folder = folder("map", FIB);
+    let (process, output) = start(&folder, &["--mode=tier1-sync", "--perf"]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    let path = format!("/tmp/perf-{process}.map");
+    let map = std::fs::read_to_string(&path).expect("a map");
+    std::fs::remove_file(path).expect("it is ours");
+    let mut names = Vec::new();
+    for line in map.lines() {
+        let (start, rest) = line.split_once(' ').expect("a field");
+        let (size, name) = rest.split_once(' ').expect("a field");
+        let number = |s| u64::from_str_radix(s, 16).expect("a number");
+        assert!(number(start) > 0 && number(size) > 0);
+        names.push(name);
+    }
+    assert_eq!(names, ["fib@p.lua:1", "main@p.lua:0/loop:6"], "{map}");
+}
+
+/// The jitdump has a header, and for each function its lines and then its code.
+#[test]
+fn the_jitdump_holds_code_and_lines() {
+    let folder = folder("jitdump", FIB);
+    let (process, output) = start(&folder, &["--mode=tier1-sync", "--perf=jitdump"]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    let dump = std::fs::read(folder.join(format!("jit-{process}.dump"))).expect("a dump");
+    let word = |at: usize| u32::from_ne_bytes(dump[at..at + 4].try_into().expect("four bytes"));
+    let long = |at: usize| u64::from_ne_bytes(dump[at..at + 8].try_into().expect("eight bytes"));
+    assert_eq!((word(0), word(4), word(8), word(20)), (0x4A69_5444, 1, 40, process));
+    let name = |at: usize| dump[at..].split(|b| *b == 0).next().expect("a name").to_owned();
+    let (mut at, mut functions, mut last_time) = (40, Vec::new(), long(24));
+    while at < dump.len() {
+        let (kind, size, time) = (word(at), word(at + 4) as usize, long(at + 8));
+        assert!(time >= last_time);
+        last_time = time;
+        let own = at + 16;
+        match kind {
+            2 => {
+                let mut lines = Vec::new();
+                let mut entry = own + 16;
+                for _ in 0..long(own + 8) {
+                    assert!(long(entry) >= long(own));
+                    lines.push(word(entry + 8));
+                    assert_eq!(name(entry + 16), b"p.lua");
+                    entry += 16 + b"p.lua".len() + 1;
+                }
+                assert_eq!(entry, at + size, "the record is full");
+                functions.push((long(own), lines));
+            }
+            0 => {
+                let (address, code_size) = (long(own + 16), long(own + 24) as usize);
+                assert_eq!(functions.last().expect("lines come first").0, address);
+                let label = name(own + 40);
+                assert_eq!(own + 40 + label.len() + 1 + code_size, at + size);
+                if label == b"fib@p.lua:1" {
+                    let lines = &functions.last().expect("as before").1;
+                    assert!([1, 2, 3].iter().all(|l| lines.contains(l)), "{lines:?}");
+                }
+            }
+            other => panic!("record {other}"),
+        }
+        at += size;
+    }
+    assert_eq!(functions.len(), 2);
+}
+
+/// A program runs the same while debuggers are told of its code.
+#[test]
+fn code_is_registered_and_taken_back() {
+    let program = "for i = 1, 50 do
+        local f = load('local n = ... for i = 1, 10 do n = n + i end return n')
+        assert(f(i) == 55 + i)
+        if i % 10 == 0 then collectgarbage() end
+    end";
+    let (_, report, code) = run("gdb", program, "--mode=tier1-sync --gdb --jit-stats");
+    assert_eq!(code, Some(0), "{report}");
+    assert!(figure(&report, "retired: program dropped") > 0, "{report}");
+}
+
+/// Errors in compiled code say the same lines as the interpreter, through all kinds of frames.
+#[test]
+fn tracebacks_are_line_accurate() {
+    let program = "local function deep(n)
+  if n == 0 then
+    local t = nil
+
+    return t.x
+  end
+  local r =
+    deep(n - 1)
+  return r
+end
+local Class = {}
+Class.__index = Class
+function Class:method(n)
+  for i = 1, 3 do
+    if i == 2 then
+      deep(n)
+    end
+  end
+end
+local object = setmetatable({}, Class)
+local function iterate(n)
+  for _, v in ipairs({1, 2}) do
+
+    object:method(n)
+  end
+end
+local meta = setmetatable({}, {
+  __add = function(a, n)
+    iterate(n)
+    return 1
+  end,
+})
+local function protected(n)
+  return pcall(function()
+    return meta + n
+  end)
+end
+local co = coroutine.wrap(function(n)
+  coroutine.yield(debug.traceback('in a coroutine'))
+  iterate(n)
+end)
+for i = 1, 3 do print(protected(i)) end
+print(co(2))
+print(select(2, xpcall(iterate, debug.traceback, 3)))
+print(select(2, pcall(co)))
+local sum = 0
+for i = 1, 5 do
+  sum = sum + i
+  if i == 4 then
+    local x = meta + i
+  end
+end
+";
+    let (output, messages, code) = run("traceback", program, "--jit=off");
+    assert_eq!(code, Some(1));
+    assert!(messages.contains("p.lua:5: attempt to index a nil value (local 't')"), "{messages}");
+    assert!(messages.contains("p.lua:52: in main chunk"), "{messages}");
+    for options in ["--mode=tier1-sync", "--jit=on --jit-sync --jit-threshold=2"] {
+        let found = run("traceback", program, &format!("{options} --jit-stats"));
+        assert!(figure(&found.1, "versions installed") > 5, "{}", found.1);
+        let found = run("traceback", program, options);
+        assert_eq!(found, (output.clone(), messages.clone(), code), "{options}");
+    }
+}

@@ -1,0 +1,151 @@
+//! What goes wrong in the compiler costs speed only: the method is refused with a reason, that is counted, and the program goes on.
+
+use std::time::{Duration, Instant};
+
+use perilune::{Engine, Fault, JitOptions, Lua, Stage};
+
+/// Functions, loops, and what they come to.
+const PROGRAM: &str = "
+    local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+    local Account = {}
+    Account.__index = Account
+    function Account:deposit(n) self.balance = self.balance + n return self end
+    local a = setmetatable({balance = 0}, Account)
+    local parts = {}
+    for i = 1, 100 do
+        a:deposit(i * 0.5)
+        parts[#parts + 1] = fib(i % 10)
+    end
+    return a.balance .. ' ' .. table.concat(parts, ',')";
+
+fn options() -> JitOptions {
+    JitOptions { threshold: 1, loop_threshold: 1, sync: true, verify: true, ..Default::default() }
+}
+
+fn figure(engine: &Engine, name: &str) -> u64 {
+    let figures = engine.jit_figures();
+    figures.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no figure {name}")).1
+}
+
+/// Runs a program; its result is that of the interpreter.
+fn run(options: JitOptions, program: &str) -> Engine {
+    let interpreted = Lua::new().load(program).eval_string().expect("it runs");
+    let engine = Engine::with_jit(options);
+    let lua = Lua::with_engine(&engine);
+    assert_eq!(lua.load(program).eval_string().expect("it runs"), interpreted);
+    // and once more, with what was refused
+    assert_eq!(lua.load(program).eval_string().expect("it runs"), interpreted);
+    drop(lua);
+    engine
+}
+
+/// Runs a program of which nothing is compiled, each time for this reason.
+fn refused(options: JitOptions, program: &str, figure_name: &str) {
+    let engine = run(JitOptions { stats: true, ..options }, program);
+    let left = |engine: &Engine| {
+        let done = figure(engine, figure_name) + figure(engine, "compiles given back");
+        figure(engine, "compiles begun") - done
+    };
+    // other threads may still be at it
+    let end = Instant::now() + Duration::from_secs(20);
+    while left(&engine) > 0 && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(left(&engine), 0, "refused for another reason:\n{}", engine.jit_report());
+    let count = figure(&engine, figure_name);
+    assert!(count > 0, "{figure_name}");
+    assert_eq!(figure(&engine, "versions installed"), 0);
+    assert!(engine.jit_report().contains("\nrefused "), "{}", engine.jit_report());
+}
+
+#[test]
+fn a_panic_at_each_stage() {
+    for stage in [
+        Stage::Snapshot,
+        Stage::Translate,
+        Stage::Verify,
+        Stage::Compile,
+        Stage::Reserve,
+        Stage::Publish,
+    ] {
+        for sync in [true, false] {
+            let fault = Some(Fault::Panic(stage));
+            refused(JitOptions { fault, sync, ..options() }, PROGRAM, "refused: panic");
+        }
+    }
+}
+
+#[test]
+fn an_error_of_the_verifier() {
+    let fault = Some(Fault::Malformed);
+    refused(JitOptions { fault, ..options() }, PROGRAM, "refused: verifier");
+}
+
+#[test]
+fn no_code_memory() {
+    let o = JitOptions { budget: 0, ..options() };
+    refused(o, PROGRAM, "refused: code memory exhausted");
+}
+
+/// Many functions in little memory: the coldest go, and what finds no room is refused.
+#[test]
+fn little_code_memory() {
+    let program = "
+        local sum = 0
+        for i = 1, 60 do
+            local f = load('local n = ' .. i .. ' local function f(a, b) local t = {a, b} ' ..
+                'for i = 1, 3 do n = n + t[1] * i - (t[2] or 0) / 2 end return n end ' ..
+                'local r = 0 for i = 1, 5 do r = r + f(i, n) end return r')
+            sum = sum + f()
+        end
+        return sum";
+    for background in [false, true] {
+        let o = JitOptions { budget: 64 << 10, sync: !background, ..options() };
+        let engine = run(o, program);
+        let short = figure(&engine, "reservations under pressure");
+        assert!(short > 0 || background, "{}", engine.jit_report());
+        assert!(figure(&engine, "bytes peak") <= 64 << 10);
+        let gone = figure(&engine, "retired: evicted")
+            + figure(&engine, "refused: code memory exhausted")
+            + figure(&engine, "retired: program dropped");
+        assert!(gone > 0 || background, "{}", engine.jit_report());
+    }
+}
+
+#[test]
+fn a_method_too_large() {
+    let line = "x = x + 1 ";
+    let program = format!("local x = 0 {} return x", line.repeat(6000));
+    let program = format!("local function large() {program} end large() large() return large()");
+    let engine = run(JitOptions { stats: true, ..options() }, &program);
+    assert_eq!(figure(&engine, "refused: too large"), 2, "once per program");
+    assert!(engine.jit_report().contains(": too large"), "{}", engine.jit_report());
+    assert!(engine.jit_report().contains("refused large@[string"), "{}", engine.jit_report());
+}
+
+/// What compiling costs is told.
+#[test]
+fn figures_of_compiles() {
+    let engine = run(options(), PROGRAM);
+    let compiled = figure(&engine, "functions compiled") + figure(&engine, "loops compiled");
+    assert!(compiled >= 3);
+    assert_eq!(compiled, figure(&engine, "versions installed"));
+    for name in [
+        "bytecodes compiled",
+        "code bytes compiled",
+        "metadata bytes compiled",
+        "compile ns",
+        "compile ns: translate",
+        "compile ns: backend",
+        "compile ns: place",
+        "operand cells monomorphic",
+    ] {
+        assert!(figure(&engine, name) > 0, "{name}");
+    }
+    let report = engine.jit_report();
+    for line in
+        ["compile us per bytecode", "code bytes per bytecode", "metadata bytes per bytecode"]
+    {
+        assert!(report.contains(line), "{report}");
+    }
+}
