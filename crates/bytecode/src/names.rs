@@ -19,13 +19,16 @@ pub fn inner_names(proto: &Proto) -> Vec<Option<String>> {
     names
 }
 
-/// Where a function is defined, as messages say it: `file.lua:12`.
+/// Where a function is defined, as messages say it: `file.lua:12`; for a main function the source alone.
 pub fn place(proto: &Proto) -> String {
     let source = match &proto.source {
         Some(source) => perilune_syntax::chunkid(source),
         None => b"?".to_vec(),
     };
-    format!("{}:{}", clean(&source), proto.line_defined)
+    match proto.line_defined {
+        0 => clean(&source),
+        line => format!("{}:{line}", clean(&source)),
+    }
 }
 
 /// What the closure that the instruction at `pc` makes in register `r` goes to.
@@ -108,6 +111,6 @@ mod tests {
         assert_eq!(names, expect);
         let up = &proto.protos[9];
         assert_eq!(inner_names(up), [Some("h2".to_owned()), Some("f".to_owned())]);
-        assert_eq!((place(up), place(&proto)), ("names.lua:11".into(), "names.lua:0".into()));
+        assert_eq!((place(up), place(&proto)), ("names.lua:11".into(), "names.lua".into()));
     }
 }

@@ -15,8 +15,22 @@ pub(crate) enum Tier {
     On,
 }
 
+impl Tier {
+    /// All of them.
+    const ALL: [Tier; 3] = [Tier::Off, Tier::Tier1, Tier::On];
+
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tier::Off => "off",
+            Tier::Tier1 => "tier1",
+            Tier::On => "on",
+        }
+    }
+}
+
 /// What is compiled where no option says.
-const DEFAULT_TIER: Tier = Tier::Off;
+pub(crate) const DEFAULT_TIER: Tier = Tier::Off;
 
 /// A loop is compiled after this many times as many rounds as a function after entries.
 const ROUNDS_PER_ENTRY: u32 = 32;
@@ -148,12 +162,8 @@ impl JitChoices {
 }
 
 fn tier(value: &str) -> Result<Tier, String> {
-    match value {
-        "off" => Ok(Tier::Off),
-        "tier1" => Ok(Tier::Tier1),
-        "on" => Ok(Tier::On),
-        other => Err(format!("'{other}' is neither 'off', 'tier1' nor 'on'")),
-    }
+    let tier = Tier::ALL.into_iter().find(|t| t.name() == value);
+    tier.ok_or_else(|| format!("'{value}' is neither 'off', 'tier1' nor 'on'"))
 }
 
 fn number(value: &str, min: u32, max: u32) -> Result<u32, String> {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::jit_options::DEFAULT_TIER;
 use crate::options::Bad;
 
 /// The command's name where it was started without one.
@@ -37,8 +38,8 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --explain show errors with their source line, and mark what is wrong
   --gdb     make machine code known to debuggers
   --jit=off|tier1|on
-            interpret only (the default); compile what is hot, with tier 1
-            or with all that there is
+            interpret only; compile what is hot, by tier 1 or by all tiers
+            that there are (DEFAULT)
   --jit-budget=BYTES
             room for machine code (64m)
   --jit-stats
@@ -70,7 +71,8 @@ fn usage(name: &[u8]) -> Vec<u8> {
 
 /// What `--help` prints.
 pub(crate) fn help(name: &[u8]) -> Vec<u8> {
-    [&usage(name)[..], LONG_OPTIONS.as_bytes()].concat()
+    let long = LONG_OPTIONS.replace("DEFAULT", DEFAULT_TIER.name());
+    [&usage(name)[..], long.as_bytes()].concat()
 }
 
 /// The message about a command line that is not understood.

@@ -227,7 +227,9 @@ stack traceback:
 fn own_options() {
     let f = Files::new("own", &[("s.lua", "print(1 + x)")]);
     let (output, _, code) = f.run(&["--help"], "", &[]);
-    for option in ["-W", "--dump=bytecode", "--explain", "--mode=", "--version", "--help"] {
+    for option in
+        ["-W", "--dump=", "--explain", "--jit=", "--mode=", "--perf", "--version", "--help"]
+    {
         assert!(output.contains(&format!("\n  {option}")), "{option} in\n{output}");
     }
     assert_eq!(code, 0);

@@ -11,7 +11,7 @@ static HANDLER: Once = Once::new();
 /// Writes [`Engine::jit_report`] to the standard error when the process exits, `os.exit` included, unless [`report_now`] did before. For commands.
 pub fn report_at_exit(engine: &Engine) {
     *DUE.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
-    // SAFETY: P3: the handler runs in `exit`, an ordinary context, and does not unwind.
+    // SAFETY: the handler is an ordinary function that does not unwind.
     HANDLER.call_once(|| unsafe {
         libc::atexit(at_exit);
     });
