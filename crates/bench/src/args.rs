@@ -14,6 +14,10 @@ commands:
   compare            run every program on every engine in turn and compare speed
   memory             compare peak memory on the programs that allocate much
   startup            compare time and peak memory of print(\"hi\")
+  soak               load, make hot, run and drop many programs; nothing may be left
+  unstable           calls whose argument types keep changing: bounded compiles, and
+                     never slower than the interpreter
+  swarm              many threads run one program while it is recompiled
   list               list the programs and what they cover
 
 options:
@@ -28,6 +32,11 @@ options:
   --memory           with compare: print the table of peak memory too
   --json FILE        write every sample and the summary as JSON
   --timeout SECONDS  give up on one run after this long (120)
+  --programs N       of soak: programs (100 000)
+  --threads N        of soak (1) and swarm (16): threads
+  --calls N          of unstable: calls (100 000 000)
+  --recompiles N     of swarm: versions to be replaced (10 000)
+  --frames N         of swarm: frames on the stacks the second time (10 000)
   --self PATH        the perilune binary; default: beside this one, built if needed
   --self-args ARGS   arguments for perilune before the script, split at blanks
 ";
@@ -37,6 +46,9 @@ pub(crate) enum Command {
     Compare,
     Memory,
     Startup,
+    Soak,
+    Unstable,
+    Swarm,
     List,
     Help,
 }
@@ -55,6 +67,11 @@ pub(crate) struct Options {
     pub(crate) timeout: Duration,
     pub(crate) perilune: Option<PathBuf>,
     pub(crate) perilune_args: Vec<String>,
+    pub(crate) programs: Option<usize>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) calls: Option<usize>,
+    pub(crate) recompiles: Option<u64>,
+    pub(crate) frames: Option<usize>,
 }
 
 impl Options {
@@ -79,6 +96,11 @@ impl Options {
             timeout: Duration::from_secs(120),
             perilune: None,
             perilune_args: Vec::new(),
+            programs: None,
+            threads: None,
+            calls: None,
+            recompiles: None,
+            frames: None,
         };
         while let Some(argument) = parser.next()? {
             match argument {
@@ -87,6 +109,9 @@ impl Options {
                         "compare" => Command::Compare,
                         "memory" => Command::Memory,
                         "startup" => Command::Startup,
+                        "soak" => Command::Soak,
+                        "unstable" => Command::Unstable,
+                        "swarm" => Command::Swarm,
                         "list" => Command::List,
                         "help" => Command::Help,
                         other => return Err(format!("unknown command '{other}'").into()),
@@ -107,6 +132,11 @@ impl Options {
                 Long("timeout") => {
                     options.timeout = Duration::from_secs(parser.value()?.parse()?);
                 }
+                Long("programs") => options.programs = Some(parser.value()?.parse()?),
+                Long("threads") => options.threads = Some(parser.value()?.parse()?),
+                Long("calls") => options.calls = Some(parser.value()?.parse()?),
+                Long("recompiles") => options.recompiles = Some(parser.value()?.parse()?),
+                Long("frames") => options.frames = Some(parser.value()?.parse()?),
                 Long("self") => options.perilune = Some(parser.value()?.into()),
                 Long("self-args") => {
                     let words = parser.value()?.string()?;

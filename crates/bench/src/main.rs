@@ -3,16 +3,20 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod endurance;
 mod engine;
 mod json;
 mod locate;
 mod measure;
 mod process;
 mod report;
+mod soak;
 mod startup;
 mod stats;
 mod suite;
+mod swarm;
 mod table;
+mod unstable;
 mod workload;
 
 use std::path::Path;
@@ -47,6 +51,9 @@ fn run(options: &Options) -> Result<bool> {
                 println!("{:<16} {}", workload.name, workload.covers);
             }
         }
+        Command::Soak => return soak::run(options),
+        Command::Unstable => return unstable::run(options),
+        Command::Swarm => return swarm::run(options),
         Command::Startup => return startup::run(options, &engines(options)?),
         Command::Compare | Command::Memory => {
             let workloads = workloads(options)?;

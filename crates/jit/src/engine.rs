@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use perilune_bytecode::Proto;
 use perilune_code::{
-    CodeId, CodeSpace, Hooks, Member, Method, Mutator, Options, Phase, Pins, Refusal, Ticket,
-    WorkerOptions, Workers,
+    CodeId, CodeSpace, Hooks, Member, Method, Mutator, NotNow, Options, Phase, Pins, Refusal,
+    Ticket, WorkerOptions, Workers,
 };
 use perilune_runtime::engine::Shape;
 use perilune_runtime::frame::Frame;
@@ -22,7 +22,7 @@ use crate::fault::{Fault, Stage, guarded};
 use crate::history::{History, Known};
 use crate::perf::Perf;
 use crate::snapshot::Snapshot;
-use crate::stats;
+use crate::stats::{self, Figure};
 use crate::watch::{Label, Observation, Watch};
 
 /// How methods are compiled.
@@ -200,25 +200,33 @@ impl Jit {
     /// were asked for; [`Jit::wait`] waits for them.
     pub fn recompile_all(&self) -> usize {
         let mut count = 0;
+        let mut crowded = false;
         for module in self.space.modules() {
             for version in module.versions() {
                 let Some(method) = version.method().filter(|_| !version.is_retired()) else {
                     continue;
                 };
-                count += usize::from(self.recompile(&method));
+                match self.recompile(&method) {
+                    Ok(()) => count += 1,
+                    Err(reason) => crowded |= reason == NotNow::TooManyLive,
+                }
             }
+        }
+        if crowded {
+            self.space.advance_now();
         }
         count
     }
 
-    fn recompile(&self, method: &Arc<Method>) -> bool {
-        let Some(known) = History::of(method).known() else { return false };
-        let Ok(ticket) = method.begin() else { return false };
+    /// Compiles a method for what it was compiled for before.
+    fn recompile(&self, method: &Arc<Method>) -> Result<(), NotNow> {
+        let Some(known) = History::of(method).known() else { return Err(NotNow::Compiling) };
+        let ticket = method.begin()?;
         let Known { proto, snapshot, shapes, entry } = (*known).clone();
         let method = method.clone();
         let job = Job { ticket: Some(ticket), method, proto, snapshot, shapes, entry };
         self.workers.submit(0, job);
-        true
+        Ok(())
     }
 
     /// Waits until nothing is being compiled or waits for it. A state must not be online on this thread.
@@ -486,6 +494,7 @@ impl Backend {
             data,
         };
         self.space.publish(range, vec![member]);
+        self.watch.figures.raise(Figure::MostVersions, job.method.compiles().into());
         Ok(())
     }
 

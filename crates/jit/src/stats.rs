@@ -51,6 +51,8 @@ figures! {
     PlaceNanoseconds = "compile ns: place",
     /// The longest compile.
     LongestNanoseconds = "compile ns: longest",
+    /// Versions of the method that had most of them.
+    MostVersions = "most versions of one method",
     /// Field caches that had seen nothing.
     FieldsUnused = "field caches unused",
     /// Field caches with one entry.

@@ -1,0 +1,63 @@
+//! What the commands that test the life of machine code share: they run the engine in this process and look at its figures.
+
+use std::time::{Duration, Instant};
+
+use perilune::{Engine, Lua};
+
+use crate::Result;
+
+/// A figure of an engine's machine code, or 0 if there is none of this name.
+pub(crate) fn figure(engine: &Engine, name: &str) -> u64 {
+    engine.jit_figures().iter().find(|(n, _)| *n == name).map_or(0, |f| f.1)
+}
+
+/// Resident memory of this process, in bytes.
+pub(crate) fn resident() -> Result<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").map_err(|e| e.to_string())?;
+    let pages = text.split(' ').nth(1).and_then(|n| n.parse::<u64>().ok());
+    pages.map(|n| n * 4096).ok_or_else(|| "cannot read /proc/self/statm".into())
+}
+
+/// Processor time of this thread so far, in nanoseconds.
+pub(crate) fn thread_time() -> Result<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").map_err(|e| e.to_string())?;
+    let time = text.split(' ').next().and_then(|n| n.parse().ok());
+    time.ok_or_else(|| "cannot read /proc/thread-self/schedstat".into())
+}
+
+/// Runs source text in a state.
+pub(crate) fn eval(lua: &Lua, source: &str) -> Result<String> {
+    lua.load(source).set_name("=bench").eval_string().map_err(|e| e.to_string())
+}
+
+/// Waits until nothing of any code is left; says whether that came to pass.
+pub(crate) fn drained(engine: &Engine, patience: Duration) -> bool {
+    let end = Instant::now() + patience;
+    let names = ["versions live", "bytes live", "bytes retired"];
+    while names.iter().any(|name| figure(engine, name) != 0) {
+        if Instant::now() > end {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    true
+}
+
+/// Conditions that a command found to hold or not.
+#[derive(Default)]
+pub(crate) struct Verdict {
+    failures: usize,
+}
+
+impl Verdict {
+    /// Prints a line for a condition.
+    pub(crate) fn check(&mut self, holds: bool, text: &str) {
+        println!("{} {text}", if holds { "ok    " } else { "FAILED" });
+        self.failures += usize::from(!holds);
+    }
+
+    /// Did all hold?
+    pub(crate) fn is_good(&self) -> bool {
+        self.failures == 0
+    }
+}

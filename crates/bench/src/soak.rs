@@ -1,0 +1,207 @@
+//! `soak`: many distinct programs are loaded, made hot, run and dropped, and nothing of them is left.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Barrier, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use perilune::{Engine, JitOptions, Lua};
+
+use crate::Result;
+use crate::args::Options;
+use crate::endurance::{Verdict, drained, eval, figure, resident};
+
+/// Programs before the first look at memory.
+const WARM_UP: usize = 1000;
+/// Most growth of resident memory after that.
+const MOST_GROWTH: i64 = 2 << 20;
+
+/// A program that differs from all others in its names, constants and fields.
+fn program(n: usize) -> String {
+    format!(
+        "local P{n} = {{}}
+P{n}.__index = P{n}
+function P{n}.new(x) return setmetatable({{x{n} = x, y = {n}}}, P{n}) end
+function P{n}:move(d) self.x{n} = self.x{n} + d self.y = self.y - 1 return self end
+local function mix(a, b) return (a * 31 + b) % {modulus} end
+local function run(rounds)
+  local p, h = P{n}.new(1), {n}
+  for i = 1, rounds do
+    p:move(i % 3)
+    h = mix(h, p.x{n})
+  end
+  return h + p.y
+end
+return run",
+        modulus = 100_003 + n % 89,
+    )
+}
+
+/// What [`program`]'s function returns.
+fn expected(n: usize, rounds: i64) -> i64 {
+    let (mut x, mut h) = (1, n as i64);
+    for i in 1..=rounds {
+        x += i % 3;
+        h = (h * 31 + x) % (100_003 + n as i64 % 89);
+    }
+    h + n as i64 - rounds
+}
+
+const WARM_ROUNDS: i64 = 100;
+const HOT_ROUNDS: i64 = 1500;
+
+fn one_program(engine: &Engine, lua: &Lua, n: usize) -> Result<()> {
+    let source = format!("run = (function() {} end)()", program(n));
+    eval(lua, &source)?;
+    let run = |rounds: i64| -> Result<()> {
+        let result = eval(lua, &format!("return run({rounds})"))?;
+        let wanted = expected(n, rounds).to_string();
+        if result == wanted { Ok(()) } else { Err(format!("program {n}: {result}, not {wanted}")) }
+    };
+    run(WARM_ROUNDS)?;
+    engine.wait_for_compiler();
+    run(HOT_ROUNDS)?;
+    engine.wait_for_compiler();
+    run(HOT_ROUNDS)?;
+    eval(lua, "run = nil")?;
+    Ok(())
+}
+
+/// Compile times of slices of the programs.
+struct Slices {
+    size: usize,
+    /// Compile time so far, at the end of each.
+    ends: Mutex<Vec<(usize, u64)>>,
+}
+
+/// Runs `programs` programs on `threads` threads; what was measured.
+struct Soaked {
+    growth: i64,
+    first: u64,
+    last: u64,
+    compiled: u64,
+    is_empty: bool,
+    seconds: f64,
+    left: (usize, usize),
+}
+
+fn soak(programs: usize, threads: usize) -> Result<Soaked> {
+    let engine = Engine::with_jit(JitOptions::default());
+    let fresh = (engine.symbols(), engine.shapes());
+    let warm_up = WARM_UP.min(programs / 4);
+    let slices = Slices { size: (programs / 10).max(1), ends: Mutex::default() };
+    let (next, start) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let barrier = Barrier::new(threads);
+    let failure: Mutex<Option<String>> = Mutex::default();
+    let begun = Instant::now();
+    let run = |limit: usize, lua: &Lua| {
+        loop {
+            let n = next.fetch_add(1, Relaxed);
+            if n >= limit || failure.lock().is_ok_and(|f| f.is_some()) {
+                return;
+            }
+            if let Err(e) = one_program(&engine, lua, n) {
+                *failure.lock().expect("no panic") = Some(e);
+            }
+            if n >= warm_up && n % slices.size == 0 {
+                let ns = figure(&engine, "compile ns");
+                slices.ends.lock().expect("no panic").push((n, ns));
+            }
+        }
+    };
+    let end = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for number in 0..threads {
+            let (run, barrier, next, engine, start, end) =
+                (&run, &barrier, &next, &engine, &start, &end);
+            scope.spawn(move || {
+                let lua = Lua::with_engine(engine);
+                run(warm_up, &lua);
+                let settle = |at: &AtomicU64| {
+                    let _ = eval(&lua, "collectgarbage() collectgarbage()");
+                    if barrier.wait().is_leader() {
+                        // what the last programs left is on its way
+                        thread::sleep(Duration::from_millis(100));
+                        at.store(resident().unwrap_or(0), Relaxed);
+                        next.store(warm_up, Relaxed);
+                    }
+                    barrier.wait();
+                };
+                settle(start);
+                run(programs, &lua);
+                settle(end);
+                drop(lua);
+                let _ = number;
+            });
+        }
+    });
+    if let Some(e) = failure.into_inner().expect("no panic") {
+        return Err(e);
+    }
+    let mut ends = slices.ends.into_inner().expect("no panic");
+    ends.sort_unstable();
+    let per_program = |a: (usize, u64), b: (usize, u64)| (b.1 - a.1) / (b.0 - a.0).max(1) as u64;
+    let (first, last) = match ends[..] {
+        [] | [_] => (0, 0),
+        [a, b] => (per_program(a, b), per_program(a, b)),
+        [a, b, .., c, d] => (per_program(a, b), per_program(c, d)),
+        [a, b, c] => (per_program(a, b), per_program(b, c)),
+    };
+    let is_empty = drained(&engine, Duration::from_secs(10));
+    Ok(Soaked {
+        growth: end.into_inner() as i64 - start.into_inner() as i64,
+        first,
+        last,
+        compiled: figure(&engine, "versions installed"),
+        is_empty,
+        seconds: begun.elapsed().as_secs_f64(),
+        left: (engine.symbols() - fresh.0, engine.shapes() - fresh.1),
+    })
+}
+
+/// Runs the command; false when something was left.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let programs = options.programs.unwrap_or(100_000);
+    let threads = options.threads.unwrap_or(1);
+    let soaked = soak(programs, threads)?;
+    println!(
+        "{programs} programs on {threads} threads in {:.1} s, {} versions compiled",
+        soaked.seconds, soaked.compiled
+    );
+    let mut verdict = Verdict::default();
+    let compiled = soaked.compiled as f64 / programs as f64;
+    verdict.check(compiled >= 3.0, &format!("{compiled:.2} versions compiled for each program"));
+    let text =
+        format!("resident memory grew by {} kB after the first {WARM_UP}", soaked.growth / 1024);
+    verdict.check(soaked.growth < MOST_GROWTH, &text);
+    verdict
+        .check(soaked.is_empty, "versions, and bytes of code, live and retired, are 0 as before");
+    verdict.check(
+        soaked.left == (0, 0),
+        &format!("{} field names and {} shapes are left", soaked.left.0, soaked.left.1),
+    );
+    // a tenth is what repetitions differ by
+    verdict.check(
+        soaked.last <= soaked.first + soaked.first / 10,
+        &format!(
+            "compile time of a program: {} us at the start, {} us at the end",
+            soaked.first / 1000,
+            soaked.last / 1000
+        ),
+    );
+    Ok(verdict.is_good())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_of_programs() {
+        for threads in [1, 4] {
+            let soaked = soak(120, threads).expect("it runs");
+            assert!(soaked.is_empty && soaked.left == (0, 0));
+            assert!(soaked.compiled >= 300, "{} versions", soaked.compiled);
+        }
+    }
+}

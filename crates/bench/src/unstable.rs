@@ -1,0 +1,124 @@
+//! `unstable`: calls whose argument types keep changing. A bounded number of compiles, code of a bounded size, and never slower than the interpreter.
+
+use perilune::{Engine, JitOptions, Lua};
+
+use crate::Result;
+use crate::args::Options;
+use crate::endurance::{Verdict, eval, figure, thread_time};
+
+/// Most versions of one method.
+const MOST_VERSIONS: u64 = 6;
+/// Parts in which the calls are made, by turns with and without compiler.
+const SLICES: usize = 40;
+
+/// Defines `slice(n, phase)`, which makes `n` calls.
+const PROGRAM: &str = "
+local V = setmetatable({}, {__add = function() return 7 end, __lt = function() return true end})
+local index = setmetatable({}, {__index = function() return 4 end})
+local inherits = setmetatable({}, {__index = {x = 9}})
+local values = {{1, 2}, {1.5, 2.5}, {1, 2.5}, {V, 1}, {3, 4}, {2.5, 3}}
+local objects = {{x = 1}, {y = 2, x = 1}, {z = 1, x = 2}, {w = 1, x = 3}, {p = 1, x = 1},
+  {q = 1, x = 1}, inherits, index, {r = 1, x = 1}, {s = 1, x = 1}}
+local keys = {1, 2, 'x', 'y', 3, 'z'}
+local thing = {10, 20, 30, x = 1, y = 2, z = 3}
+local function add(a, b) return a + b end
+local function less(a, b) return a < b end
+local function field(o) return o.x end
+local function item(t, k) return t[k] end
+local function twice(f, a) return f(a) end
+local function half(x) return x // 2 end
+function slice(n, phase)
+  local sum = 0
+  for i = 1, n // 5 do
+    local j = phase % 2 == 0 and i or phase
+    local v = values[j % #values + 1]
+    sum = sum + add(v[1], v[2]) + field(objects[j % #objects + 1]) + item(thing, keys[j % #keys + 1])
+    if less(v[1], v[2]) then sum = sum + 1 end
+    sum = sum + twice(phase % 3 == 0 and half or math.abs, j)
+  end
+  return sum
+end";
+
+/// What was seen.
+struct Seen {
+    most_versions: u64,
+    /// Bytes of code after half of the slices, and at the end.
+    bytes: (u64, u64),
+    /// Nanoseconds of this thread per slice, without and with compiler.
+    times: Vec<(u64, u64)>,
+}
+
+fn unstable(calls: usize) -> Result<Seen> {
+    let engines = [Engine::new(), Engine::with_jit(JitOptions::default())];
+    let states = engines.each_ref().map(Lua::with_engine);
+    for lua in &states {
+        eval(lua, PROGRAM)?;
+    }
+    let mut seen = Seen { most_versions: 0, bytes: (0, 0), times: Vec::new() };
+    let bytes = || figure(&engines[1], "bytes live") + figure(&engines[1], "bytes retired");
+    for phase in 0..SLICES {
+        let call = format!("return slice({}, {phase})", calls / SLICES);
+        let mut results = Vec::new();
+        let mut times = [0, 0];
+        for (lua, time) in states.iter().zip(&mut times) {
+            let start = thread_time()?;
+            results.push(eval(lua, &call)?);
+            *time = thread_time()? - start;
+        }
+        if results[0] != results[1] {
+            return Err(format!("phase {phase}: {} and {}", results[0], results[1]));
+        }
+        seen.times.push((times[0], times[1]));
+        if phase == SLICES / 2 {
+            seen.bytes.0 = bytes();
+        }
+    }
+    engines[1].wait_for_compiler();
+    seen.bytes.1 = bytes();
+    seen.most_versions = figure(&engines[1], "most versions of one method");
+    Ok(seen)
+}
+
+/// Runs the command; false when a bound was exceeded.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let calls = options.calls.unwrap_or(100_000_000);
+    let seen = unstable(calls)?;
+    let total = |f: fn(&(u64, u64)) -> u64| seen.times.iter().map(f).sum::<u64>() as f64 / 1e9;
+    let (off, on) = (total(|t| t.0), total(|t| t.1));
+    let worst = seen.times.iter().map(|t| t.1 as f64 / t.0 as f64).fold(0.0, f64::max);
+    println!("{calls} calls: {off:.2} s in the interpreter, {on:.2} s with the compiler");
+    let mut verdict = Verdict::default();
+    verdict.check(
+        (1..=MOST_VERSIONS).contains(&seen.most_versions),
+        &format!("at most {} versions of one method were compiled", seen.most_versions),
+    );
+    verdict.check(
+        seen.bytes.1 <= seen.bytes.0 && seen.bytes.1 > 0,
+        &format!(
+            "bytes of code: {} after half of the calls, {} at the end",
+            seen.bytes.0, seen.bytes.1
+        ),
+    );
+    verdict.check(on <= off, &format!("speed over the interpreter: {:.2}", off / on));
+    // a twentieth is what repetitions differ by
+    verdict.check(
+        worst <= 1.05,
+        &format!(
+            "the slowest of {SLICES} parts took {worst:.2} times as long as in the interpreter"
+        ),
+    );
+    Ok(verdict.is_good())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bounded_number_of_compiles() {
+        let seen = unstable(1_000_000).expect("it runs, with equal results");
+        let most = seen.most_versions;
+        assert!((2..=MOST_VERSIONS).contains(&most), "{most} versions of one method");
+        assert!(seen.bytes.1 > 0);
+    }
+}
