@@ -149,7 +149,7 @@ impl Jit {
         (*st).entry_mask = self.options.threshold.next_power_of_two() - 1;
         (*st).loop_mask = self.options.loop_threshold.next_power_of_two() - 1;
         (*st).miss_step = self.options.miss_threshold.max(1);
-        (*st).tier = Some(Box::new(JitState { jit: self.clone(), mutator }));
+        (*st).tier = Some(Box::new(JitState { jit: self.clone(), mutator, entered: 0 }));
     }
 
     /// Figures of the code and of its making, by name.
@@ -286,6 +286,8 @@ unsafe fn walk(st: *mut State, pins: &mut Pins) {
 pub struct JitState {
     jit: Arc<Jit>,
     mutator: Mutator,
+    /// Entries of the host that it has not left.
+    entered: u32,
 }
 
 impl JitState {
@@ -417,11 +419,29 @@ impl Tier for JitState {
     }
 
     fn enter(&mut self) {
-        self.mutator.enter();
+        if self.entered == 0 {
+            self.mutator.enter();
+        }
+        self.entered += 1;
     }
 
     fn leave(&mut self) {
-        self.mutator.leave();
+        self.entered -= 1;
+        if self.entered == 0 {
+            self.mutator.leave();
+        }
+    }
+
+    fn block(&mut self) {
+        if self.entered > 0 {
+            self.mutator.leave();
+        }
+    }
+
+    fn unblock(&mut self) {
+        if self.entered > 0 {
+            self.mutator.enter();
+        }
     }
 }
 

@@ -88,6 +88,7 @@ impl Lua {
     pub fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
         // SAFETY: P1: the state is alive, and on its own thread as `Lua` is neither Send nor Sync.
         let cx = unsafe { Cx::from_state(self.owner.state) };
+        let _inside = Inside::enter(self.owner.state);
         let top = cx.top();
         let r = f(cx);
         cx.set_top(top);
@@ -109,6 +110,28 @@ impl Lua {
     /// A handle that stops the running script from another thread or a signal handler.
     pub fn interrupt_handle(&self) -> Interrupt {
         Interrupt(self.owner.gate.clone())
+    }
+}
+
+/// The host is in a state: its stacks are not to be walked from elsewhere.
+struct Inside(*mut State);
+
+impl Inside {
+    fn enter(state: *mut State) -> Inside {
+        // SAFETY: P1.
+        if let Some(tier) = unsafe { (&mut (*state).tier).as_mut() } {
+            tier.enter();
+        }
+        Inside(state)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        // SAFETY: P1: whoever entered the state borrows its owner.
+        if let Some(tier) = unsafe { (&mut (*self.0).tier).as_mut() } {
+            tier.leave();
+        }
     }
 }
 

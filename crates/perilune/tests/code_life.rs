@@ -3,6 +3,10 @@
 #[path = "code_life/support.rs"]
 mod support;
 
+#[path = "code_life/evict.rs"]
+mod evict;
+#[path = "code_life/reclaim.rs"]
+mod reclaim;
 #[path = "code_life/recompile.rs"]
 mod recompile;
 #[path = "code_life/sharing.rs"]

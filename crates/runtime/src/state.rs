@@ -207,7 +207,13 @@ impl State {
     /// # Safety
     /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to it is used again.
     pub unsafe fn destroy(st: *mut State) {
+        if let Some(tier) = &mut (*st).tier {
+            tier.enter();
+        }
         (*st).gc_close();
+        if let Some(tier) = &mut (*st).tier {
+            tier.leave();
+        }
         // nobody walks its stacks any more
         (*st).tier = None;
         drop(Box::from_raw(st));

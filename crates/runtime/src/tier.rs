@@ -176,8 +176,12 @@ pub trait Tier {
     /// # Safety
     /// As [`Tier::hot_entry`].
     unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32);
-    /// The host enters the state.
+    /// The host enters the state, perhaps once more.
     fn enter(&mut self);
-    /// The host leaves the state.
+    /// The host leaves the state, as often as it entered it.
     fn leave(&mut self);
+    /// A native function is about to wait for something other than the state, which nobody touches meanwhile.
+    fn block(&mut self);
+    /// It goes on.
+    fn unblock(&mut self);
 }

@@ -451,6 +451,28 @@ impl Cx {
         }
     }
 
+    /// Does something that may take long and has nothing to do with the state, such as waiting for input: the reclamation of machine code does not wait
+    /// for this state meanwhile.
+    pub fn blocking<R>(&self, f: impl FnOnce() -> R + Send) -> R {
+        /// Goes on also after a panic.
+        struct Blocked(*mut State);
+        impl Drop for Blocked {
+            fn drop(&mut self) {
+                // SAFETY: N1: the state outlives the native function; nothing else refers to its tier now.
+                if let Some(tier) = unsafe { (&mut (*self.0).tier).as_mut() } {
+                    tier.unblock();
+                }
+            }
+        }
+        let st = self.state();
+        // SAFETY: N1: the frame of this function is on top, and `f` cannot reach the state: what could is not `Send`.
+        if let Some(tier) = unsafe { (&mut (*st).tier).as_mut() } {
+            tier.block();
+        }
+        let _blocked = Blocked(st);
+        f()
+    }
+
     /// A function of a compiled chunk, with the globals as its first upvalue.
     ///
     /// # Safety

@@ -31,9 +31,9 @@ pub(super) fn read(cx: &Cx, s: &Mutex<Stream>, first: usize) -> NativeResult {
 /// As [`read`]; pushes the results and counts them. The inner error is the file's.
 fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<usize>, Raised> {
     let end = cx.top();
-    let mut s = lock(s);
+    let s = &mut *lock(s);
     if first >= end {
-        return Ok(read_line(cx, &mut s, true).map(|v| {
+        return Ok(read_line(cx, s, true).map(|v| {
             cx.push(v.unwrap_or(Val::NIL));
             1
         }));
@@ -44,18 +44,18 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
         let v = cx.get(i);
         let r = if v.is_number() {
             match cx.check_int(i)? as usize {
-                0 => s.peek().map(|b| b.map(|_| cx.str(b"").val())),
+                0 => cx.blocking(|| s.peek()).map(|b| b.map(|_| cx.str(b"").val())),
                 // PUC makes room for all of it first.
                 TOO_MANY.. => return Err(cx.memory_error()),
-                n => read_chars(cx, &mut s, n),
+                n => read_chars(cx, s, n),
             }
         } else {
             let format = cx.check_str(i)?.bytes();
             match format.strip_prefix(b"*").unwrap_or(format).first() {
-                Some(b'n') => read_number(cx, &mut s),
-                Some(b'l') => read_line(cx, &mut s, true),
-                Some(b'L') => read_line(cx, &mut s, false),
-                Some(b'a') => read_all(cx, &mut s),
+                Some(b'n') => read_number(cx, s),
+                Some(b'l') => read_line(cx, s, true),
+                Some(b'L') => read_line(cx, s, false),
+                Some(b'a') => read_all(cx, s),
                 _ => return Err(cx.arg_error(i, "invalid format")),
             }
         };
@@ -80,7 +80,7 @@ fn read_line<'a>(cx: &'a Cx, s: &mut Stream, chop: bool) -> io::Result<Option<Va
         return Ok(Some(v));
     }
     let mut line = take_buffer();
-    let any = s.read_line(&mut line)?;
+    let any = cx.blocking(|| s.read_line(&mut line))?;
     if chop && line.last() == Some(&b'\n') {
         line.pop();
     }
@@ -94,7 +94,7 @@ const LARGE_REST: u64 = 1 << 16;
 
 fn read_all<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
     let mut all = Vec::new();
-    if !s.fill()? {
+    if !cx.blocking(|| s.fill())? {
         return Ok(Some(cx.str(b"").val()));
     }
     let rest = s.remaining();
@@ -110,7 +110,7 @@ fn read_all<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
             all.extend_from_slice(&whole.bytes()[..n]);
         }
     }
-    s.read_all(&mut all)?;
+    cx.blocking(|| s.read_all(&mut all))?;
     Ok(Some(cx.str(&all).val()))
 }
 
@@ -121,7 +121,7 @@ fn read_chars<'a>(cx: &'a Cx, s: &mut Stream, n: usize) -> io::Result<Option<Val
         return Ok(Some(v));
     }
     let mut bytes = take_buffer();
-    s.read_bytes(&mut bytes, n)?;
+    cx.blocking(|| s.read_bytes(&mut bytes, n))?;
     let v = (!bytes.is_empty()).then(|| cx.str(&bytes).val());
     give_buffer(bytes);
     Ok(v)

@@ -45,7 +45,8 @@ fn clock(cx: &mut Cx) -> NativeResult {
 /// `os.execute([command])`
 fn execute(cx: &mut Cx) -> NativeResult {
     let Some(command) = cx.opt_str(0)? else { return cx.ret1(Val::bool(true)) };
-    match shell(command.bytes()).status() {
+    let mut command = shell(command.bytes());
+    match cx.blocking(|| command.status()) {
         Ok(status) => exec_result(cx, status),
         Err(e) => file_result(cx, Err(e), None),
     }
