@@ -8,6 +8,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod asm;
+mod callgraph;
 mod compile;
 mod dump;
 mod engine;
@@ -16,6 +17,7 @@ mod flow;
 mod gdb;
 mod history;
 mod perf;
+mod partition;
 mod respecialize;
 mod snapshot;
 mod stats;

@@ -1,0 +1,167 @@
+//! Which methods are compiled together: a call graph is cut into parts of bounded size, along its coldest edges.
+//!
+//! The cut depends on the graph and the limits only, never on the machine, the threads or addresses, so that what is seen on one machine is seen on
+//! all.
+
+/// A call from one method to another, and how hot it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Edge {
+    /// Number of the caller.
+    pub(crate) from: usize,
+    /// Number of the callee.
+    pub(crate) to: usize,
+    /// The hotter, the sooner both are put together.
+    pub(crate) weight: u64,
+}
+
+/// How large a part may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Limits {
+    /// Methods.
+    pub(crate) functions: usize,
+    /// Bytes, as the sizes given.
+    pub(crate) bytes: usize,
+}
+
+/// Groups of methods under way: each has a root, which knows the group's size.
+struct Groups {
+    parent: Vec<usize>,
+    functions: Vec<usize>,
+    bytes: Vec<usize>,
+}
+
+impl Groups {
+    fn root(&mut self, mut of: usize) -> usize {
+        while self.parent[of] != of {
+            self.parent[of] = self.parent[self.parent[of]];
+            of = self.parent[of];
+        }
+        of
+    }
+
+    fn join(&mut self, a: usize, b: usize, limits: Limits) {
+        let (a, b) = (self.root(a), self.root(b));
+        let functions = self.functions[a] + self.functions[b];
+        let bytes = self.bytes[a].saturating_add(self.bytes[b]);
+        if a == b || functions > limits.functions || bytes > limits.bytes {
+            return;
+        }
+        // the smaller number is the root, whatever came first
+        let (root, other) = (a.min(b), a.max(b));
+        self.parent[other] = root;
+        self.functions[root] = functions;
+        self.bytes[root] = bytes;
+    }
+}
+
+/// Cuts a graph of `sizes.len()` methods: takes its edges hottest first (of equals, those between smaller numbers) and puts the methods of each
+/// into one part unless that would be too large. Parts are in the order of their first methods, and list theirs in order. A method that is too large by
+/// itself is a part of its own.
+///
+/// # Panics
+/// If an edge names a method that is not there.
+pub(crate) fn cut(sizes: &[usize], edges: &[Edge], limits: Limits) -> Vec<Vec<usize>> {
+    let mut groups = Groups {
+        parent: (0..sizes.len()).collect(),
+        functions: vec![1; sizes.len()],
+        bytes: sizes.to_vec(),
+    };
+    for edge in in_order(edges) {
+        groups.join(edge.from, edge.to, limits);
+    }
+    let mut parts: Vec<Vec<usize>> = vec![Vec::new(); sizes.len()];
+    for method in 0..sizes.len() {
+        let root = groups.root(method);
+        parts[root].push(method);
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Edges without direction and each once, with the weights of both directions together, hottest first.
+fn in_order(edges: &[Edge]) -> Vec<Edge> {
+    let mut sorted: Vec<Edge> = edges
+        .iter()
+        .filter(|e| e.from != e.to)
+        .map(|e| Edge { from: e.from.min(e.to), to: e.from.max(e.to), weight: e.weight })
+        .collect();
+    sorted.sort_unstable_by_key(|e| (e.from, e.to));
+    sorted.dedup_by(|again, kept| {
+        let same = (again.from, again.to) == (kept.from, kept.to);
+        if same {
+            kept.weight = kept.weight.saturating_add(again.weight);
+        }
+        same
+    });
+    sorted.sort_by_key(|e| std::cmp::Reverse(e.weight));
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WIDE: Limits = Limits { functions: 100, bytes: 1 << 20 };
+
+    fn edge(from: usize, to: usize, weight: u64) -> Edge {
+        Edge { from, to, weight }
+    }
+
+    #[test]
+    fn what_calls_each_other_is_together() {
+        let parts = cut(&[10; 6], &[edge(0, 3, 1), edge(4, 3, 1), edge(5, 2, 9)], WIDE);
+        assert_eq!(parts, [vec![0, 3, 4], vec![1], vec![2, 5]]);
+        assert!(cut(&[], &[], WIDE).is_empty());
+    }
+
+    #[test]
+    fn the_hottest_edges_win() {
+        let limits = Limits { functions: 2, bytes: 1 << 20 };
+        let chain = [edge(0, 1, 1), edge(1, 2, 5), edge(2, 3, 1)];
+        assert_eq!(cut(&[1; 4], &chain, limits), [vec![0], vec![1, 2], vec![3]]);
+        // calls in both directions count together
+        let both = [edge(0, 1, 3), edge(1, 0, 3), edge(1, 2, 5)];
+        assert_eq!(cut(&[1; 3], &both, limits), [vec![0, 1], vec![2]]);
+    }
+
+    #[test]
+    fn sizes_are_bounded() {
+        let limits = Limits { functions: 100, bytes: 100 };
+        let edges = [edge(0, 1, 9), edge(1, 2, 8), edge(2, 3, 7)];
+        assert_eq!(cut(&[60, 30, 20, 80], &edges, limits), [vec![0, 1], vec![2, 3]]);
+        assert_eq!(cut(&[500, 1], &[edge(0, 1, 1)], limits), [vec![0], vec![1]]);
+        let many: Vec<Edge> = (0..999).map(|n| edge(n, n + 1, 1)).collect();
+        let parts = cut(&[1; 1000], &many, Limits { functions: 100, bytes: usize::MAX });
+        assert_eq!(parts.len(), 10);
+        assert!(parts.iter().all(|p| p.len() == 100));
+    }
+
+    #[test]
+    fn the_order_of_edges_does_not_matter() {
+        // a fixed generator, so that the test repeats
+        let mut random = 1u64;
+        let mut next = move |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) % below
+        };
+        for _ in 0..50 {
+            let sizes: Vec<usize> = (0..40).map(|_| next(90) as usize + 10).collect();
+            let mut edges: Vec<Edge> =
+                (0..120).map(|_| edge(next(40) as usize, next(40) as usize, next(4))).collect();
+            let limits = Limits { functions: 7, bytes: 400 };
+            let parts = cut(&sizes, &edges, limits);
+            for _ in 0..5 {
+                for n in (1..edges.len()).rev() {
+                    edges.swap(n, next(n as u64 + 1) as usize);
+                }
+                assert_eq!(cut(&sizes, &edges, limits), parts);
+            }
+            let mut all: Vec<usize> = parts.concat();
+            all.sort_unstable();
+            assert_eq!(all, (0..40).collect::<Vec<_>>(), "each is in one part");
+            for part in parts.iter().filter(|p| p.len() > 1) {
+                assert!(part.len() <= 7 && part.iter().map(|&m| sizes[m]).sum::<usize>() <= 400);
+            }
+        }
+    }
+}
