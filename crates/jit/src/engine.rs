@@ -303,7 +303,12 @@ impl JitState {
             return;
         }
         match self.feedback(st, inst, None) {
-            Ok((snapshot, shapes)) => self.compile(method, inst, entry, snapshot, shapes),
+            Ok((mut snapshot, shapes)) => {
+                if entry.is_some() {
+                    snapshot.take_tags((*st).base, inst);
+                }
+                self.compile(method, inst, entry, snapshot, shapes);
+            }
             Err(refusal) => {
                 self.jit.watch().refused(|| label(&(*inst).proto, entry), &refusal);
                 method.refuse(refusal);

@@ -74,6 +74,9 @@ impl Snapshot {
         for (pc, i) in proto.code.iter().enumerate() {
             self.cells[pc] |= before.cells[pc] & bits(i.op()).0;
         }
+        if self.entry_tags.is_empty() {
+            self.entry_tags = before.entry_tags.clone();
+        }
         for (field, before) in self.fields.iter_mut().zip(&before.fields) {
             field.merge(before);
         }
@@ -133,7 +136,8 @@ mod tests {
                 if i.op().feedback() == Feedback::Field { number } else { 0 }
             })
             .collect();
-        Snapshot { cells, fields: vec![FieldSnapshot::default(); fields as usize].into() }
+        let fields = vec![FieldSnapshot::default(); fields as usize].into();
+        Snapshot { cells, fields, entry_tags: Box::default() }
     }
 
     fn at(proto: &Proto, op: Op) -> usize {

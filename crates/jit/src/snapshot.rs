@@ -2,6 +2,7 @@
 
 use perilune_bytecode::Feedback;
 use perilune_runtime::instance::{FieldCache, FieldEntry, Instance};
+use perilune_runtime::value::{SlotExt, Value};
 
 /// A way that an inline cache of a field has found. `entry` is the number of its entry, where there is more to be read at run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,6 +105,8 @@ pub struct Snapshot {
     pub cells: Box<[u32]>,
     /// Caches of fields, by number.
     pub fields: Box<[FieldSnapshot]>,
+    /// Of a loop that is to be entered: the tags of the frame's registers there. Code may take them for granted once it has looked.
+    pub entry_tags: Box<[u8]>,
 }
 
 impl Snapshot {
@@ -116,6 +119,15 @@ impl Snapshot {
         let cells = &*(*inst).storage.cells;
         let fields = proto.code.iter().filter(|i| i.op().feedback() == Feedback::Field).count();
         let fields = (0..fields).map(|n| FieldSnapshot::take(&*(*inst).fields.add(n))).collect();
-        Snapshot { cells: cells.into(), fields }
+        Snapshot { cells: cells.into(), fields, entry_tags: Box::default() }
+    }
+
+    /// Takes the tags of a frame, too.
+    ///
+    /// # Safety
+    /// `base` is that of a frame of the function, in use.
+    pub unsafe fn take_tags(&mut self, base: *mut Value, inst: *mut Instance) {
+        let size = (*inst).max_stack as usize;
+        self.entry_tags = (0..size).map(|r| base.add(r).get().tag().0).collect();
     }
 }

@@ -114,7 +114,8 @@ impl Types {
         let n = proto.code.len();
         let mut types = Types { at: vec![None; n].into(), live: vec![Set::default(); n].into() };
         let size = Types::size(proto);
-        types.at[entry] = Some(vec![UNKNOWN; size].into());
+        types.find_live(proto, flow);
+        types.at[entry] = Some(types.at_entry(snapshot, flow, entry, size));
         let mut todo = vec![entry];
         while let Some(leader) = todo.pop() {
             let mut tags = types.at[leader].clone().expect("it was reached");
@@ -135,8 +136,18 @@ impl Types {
                 pc = to;
             }
         }
-        types.find_live(proto, flow);
         types
+    }
+
+    /// What is known at the entry: of a loop, the tags there when it was found to be hot. They are looked at before.
+    fn at_entry(&self, snapshot: &Snapshot, flow: &Flow, entry: usize, size: usize) -> Tags {
+        let mut tags: Tags = vec![UNKNOWN; size].into();
+        for (r, &tag) in snapshot.entry_tags.iter().enumerate() {
+            if self.is_live(entry, r) && !flow.captured[r] {
+                tags[r] = tag;
+            }
+        }
+        tags
     }
 
     /// Registers that are looked at: those of the frame and those that calls use above.

@@ -94,20 +94,15 @@ impl Translator<'_> {
 
     /// Branches to `no` unless all the tags are this one; false: they never are, and nothing was emitted.
     pub(super) fn require(&mut self, tags: &[Known], wanted: Tag, no: Block) -> bool {
-        let mut condition = None;
+        let mut conditions = Vec::new();
         for &t in tags {
             match self.tag_is(t, wanted) {
                 Err(true) => {}
                 Err(false) => return false,
-                Ok(c) => {
-                    condition = Some(match condition {
-                        None => c,
-                        Some(d) => self.b.ins().band(c, d),
-                    });
-                }
+                Ok(c) => conditions.push(c),
             }
         }
-        if let Some(c) = condition {
+        for c in conditions {
             let yes = self.b.create_block();
             self.b.ins().brif(c, yes, &[], no, &[]);
             self.b.switch_to_block(yes);

@@ -26,7 +26,7 @@ use perilune_runtime::value::Tag;
 use crate::compile::Input;
 use crate::flow::Flow;
 use crate::snapshot::Snapshot;
-use crate::types::{self, Tags, Types};
+use crate::types::{self, Tags, Types, UNKNOWN};
 use regs::{Known, Regs};
 
 /// A translation under way.
@@ -122,8 +122,10 @@ pub(crate) fn translate(
     if input.entry.is_none() {
         t.prologue(params[2]);
     }
-    let first = t.block(entry);
-    t.b.ins().jump(first, &[]);
+    if input.entry.is_some() {
+        t.check_entry(entry);
+    }
+    t.fall(entry);
     t.body();
     t.exit_block();
     t.b.seal_all_blocks();
@@ -131,6 +133,26 @@ pub(crate) fn translate(
 }
 
 impl Translator<'_> {
+    /// The beginning of a loop that is entered: are the registers as they were when it was found to be hot? Else it is left at once.
+    fn check_entry(&mut self, entry: usize) {
+        let tags = self.types.at(entry).clone();
+        let wrong = self.cold_block();
+        let base = self.load_base();
+        for (r, &tag) in tags.iter().enumerate().filter(|(_, tag)| **tag != UNKNOWN) {
+            let t = self.b.ins().uload8(I64, MEM, base, r as i32 * 16 + 8);
+            let same = self.b.ins().icmp_imm_u(IntCC::Equal, t, i64::from(tag));
+            let on = self.b.create_block();
+            self.b.ins().brif(same, on, &[], wrong, &[]);
+            self.b.switch_to_block(on);
+        }
+        let entered = self.b.create_block();
+        self.b.ins().jump(entered, &[]);
+        self.b.switch_to_block(wrong);
+        let (resume, zero) = (self.int(status::RESUME as i64), self.int(0));
+        self.b.ins().return_(&[resume, zero, zero, base]);
+        self.b.switch_to_block(entered);
+    }
+
     /// All instructions that can be reached, in order.
     fn body(&mut self) {
         // whether the current block still goes on
