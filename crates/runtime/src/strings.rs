@@ -10,8 +10,7 @@ use crate::string::{LuaString, MAX_SHORT, hash_bytes};
 ///
 /// A power of two of slots, at most half of them taken, probed linearly.
 pub struct StringTable {
-    /// Slots; null is free.
-    pub slots: Box<[*mut LuaString]>,
+    slots: Box<[Slot]>,
     /// Strings in it.
     pub count: usize,
     /// While dead strings are being taken out: the mark of the live ones; else 0.
@@ -20,6 +19,69 @@ pub struct StringTable {
     purge_from: usize,
     /// Strings, dead ones included, when marking ended.
     before_purge: usize,
+}
+
+/// A string and sixteen bits of its hash, which spare a look at most strings that are other ones; or nothing.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The address and, above it, the bits.
+    #[cfg(not(miri))]
+    word: u64,
+    #[cfg(miri)]
+    string: *mut LuaString,
+}
+
+#[cfg(not(miri))]
+impl Slot {
+    const FREE: Slot = Slot { word: 0 };
+    /// Bits of an address in use.
+    const ADDRESS: u32 = 48;
+
+    fn new(s: *mut LuaString, hash: u32) -> Slot {
+        let address = s.expose_provenance() as u64;
+        debug_assert!(
+            address >> Slot::ADDRESS == 0,
+            "the system gives user space addresses of 47 bits"
+        );
+        Slot { word: address | ((hash >> 16) as u64) << Slot::ADDRESS }
+    }
+
+    fn is_free(self) -> bool {
+        self.word == 0
+    }
+
+    /// May it be a string with this hash?
+    #[inline(always)]
+    fn may_have(self, hash: u32) -> bool {
+        self.word >> Slot::ADDRESS == (hash >> 16) as u64
+    }
+
+    #[inline(always)]
+    fn string(self) -> *mut LuaString {
+        ptr::with_exposed_provenance_mut((self.word & ((1 << Slot::ADDRESS) - 1)) as usize)
+    }
+}
+
+// Miri follows pointers, not addresses.
+#[cfg(miri)]
+impl Slot {
+    const FREE: Slot = Slot { string: ptr::null_mut() };
+
+    fn new(s: *mut LuaString, _: u32) -> Slot {
+        Slot { string: s }
+    }
+
+    fn is_free(self) -> bool {
+        self.string.is_null()
+    }
+
+    fn may_have(self, _: u32) -> bool {
+        true
+    }
+
+    fn string(self) -> *mut LuaString {
+        self.string
+    }
 }
 
 /// Fewest slots.
@@ -35,12 +97,23 @@ impl StringTable {
     /// An empty table.
     pub fn new() -> StringTable {
         StringTable {
-            slots: vec![ptr::null_mut(); MIN_SLOTS].into(),
+            slots: vec![Slot::FREE; MIN_SLOTS].into(),
             count: 0,
             live_mark: 0,
             purge_from: 0,
             before_purge: 0,
         }
+    }
+
+    /// All strings in it.
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> impl Iterator<Item = *mut LuaString> + '_ {
+        self.slots.iter().filter(|s| !s.is_free()).map(|s| s.string())
+    }
+
+    /// Slots, free ones included.
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.len()
     }
 
     /// The string with these bytes, or the free slot where it belongs.
@@ -49,22 +122,25 @@ impl StringTable {
         let mask = self.slots.len() - 1;
         let mut i = hash as usize & mask;
         loop {
-            let s = *self.slots.get_unchecked(i);
-            if s.is_null() {
+            let slot = *self.slots.get_unchecked(i);
+            if slot.is_free() {
                 return Err(i);
             }
-            if (*s).header.word == hash && LuaString::bytes(s) == bytes {
-                return Ok(s);
+            if slot.may_have(hash) {
+                let s = slot.string();
+                if (*s).header.word == hash && LuaString::bytes(s) == bytes {
+                    return Ok(s);
+                }
             }
             i = (i + 1) & mask;
         }
     }
 
     /// Puts `s`, which is not in the table, in the first free slot.
-    unsafe fn place(slots: &mut [*mut LuaString], s: *mut LuaString) {
+    unsafe fn place(slots: &mut [Slot], s: Slot) {
         let mask = slots.len() - 1;
-        let mut i = (*s).header.word as usize & mask;
-        while !slots[i].is_null() {
+        let mut i = (*s.string()).header.word as usize & mask;
+        while !slots[i].is_free() {
             i = (i + 1) & mask;
         }
         slots[i] = s;
@@ -73,8 +149,8 @@ impl StringTable {
     #[cold]
     #[inline(never)]
     unsafe fn resize(&mut self, len: usize) {
-        let mut slots = vec![ptr::null_mut(); len].into_boxed_slice();
-        for &s in self.slots.iter().filter(|s| !s.is_null()) {
+        let mut slots = vec![Slot::FREE; len].into_boxed_slice();
+        for &s in self.slots.iter().filter(|s| !s.is_free()) {
             StringTable::place(&mut slots, s);
         }
         self.slots = slots;
@@ -100,7 +176,7 @@ impl StringTable {
         let mut i = self.purge_from;
         while i < end {
             let s = self.slots[i];
-            if s.is_null() || (*s).header.mark == self.live_mark {
+            if s.is_free() || (*s.string()).header.mark == self.live_mark {
                 i += 1;
             } else {
                 // Another string may move into the slot, so it is looked at again.
@@ -126,17 +202,17 @@ impl StringTable {
         loop {
             j = (j + 1) & mask;
             let s = self.slots[j];
-            if s.is_null() {
+            if s.is_free() {
                 break;
             }
             // It may move back if that does not take it before its home slot.
-            let home = (*s).header.word as usize & mask;
+            let home = (*s.string()).header.word as usize & mask;
             if j.wrapping_sub(home) & mask >= j.wrapping_sub(gap) & mask {
                 self.slots[gap] = s;
                 gap = j;
             }
         }
-        self.slots[gap] = ptr::null_mut();
+        self.slots[gap] = Slot::FREE;
         self.count -= 1;
     }
 }
@@ -181,7 +257,7 @@ impl State {
         (&raw mut (*s).len).write(bytes.len() as u32);
         (&raw mut (*s).symbol).write(0);
         ptr::copy_nonoverlapping(bytes.as_ptr(), s.add(1).cast::<u8>(), bytes.len());
-        *self.strings.slots.get_unchecked_mut(slot) = s;
+        *self.strings.slots.get_unchecked_mut(slot) = Slot::new(s, hash);
         self.strings.count += 1;
         if self.strings.count * 2 > self.strings.slots.len() {
             self.strings.resize(self.strings.slots.len() * 2);

@@ -140,6 +140,9 @@ pub struct RuntimeCalls {
     pub float_mod: extern "C" fn(f64, f64) -> f64,
     /// `a << n`
     pub shift_left: extern "C" fn(i64, i64) -> i64,
+    /// Library functions, by [`crate::native::Builtin`], for one result: the arguments and their number. The tag is [`MISS`] if the function itself has to be called.
+    pub builtins: &'static [unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
+                 crate::native::Builtin::COUNT],
     /// Enters the interpreter: what slots of methods without code hold. Convention of machine code.
     pub interpret: unsafe extern "C" fn(),
     /// Runs the top frame in the interpreter, to its end: what code jumps to when its frame is left ([`status::RESUME`]). Convention of machine code;

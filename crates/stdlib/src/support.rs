@@ -3,12 +3,20 @@
 use std::cell::Cell;
 
 use perilune_runtime::meta::Event;
-use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Tab};
+use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Tab};
 
 /// Enters functions in a table.
 pub(crate) fn register(cx: &Cx, t: Tab<'_>, functions: &[(&str, NativeFn)]) {
     for (name, f) in functions {
         t.set_name(cx, name, cx.func(*f, &[]).val());
+    }
+}
+
+/// Tells the interpreter and machine code which functions of a library these are.
+pub(crate) fn make_known(cx: &Cx, library: Tab<'_>, functions: &[(&str, Builtin)]) {
+    for (name, builtin) in functions {
+        let f = library.get_name(cx, name).as_func().expect("the library has it");
+        f.make_known(*builtin);
     }
 }
 

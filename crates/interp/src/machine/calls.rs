@@ -8,7 +8,7 @@ use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use super::{entry, leaf, miss};
+use super::{builtin, entry, leaf, miss};
 use crate::call::{become_metamethod, call_for_instruction, native_returned};
 use crate::operators::seen;
 use crate::poll::safepoint;
@@ -50,6 +50,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     pow: leaf::pow,
     float_mod: leaf::float_mod,
     shift_left: leaf::shift_left,
+    builtins: &builtin::LEAVES,
     interpret: entry::INTERPRET,
     resume: entry::RESUME,
 };

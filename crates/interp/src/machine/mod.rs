@@ -4,6 +4,7 @@
 //! word says that native code waits for it. So the interpreter's loop ends where it would go on with such a frame ([`Exit::Done`]),
 //! and with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
 
+mod builtin;
 mod calls;
 mod entry;
 mod leaf;

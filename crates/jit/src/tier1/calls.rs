@@ -2,13 +2,14 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Link, flags};
 use perilune_runtime::layout::{self, closure, instance};
-use perilune_runtime::tier::status;
+use perilune_runtime::tier::{MISS, status};
 use perilune_runtime::value::Tag;
 
+use super::regs::Known;
 use super::{MEM, Translator};
 
 /// What a tail call leaves of the frame's link: its distance, and how its caller waits.
@@ -139,6 +140,9 @@ impl Translator<'_> {
             self.b.ins().jump(other, &[]);
         }
         self.b.switch_to_block(other);
+        if matches!(c, 1 | 2) {
+            self.builtin(a, c, callee, tag, nargs, done);
+        }
         let at = self.address(a);
         let st = self.state();
         self.runtime_step(self.calls.call as usize, pc + 1, &[st, at, nargs]);
@@ -149,6 +153,48 @@ impl Translator<'_> {
         if c == 2 {
             self.take_value(done, a);
         }
+    }
+
+    /// A call of a library function that machine code knows, for one result or none: goes to `done` if that was one, else on behind it.
+    fn builtin(
+        &mut self,
+        a: usize,
+        c: usize,
+        callee: Value,
+        tag: Known,
+        nargs: Value,
+        done: Block,
+    ) {
+        let unknown = self.b.create_block();
+        if !self.require(&[tag], Tag::NATIVE, unknown) {
+            self.b.ins().jump(unknown, &[]);
+            self.b.switch_to_block(unknown);
+            return;
+        }
+        let number = self.b.ins().load(I32, MEM, callee, layout::header::WORD as i32);
+        let known = self.b.create_block();
+        self.b.ins().brif(number, known, &[], unknown, &[]);
+        self.b.switch_to_block(known);
+        let table = self.int(self.calls.builtins.as_ptr() as i64);
+        let number = self.b.ins().uextend(I64, number);
+        let offset = self.b.ins().ishl_imm_u(number, 3);
+        let place = self.b.ins().iadd(table, offset);
+        let function = self.b.ins().load(I64, MEM, place, 0);
+        let st = self.state();
+        let args = self.address(a + 2);
+        let inst = self.runtime_at(function, &[st, args, nargs], &[I64, I64]);
+        let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+        let missed = self.b.ins().icmp_imm_u(IntCC::Equal, tag, MISS as i64);
+        let found = self.b.create_block();
+        self.b.ins().brif(missed, unknown, &[], found, &[]);
+        self.b.switch_to_block(found);
+        if c == 2 {
+            let base = self.load_base();
+            self.b.ins().store(MEM, bits, base, a as i32 * 16);
+            self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
+        }
+        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.b.switch_to_block(unknown);
     }
 
     /// The end of the live registers behind a call with operand C.

@@ -383,6 +383,12 @@ impl Translator<'_> {
 
     /// Calls a function of the runtime.
     fn runtime(&mut self, address: usize, args: &[Value], results: &[Type]) -> Inst {
+        let callee = self.int(address as i64);
+        self.runtime_at(callee, args, results)
+    }
+
+    /// Calls a function of the runtime whose address is in a register.
+    fn runtime_at(&mut self, callee: Value, args: &[Value], results: &[Type]) -> Inst {
         let kinds: Vec<Type> = args.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
         let found = self.sigs.iter().find(|(a, r, _)| *a == kinds && r == results);
         let sig = match found {
@@ -396,7 +402,6 @@ impl Translator<'_> {
                 sig
             }
         };
-        let callee = self.int(address as i64);
         self.b.ins().call_indirect(sig, callee, args)
     }
 

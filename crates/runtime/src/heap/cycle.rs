@@ -142,7 +142,7 @@ impl State {
         heap.phase = Phase::Purge;
         heap.pace.end_marking(heap.marker.live);
         self.strings.begin_purge(heap.marker.mark);
-        if self.strings.slots.len() <= PURGE_SLOTS {
+        if self.strings.capacity() <= PURGE_SLOTS {
             self.purge_slice();
         }
     }

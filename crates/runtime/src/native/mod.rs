@@ -73,6 +73,61 @@ pub enum Builtin {
     IpairsStep,
     /// `setmetatable`
     SetMetatable,
+    /// `assert`
+    Assert,
+    /// `rawequal`
+    RawEqual,
+    /// `rawget`
+    RawGet,
+    /// `rawlen`
+    RawLen,
+    /// `select`
+    Select,
+    /// `tonumber`
+    ToNumber,
+    /// `tostring`
+    ToString,
+    /// `type`
+    Type,
+    /// `math.abs`
+    Abs,
+    /// `math.ceil`
+    Ceil,
+    /// `math.cos`
+    Cos,
+    /// `math.exp`
+    Exp,
+    /// `math.floor`
+    Floor,
+    /// `math.max`
+    Max,
+    /// `math.min`
+    Min,
+    /// `math.sin`
+    Sin,
+    /// `math.sqrt`
+    Sqrt,
+    /// `math.tointeger`
+    ToInteger,
+    /// `math.type`
+    MathType,
+    /// `string.byte`
+    Byte,
+    /// `string.char`
+    Char,
+    /// `string.len`
+    StringLen,
+    /// `string.sub`
+    Sub,
+    /// `table.insert`
+    Insert,
+    /// `table.remove`
+    Remove,
+}
+
+impl Builtin {
+    /// Number of them.
+    pub const COUNT: usize = Builtin::Remove as usize + 1;
 }
 
 /// A state as native functions see it.

@@ -273,6 +273,18 @@ impl<'a> Tab<'a> {
     }
 }
 
+impl Func<'_> {
+    /// Makes a native function one that the interpreter and machine code know.
+    ///
+    /// # Panics
+    /// If it is a Lua function.
+    pub fn make_known(self, builtin: super::Builtin) {
+        assert!(self.0.v.tag() == Tag::NATIVE, "a native function");
+        // SAFETY: N2.
+        unsafe { (*self.0.v.as_native()).header.word = builtin as u32 }
+    }
+}
+
 impl<'a> Udata<'a> {
     #[inline(always)]
     pub(crate) fn ptr(self) -> *mut Userdata {

@@ -13,7 +13,7 @@ pub(crate) use values::check_metatable;
 use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
 
 use crate::io::stdout;
-use crate::support::{concat, register, registry_table};
+use crate::support::{concat, make_known, register, registry_table};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("assert", protect::assert),
@@ -52,6 +52,20 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     g.set_name(cx, "ipairs", cx.func(values::ipairs, &[step]).val());
     let set = cx.func_known(values::setmetatable, &[], Builtin::SetMetatable);
     g.set_name(cx, "setmetatable", set.val());
+    make_known(
+        cx,
+        g,
+        &[
+            ("assert", Builtin::Assert),
+            ("rawequal", Builtin::RawEqual),
+            ("rawget", Builtin::RawGet),
+            ("rawlen", Builtin::RawLen),
+            ("select", Builtin::Select),
+            ("tonumber", Builtin::ToNumber),
+            ("tostring", Builtin::ToString),
+            ("type", Builtin::Type),
+        ],
+    );
     g.set_name(cx, "_G", g.val());
     g.set_name(cx, "_VERSION", cx.str(b"Lua 5.4").val());
     registry_table(cx, "_LOADED").set_name(cx, "_G", g.val());

@@ -2,9 +2,9 @@
 
 mod random;
 
-use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
+use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
 
-use crate::support::{publish, register};
+use crate::support::{make_known, publish, register};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("abs", abs),
@@ -38,6 +38,23 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = cx.table(0, FUNCTIONS.len() + 6);
     register(cx, lib, FUNCTIONS);
+    make_known(
+        cx,
+        lib,
+        &[
+            ("abs", Builtin::Abs),
+            ("ceil", Builtin::Ceil),
+            ("cos", Builtin::Cos),
+            ("exp", Builtin::Exp),
+            ("floor", Builtin::Floor),
+            ("max", Builtin::Max),
+            ("min", Builtin::Min),
+            ("sin", Builtin::Sin),
+            ("sqrt", Builtin::Sqrt),
+            ("tointeger", Builtin::ToInteger),
+            ("type", Builtin::MathType),
+        ],
+    );
     lib.set_name(cx, "pi", Val::float(std::f64::consts::PI));
     lib.set_name(cx, "huge", Val::float(f64::INFINITY));
     lib.set_name(cx, "maxinteger", Val::int(i64::MAX));

@@ -11,9 +11,9 @@ mod matcher;
 mod pack;
 mod packing;
 
-use perilune_runtime::native::{Cx, NativeFn, Raised};
+use perilune_runtime::native::{Builtin, Cx, NativeFn, Raised};
 
-use crate::support::{publish, register};
+use crate::support::{make_known, publish, register};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("byte", bytes::byte),
@@ -43,6 +43,16 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = cx.table(0, FUNCTIONS.len() + 1);
     register(cx, lib, FUNCTIONS);
+    make_known(
+        cx,
+        lib,
+        &[
+            ("byte", Builtin::Byte),
+            ("char", Builtin::Char),
+            ("len", Builtin::StringLen),
+            ("sub", Builtin::Sub),
+        ],
+    );
     publish(cx, "string", lib);
     let meta = cx.table(0, 9);
     register(cx, meta, arith::METAMETHODS);

@@ -6,9 +6,9 @@ mod elements;
 mod runs;
 mod sort;
 
-use perilune_runtime::native::{Cx, NativeFn, Raised};
+use perilune_runtime::native::{Builtin, Cx, NativeFn, Raised};
 
-use crate::support::{publish, register};
+use crate::support::{make_known, publish, register};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("concat", concat::concat),
@@ -28,6 +28,7 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = cx.table(0, FUNCTIONS.len());
     register(cx, lib, FUNCTIONS);
+    make_known(cx, lib, &[("insert", Builtin::Insert), ("remove", Builtin::Remove)]);
     publish(cx, "table", lib);
     Ok(())
 }

@@ -388,13 +388,11 @@ fn strings_are_interned() {
         let strings = &raw const (*st).strings;
         let slots = || {
             let s = &*strings;
-            s.slots.len()
+            s.capacity()
         };
         let before = slots();
-        for s in &mut (&mut (*st).strings).slots {
-            if !s.is_null() {
-                (**s).header.mark = 77;
-            }
+        for s in (&(*st).strings).all() {
+            (*s).header.mark = 77;
         }
         (*st).strings.begin_purge(77);
         assert!((*st).strings.purge(usize::MAX));

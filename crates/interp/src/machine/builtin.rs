@@ -1,0 +1,359 @@
+//! Library functions that machine code calls without a frame: the common cases of those in [`Builtin`], for one result.
+//!
+//! Each gets its arguments where they lie in the stack. What it does not handle, errors above all, it leaves to the function itself, before it has
+//! changed anything.
+
+use perilune_runtime::native::Builtin;
+use perilune_runtime::state::State;
+use perilune_runtime::string::LuaString;
+use perilune_runtime::table::Table;
+use perilune_runtime::tier::{MISS, Pair};
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+/// A library function for machine code: arguments and their number.
+pub(super) type Leaf = unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
+
+const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
+
+/// By number.
+pub(super) static LEAVES: [Leaf; Builtin::COUNT] = {
+    let mut leaves: [Leaf; Builtin::COUNT] = [none; Builtin::COUNT];
+    leaves[Builtin::Assert as usize] = assert;
+    leaves[Builtin::RawEqual as usize] = raw_equal;
+    leaves[Builtin::RawGet as usize] = raw_get;
+    leaves[Builtin::RawLen as usize] = raw_len;
+    leaves[Builtin::Select as usize] = select;
+    leaves[Builtin::ToNumber as usize] = to_number;
+    leaves[Builtin::ToString as usize] = to_string;
+    leaves[Builtin::Type as usize] = type_;
+    leaves[Builtin::Abs as usize] = abs;
+    leaves[Builtin::Ceil as usize] = ceil;
+    leaves[Builtin::Cos as usize] = cos;
+    leaves[Builtin::Exp as usize] = exp;
+    leaves[Builtin::Floor as usize] = floor;
+    leaves[Builtin::Max as usize] = max;
+    leaves[Builtin::Min as usize] = min;
+    leaves[Builtin::Sin as usize] = sin;
+    leaves[Builtin::Sqrt as usize] = sqrt;
+    leaves[Builtin::ToInteger as usize] = to_integer;
+    leaves[Builtin::MathType as usize] = math_type;
+    leaves[Builtin::Byte as usize] = byte;
+    leaves[Builtin::Char as usize] = char_;
+    leaves[Builtin::StringLen as usize] = string_len;
+    leaves[Builtin::Sub as usize] = sub;
+    leaves[Builtin::Insert as usize] = insert;
+    leaves[Builtin::Remove as usize] = remove;
+    leaves
+};
+
+unsafe extern "C" fn none(_: *mut State, _: *mut Value, _: usize) -> Pair {
+    NO_ANSWER
+}
+
+fn answer(v: Option<Value>) -> Pair {
+    v.map_or(NO_ANSWER, Pair::from)
+}
+
+/// Argument `i`, unless there are fewer.
+unsafe fn argument(args: *mut Value, n: usize, i: usize) -> Option<Value> {
+    (i < n).then(|| args.add(i).get())
+}
+
+unsafe fn integer(args: *mut Value, n: usize, i: usize) -> Option<i64> {
+    argument(args, n, i).filter(|v| v.is_int()).map(|v| v.as_int())
+}
+
+unsafe fn float(args: *mut Value, n: usize) -> Option<f64> {
+    let v = argument(args, n, 0)?;
+    match v.tag() {
+        Tag::FLOAT => Some(v.as_float()),
+        Tag::INTEGER => Some(v.as_int() as f64),
+        _ => None,
+    }
+}
+
+unsafe fn string(args: *mut Value, n: usize) -> Option<*mut LuaString> {
+    argument(args, n, 0).filter(|v| v.is_string()).map(|v| v.as_string())
+}
+
+/// Argument 0 if it is a table without a metatable.
+unsafe fn plain_table(args: *mut Value, n: usize) -> Option<*mut Table> {
+    let v = argument(args, n, 0).filter(|v| v.is_table())?;
+    (!Table::has_meta(v.as_table())).then(|| v.as_table())
+}
+
+unsafe extern "C" fn assert(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(argument(args, n, 0).filter(|v| v.truthy()))
+}
+
+unsafe extern "C" fn raw_equal(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    match (argument(args, n, 0), argument(args, n, 1)) {
+        (Some(a), Some(b)) => Value::bool(a.raw_equals(b)).into(),
+        _ => NO_ANSWER,
+    }
+}
+
+unsafe extern "C" fn raw_get(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    match (argument(args, n, 0), argument(args, n, 1)) {
+        (Some(t), Some(key)) if t.is_table() => Table::get(t.as_table(), key).into(),
+        _ => NO_ANSWER,
+    }
+}
+
+unsafe extern "C" fn raw_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    match argument(args, n, 0) {
+        Some(t) if t.is_table() => Value::int(Table::length(t.as_table())).into(),
+        Some(s) if s.is_string() => Value::int((*s.as_string()).len as i64).into(),
+        _ => NO_ANSWER,
+    }
+}
+
+unsafe extern "C" fn select(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    if let Some(s) = string(args, n) {
+        return if LuaString::bytes(s).first() == Some(&b'#') {
+            Value::int(n as i64 - 1).into()
+        } else {
+            NO_ANSWER
+        };
+    }
+    match integer(args, n, 0) {
+        Some(i) if i >= 1 => {
+            let at = usize::try_from(i).unwrap_or(n);
+            argument(args, n, at).unwrap_or(Value::NIL).into()
+        }
+        _ => NO_ANSWER,
+    }
+}
+
+unsafe extern "C" fn to_number(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(argument(args, n, 0).filter(|v| n == 1 && v.is_number()))
+}
+
+unsafe extern "C" fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
+    match v.tag() {
+        Tag::STRING => v.into(),
+        Tag::INTEGER if (*st).type_metas[NUMBER_META].is_null() => {
+            let mut digits = [0; 20];
+            Value::string((*st).intern(decimal(v.as_int(), &mut digits))).into()
+        }
+        _ => NO_ANSWER,
+    }
+}
+
+/// Index of the metatable of numbers.
+const NUMBER_META: usize = 3;
+
+/// The decimal digits of `n`.
+fn decimal(n: i64, buffer: &mut [u8; 20]) -> &[u8] {
+    let mut rest = n.unsigned_abs();
+    let mut at = buffer.len();
+    loop {
+        at -= 1;
+        buffer[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if n < 0 {
+        at -= 1;
+        buffer[at] = b'-';
+    }
+    &buffer[at..]
+}
+
+unsafe extern "C" fn type_(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
+    Value::string((*st).intern(v.type_name().as_bytes())).into()
+}
+
+unsafe extern "C" fn abs(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(match argument(args, n, 0) {
+        Some(v) if v.is_int() => Some(Value::int(v.as_int().wrapping_abs())),
+        Some(v) if v.is_float() => Some(Value::float(v.as_float().abs())),
+        _ => None,
+    })
+}
+
+/// An integral float as an integer if it fits.
+fn integral(x: f64) -> Value {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&x) { Value::int(x as i64) } else { Value::float(x) }
+}
+
+unsafe fn rounded(args: *mut Value, n: usize, round: fn(f64) -> f64) -> Pair {
+    answer(match argument(args, n, 0) {
+        Some(v) if v.is_int() => Some(v),
+        Some(v) if v.is_float() => Some(integral(round(v.as_float()))),
+        _ => None,
+    })
+}
+
+unsafe extern "C" fn floor(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    rounded(args, n, f64::floor)
+}
+
+unsafe extern "C" fn ceil(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    rounded(args, n, f64::ceil)
+}
+
+unsafe extern "C" fn cos(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(float(args, n).map(|x| Value::float(x.cos())))
+}
+
+unsafe extern "C" fn exp(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(float(args, n).map(|x| Value::float(x.exp())))
+}
+
+unsafe extern "C" fn sin(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(float(args, n).map(|x| Value::float(x.sin())))
+}
+
+unsafe extern "C" fn sqrt(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(float(args, n).map(|x| Value::float(x.sqrt())))
+}
+
+/// The one of two numbers of one kind that `math.max` or `math.min` chooses.
+unsafe fn choose(
+    args: *mut Value,
+    n: usize,
+    second: fn(f64, f64) -> bool,
+    ints: fn(i64, i64) -> bool,
+) -> Pair {
+    let (Some(a), Some(b), 2) = (argument(args, n, 0), argument(args, n, 1), n) else {
+        return NO_ANSWER;
+    };
+    let other = if a.is_int() && b.is_int() {
+        ints(a.as_int(), b.as_int())
+    } else if a.is_float() && b.is_float() {
+        second(a.as_float(), b.as_float())
+    } else {
+        return NO_ANSWER;
+    };
+    if other { b.into() } else { a.into() }
+}
+
+unsafe extern "C" fn max(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    choose(args, n, |a, b| a < b, |a, b| a < b)
+}
+
+unsafe extern "C" fn min(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    choose(args, n, |a, b| b < a, |a, b| b < a)
+}
+
+unsafe extern "C" fn to_integer(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(argument(args, n, 0).filter(|v| v.is_int()))
+}
+
+unsafe extern "C" fn math_type(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let name: &[u8] = match argument(args, n, 0).map(Value::tag) {
+        Some(Tag::INTEGER) => b"integer",
+        Some(Tag::FLOAT) => b"float",
+        _ => return NO_ANSWER,
+    };
+    Value::string((*st).intern(name)).into()
+}
+
+/// The start of a range in a string of `len` bytes, from 1.
+fn start_position(pos: i64, len: i64) -> i64 {
+    match pos {
+        1.. => pos,
+        _ if pos == 0 || pos < -len => 1,
+        _ => len + pos + 1,
+    }
+}
+
+/// Its end, at most `len`.
+fn end_position(pos: i64, len: i64) -> i64 {
+    if pos > len {
+        len
+    } else if pos >= 0 {
+        pos
+    } else if pos < -len {
+        0
+    } else {
+        len + pos + 1
+    }
+}
+
+unsafe extern "C" fn byte(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    let Some(s) = string(args, n) else { return NO_ANSWER };
+    let i = match n {
+        1 => 1,
+        2 => match integer(args, n, 1) {
+            Some(i) => i,
+            None => return NO_ANSWER,
+        },
+        _ => return NO_ANSWER,
+    };
+    let bytes = LuaString::bytes(s);
+    let len = bytes.len() as i64;
+    let (start, end) = (start_position(i, len), end_position(i, len));
+    if start > end {
+        return Value::NIL.into();
+    }
+    Value::int(i64::from(bytes[start as usize - 1])).into()
+}
+
+unsafe extern "C" fn char_(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    match integer(args, n, 0).map(u8::try_from) {
+        Some(Ok(byte)) if n == 1 => Value::string((*st).intern(&[byte])).into(),
+        _ => NO_ANSWER,
+    }
+}
+
+unsafe extern "C" fn string_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
+    answer(string(args, n).map(|s| Value::int((*s).len as i64)))
+}
+
+unsafe extern "C" fn sub(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let (Some(s), Some(i)) = (string(args, n), integer(args, n, 1)) else { return NO_ANSWER };
+    let j = match n {
+        2 => -1,
+        _ => match integer(args, n, 2) {
+            Some(j) => j,
+            None => return NO_ANSWER,
+        },
+    };
+    let bytes = LuaString::bytes(s);
+    let len = bytes.len() as i64;
+    let (start, end) = (start_position(i, len), end_position(j, len));
+    if start > end {
+        return Value::string((*st).intern(b"")).into();
+    }
+    if start == 1 && end == len {
+        return Value::string(s).into();
+    }
+    Value::string((*st).intern(&bytes[start as usize - 1..end as usize])).into()
+}
+
+unsafe extern "C" fn insert(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let (Some(t), 2) = (plain_table(args, n), n) else { return NO_ANSWER };
+    let at = Table::length(t).wrapping_add(1);
+    Table::set_int(st, t, at, args.add(1).get());
+    Value::NIL.into()
+}
+
+unsafe extern "C" fn remove(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    let (Some(t), 1) = (plain_table(args, n), n) else { return NO_ANSWER };
+    let at = Table::length(t);
+    if at == 0 {
+        return NO_ANSWER;
+    }
+    let v = Table::get_int(t, at);
+    Table::set_int(st, t, at, Value::NIL);
+    v.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimal;
+
+    #[test]
+    fn integers_in_decimal() {
+        for n in [0, 7, -7, 10, 1234567890123456789, i64::MAX, i64::MIN] {
+            assert_eq!(decimal(n, &mut [0; 20]), n.to_string().as_bytes());
+        }
+    }
+}
