@@ -32,12 +32,29 @@ use crate::{concat, error, for_loop, hooks, index, machine, ret};
 
 /// Feedback bits of [`perilune_bytecode::Feedback::Access`].
 mod access {
-    /// A table by an integer key that its array part has room for.
-    pub(super) const ARRAY: u32 = 1;
+    use super::*;
+    use perilune_runtime::table::ArrayKind;
+
+    /// A table by an integer key.
+    const ARRAY: u32 = 1;
     /// A table by a string key.
     pub(super) const STRING: u32 = 2;
     /// Anything else.
     pub(super) const OTHER: u32 = 4;
+    /// An element of an array of integers; then those of the other kinds of array.
+    const INTS: u32 = 8;
+    /// An integer that is no key of the array.
+    const OUTSIDE: u32 = 64;
+
+    /// What there is to note of integer key `n` of a table.
+    #[inline(always)]
+    pub(super) unsafe fn of_int(t: *mut Table, n: i64) -> u32 {
+        if (n as u64).wrapping_sub(1) < (*t).array_len as u64 {
+            ARRAY | INTS << ((*t).header.aux - ArrayKind::Int as u8)
+        } else {
+            ARRAY | OUTSIDE
+        }
+    }
 }
 
 /// Where the feedback cells of a frame's instructions are, relative to the instructions.
@@ -643,7 +660,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             ($object:expr, $key:expr) => {{
                 let (object, n): (Value, i64) = ($object, $key);
                 if object.is_table() {
-                    note!(access::ARRAY);
+                    note!(access::of_int(object.as_table(), n));
                     let v = Table::get_int(object.as_table(), n);
                     if !v.is_nil() || !Table::has_meta(object.as_table()) {
                         ra!().put(v);
@@ -659,7 +676,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 if object.is_table() {
                     let t = object.as_table();
                     if key.is_int() {
-                        note!(access::ARRAY);
+                        note!(access::of_int(t, key.as_int()));
                         if !Table::has_meta(t) {
                             Table::set_int(st, t, key.as_int(), v);
                             continue;

@@ -10,7 +10,7 @@ use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
 use crate::snapshot::{FieldSnapshot, Snapshot};
-use crate::types::seen;
+use crate::types::{access, seen};
 
 /// The most ways that an access of a field tries in line; the cache itself, which has as many entries, is asked for others.
 const MAX_PATHS: usize = 4;
@@ -43,7 +43,7 @@ fn bits(op: Op) -> (u32, u32) {
         Op::ForPrep => (3, 3),
         _ => match op.feedback() {
             Feedback::Operands => (seen::ALL, seen::ALL & !seen::MIXED),
-            Feedback::Access => (3, 1),
+            Feedback::Access => (access::ALL, access::ALL),
             _ => (0, 0),
         },
     }
@@ -104,6 +104,7 @@ impl Snapshot {
     /// Takes everything for seen that can be handled in line: of a method whose operands never settle. Operators that have always had floats keep
     /// looking for these first.
     pub fn generalize(&mut self, proto: &Proto) {
+        self.general = true;
         for (pc, i) in proto.code.iter().enumerate() {
             let bits = bits(i.op()).0;
             let floats = self.cells[pc] & bits == seen::FLOAT;
@@ -137,7 +138,7 @@ mod tests {
             })
             .collect();
         let fields = vec![FieldSnapshot::default(); fields as usize].into();
-        Snapshot { cells, fields, entry_tags: Box::default() }
+        Snapshot { cells, fields, entry_tags: Box::default(), general: false }
     }
 
     fn at(proto: &Proto, op: Op) -> usize {

@@ -107,6 +107,8 @@ pub struct Snapshot {
     pub fields: Box<[FieldSnapshot]>,
     /// Of a loop that is to be entered: the tags of the frame's registers there. Code may take them for granted once it has looked.
     pub entry_tags: Box<[u8]>,
+    /// Nothing is to be taken for granted.
+    pub general: bool,
 }
 
 impl Snapshot {
@@ -119,7 +121,7 @@ impl Snapshot {
         let cells = &*(*inst).storage.cells;
         let fields = proto.code.iter().filter(|i| i.op().feedback() == Feedback::Field).count();
         let fields = (0..fields).map(|n| FieldSnapshot::take(&*(*inst).fields.add(n))).collect();
-        Snapshot { cells: cells.into(), fields, entry_tags: Box::default() }
+        Snapshot { cells: cells.into(), fields, entry_tags: Box::default(), general: false }
     }
 
     /// Takes the tags of a frame, too.

@@ -4,7 +4,7 @@
 //! ([`Guess`]). So what follows such an instruction may rely on the tags of its operands and of its result.
 
 use perilune_bytecode::effects::effects;
-use perilune_bytecode::{Constant, Instr, Op, Proto};
+use perilune_bytecode::{Constant, Feedback, Instr, Op, Proto};
 use perilune_runtime::value::Tag;
 
 use crate::flow::{Flow, successors};
@@ -17,6 +17,19 @@ pub(crate) mod seen {
     pub(crate) const MIXED: u32 = 4;
     /// All that there are.
     pub(crate) const ALL: u32 = 31;
+}
+
+/// Feedback bits of accesses with computed keys.
+pub(crate) mod access {
+    pub(crate) const ARRAY: u32 = 1;
+    pub(crate) const STRING: u32 = 2;
+    pub(crate) const OTHER: u32 = 4;
+    pub(crate) const INTS: u32 = 8;
+    pub(crate) const FLOATS: u32 = 16;
+    pub(crate) const VALUES: u32 = 32;
+    pub(crate) const OUTSIDE: u32 = 64;
+    /// All that there are.
+    pub(crate) const ALL: u32 = 127;
 }
 
 /// What an operator's operands are taken for.
@@ -234,7 +247,7 @@ pub(crate) fn step(
     let op = i.op();
     let (a, b) = (i.a(), i.b());
     let copied = if matches!(op, Move | SelfK | TestSet) { tags[b] } else { UNKNOWN };
-    let guess = Guess::of(op, snapshot.cells[pc]);
+    let guess = guess(snapshot, pc, i);
     let e = effects(i);
     let operands = match guess {
         Guess::Int => Tag::INTEGER.0,
@@ -246,6 +259,21 @@ pub(crate) fn step(
             tags[from..from + count].fill(operands);
         }
     }
+    let element = match op {
+        GetTable | SetTable | SetTableK => {
+            let key = if op == GetTable { i.c() } else { b };
+            if keys_are_integers(snapshot, pc) {
+                tags[key] = Tag::INTEGER.0;
+            }
+            element_tag(snapshot, pc)
+        }
+        GetI => element_tag(snapshot, pc),
+        _ => None,
+    };
+    if let Some(object) = object_of(i).filter(|_| is_table(snapshot, pc, i)) {
+        tags[object] = Tag::TABLE.0;
+    }
+    let copied = if op == SelfK { tags[b] } else { copied };
     if let Some(from) = e.releases {
         tags[from..].fill(UNKNOWN);
     }
@@ -256,6 +284,7 @@ pub(crate) fn step(
     match op {
         Move => tags[a] = copied,
         SelfK => tags[a + 2] = copied,
+        GetTable | GetI => tags[a] = element.map_or(UNKNOWN, |tag| tag.0),
         TestSet if jumps => tags[a] = copied,
         LoadI => tags[a] = Tag::INTEGER.0,
         LoadF => tags[a] = Tag::FLOAT.0,
@@ -293,9 +322,50 @@ pub(crate) fn step(
     }
 }
 
-/// Is the instruction one whose operands in registers are all that it takes for granted?
+/// What the operator at `pc` takes its operands for.
 pub(crate) fn guess(snapshot: &Snapshot, pc: usize, i: Instr) -> Guess {
-    Guess::of(i.op(), snapshot.cells[pc])
+    if snapshot.general { Guess::Any } else { Guess::of(i.op(), snapshot.cells[pc]) }
+}
+
+/// The register of the table that an access is to.
+fn object_of(i: Instr) -> Option<usize> {
+    use Op::*;
+    match i.op() {
+        GetTable | GetI | GetField | SelfK => Some(i.b()),
+        SetTable | SetTableK | SetI | SetIK | SetField | SetFieldK => Some(i.a()),
+        _ => None,
+    }
+}
+
+/// Does the access at `pc` take its object for a table?
+pub(crate) fn is_table(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
+    if snapshot.general {
+        return false;
+    }
+    match i.op().feedback() {
+        Feedback::Field => {
+            let paths = &snapshot.fields[snapshot.cells[pc] as usize].paths;
+            !paths.is_empty() && paths.iter().all(|p| p.shape().is_some())
+        }
+        Feedback::Access => snapshot.cells[pc] & access::ALL != 0,
+        _ => false,
+    }
+}
+
+/// Does the access at `pc` take its key for an integer?
+pub(crate) fn keys_are_integers(snapshot: &Snapshot, pc: usize) -> bool {
+    let seen = snapshot.cells[pc];
+    !snapshot.general && seen & access::ARRAY != 0 && seen & (access::STRING | access::OTHER) == 0
+}
+
+/// The tag of the elements that the load at `pc` takes for granted, from arrays of numbers.
+pub(crate) fn element_tag(snapshot: &Snapshot, pc: usize) -> Option<Tag> {
+    match snapshot.cells[pc] & access::ALL {
+        _ if snapshot.general => None,
+        s if s == access::ARRAY | access::INTS => Some(Tag::INTEGER),
+        s if s == access::ARRAY | access::FLOATS => Some(Tag::FLOAT),
+        _ => None,
+    }
 }
 
 fn constant_tag(k: &Constant) -> u8 {

@@ -14,6 +14,7 @@ use perilune_runtime::value::Tag;
 use super::regs::Known;
 use super::{MEM, Translator};
 use crate::snapshot::FieldPath;
+use crate::types;
 
 /// An entry of an inline cache in memory.
 #[derive(Clone, Copy)]
@@ -85,7 +86,11 @@ impl Translator<'_> {
     /// GETFIELD and SELF.
     pub(super) fn get_field(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let (object, object_tag) = self.any(i.b());
+        let (object, mut object_tag) = self.any(i.b());
+        if types::is_table(self.snapshot, pc, i) {
+            self.demand(pc, object_tag, Tag::TABLE);
+            object_tag = Known::Tag(Tag::TABLE);
+        }
         if i.op() == Op::SelfK {
             self.set(i.a() + 2, object, object_tag);
         }
@@ -214,7 +219,11 @@ impl Translator<'_> {
     /// SETFIELD.
     pub(super) fn set_field(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let (object, object_tag) = self.any(i.a());
+        let (object, mut object_tag) = self.any(i.a());
+        if types::is_table(self.snapshot, pc, i) {
+            self.demand(pc, object_tag, Tag::TABLE);
+            object_tag = Known::Tag(Tag::TABLE);
+        }
         let (bits, tag) = self.stored(i);
         let t = self.tag_value(tag);
         let slow = self.cold_block();

@@ -538,13 +538,13 @@ impl Translator<'_> {
         self.b.ins().jump(block, &[]);
     }
 
-    /// Registers whose values come along in machine registers to where control flow meets: the numbers among those that are still needed.
+    /// Registers whose values come along in machine registers to where control flow meets: the numbers and tables among those that are still needed.
     fn carried(&self, target: usize) -> Vec<(usize, Tag)> {
         let tags = self.types.at(target);
         (0..tags.len())
             .filter(|&r| self.types.is_live(target, r))
             .map(|r| (r, Tag(tags[r])))
-            .filter(|(_, tag)| matches!(*tag, Tag::INTEGER | Tag::FLOAT))
+            .filter(|(_, tag)| matches!(*tag, Tag::INTEGER | Tag::FLOAT | Tag::TABLE))
             .collect()
     }
 

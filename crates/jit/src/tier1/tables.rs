@@ -1,7 +1,7 @@
 //! Upvalues, globals and elements.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::header::GcHeader;
@@ -13,11 +13,13 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{MEM, Translator};
+use crate::types::{self, access};
 
-/// Feedback bits of accesses with computed keys.
-mod access {
-    pub(super) const ARRAY: u32 = 1;
-    pub(super) const STRING: u32 = 2;
+/// The key of an access.
+#[derive(Clone, Copy)]
+enum Key {
+    Register(usize),
+    Constant(i64),
 }
 
 impl Translator<'_> {
@@ -144,15 +146,72 @@ impl Translator<'_> {
         self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
     }
 
+    /// Goes on only if the object of the access at `pc`, which is taken for a table, is one.
+    pub(super) fn demand(&mut self, pc: usize, tag: Known, wanted: Tag) {
+        let wrong = self.cold_block();
+        let on = self.b.create_block();
+        if !self.require(&[tag], wanted, wrong) {
+            self.b.ins().jump(wrong, &[]);
+            let rest = self.b.create_block();
+            self.b.switch_to_block(rest);
+        }
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(wrong);
+        self.leave_after(pc);
+        self.b.switch_to_block(on);
+    }
+
+    /// Object and key of the access at `pc`, with the tags that may be taken for granted.
+    fn access(&mut self, pc: usize, object: usize, key: Key) -> ((Value, Known), (Value, Known)) {
+        let (t, mut t_tag) = self.any(object);
+        let (k, mut k_tag) = match key {
+            Key::Register(r) => self.any(r),
+            Key::Constant(n) => (self.int(n), Known::Tag(Tag::INTEGER)),
+        };
+        if types::is_table(self.snapshot, pc, self.proto.code[pc]) {
+            self.demand(pc, t_tag, Tag::TABLE);
+            t_tag = Known::Tag(Tag::TABLE);
+        }
+        if types::keys_are_integers(self.snapshot, pc) {
+            self.demand(pc, k_tag, Tag::INTEGER);
+            k_tag = Known::Tag(Tag::INTEGER);
+        }
+        ((t, t_tag), (k, k_tag))
+    }
+
+    /// A load from an array that is taken for one of numbers.
+    fn number_element(&mut self, pc: usize, dst: usize, object: Value, key: Value, tag: Tag) {
+        let wrong = self.cold_block();
+        let at = self.array_index(object, key, wrong);
+        let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
+        let right = self.b.ins().icmp_imm_u(IntCC::Equal, kind, i64::from(tag.0 - 2));
+        self.guard(right, wrong);
+        let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
+        let offset = self.b.ins().ishl_imm_u(at, 3);
+        let place = self.b.ins().iadd(array, offset);
+        if tag == Tag::FLOAT {
+            let v = self.b.ins().load(F64, MEM, place, 0);
+            self.set_float(dst, v);
+        } else {
+            let v = self.b.ins().load(I64, MEM, place, 0);
+            self.set(dst, v, Known::Tag(tag));
+        }
+        let on = self.b.create_block();
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(wrong);
+        self.leave_after(pc);
+        self.b.switch_to_block(on);
+    }
+
     /// GETTABLE and GETI.
     pub(super) fn get_table(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let (object, object_tag) = self.any(i.b());
-        let (key, key_tag) = if i.op() == Op::GetI {
-            (self.int(i.c() as i64), Known::Tag(Tag::INTEGER))
-        } else {
-            self.any(i.c())
-        };
+        let key =
+            if i.op() == Op::GetI { Key::Constant(i.c() as i64) } else { Key::Register(i.c()) };
+        let ((object, object_tag), (key, key_tag)) = self.access(pc, i.b(), key);
+        if let Some(tag) = types::element_tag(self.snapshot, pc) {
+            return self.number_element(pc, i.a(), object, key, tag);
+        }
         let mask = self.snapshot.cells[pc];
         let mask = if mask == 0 { access::ARRAY } else { mask };
         let slow = self.cold_block();
@@ -160,7 +219,7 @@ impl Translator<'_> {
         if self.require(&[object_tag], Tag::TABLE, slow) {
             let strings = self.b.create_block();
             if mask & access::ARRAY != 0 && self.require(&[key_tag], Tag::INTEGER, strings) {
-                self.element(i.a(), object, key, slow, done);
+                self.element(i.a(), object, key, mask, slow, done);
             } else {
                 self.b.ins().jump(strings, &[]);
             }
@@ -175,10 +234,15 @@ impl Translator<'_> {
                 self.b.ins().jump(others, &[]);
             }
             self.b.switch_to_block(others);
-            let k = self.tag_value(key_tag);
-            let inst = self.runtime(self.calls.get_any as usize, &[object, key, k], &[I64, I64]);
-            let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
-            self.answer(i.a(), bits, tag, slow, done);
+            if let Known::Tag(Tag::INTEGER) = key_tag {
+                self.b.ins().jump(slow, &[]);
+            } else {
+                let k = self.tag_value(key_tag);
+                let inst =
+                    self.runtime(self.calls.get_any as usize, &[object, key, k], &[I64, I64]);
+                let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+                self.answer(i.a(), bits, tag, slow, done);
+            }
         } else {
             self.b.ins().jump(slow, &[]);
         }
@@ -216,8 +280,17 @@ impl Translator<'_> {
         (payload, tag)
     }
 
-    fn element(&mut self, dst: usize, object: Value, key: Value, slow: Block, done: Block) {
-        let outside = self.b.create_block();
+    fn element(
+        &mut self,
+        dst: usize,
+        object: Value,
+        key: Value,
+        mask: u32,
+        slow: Block,
+        done: Block,
+    ) {
+        let outside =
+            if mask & access::OUTSIDE != 0 { self.b.create_block() } else { self.cold_block() };
         let at = self.array_index(object, key, outside);
         let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
         let (any, numbers) = (self.b.create_block(), self.b.create_block());
@@ -247,12 +320,12 @@ impl Translator<'_> {
     /// SETTABLE and SETI.
     pub(super) fn set_table(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let (object, object_tag) = self.any(i.a());
-        let (key, key_tag) = if matches!(i.op(), Op::SetI | Op::SetIK) {
-            (self.int(i.b() as i64), Known::Tag(Tag::INTEGER))
+        let key = if matches!(i.op(), Op::SetI | Op::SetIK) {
+            Key::Constant(i.b() as i64)
         } else {
-            self.any(i.b())
+            Key::Register(i.b())
         };
+        let ((object, object_tag), (key, key_tag)) = self.access(pc, i.a(), key);
         let (bits, tag) = self.stored(i);
         let t = self.tag_value(tag);
         let mask = self.snapshot.cells[pc];
@@ -262,7 +335,7 @@ impl Translator<'_> {
         if self.require(&[object_tag], Tag::TABLE, slow) {
             let strings = self.b.create_block();
             if mask & access::ARRAY != 0 && self.require(&[key_tag], Tag::INTEGER, strings) {
-                self.set_element(object, key, bits, tag, slow, done);
+                self.set_element(object, key, (bits, t, tag), mask, slow, done);
             } else {
                 self.b.ins().jump(strings, &[]);
             }
@@ -278,12 +351,16 @@ impl Translator<'_> {
                 self.b.ins().jump(others, &[]);
             }
             self.b.switch_to_block(others);
-            let k = self.tag_value(key_tag);
-            let st = self.state();
-            let args = [st, object, key, k, bits, t];
-            let inst = self.runtime(self.calls.set_any as usize, &args, &[I64]);
-            let hit = self.b.inst_results(inst)[0];
-            self.b.ins().brif(hit, done, &[], slow, &[]);
+            if let Known::Tag(Tag::INTEGER) = key_tag {
+                self.b.ins().jump(slow, &[]);
+            } else {
+                let k = self.tag_value(key_tag);
+                let st = self.state();
+                let args = [st, object, key, k, bits, t];
+                let inst = self.runtime(self.calls.set_any as usize, &args, &[I64]);
+                let hit = self.b.inst_results(inst)[0];
+                self.b.ins().brif(hit, done, &[], slow, &[]);
+            }
         } else {
             self.b.ins().jump(slow, &[]);
         }
@@ -297,42 +374,112 @@ impl Translator<'_> {
         &mut self,
         object: Value,
         key: Value,
-        bits: Value,
-        tag: Known,
+        (bits, t, tag): (Value, Value, Known),
+        mask: u32,
         slow: Block,
         done: Block,
     ) {
-        let t = self.tag_value(tag);
-        let outside = self.b.create_block();
-        let at = self.array_index(object, key, outside);
+        let (outside, by_call) = (self.b.create_block(), self.b.create_block());
+        let at = self.b.ins().iadd_imm_s(key, -1);
+        let len = self.b.ins().load(I32, MEM, object, table::ARRAY_LEN as i32);
+        let len = self.b.ins().uextend(I64, len);
         let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
-        let (any, numbers) = (self.b.create_block(), self.b.create_block());
-        let (payload, tag_at) = self.element_addresses(object, at);
-        let is_any = self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64);
-        self.b.ins().brif(is_any, any, &[], numbers, &[]);
-
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
+        self.guard(inside, outside);
+        let numbers_only = mask
+            & access::ALL
+            & !access::ARRAY
+            & !access::OUTSIDE
+            & !access::INTS
+            & !access::FLOATS
+            == 0
+            && mask & (access::INTS | access::FLOATS) != 0;
+        if !numbers_only {
+            let (any, numbers) = (self.b.create_block(), self.b.create_block());
+            let is_any = self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64);
+            self.b.ins().brif(is_any, any, &[], numbers, &[]);
+            self.b.switch_to_block(any);
+            let (payload, tag_at) = self.element_addresses(object, at);
+            let old = self.b.ins().uload8(I64, MEM, tag_at, 0);
+            self.guard(old, by_call);
+            self.guard(t, by_call);
+            self.b.ins().store(MEM, bits, payload, 0);
+            self.b.ins().istore8(MEM, t, tag_at, 0);
+            self.barrier(object, tag);
+            self.b.ins().jump(done, &[]);
+            self.b.switch_to_block(numbers);
+        }
         // all elements of an array of numbers are there
-        self.b.switch_to_block(numbers);
         let element = self.b.ins().iadd_imm_s(kind, 2);
         let same = self.b.ins().icmp(IntCC::Equal, element, t);
-        self.guard(same, outside);
+        self.guard(same, by_call);
+        let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
+        let offset = self.b.ins().ishl_imm_u(at, 3);
+        let payload = self.b.ins().iadd(array, offset);
         self.b.ins().store(MEM, bits, payload, 0);
-        self.b.ins().jump(done, &[]);
-
-        self.b.switch_to_block(any);
-        let old = self.b.ins().uload8(I64, MEM, tag_at, 0);
-        self.guard(old, outside);
-        self.guard(t, outside);
-        self.b.ins().store(MEM, bits, payload, 0);
-        self.b.ins().istore8(MEM, t, tag_at, 0);
-        self.barrier(object, tag);
         self.b.ins().jump(done, &[]);
 
         self.b.switch_to_block(outside);
+        if mask & access::OUTSIDE != 0 {
+            self.append(object, (at, len, kind), (bits, t, tag), by_call, done);
+        } else {
+            self.b.ins().jump(by_call, &[]);
+        }
+        self.b.switch_to_block(by_call);
         let st = self.state();
         let inst = self.runtime(self.calls.set_int as usize, &[st, object, key, bits, t], &[I64]);
         let hit = self.b.inst_results(inst)[0];
         self.b.ins().brif(hit, done, &[], slow, &[]);
+    }
+
+    /// A store right behind the last element, if there is room and the element is of the array's kind.
+    fn append(
+        &mut self,
+        object: Value,
+        (at, len, kind): (Value, Value, Value),
+        (bits, t, tag): (Value, Value, Known),
+        by_call: Block,
+        done: Block,
+    ) {
+        let next = self.b.ins().icmp(IntCC::Equal, at, len);
+        self.guard(next, by_call);
+        let cap = self.b.ins().load(I32, MEM, object, table::ARRAY_CAP as i32);
+        let cap = self.b.ins().uextend(I64, cap);
+        let room = self.b.ins().icmp(IntCC::UnsignedLessThan, at, cap);
+        self.guard(room, by_call);
+        // the next key may be in the hash part, and a metamethod may have a say
+        let nodes = self.b.ins().load(I64, MEM, object, table::NODES as i32);
+        let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
+        let others = self.b.ins().bor(nodes, meta);
+        let plain = self.b.create_block();
+        self.b.ins().brif(others, by_call, &[], plain, &[]);
+        self.b.switch_to_block(plain);
+        let (any, numbers) = (self.b.create_block(), self.b.create_block());
+        let longer = self.b.ins().iadd_imm_s(len, 1);
+        let is_any = self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64);
+        self.b.ins().brif(is_any, any, &[], numbers, &[]);
+
+        self.b.switch_to_block(any);
+        self.guard(t, by_call);
+        let (payload, tag_at) = self.element_addresses(object, at);
+        self.b.ins().store(MEM, bits, payload, 0);
+        self.b.ins().istore8(MEM, t, tag_at, 0);
+        self.b.ins().istore32(MEM, longer, object, table::ARRAY_LEN as i32);
+        self.barrier(object, tag);
+        self.b.ins().jump(done, &[]);
+
+        self.b.switch_to_block(numbers);
+        let element = self.b.ins().iadd_imm_s(kind, 2);
+        let same = self.b.ins().icmp(IntCC::Equal, element, t);
+        self.guard(same, by_call);
+        // an array that is still empty has a kind whose tag is that of a boolean
+        self.guard(kind, by_call);
+        let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
+        let offset = self.b.ins().ishl_imm_u(at, 3);
+        let payload = self.b.ins().iadd(array, offset);
+        self.b.ins().store(MEM, bits, payload, 0);
+        self.b.ins().istore32(MEM, longer, object, table::ARRAY_LEN as i32);
+        self.b.ins().jump(done, &[]);
     }
 
     pub(super) fn length(&mut self, pc: usize) {
