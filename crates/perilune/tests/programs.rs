@@ -18,6 +18,8 @@
 
 #[path = "programs/generate.rs"]
 mod generate;
+#[path = "programs/hot.rs"]
+mod hot;
 #[path = "programs/run.rs"]
 mod run;
 #[path = "programs/shrink.rs"]
