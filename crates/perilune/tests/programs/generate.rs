@@ -343,9 +343,9 @@ impl Generator {
         self.functions.push(Function { vararg: true, loops: 1, coroutine: false });
         let head = self.choose(hot::HEAD);
         let mut parts: Vec<Part> = vec![head.into()];
-        for (name, ty) in [
-            ("acc", 'n'), ("x", 'f'), ("y", 'f'), ("s", 's'), ("t", 'd'), ("o", 'd'), ("V", 'd'),
-        ] {
+        for (name, ty) in
+            [("acc", 'n'), ("x", 'f'), ("y", 'f'), ("s", 's'), ("t", 'd'), ("o", 'd'), ("V", 'd')]
+        {
             self.declare(name, ty, false);
         }
         let inner = self.vars.len();
@@ -360,7 +360,7 @@ impl Generator {
             let body = self.expand(Kind::Fixed, &template, 2);
             let parts_of_body: Vec<Part> = match self.range(0, 10) {
                 0..5 => vec!["do ".into(), body.into(), " end\n".into()],
-                5..8 => vec!["pcall(function() ".into(), body.into(), " end)\n".into()],
+                5..8 => vec!["pcall(function(...) ".into(), body.into(), " end)\n".into()],
                 8 => vec!["P(pcall(function(...) ".into(), body.into(), " end, i, v))\n".into()],
                 _ => vec!["if i > 18 then ".into(), body.into(), " end\n".into()],
             };
