@@ -103,7 +103,7 @@ impl JitChoices {
         self.tier.unwrap_or(match mode {
             Mode::Default => DEFAULT_TIER,
             Mode::Off | Mode::GcStress | Mode::SmallStack => Tier::Off,
-            Mode::Tier1Sync => Tier::Tier1,
+            Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Chaos => Tier::Tier1,
             Mode::Background => Tier::On,
         })
     }
@@ -144,9 +144,12 @@ impl JitChoices {
             perf: self.perf,
             gdb: self.gdb,
             stats: self.stats,
-            ..JitOptions::default()
+            ..match mode {
+                Mode::Chaos => JitOptions::chaos(chaos_seed()),
+                _ => JitOptions::default(),
+            }
         };
-        if mode == Mode::Tier1Sync {
+        if matches!(mode, Mode::Tier1Sync | Mode::Tier1GcStress) {
             (o.threshold, o.loop_threshold, o.sync) = (1, 1, true);
         }
         if let Some(threshold) = self.threshold {
@@ -159,6 +162,11 @@ impl JitChoices {
         o.workers = self.workers.unwrap_or(o.workers);
         o
     }
+}
+
+/// The seed of the mode `chaos`: the variable `PERILUNE_CHAOS_SEED`, or 1.
+pub(crate) fn chaos_seed() -> u64 {
+    std::env::var("PERILUNE_CHAOS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
 }
 
 fn tier(value: &str) -> Result<Tier, String> {

@@ -35,6 +35,10 @@ pub(crate) enum Mode {
     Tier1Sync,
     /// Hot methods are compiled by other threads.
     Background,
+    /// As `tier1-sync`, `gc-stress` and `small-stack` together.
+    Tier1GcStress,
+    /// What happens at safepoints is decided at random, from the seed in `PERILUNE_CHAOS_SEED`.
+    Chaos,
 }
 
 /// What the words before the script say. `-e`, `-l` and `-W` are looked at again when they are carried out, in their order.
@@ -136,6 +140,8 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--mode=off" => o.mode = Mode::Off,
         b"--mode=tier1-sync" => o.mode = Mode::Tier1Sync,
         b"--mode=background" => o.mode = Mode::Background,
+        b"--mode=tier1-gc-stress" => o.mode = Mode::Tier1GcStress,
+        b"--mode=chaos" => o.mode = Mode::Chaos,
         b"--mode=gc-stress" => o.mode = Mode::GcStress,
         b"--mode=small-stack" => o.mode = Mode::SmallStack,
         _ => {

@@ -12,6 +12,7 @@ use perilune::{Lua, listing, listings_of, report_now};
 
 use crate::call::{Caller, message_handler, push_global, set_global};
 use crate::explain::Explain;
+use crate::jit_options;
 use crate::options::{Action, Mode, Options};
 use crate::{repl, text};
 
@@ -59,6 +60,11 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         Mode::Default | Mode::Off | Mode::Tier1Sync | Mode::Background => {}
         Mode::GcStress => lua.set_gc_stress(true),
         Mode::SmallStack => lua.set_small_stack(true),
+        Mode::Tier1GcStress => {
+            lua.set_gc_stress(true);
+            lua.set_small_stack(true);
+        }
+        Mode::Chaos => lua.set_chaos(jit_options::chaos_seed()),
     }
     let explain = Explain::new(options.explain);
     let caller = Caller::new(&lua.interrupt_handle(), name, explain);

@@ -52,10 +52,11 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             run Cranelift's verifier on all that is compiled
   --jit-workers=N
             compile on N threads (as the machine has cores)
-  --mode=off|tier1-sync|background|gc-stress|small-stack
+  --mode=off|tier1-sync|background|gc-stress|small-stack|tier1-gc-stress|chaos
             for tests: --jit=off; --jit=tier1 --jit-sync with thresholds of
             1; --jit=on; collect garbage after every allocation; move the
-            stack often
+            stack often; three of them together; let all that happen, and
+            more, at random (by the variable PERILUNE_CHAOS_SEED)
   --perf[=map|jitdump]
             make machine code known to Linux perf, by /tmp/perf-PID.map or
             by jit-PID.dump

@@ -97,6 +97,8 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
 pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if hook.ret {
+        // a protected call has caught all that it catches
+        Frame((*st).base).clear_flags(flags::PROTECTED | flags::HANDLER);
         let top = live_top(st).max(src.add(n));
         if !hook.active {
             hook.transfer = (src.offset_from((*st).base) as u32 + 1, n as u32);

@@ -11,6 +11,7 @@
 //! * **I4** collections happen only in steps that poll, with `State::top` at the end of the live registers.
 
 mod call;
+mod chaos;
 mod concat;
 mod coroutine;
 mod error;

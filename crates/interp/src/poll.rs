@@ -36,6 +36,9 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
             return Err(Exit::Error);
         }
     }
+    if bits & poll::CHAOS != 0 {
+        crate::chaos::act(st);
+    }
     if bits & poll::QUIESCENCE != 0 {
         s.poll.fetch_and(!poll::QUIESCENCE, Ordering::Relaxed);
         if let Some(mut tier) = s.tier.take() {
@@ -44,6 +47,8 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
         }
     }
     s.top = (*s.thread).stack.offset(results);
+    // chaos may have changed it
+    let bits = s.poll.load(Ordering::Relaxed);
     if (bits & poll::HOOK != 0) != hooks {
         return Err(Exit::Switch);
     }

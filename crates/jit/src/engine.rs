@@ -10,6 +10,7 @@ use perilune_code::{
     CodeId, CodeSpace, Hooks, Member, Method, Mutator, NotNow, Options, Phase, Pins, Refusal,
     Ticket, WorkerOptions, Workers,
 };
+use perilune_runtime::chaos::Chaos;
 use perilune_runtime::engine::Shape;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
@@ -85,12 +86,22 @@ pub struct Jit {
 }
 
 /// What a function's code has to do with machine code.
-struct Attached {
-    method: Arc<Method>,
+pub(crate) struct Attached {
+    pub(crate) method: Arc<Method>,
     /// Its name, if anybody wants to know.
     name: OnceLock<Arc<str>>,
     /// Entries into its loops, by pc.
     loops: Mutex<HashMap<u32, Arc<Method>>>,
+}
+
+impl Attached {
+    /// Entries into its loops, in order of their pcs.
+    pub(crate) fn all_loops(&self) -> Vec<(u32, Arc<Method>)> {
+        let loops = self.loops.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = loops.iter().map(|(pc, method)| (*pc, method.clone())).collect();
+        all.sort_unstable_by_key(|(pc, _)| *pc);
+        all
+    }
 }
 
 /// One function to compile.
@@ -291,6 +302,19 @@ pub struct JitState {
 }
 
 impl JitState {
+    pub(crate) fn attached(&self, proto: &Proto) -> Arc<Attached> {
+        self.jit.attached(proto)
+    }
+
+    pub(crate) fn space(&self) -> &Arc<CodeSpace> {
+        &self.jit.space
+    }
+
+    pub(crate) unsafe fn announce_frames(&mut self, st: *mut State) {
+        // SAFETY: a safepoint of the state.
+        self.mutator.announce(|pins| unsafe { walk(st, pins) });
+    }
+
     /// Compiles what has no code.
     unsafe fn request(
         &mut self,
@@ -340,7 +364,7 @@ impl JitState {
     }
 
     /// Compiles, here or elsewhere.
-    unsafe fn compile(
+    pub(crate) unsafe fn compile(
         &mut self,
         method: &Arc<Method>,
         inst: *mut Instance,
@@ -380,6 +404,9 @@ impl Tier for JitState {
     }
 
     unsafe fn hot_entry(&mut self, st: *mut State, inst: *mut Instance) {
+        if (*st).chaos.is_some() {
+            (*st).request(poll::CHAOS);
+        }
         let attached = self.jit.attached(&(*inst).proto);
         self.request(st, &attached.method, inst, None);
     }
@@ -396,8 +423,11 @@ impl Tier for JitState {
     }
 
     unsafe fn announce(&mut self, st: *mut State) {
-        // SAFETY: a safepoint of the state.
-        self.mutator.announce(|pins| unsafe { walk(st, pins) });
+        self.announce_frames(st);
+    }
+
+    unsafe fn chaos(&mut self, st: *mut State, chaos: &mut Chaos) {
+        self.disturb(st, chaos);
     }
 
     fn is_retired(&mut self, code: u32) -> bool {

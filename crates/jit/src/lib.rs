@@ -9,6 +9,7 @@
 #[cfg(target_arch = "x86_64")]
 mod asm;
 mod callgraph;
+mod chaos;
 mod compile;
 mod dump;
 mod engine;

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use perilune_runtime::chaos::Chaos;
 use perilune_runtime::native::Cx;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, poll};
 
 use crate::interrupt::Gate;
 use crate::{Chunk, Engine, Interrupt, Program};
@@ -105,6 +106,16 @@ impl Lua {
     pub fn set_small_stack(&self, on: bool) {
         // SAFETY: P1.
         unsafe { (*self.owner.state).small_stack = on }
+    }
+
+    /// Lets things happen at random at safepoints, as `seed` has it: collections, stacks that move, code that comes and goes. A mode for tests,
+    /// for a state of an engine with [`perilune_jit::JitOptions::chaos`].
+    pub fn set_chaos(&self, seed: u64) {
+        // SAFETY: P1.
+        unsafe {
+            (*self.owner.state).chaos = Some(Box::new(Chaos::new(seed)));
+            (*self.owner.state).request(poll::CHAOS);
+        }
     }
 
     /// A handle that stops the running script from another thread or a signal handler.

@@ -7,15 +7,19 @@
 //! | `PERILUNE_PROGRAMS` | how many programs | 600 or 15 seconds, whichever comes first |
 //! | `PERILUNE_PROGRAMS_SEED` | the first seed | 1 |
 //! | `PERILUNE_PROGRAMS_KEEP` | how many differences to collect before the end | 1 |
+//! | `PERILUNE_PROGRAMS_MODE` | only this mode: `off`, `tier1-sync` or `chaos` | all |
 //! | `PERILUNE_PROGRAMS_SHOW` | set: print the program of the first seed, and do nothing else | |
 //! | `PERILUNE_PROGRAMS_ORACLE` | set: run each program twice under PUC, and not under Perilune | |
 //! | `PERILUNE_PROGRAMS_QUICK` | set: show the first line that differs, and the program as it is not | |
 //! | `PERILUNE_PROGRAMS_VERBOSE` | set: name the programs that do not compile | |
 //!
-//! One in 50 programs runs in a state that collects at every safepoint, one in 4 in one whose stacks have no spare room.
+//! Each program runs in the interpreter, in machine code, and in the mode `chaos`. One in 50 runs of the first two collects at every
+//! safepoint, one in 4 has stacks with no spare room; thresholds for compiling differ by seed, so that code is made with and without feedback.
 
 #[path = "programs/generate.rs"]
 mod generate;
+#[path = "programs/hot.rs"]
+mod hot;
 #[path = "programs/run.rs"]
 mod run;
 #[path = "programs/shrink.rs"]
@@ -34,7 +38,7 @@ use std::time::{Duration, Instant};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use run::Mode;
+use run::{Code, Mode};
 use shrink::{ProgramTree, Programs};
 
 fn variable(name: &str) -> Option<u64> {
@@ -50,8 +54,17 @@ fn program_of(seed: u64) -> ProgramTree {
         .expect("programs are not filtered")
 }
 
-fn mode_of(seed: u64) -> Mode {
-    Mode { gc_stress: seed % 50 == 3, small_stack: seed % 4 == 1 }
+/// The modes in which the program of a seed runs.
+fn modes_of(seed: u64) -> [Mode; 3] {
+    let threshold = 1 << (seed % 4);
+    let loops = 1 << (seed / 4 % 6);
+    let off = Mode { gc_stress: seed % 50 == 3, small_stack: seed % 4 == 1, ..Mode::default() };
+    let sync = Mode {
+        gc_stress: seed % 50 == 4,
+        small_stack: seed % 4 == 2,
+        code: Code::Sync(threshold, loops),
+    };
+    [off, sync, Mode { code: Code::Chaos(seed), ..Mode::default() }]
 }
 
 /// What both show, if it differs.
@@ -95,6 +108,7 @@ fn programs_show_what_they_show_under_puc() {
     let first = variable("PERILUNE_PROGRAMS_SEED").unwrap_or(1);
     let keep = variable("PERILUNE_PROGRAMS_KEEP").unwrap_or(1);
     let oracle = std::env::var_os("PERILUNE_PROGRAMS_ORACLE").is_some();
+    let only = std::env::var("PERILUNE_PROGRAMS_MODE").ok();
     if std::env::var_os("PERILUNE_PROGRAMS_SHOW").is_some() {
         print!("{}", run::standalone(&program_of(first).current()));
         return;
@@ -113,7 +127,6 @@ fn programs_show_what_they_show_under_puc() {
         let _ = crumb.write_at(format!("{seed:20}\n").as_bytes(), 0);
         let mut tree = program_of(seed);
         let program = tree.current();
-        let mode = mode_of(seed);
         ran += 1;
         let Some(expected) = run::puc(&program) else {
             skipped += 1;
@@ -126,11 +139,18 @@ fn programs_show_what_they_show_under_puc() {
                 let _ = writeln!(std::io::stderr(), "seed {seed} {expected}");
             }
         }
-        let shown = if oracle {
-            run::puc(&program).unwrap_or_default()
-        } else {
-            run::perilune(&program, mode)
+        let show = |mode: &Mode| {
+            if oracle {
+                run::puc(&program).unwrap_or_default()
+            } else {
+                run::perilune(&program, *mode)
+            }
         };
+        let different = modes_of(seed)
+            .iter()
+            .filter(|mode| only.as_deref().is_none_or(|name| mode.is_named(name)))
+            .map(|mode| (*mode, show(mode)))
+            .find(|(_, shown)| *shown != expected);
         if ran % 500 == 0 {
             let rate = ran as f64 / start.elapsed().as_secs_f64();
             let _ = writeln!(
@@ -139,9 +159,7 @@ fn programs_show_what_they_show_under_puc() {
                 bytes / ran
             );
         }
-        if shown == expected {
-            continue;
-        }
+        let Some((mode, shown)) = different else { continue };
         found += 1;
         let line = expected.lines().zip(shown.lines()).find(|(a, b)| a != b);
         if quick {

@@ -6,6 +6,7 @@
 
 pub mod arith;
 pub mod cfmt;
+pub mod chaos;
 pub mod closure;
 pub mod compare;
 pub mod convert;

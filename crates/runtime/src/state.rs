@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use perilune_bytecode::{LoadError, Proto};
 
+use crate::chaos::Chaos;
 use crate::closure::{LuaClosure, Upvalue};
 use crate::engine::EngineShared;
 use crate::header::{GcHeader, Kind};
@@ -31,6 +32,8 @@ pub mod poll {
     pub const INTERRUPT: u32 = 4;
     /// Quiescence is asked for (code life).
     pub const QUIESCENCE: u32 = 8;
+    /// Something may happen at random (a mode for tests).
+    pub const CHAOS: u32 = 16;
 }
 
 /// One state. Stays at one address for its whole life.
@@ -64,6 +67,8 @@ pub struct State {
     pub miss_step: u32,
     /// The compiler, if there is one.
     pub tier: Option<Box<dyn Tier>>,
+    /// What decides at random, in the mode `chaos`.
+    pub chaos: Option<Box<Chaos>>,
     /// Where the error on its way was raised, if native frames have passed it on since: offsets of `base` and `top`. A coroutine that dies
     /// of it keeps its frames for tracebacks.
     pub raised_at: Option<(u32, u32)>,
@@ -151,6 +156,7 @@ impl State {
             loop_mask: u32::MAX,
             miss_step: u32::MAX,
             tier: None,
+            chaos: None,
             error_handled: false,
             small_stack: false,
             main_thread: null_mut(),
@@ -505,6 +511,14 @@ impl Thread {
         }
     }
 
+    /// Moves the running coroutine's stack, for tests of who keeps addresses in it.
+    ///
+    /// # Safety
+    /// As [`State::reserve`].
+    pub unsafe fn relocate(st: *mut State) {
+        Thread::set_capacity(st, (*(*st).thread).capacity);
+    }
+
     /// Moves the running coroutine's stack to a new allocation and re-points everything that points into it.
     unsafe fn set_capacity(st: *mut State, capacity: usize) {
         let th = (*st).thread;
@@ -530,6 +544,10 @@ impl Thread {
         (*th).stack = new;
         (*th).capacity = capacity;
         (*st).limit = new.add(capacity - MIN_FREE);
+        if cfg!(debug_assertions) {
+            // whoever still looks at the old place reads integers that make no sense
+            std::slice::from_raw_parts_mut(old, old_capacity).fill(Value::int(0x5AFE_DEAD_57AC));
+        }
         free_stack(old, old_capacity);
         (*st).heap.note_external((capacity as isize - old_capacity as isize) * 16);
     }

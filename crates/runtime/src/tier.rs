@@ -13,6 +13,7 @@ use std::sync::atomic::AtomicPtr;
 
 use perilune_bytecode::Proto;
 
+use crate::chaos::Chaos;
 use crate::closure::LuaClosure;
 use crate::instance::{FieldCache, Instance};
 use crate::state::State;
@@ -179,6 +180,11 @@ pub trait Tier {
     /// # Safety
     /// As [`Tier::hot_entry`].
     unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32);
+    /// Mode `chaos`: does something at random to code.
+    ///
+    /// # Safety
+    /// A safepoint of the state.
+    unsafe fn chaos(&mut self, st: *mut State, chaos: &mut Chaos);
     /// The host enters the state, perhaps once more.
     fn enter(&mut self);
     /// The host leaves the state, as often as it entered it.

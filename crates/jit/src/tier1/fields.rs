@@ -210,7 +210,20 @@ impl Translator<'_> {
         let first = self.b.ins().load(I64, MEM, holder, first as i32);
         let offset = self.b.ins().imul_imm_s(slot, size);
         let p = self.b.ins().iadd(first, offset);
-        let (bits, tag) = self.load_value(p, 0);
+        let (mut bits, mut tag) = self.load_value(p, 0);
+        if dictionary {
+            // values of an environment are in cells
+            let (in_cell, on) = (self.b.create_block(), self.value_block(I64));
+            let is_cell = self.b.ins().icmp_imm_u(IntCC::Equal, tag, Tag::CELL.0 as i64);
+            let args = [BlockArg::from(bits), BlockArg::from(tag)];
+            self.b.ins().brif(is_cell, in_cell, &[], on, &args);
+            self.b.switch_to_block(in_cell);
+            let (v, t) = self.load_value(bits, layout::cell::VALUE as i32);
+            self.b.ins().jump(on, &[BlockArg::from(v), BlockArg::from(t)]);
+            self.b.switch_to_block(on);
+            let value = self.b.block_params(on);
+            (bits, tag) = (value[0], value[1]);
+        }
         self.guard(tag, ways.slow);
         self.store_home(ways.dst, bits, Known::Value(tag));
         self.b.ins().jump(ways.done, &[BlockArg::from(bits), BlockArg::from(tag)]);

@@ -22,6 +22,7 @@
 use proptest::prelude::Rng;
 use proptest::test_runner::TestRng;
 
+use crate::hot;
 use crate::templates as t;
 use crate::tree::{Kind, Node, Part};
 
@@ -71,6 +72,8 @@ impl Generator {
             last: String::new(),
         };
         g.size = g.range(60, 400) as i32;
+        // half of the programs are about what runs hot
+        let hot_share = if g.chance(50) { 80 } else { 0 };
         let mut parts = Vec::new();
         for ty in ['i', 'f', 's', 'q', 'd', 'o', 'c'] {
             if g.chance(80) {
@@ -82,7 +85,8 @@ impl Generator {
             if g.size <= 0 {
                 break;
             }
-            parts.push(Part::Node(g.top_statement()));
+            let hot = hot_share > 0 && g.chance(hot_share);
+            parts.push(Part::Node(if hot { g.hot_function() } else { g.top_statement() }));
         }
         if g.chance(30) {
             let tail = g.expand(Kind::Stmt, "R() return $E\n", 2);
@@ -317,6 +321,58 @@ impl Generator {
             parts.push(text.into());
         }
         Node::new(kind, parts)
+    }
+
+    /// A text with one of the alternatives of each group taken.
+    fn choose(&mut self, template: &str) -> String {
+        let mut out = String::new();
+        let mut rest = template;
+        while let Some((before, group)) = rest.split_once('«') {
+            let (group, after) = group.split_once('»').expect("groups are closed");
+            let alternatives: Vec<&str> = group.split('¦').collect();
+            out.push_str(before);
+            out.push_str(self.pick(&alternatives));
+            rest = after;
+        }
+        out + rest
+    }
+
+    /// A function with a loop that runs hot.
+    fn hot_function(&mut self) -> Node {
+        let mark = self.vars.len();
+        self.functions.push(Function { vararg: true, loops: 1, coroutine: false });
+        let head = self.choose(hot::HEAD);
+        let mut parts: Vec<Part> = vec![head.into()];
+        for (name, ty) in
+            [("acc", 'n'), ("x", 'f'), ("y", 'f'), ("s", 's'), ("t", 'd'), ("o", 'd'), ("V", 'd')]
+        {
+            self.declare(name, ty, false);
+        }
+        let inner = self.vars.len();
+        let head = self.pick(hot::LOOPS);
+        parts.push(self.choose(head).into());
+        self.declare("i", 'i', true);
+        self.declare("v", '*', false);
+        for _ in 0..self.range(1, 6) {
+            let template = self.pick(hot::BODIES);
+            let template = self.choose(template);
+            self.size -= 4;
+            let body = self.expand(Kind::Fixed, &template, 2);
+            let parts_of_body: Vec<Part> = match self.range(0, 10) {
+                0..5 => vec!["do ".into(), body.into(), " end\n".into()],
+                5..8 => vec!["pcall(function(...) ".into(), body.into(), " end)\n".into()],
+                8 => vec!["P(pcall(function(...) ".into(), body.into(), " end, i, v))\n".into()],
+                _ => vec!["if i > 18 then ".into(), body.into(), " end\n".into()],
+            };
+            parts.push(Node::new(Kind::Stmt, parts_of_body).into());
+        }
+        parts.push("end\n".into());
+        self.vars.truncate(inner);
+        let tail = self.choose(hot::TAIL);
+        parts.push(tail.into());
+        self.functions.pop();
+        self.vars.truncate(mark);
+        Node::new(Kind::Stmt, parts)
     }
 
     /// A function expression without the word `function`'s name part.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mlua::{Lua as Puc, LuaOptions, StdLib};
-use perilune::{Interrupt, Lua};
+use perilune::{Engine, Interrupt, JitOptions, Lua};
 
 /// What surrounds every program.
 const HARNESS: &str = include_str!("harness.lua");
@@ -43,15 +43,55 @@ pub(crate) struct Mode {
     pub(crate) gc_stress: bool,
     /// Stacks without spare room.
     pub(crate) small_stack: bool,
+    /// Who runs it.
+    pub(crate) code: Code,
+}
+
+/// Who runs a program.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) enum Code {
+    /// The interpreter.
+    #[default]
+    Interpreter,
+    /// Functions are compiled after so many entries, and loops after so many rounds, before they go on.
+    Sync(u32, u32),
+    /// As the seed says.
+    Chaos(u64),
+}
+
+impl Mode {
+    /// Is this what the binary calls it?
+    pub(crate) fn is_named(self, name: &str) -> bool {
+        match self.code {
+            Code::Interpreter => name == "off",
+            Code::Sync(..) => name == "tier1-sync",
+            Code::Chaos(_) => name == "chaos",
+        }
+    }
+
+    fn state(self) -> Lua {
+        let options = match self.code {
+            Code::Interpreter => None,
+            Code::Sync(threshold, loop_threshold) => {
+                Some(JitOptions { threshold, loop_threshold, sync: true, ..JitOptions::default() })
+            }
+            Code::Chaos(seed) => Some(JitOptions::chaos(seed)),
+        };
+        let lua = Lua::with_engine(&options.map_or_else(Engine::new, Engine::with_jit));
+        lua.set_gc_stress(self.gc_stress);
+        lua.set_small_stack(self.small_stack);
+        if let Code::Chaos(seed) = self.code {
+            lua.set_chaos(seed);
+        }
+        lua
+    }
 }
 
 /// What the program shows under Perilune.
 pub(crate) fn perilune(program: &str, mode: Mode) -> String {
     let source = with_harness(program);
     let run = || {
-        let lua = Lua::new();
-        lua.set_gc_stress(mode.gc_stress);
-        lua.set_small_stack(mode.small_stack);
+        let lua = mode.state();
         let seconds = if mode.gc_stress { 120 } else { 20 };
         let _guard = Watchdog::start(&lua, Duration::from_secs(seconds));
         match lua.load(&source).set_name("=harness").eval_string() {

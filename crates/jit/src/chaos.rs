@@ -1,0 +1,129 @@
+//! Mode `chaos`: code comes and goes at random, and is made for feedback that was not seen.
+
+use std::sync::Arc;
+
+use perilune_bytecode::Feedback;
+use perilune_code::{Cause, Method};
+use perilune_runtime::chaos::Chaos;
+use perilune_runtime::frame::Frame;
+use perilune_runtime::instance::Instance;
+use perilune_runtime::state::State;
+use perilune_runtime::value::Tag;
+
+use crate::engine::{JitOptions, JitState};
+use crate::snapshot::Snapshot;
+
+impl JitOptions {
+    /// Options that differ by seed: thresholds, who compiles, and how much memory there is for code.
+    pub fn chaos(seed: u64) -> JitOptions {
+        let bits = Chaos::new(seed).draw();
+        JitOptions {
+            threshold: 1 << (bits & 3),
+            loop_threshold: 1 << (bits >> 2 & 7),
+            miss_threshold: 1 << (bits >> 16 & 7),
+            sync: bits >> 8 & 3 != 0,
+            budget: if bits >> 10 & 7 == 0 { 256 << 10 } else { 16 << 20 },
+            ..JitOptions::default()
+        }
+    }
+}
+
+impl Snapshot {
+    /// Forgets or invents what operators and accesses have seen. Code must be right whatever feedback says.
+    pub(crate) fn scramble(&mut self, inst: &Instance, chaos: &mut Chaos) {
+        for (i, cell) in inst.proto.code.iter().zip(&mut self.cells) {
+            if matches!(i.op().feedback(), Feedback::Operands | Feedback::Access) {
+                let bits = chaos.draw();
+                match bits & 3 {
+                    0 => *cell = 0,
+                    1 => *cell = (bits >> 8) as u32 & 7,
+                    _ => {}
+                }
+            }
+        }
+        for field in &mut self.fields {
+            field.paths.retain(|_| !chaos.once_in(8));
+            if field.paths.len() > 1 && chaos.once_in(4) {
+                field.paths.reverse();
+            }
+        }
+    }
+}
+
+/// The instance of a random one of the Lua functions on top of the running stack.
+unsafe fn some_instance(st: *mut State, chaos: &mut Chaos) -> Option<*mut Instance> {
+    let mut found = None;
+    let mut frame = Some(Frame((*st).base));
+    while let Some(f) = frame {
+        let callee = f.callee();
+        if callee.tag() == Tag::FUNCTION {
+            found = Some((*callee.as_function()).instance);
+            if chaos.once_in(2) {
+                break;
+            }
+        }
+        frame = f.caller();
+    }
+    found
+}
+
+impl JitState {
+    /// Compiles, with code or without, for feedback that is partly made up.
+    unsafe fn compile_anew(
+        &mut self,
+        st: *mut State,
+        method: &Arc<Method>,
+        inst: *mut Instance,
+        entry: Option<u32>,
+        chaos: &mut Chaos,
+    ) {
+        let mut snapshot = Snapshot::take(inst);
+        snapshot.scramble(&*inst, chaos);
+        let shapes = snapshot.hold_shapes(st, &[]);
+        self.compile(method, inst, entry, snapshot, shapes);
+    }
+
+    /// One random thing.
+    ///
+    /// # Safety
+    /// A safepoint of the state.
+    pub(crate) unsafe fn disturb(&mut self, st: *mut State, chaos: &mut Chaos) {
+        let Some(inst) = some_instance(st, chaos) else { return };
+        let attached = self.attached(&(*inst).proto);
+        let space = self.space().clone();
+        match chaos.draw() % 12 {
+            0..2 => drop(space.invalidate(&attached.method, Cause::Chaos)),
+            2..4 => {
+                let loops = attached.all_loops();
+                if !loops.is_empty() {
+                    let (_, method) = &loops[chaos.draw() as usize % loops.len()];
+                    space.invalidate(method, Cause::Chaos);
+                }
+            }
+            4..6 => self.compile_anew(st, &attached.method, inst, None, chaos),
+            6..8 => {
+                let loops = attached.all_loops();
+                if !loops.is_empty() {
+                    let (pc, method) = &loops[chaos.draw() as usize % loops.len()];
+                    self.compile_anew(st, method, inst, Some(*pc), chaos);
+                }
+            }
+            8 => {
+                space.advance_now();
+            }
+            9 => {
+                space.advance_now();
+                self.announce_frames(st);
+                space.collect();
+            }
+            10 if chaos.once_in(8) => {
+                let usage = space.usage();
+                space.evict(usage.total - usage.free);
+            }
+            _ => {
+                (*st).entry_mask = (1 << (chaos.draw() & 3)) - 1;
+                (*st).loop_mask = (1 << (chaos.draw() & 7)) - 1;
+            }
+        }
+    }
+}
