@@ -150,7 +150,7 @@ impl JitChoices {
             }
         };
         if matches!(mode, Mode::Tier1Sync | Mode::Tier1GcStress) {
-            (o.threshold, o.loop_threshold, o.sync) = (1, 1, true);
+            (o.threshold, o.loop_threshold, o.sync, o.prune) = (1, 1, true, false);
         }
         if let Some(threshold) = self.threshold {
             o.threshold = threshold;

@@ -106,6 +106,12 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
     Err(debug::runtime_error(st, b"'__newindex' chain too long; possible loop").into_exit())
 }
 
+/// Notes that an access of a field was executed: its cache may stay empty all the same.
+unsafe fn note_field(st: *mut State) {
+    let cache = (*instance(st)).fields.add(cell_index(st));
+    (*cache).misses = (*cache).misses.saturating_add(1);
+}
+
 /// GETFIELD and SELF after a miss: `R[A] := object[name]`.
 ///
 /// # Safety
@@ -113,6 +119,7 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
 #[inline(never)]
 pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Value) -> Step {
     let s = &mut *st;
+    note_field(st);
     if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
         let cache = (*instance(st)).fields.add(cell_index(st));
         match Table::cache_get(s, cache, object.as_table(), name.as_string()) {
@@ -152,6 +159,7 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
 #[inline(never)]
 pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Value) -> Step {
     let s = &mut *st;
+    note_field(st);
     if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
         let cache = (*instance(st)).fields.add(cell_index(st));
         match Table::cache_set(s, cache, object.as_table(), name.as_string(), v) {

@@ -13,7 +13,7 @@ use perilune_runtime::arith::{float_mod, int_floor_div, int_mod, pow, shift_left
 use perilune_runtime::closure::{LuaClosure, Upvalue};
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
-use perilune_runtime::instance::{FieldCache, Instance};
+use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Builtin, Cx, Ret};
 use perilune_runtime::state::{State, poll};
@@ -45,6 +45,8 @@ mod access {
     const INTS: u32 = 8;
     /// An integer that is no key of the array.
     const OUTSIDE: u32 = 64;
+    /// No table.
+    pub(super) const NO_TABLE: u32 = 128;
 
     /// What there is to note of integer key `n` of a table.
     #[inline(always)]
@@ -666,6 +668,8 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         ra!().put(v);
                         continue;
                     }
+                } else {
+                    note!(access::NO_TABLE);
                 }
                 step!(index::get(st, i.a(), object, Value::int(n)));
             }};
@@ -696,6 +700,8 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     } else {
                         note!(access::OTHER);
                     }
+                } else {
+                    note!(access::NO_TABLE);
                 }
                 step!(index::set(st, object, key, v));
             }};
@@ -798,6 +804,8 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         ra!().put(v);
                         continue;
                     }
+                } else {
+                    note!(access::NO_TABLE);
                 }
                 step!(index::get(st, i.a(), object, key));
             }
@@ -1082,8 +1090,9 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     }
                 } else if f.tag() == Tag::NATIVE && MODE != HOOKED {
                     let native = f.as_native();
-                    if (*(*inst).callees.add(cell)).callee != (*native).func as usize {
-                        note_callee(inst, cell, (*native).func as usize);
+                    let function = (*native).func as usize | CalleeCache::NATIVE;
+                    if (*(*inst).callees.add(cell)).callee != function {
+                        note_callee(inst, cell, function);
                     }
                     let new_base = ra.add(2);
                     save_pc!();
@@ -1139,6 +1148,9 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         Err(_) => return Exit::Error,
                     }
                 } else {
+                    if (*(*inst).callees.add(cell)).callee != CalleeCache::OTHER {
+                        note_callee(inst, cell, CalleeCache::OTHER);
+                    }
                     step!(call_slow(st, ra, nargs));
                     if MODE == HOOKED {
                         poll!((*st).top);

@@ -78,6 +78,7 @@ impl JitState {
         chaos: &mut Chaos,
     ) {
         let mut snapshot = Snapshot::take(inst);
+        snapshot.prunes = chaos.draw() & 1 != 0;
         snapshot.scramble(&*inst, chaos);
         let shapes = snapshot.hold_shapes(st, &[]);
         self.compile(method, inst, entry, snapshot, shapes);

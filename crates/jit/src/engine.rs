@@ -35,6 +35,8 @@ pub struct JitOptions {
     pub loop_threshold: u32,
     /// Operands that compiled code was not compiled for after which it is looked whether it should be compiled anew; four times as many the next time.
     pub miss_threshold: u32,
+    /// Leave what was never executed to the interpreter, which finds out what it does, until it has become hot too.
+    pub prune: bool,
     /// Compile at once, on the thread that runs the program.
     pub sync: bool,
     /// Bytes of executable memory.
@@ -62,6 +64,7 @@ impl Default for JitOptions {
             threshold: 32,
             loop_threshold: 1024,
             miss_threshold: 64,
+            prune: true,
             sync: false,
             budget: 64 << 20,
             workers: 0,
@@ -354,6 +357,7 @@ impl JitState {
             unsafe {
                 watch.figures.note_caches(inst);
                 let mut snapshot = Snapshot::take(inst);
+                snapshot.prunes = self.jit.options.prune;
                 if let Some(known) = known {
                     snapshot.merge(&known.snapshot, &(*inst).proto);
                 }

@@ -2,8 +2,13 @@
 
 use perilune_bytecode::{Op, Proto};
 
+use crate::snapshot::Snapshot;
+use crate::types::is_cold;
+
 /// Where control can come from, per instruction that can be reached.
 pub(crate) struct Flow {
+    /// Never executed: the frame is left to the interpreter there.
+    pub(crate) cold: Box<[bool]>,
     /// Reached at all.
     pub(crate) reached: Box<[bool]>,
     /// It needs a block of its own: jumped to, or reached from more than one place.
@@ -26,7 +31,7 @@ pub(crate) fn is_test(op: Op) -> bool {
 }
 
 /// Successors of the instruction at `pc`: in sequence, and by jumps.
-pub(crate) fn successors(proto: &Proto, pc: usize) -> (Option<usize>, Option<usize>) {
+fn successors(proto: &Proto, pc: usize) -> (Option<usize>, Option<usize>) {
     let i = proto.code[pc];
     match i.op() {
         Op::Jmp => (None, Some(jump_target(proto, pc))),
@@ -52,10 +57,17 @@ pub(crate) fn successors(proto: &Proto, pc: usize) -> (Option<usize>, Option<usi
 }
 
 impl Flow {
+    /// Successors of the instruction at `pc`: in sequence, and by jumps.
+    pub(crate) fn successors(&self, proto: &Proto, pc: usize) -> (Option<usize>, Option<usize>) {
+        if self.cold[pc] { (None, None) } else { successors(proto, pc) }
+    }
+
     /// Of a function entered at `entry`.
-    pub(crate) fn new(proto: &Proto, entry: usize) -> Flow {
+    pub(crate) fn new(proto: &Proto, snapshot: &Snapshot, entry: usize) -> Flow {
         let n = proto.code.len();
+        let cold = proto.code.iter().enumerate().map(|(pc, &i)| is_cold(snapshot, pc, i));
         let mut flow = Flow {
+            cold: cold.collect(),
             reached: vec![false; n].into(),
             leader: vec![false; n].into(),
             preds: vec![0; n].into(),
@@ -68,7 +80,7 @@ impl Flow {
             if std::mem::replace(&mut flow.reached[pc], true) {
                 continue;
             }
-            let (next, jump) = successors(proto, pc);
+            let (next, jump) = flow.successors(proto, pc);
             for (to, jumped) in [(next, false), (jump, true)] {
                 let Some(to) = to else { continue };
                 flow.preds[to] += 1;
@@ -80,7 +92,11 @@ impl Flow {
         }
         for pc in 0..n {
             // somebody else jumps to the JMP behind a test: what follows is reached from both
-            if flow.reached[pc] && is_test(proto.code[pc].op()) && flow.reached[pc + 1] {
+            if flow.reached[pc]
+                && !flow.cold[pc]
+                && is_test(proto.code[pc].op())
+                && flow.reached[pc + 1]
+            {
                 flow.leader[pc + 2] = true;
                 flow.preds[pc + 2] += 2;
             }

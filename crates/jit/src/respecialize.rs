@@ -9,7 +9,7 @@ use perilune_bytecode::{Feedback, Op, Proto};
 use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
-use crate::snapshot::{FieldSnapshot, Snapshot};
+use crate::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 use crate::types::{access, seen};
 
 /// The most ways that an access of a field tries in line; the cache itself, which has as many entries, is asked for others.
@@ -18,6 +18,10 @@ const MAX_PATHS: usize = 4;
 impl FieldSnapshot {
     /// Would code compiled with this find in line what `now` finds, or be of no use for more?
     fn covers(&self, now: &FieldSnapshot) -> bool {
+        (self.seen || !now.seen) && self.has_paths(now)
+    }
+
+    fn has_paths(&self, now: &FieldSnapshot) -> bool {
         self.paths.len() >= MAX_PATHS || now.paths.iter().all(|p| self.paths.contains(p))
     }
 
@@ -27,6 +31,7 @@ impl FieldSnapshot {
     }
 
     fn merge(&mut self, before: &FieldSnapshot) {
+        self.seen |= before.seen;
         for p in &before.paths {
             if self.paths.len() < MAX_PATHS && self.paths.iter().all(|q| q.shape() != p.shape()) {
                 self.paths.push(*p);
@@ -60,8 +65,14 @@ impl Snapshot {
                 let n = now.cells[pc] as usize;
                 return self.fields[n].covers(&now.fields[n]);
             }
+            if i.op() == Op::Call {
+                let n = now.cells[pc] as usize;
+                let unknown = self.callees[n] == CalleeSeen::Nothing && self.prunes;
+                return !unknown || now.callees[n] == CalleeSeen::Nothing;
+            }
             let (bits, default) = bits(i.op());
             let known = match self.cells[pc] & bits {
+                0 if self.prunes => 0,
                 0 => default,
                 known => known,
             };
@@ -76,6 +87,14 @@ impl Snapshot {
         }
         if self.entry_tags.is_empty() {
             self.entry_tags = before.entry_tags.clone();
+        }
+        for (callee, &before) in self.callees.iter_mut().zip(&before.callees) {
+            *callee = match (*callee, before) {
+                (seen, CalleeSeen::Nothing) => seen,
+                (CalleeSeen::Nothing, seen) => seen,
+                (a, b) if a == b => a,
+                _ => CalleeSeen::Several,
+            };
         }
         for (field, before) in self.fields.iter_mut().zip(&before.fields) {
             field.merge(before);
@@ -104,7 +123,7 @@ impl Snapshot {
     /// Takes everything for seen that can be handled in line: of a method whose operands never settle. Operators that have always had floats keep
     /// looking for these first.
     pub fn generalize(&mut self, proto: &Proto) {
-        self.general = true;
+        (self.general, self.prunes) = (true, false);
         for (pc, i) in proto.code.iter().enumerate() {
             let bits = bits(i.op()).0;
             let floats = self.cells[pc] & bits == seen::FLOAT;
@@ -138,7 +157,14 @@ mod tests {
             })
             .collect();
         let fields = vec![FieldSnapshot::default(); fields as usize].into();
-        Snapshot { cells, fields, entry_tags: Box::default(), general: false }
+        Snapshot {
+            cells,
+            fields,
+            callees: vec![CalleeSeen::Nothing; proto.code.len()].into(),
+            entry_tags: Box::default(),
+            general: false,
+            prunes: false,
+        }
     }
 
     fn at(proto: &Proto, op: Op) -> usize {

@@ -1,7 +1,7 @@
 //! What a compile job knows of the feedback of the state that asked for it.
 
 use perilune_bytecode::Feedback;
-use perilune_runtime::instance::{FieldCache, FieldEntry, Instance};
+use perilune_runtime::instance::{CalleeCache, FieldCache, FieldEntry, Instance};
 use perilune_runtime::value::{SlotExt, Value};
 
 /// A way that an inline cache of a field has found. `entry` is the number of its entry, where there is more to be read at run time.
@@ -53,6 +53,21 @@ pub enum FieldPath {
 pub struct FieldSnapshot {
     /// The ways found.
     pub paths: Vec<FieldPath>,
+    /// It was looked up at all, if only in other things than tables.
+    pub seen: bool,
+}
+
+/// What a call has called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CalleeSeen {
+    /// Nothing: it was not executed.
+    Nothing,
+    /// A Lua function.
+    Lua,
+    /// A native function.
+    Native,
+    /// More than one function, or something else.
+    Several,
 }
 
 impl FieldSnapshot {
@@ -63,7 +78,19 @@ impl FieldSnapshot {
             .enumerate()
             .filter_map(|(entry, e)| FieldPath::of(e, entry))
             .collect();
-        FieldSnapshot { paths }
+        FieldSnapshot { paths, seen: cache.misses != 0 }
+    }
+}
+
+impl CalleeSeen {
+    fn of(c: &CalleeCache) -> CalleeSeen {
+        match c.callee {
+            0 => CalleeSeen::Nothing,
+            _ if c.others != 0 => CalleeSeen::Several,
+            CalleeCache::OTHER => CalleeSeen::Several,
+            f if f & CalleeCache::NATIVE != 0 => CalleeSeen::Native,
+            _ => CalleeSeen::Lua,
+        }
     }
 }
 
@@ -105,10 +132,14 @@ pub struct Snapshot {
     pub cells: Box<[u32]>,
     /// Caches of fields, by number.
     pub fields: Box<[FieldSnapshot]>,
+    /// Callees, by number.
+    pub callees: Box<[CalleeSeen]>,
     /// Of a loop that is to be entered: the tags of the frame's registers there. Code may take them for granted once it has looked.
     pub entry_tags: Box<[u8]>,
     /// Nothing is to be taken for granted.
     pub general: bool,
+    /// What was never executed is left to the interpreter.
+    pub prunes: bool,
 }
 
 impl Snapshot {
@@ -121,7 +152,15 @@ impl Snapshot {
         let cells = &*(*inst).storage.cells;
         let fields = proto.code.iter().filter(|i| i.op().feedback() == Feedback::Field).count();
         let fields = (0..fields).map(|n| FieldSnapshot::take(&*(*inst).fields.add(n))).collect();
-        Snapshot { cells: cells.into(), fields, entry_tags: Box::default(), general: false }
+        let callees = &*(*inst).storage.callees;
+        Snapshot {
+            cells: cells.into(),
+            fields,
+            callees: callees.iter().map(CalleeSeen::of).collect(),
+            entry_tags: Box::default(),
+            general: false,
+            prunes: false,
+        }
     }
 
     /// Takes the tags of a frame, too.

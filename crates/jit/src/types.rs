@@ -7,8 +7,8 @@ use perilune_bytecode::effects::effects;
 use perilune_bytecode::{Constant, Feedback, Instr, Op, Proto};
 use perilune_runtime::value::Tag;
 
-use crate::flow::{Flow, successors};
-use crate::snapshot::Snapshot;
+use crate::flow::Flow;
+use crate::snapshot::{CalleeSeen, Snapshot};
 
 /// Feedback bits of operators.
 pub(crate) mod seen {
@@ -28,8 +28,9 @@ pub(crate) mod access {
     pub(crate) const FLOATS: u32 = 16;
     pub(crate) const VALUES: u32 = 32;
     pub(crate) const OUTSIDE: u32 = 64;
+    pub(crate) const NO_TABLE: u32 = 128;
     /// All that there are.
-    pub(crate) const ALL: u32 = 127;
+    pub(crate) const ALL: u32 = 255;
 }
 
 /// What an operator's operands are taken for.
@@ -134,7 +135,7 @@ impl Types {
             let mut tags = types.at[leader].clone().expect("it was reached");
             let mut pc = leader;
             loop {
-                let (next, jump) = successors(proto, pc);
+                let (next, jump) = flow.successors(proto, pc);
                 let before = jump.is_some().then(|| tags.clone());
                 if let (Some(to), Some(mut tags)) = (jump, before) {
                     step(proto, snapshot, flow, pc, true, &mut tags);
@@ -207,7 +208,7 @@ impl Types {
                 if !flow.reached[pc] {
                     continue;
                 }
-                let (next, jump) = successors(proto, pc);
+                let (next, jump) = flow.successors(proto, pc);
                 let mut live = Set::default();
                 for to in [next, jump].into_iter().flatten() {
                     live.join(&self.live[to]);
@@ -322,6 +323,28 @@ pub(crate) fn step(
     }
 }
 
+/// Was the instruction at `pc` never executed, as far as feedback tells, and is it to be left to the interpreter then?
+pub(crate) fn is_cold(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
+    use Op::*;
+    if !snapshot.prunes {
+        return false;
+    }
+    let cell = snapshot.cells[pc];
+    match i.op() {
+        Call => snapshot.callees[cell as usize] == CalleeSeen::Nothing,
+        GetField | SelfK | SetField | SetFieldK => {
+            let field = &snapshot.fields[cell as usize];
+            !field.seen && field.paths.is_empty()
+        }
+        GetTable | GetI | SetTable | SetTableK | SetI | SetIK => cell & access::ALL == 0,
+        AddI | SubI | AddK | SubK | MulK | KAdd | KSub | KMul | Add | Sub | Mul | ModK | Mod
+        | IDivK | IDiv | Unm | Lt | Le | LtI | LeI | GtI | GeI | ForPrep | DivK | KDiv | Div
+        | PowK | Pow | BAndK | BOrK | BXorK | ShrI | ShlI | BAnd | BOr | BXor | Shl | Shr
+        | BNot => cell & seen::ALL == 0,
+        _ => false,
+    }
+}
+
 /// What the operator at `pc` takes its operands for.
 pub(crate) fn guess(snapshot: &Snapshot, pc: usize, i: Instr) -> Guess {
     if snapshot.general { Guess::Any } else { Guess::of(i.op(), snapshot.cells[pc]) }
@@ -347,7 +370,10 @@ pub(crate) fn is_table(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
             let paths = &snapshot.fields[snapshot.cells[pc] as usize].paths;
             !paths.is_empty() && paths.iter().all(|p| p.shape().is_some())
         }
-        Feedback::Access => snapshot.cells[pc] & access::ALL != 0,
+        Feedback::Access => {
+            let seen = snapshot.cells[pc] & access::ALL;
+            seen != 0 && seen & access::NO_TABLE == 0
+        }
         _ => false,
     }
 }
@@ -355,7 +381,9 @@ pub(crate) fn is_table(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
 /// Does the access at `pc` take its key for an integer?
 pub(crate) fn keys_are_integers(snapshot: &Snapshot, pc: usize) -> bool {
     let seen = snapshot.cells[pc];
-    !snapshot.general && seen & access::ARRAY != 0 && seen & (access::STRING | access::OTHER) == 0
+    !snapshot.general
+        && seen & access::ARRAY != 0
+        && seen & (access::STRING | access::OTHER | access::NO_TABLE) == 0
 }
 
 /// The tag of the elements that the load at `pc` takes for granted, from arrays of numbers.

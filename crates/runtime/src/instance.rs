@@ -176,10 +176,17 @@ pub struct GlobalCache {
 /// What a call site called: the callee's instance (Lua) or native function, the first one seen, and how often something else came.
 #[repr(C)]
 pub struct CalleeCache {
-    /// Address of the first callee's [`Instance`] or native function; compared, never followed. 0: none yet.
+    /// Address of the first callee's [`Instance`], or that of a native function with [`CalleeCache::NATIVE`]; compared, never followed. 0: none yet.
     pub callee: usize,
     /// Calls of another callee, saturating.
     pub others: u32,
+}
+
+impl CalleeCache {
+    /// Stands for what is no function.
+    pub const OTHER: usize = 1;
+    /// Set in what stands for a native function: addresses have no such bit.
+    pub const NATIVE: usize = 1 << (usize::BITS - 1);
 }
 
 /// What the tables made at one place grow to.

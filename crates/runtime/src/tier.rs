@@ -79,6 +79,8 @@ pub struct RuntimeCalls {
     pub one: unsafe extern "C" fn(*mut State) -> u64,
     /// As `one`, but the frame is left for the interpreter then: the status is never OK.
     pub one_and_leave: unsafe extern "C" fn(*mut State) -> u64,
+    /// The frame is left for the interpreter before an instruction that was never executed before. The status is never OK.
+    pub leave_cold: unsafe extern "C" fn(*mut State) -> u64,
     /// FORPREP has begun a loop over other numbers than expected: that is noted, and the frame left for the interpreter.
     pub leave_loop: unsafe extern "C" fn(*mut State) -> u64,
     /// CALL of what is no Lua function: `callee`, `nargs`. Results as CALL leaves them.

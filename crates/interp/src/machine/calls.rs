@@ -21,6 +21,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     one,
     one_and_leave,
     leave_loop,
+    leave_cold,
     call,
     poll: poll_word,
     tail_call,
@@ -104,6 +105,11 @@ unsafe extern "C" fn one_and_leave(st: *mut State) -> u64 {
         status::OK => leave_for_interpreter(st),
         other => other,
     }
+}
+
+unsafe extern "C" fn leave_cold(st: *mut State) -> u64 {
+    miss::count_cold(st);
+    leave_for_interpreter(st)
 }
 
 unsafe extern "C" fn leave_loop(st: *mut State) -> u64 {

@@ -50,6 +50,23 @@ pub(super) unsafe fn count_any(st: *mut State) {
     }
 }
 
+/// The frame on top is about to be left where nothing was executed before: that counts as many misses.
+///
+/// # Safety
+/// I2.
+pub(super) unsafe fn count_cold(st: *mut State) {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    if (*inst).misses_left > COLD {
+        (*inst).misses_left -= COLD;
+    } else {
+        ask(st, inst, frame.word().code());
+    }
+}
+
+/// What leaving a frame costs, in misses.
+const COLD: u32 = 8;
+
 #[cold]
 #[inline(never)]
 unsafe fn ask(st: *mut State, inst: *mut Instance, code: u32) {

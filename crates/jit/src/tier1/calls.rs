@@ -11,6 +11,7 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{MEM, Translator};
+use crate::snapshot::CalleeSeen;
 
 /// What a tail call leaves of the frame's link: its distance, and how its caller waits.
 const TAIL_KEEPS: u64 = Link::new(flags::RETURN_SLOW, 0, 0xF_FFFF).0;
@@ -34,12 +35,13 @@ impl Translator<'_> {
         };
         let limit = self.b.ins().load(I64, MEM, st, layout::state::LIMIT as i32);
         let full = self.b.ins().icmp(IntCC::UnsignedGreaterThan, end, limit);
+        let (stub, roomy, on) = (self.cold_block(), self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(full, stub, &[], roomy, &[]);
+        self.b.switch_to_block(roomy);
         let native = self.b.ins().load(I64, MEM, st, layout::state::NATIVE_LIMIT as i32);
         let sp = self.b.ins().get_stack_pointer(I64);
         let deep = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, native);
-        let no_room = self.b.ins().bor(full, deep);
-        let (stub, on) = (self.cold_block(), self.b.create_block());
-        self.b.ins().brif(no_room, stub, &[], on, &[]);
+        self.b.ins().brif(deep, stub, &[], on, &[]);
         // the interpreter makes room
         self.b.switch_to_block(stub);
         let entry = self.int(self.calls.interpret as usize as i64);
@@ -98,9 +100,13 @@ impl Translator<'_> {
         let (a, c) = (i.a(), i.c());
         let (callee, tag) = self.any(a);
         let nargs = self.argument_count(a, i.b());
-        let other = self.b.create_block();
+        let seen = match self.snapshot.callees[self.snapshot.cells[pc] as usize] {
+            _ if self.snapshot.general => CalleeSeen::Several,
+            seen => seen,
+        };
+        let other = if seen == CalleeSeen::Lua { self.cold_block() } else { self.b.create_block() };
         let done = self.value_block(I64);
-        if self.require(&[tag], Tag::FUNCTION, other) {
+        if seen != CalleeSeen::Native && self.require(&[tag], Tag::FUNCTION, other) {
             let entry = self.entry_of(callee);
             let base = self.load_base();
             let word = self.int(((self.id as u64) << 32 | (pc as u64 + 1)) as i64);
@@ -140,7 +146,7 @@ impl Translator<'_> {
             self.b.ins().jump(other, &[]);
         }
         self.b.switch_to_block(other);
-        if matches!(c, 1 | 2) {
+        if matches!(c, 1 | 2) && seen != CalleeSeen::Lua {
             self.builtin(a, c, callee, tag, nargs, done);
         }
         let at = self.address(a);

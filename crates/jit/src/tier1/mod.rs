@@ -93,7 +93,7 @@ pub(crate) fn translate(
     b.set_cold_block(exit);
     let entry_sig = b.import_signature(entry_signature());
     let entry = input.entry.unwrap_or(0);
-    let flow = Flow::new(input.proto, entry);
+    let flow = Flow::new(input.proto, input.snapshot, entry);
     let types = Types::new(input.proto, input.snapshot, &flow, entry);
     let size = Types::size(input.proto);
     let n = input.proto.code.len();
@@ -190,6 +190,10 @@ impl Translator<'_> {
 
     /// Translates one instruction; whether control goes on behind it.
     fn instruction(&mut self, pc: usize) -> bool {
+        if self.flow.cold[pc] {
+            self.leave_before(pc);
+            return false;
+        }
         let i = self.proto.code[pc];
         match i.op() {
             Op::Move => {
@@ -576,6 +580,15 @@ impl Translator<'_> {
             Some(v) => v,
             None => *self.floats[r].insert(self.b.declare_var(F64)),
         }
+    }
+
+    /// Ends the block: leaves the frame to the interpreter, which goes on at `pc`, where nothing was ever executed.
+    fn leave_before(&mut self, pc: usize) {
+        let st = self.state();
+        self.save_frame(pc);
+        let inst = self.runtime(self.calls.leave_cold as usize, &[st], &[I64]);
+        let status = self.b.inst_results(inst)[0];
+        self.b.ins().jump(self.exit, &[BlockArg::from(status)]);
     }
 
     /// In a cold block: runs the instruction at `pc`, whose operands are not as taken for granted, in the runtime, and leaves the frame to the

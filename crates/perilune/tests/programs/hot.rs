@@ -13,8 +13,7 @@ local acc, x, y, s, t, o, n, log = «0¦1¦0.0», «1¦0.5¦-2», «3¦1e15¦7.2
 ";
 
 /// Its end.
-pub(crate) const TAIL: &str =
-    "debug.sethook() P(acc, x, y, K(s), t, o, log) return acc, x, y end«¦, 1¦, nil, 2¦, 1, 2, 3»))\n";
+pub(crate) const TAIL: &str = "debug.sethook() P(acc, x, y, K(s), t, o, log) return acc, x, y end«¦, 1¦, nil, 2¦, 1, 2, 3»))\n";
 
 /// Loops around one or more bodies.
 pub(crate) const LOOPS: &[&str] = &[
