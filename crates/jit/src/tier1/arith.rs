@@ -167,7 +167,7 @@ impl Translator<'_> {
         let int_payloads = (ints || mixed).then(|| (self.operand_int(x), self.operand_int(y)));
         let float_payloads = floats.then(|| (self.operand_float(x), self.operand_float(y)));
         let result = if ints { I64 } else { F64 };
-        let done = self.value_block(result);
+        let done = self.join_block(result);
         let slow = self.cold_block();
         let mut open = true;
         if let Some((vx, vy)) = int_payloads.filter(|_| ints) {
@@ -177,7 +177,7 @@ impl Translator<'_> {
                 let v = self.int_operation(kind, vx, vy, y, slow);
                 self.store_home(dst, v, Known::Tag(Tag::INTEGER));
                 let tag = self.int(Tag::INTEGER.0.into());
-                self.b.ins().jump(done, &[BlockArg::from(v), BlockArg::from(tag)]);
+                self.join(done, v, tag);
                 self.b.switch_to_block(other);
             } else {
                 self.b.ins().jump(other, &[]);
@@ -208,7 +208,7 @@ impl Translator<'_> {
                 } else {
                     v
                 };
-                self.b.ins().jump(done, &[BlockArg::from(v), BlockArg::from(tag)]);
+                self.join(done, v, tag);
                 open = false;
             }
         }

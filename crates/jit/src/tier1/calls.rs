@@ -10,7 +10,7 @@ use perilune_runtime::tier::{MISS, status};
 use perilune_runtime::value::Tag;
 
 use super::regs::Known;
-use super::{MEM, Translator};
+use super::{Join, MEM, Translator};
 use crate::snapshot::CalleeSeen;
 
 /// What a tail call leaves of the frame's link: its distance, and how its caller waits.
@@ -105,7 +105,7 @@ impl Translator<'_> {
             seen => seen,
         };
         let other = if seen == CalleeSeen::Lua { self.cold_block() } else { self.b.create_block() };
-        let done = self.value_block(I64);
+        let done = self.join_block(I64);
         if seen != CalleeSeen::Native && self.require(&[tag], Tag::FUNCTION, other) {
             let entry = self.entry_of(callee);
             let base = self.load_base();
@@ -126,13 +126,12 @@ impl Translator<'_> {
             let word = self.b.ins().load(I32, MEM, st, layout::state::POLL as i32);
             let any = self.b.ins().bor(low, word);
             let (cold, good) = (self.cold_block(), self.b.create_block());
-            let args = [BlockArg::from(bits), BlockArg::from(tag)];
             self.b.ins().brif(any, cold, &[], good, &[]);
             self.b.switch_to_block(good);
             self.results(a, c, st_, bits, tag);
-            self.b.ins().jump(done, &args);
+            self.join(done, bits, tag);
             self.b.switch_to_block(cold);
-            let (failed, poll) = (self.b.create_block(), self.b.create_block());
+            let (failed, poll) = (self.cold_block(), self.cold_block());
             self.b.ins().brif(low, failed, &[], poll, &[]);
             self.b.switch_to_block(failed);
             self.pass_on(st_);
@@ -140,8 +139,10 @@ impl Translator<'_> {
             self.results(a, c, st_, bits, tag);
             let top = self.top_after_call(c);
             let st = self.state();
-            self.runtime_step(self.calls.poll as usize, pc + 1, &[st, top]);
-            self.b.ins().jump(done, &args);
+            let base = self.load_base();
+            self.b.ins().store(MEM, base, st, layout::state::BASE as i32);
+            self.runtime_saved(self.calls.poll as usize, &[st, top]);
+            self.join(done, bits, tag);
         } else {
             self.b.ins().jump(other, &[]);
         }
@@ -153,24 +154,16 @@ impl Translator<'_> {
         let st = self.state();
         self.runtime_step(self.calls.call as usize, pc + 1, &[st, at, nargs]);
         let (bits, tag) = self.load_home(a, I64);
-        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(done, bits, tag);
         self.regs.forget_all();
-        self.b.switch_to_block(done);
+        self.b.switch_to_block(done.block);
         if c == 2 {
             self.take_value(done, a);
         }
     }
 
     /// A call of a library function that machine code knows, for one result or none: goes to `done` if that was one, else on behind it.
-    fn builtin(
-        &mut self,
-        a: usize,
-        c: usize,
-        callee: Value,
-        tag: Known,
-        nargs: Value,
-        done: Block,
-    ) {
+    fn builtin(&mut self, a: usize, c: usize, callee: Value, tag: Known, nargs: Value, done: Join) {
         let unknown = self.b.create_block();
         if !self.require(&[tag], Tag::NATIVE, unknown) {
             self.b.ins().jump(unknown, &[]);
@@ -199,7 +192,7 @@ impl Translator<'_> {
             self.b.ins().store(MEM, bits, base, a as i32 * 16);
             self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
         }
-        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(done, bits, tag);
         self.b.switch_to_block(unknown);
     }
 
@@ -344,7 +337,7 @@ impl Translator<'_> {
         let base = self.return_base();
         let src = self.address(a);
         let dst = self.b.ins().iadd_imm_s(base, -32);
-        let (some, out) = (self.b.create_block(), self.value_block(I64));
+        let (some, out) = (self.b.create_block(), self.pair_block());
         let nil = self.int(0);
         let empty = [BlockArg::from(nil), BlockArg::from(nil)];
         self.b.ins().brif(n, some, &[], out, &empty);

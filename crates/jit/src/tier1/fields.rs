@@ -12,7 +12,7 @@ use perilune_runtime::table::{TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
 
 use super::regs::Known;
-use super::{MEM, Translator};
+use super::{Join, MEM, Translator};
 use crate::snapshot::FieldPath;
 use crate::types;
 
@@ -31,7 +31,7 @@ struct Ways {
     by_cache: Block,
     /// Runs the instruction.
     slow: Block,
-    done: Block,
+    done: Join,
 }
 
 impl Translator<'_> {
@@ -96,7 +96,7 @@ impl Translator<'_> {
         }
         let slow = self.cold_block();
         let by_cache = self.b.create_block();
-        let ways = Ways { dst: i.a(), by_cache, slow, done: self.value_block(I64) };
+        let ways = Ways { dst: i.a(), by_cache, slow, done: self.join_block(I64) };
         let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
         let other = self.b.create_block();
         let strings = seen.paths.iter().all(|p| matches!(p, FieldPath::Method { .. }));
@@ -177,7 +177,7 @@ impl Translator<'_> {
     fn nothing(&mut self, ways: Ways) {
         let nil = self.int(0);
         self.store_home(ways.dst, nil, Known::Tag(Tag::NIL));
-        self.b.ins().jump(ways.done, &[BlockArg::from(nil), BlockArg::from(nil)]);
+        self.join(ways.done, nil, nil);
     }
 
     /// A field of the table's own.
@@ -187,7 +187,7 @@ impl Translator<'_> {
         let nil = self.b.create_block();
         self.guard(tag, nil);
         self.store_home(ways.dst, bits, Known::Value(tag));
-        self.b.ins().jump(ways.done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(ways.done, bits, tag);
         self.b.switch_to_block(nil);
         let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
         let plain = self.b.create_block();
@@ -213,7 +213,7 @@ impl Translator<'_> {
         let (mut bits, mut tag) = self.load_value(p, 0);
         if dictionary {
             // values of an environment are in cells
-            let (in_cell, on) = (self.b.create_block(), self.value_block(I64));
+            let (in_cell, on) = (self.b.create_block(), self.pair_block());
             let is_cell = self.b.ins().icmp_imm_u(IntCC::Equal, tag, Tag::CELL.0 as i64);
             let args = [BlockArg::from(bits), BlockArg::from(tag)];
             self.b.ins().brif(is_cell, in_cell, &[], on, &args);
@@ -226,7 +226,7 @@ impl Translator<'_> {
         }
         self.guard(tag, ways.slow);
         self.store_home(ways.dst, bits, Known::Value(tag));
-        self.b.ins().jump(ways.done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(ways.done, bits, tag);
     }
 
     /// SETFIELD.

@@ -61,6 +61,15 @@ pub(crate) struct Translator<'a> {
     sigs: Vec<(Vec<Type>, Vec<Type>, SigRef)>,
 }
 
+/// Where the ways to a result meet. What of it is used becomes a parameter of the block.
+#[derive(Clone, Copy)]
+pub(super) struct Join {
+    block: Block,
+    bits: Variable,
+    tag: Variable,
+    is_float: bool,
+}
+
 /// Flags of all accesses: aligned, and they do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
 
@@ -348,6 +357,12 @@ impl Translator<'_> {
         }
     }
 
+    /// A block that goes on from the current one: as cold as that.
+    fn next_block(&mut self) -> Block {
+        let is_cold = self.b.current_block().is_some_and(|b| self.b.func.layout.is_cold(b));
+        if is_cold { self.cold_block() } else { self.b.create_block() }
+    }
+
     fn cold_block(&mut self) -> Block {
         let block = self.b.create_block();
         self.b.set_cold_block(block);
@@ -412,6 +427,11 @@ impl Translator<'_> {
     /// Calls a function of the runtime that returns a status, with the frame stored at `pc`; leaves the frame if it has to be left.
     fn runtime_step(&mut self, address: usize, pc: usize, args: &[Value]) -> Value {
         self.save_frame(pc);
+        self.runtime_saved(address, args)
+    }
+
+    /// As [`Translator::runtime_step`], of a frame that is stored already.
+    fn runtime_saved(&mut self, address: usize, args: &[Value]) -> Value {
         let inst = self.runtime(address, args, &[I64]);
         let status = self.b.inst_results(inst)[0];
         self.check(status);
@@ -424,7 +444,7 @@ impl Translator<'_> {
     /// Leaves the frame unless the status is good.
     fn check(&mut self, status: Value) {
         let low = self.b.ins().ireduce(I32, status);
-        let on = self.b.create_block();
+        let on = self.next_block();
         self.b.ins().brif(low, self.exit, &[BlockArg::from(status)], on, &[]);
         self.b.switch_to_block(on);
     }
@@ -469,10 +489,10 @@ impl Translator<'_> {
     }
 
     /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the result in register `r` as a value of type `ty`, and its tag.
-    fn generic_result(&mut self, pc: usize, r: usize, ty: Type, to: Block) {
+    fn generic_result(&mut self, pc: usize, r: usize, ty: Type, to: Join) {
         self.generic(pc);
         let (bits, tag) = self.load_home(r, ty);
-        self.b.ins().jump(to, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(to, bits, tag);
     }
 
     fn load_home(&mut self, r: usize, ty: Type) -> (Value, Value) {
@@ -483,23 +503,35 @@ impl Translator<'_> {
     }
 
     /// A block that gets a value and its tag.
-    fn value_block(&mut self, ty: Type) -> Block {
+    fn pair_block(&mut self) -> Block {
         let block = self.b.create_block();
-        self.b.append_block_param(block, ty);
+        self.b.append_block_param(block, I64);
         self.b.append_block_param(block, I64);
         block
     }
 
-    /// Goes on in a block of [`Translator::value_block`], whose value is in register `r` already.
-    fn take_value(&mut self, block: Block, r: usize) {
-        self.b.switch_to_block(block);
-        let params = self.b.block_params(block);
-        let (v, tag) = (params[0], params[1]);
-        if self.b.func.dfg.value_type(v) == F64 {
-            self.regs.note_float(r, v, Known::Value(tag));
-        } else {
-            self.regs.note(r, v, Known::Value(tag));
+    /// A block where the ways to a result meet.
+    fn join_block(&mut self, ty: Type) -> Join {
+        let bits = self.b.declare_var(ty);
+        Join {
+            block: self.b.create_block(),
+            bits,
+            tag: self.b.declare_var(I64),
+            is_float: ty == F64,
         }
+    }
+
+    /// Ends the block: goes where the ways to a result meet.
+    fn join(&mut self, to: Join, bits: Value, tag: Value) {
+        self.b.def_var(to.bits, bits);
+        self.b.def_var(to.tag, tag);
+        self.b.ins().jump(to.block, &[]);
+    }
+
+    /// Goes on where the ways to a result meet, which is in register `r` already.
+    fn take_value(&mut self, join: Join, r: usize) {
+        self.b.switch_to_block(join.block);
+        self.regs.note_join(r, join);
     }
 
     /// Does what the poll word asks for; the frame goes on at `pc`.

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use perilune_runtime::value::Tag;
 
-use super::{MEM, Translator};
+use super::{Join, MEM, Translator};
 use crate::types::UNKNOWN;
 
 /// A tag.
@@ -22,6 +22,8 @@ struct Reg {
     bits: Option<Value>,
     float: Option<Value>,
     tag: Option<Known>,
+    /// Where the rest is to be had.
+    join: Option<Join>,
 }
 
 /// What is known of each register. Everything is in the home slots too.
@@ -52,11 +54,16 @@ impl Regs {
 
     /// The home slot of `r` holds this.
     pub(super) fn note(&mut self, r: usize, bits: Value, tag: Known) {
-        self.put(r, Reg { bits: Some(bits), float: None, tag: Some(tag) });
+        self.put(r, Reg { bits: Some(bits), tag: Some(tag), ..Reg::default() });
     }
 
     pub(super) fn note_float(&mut self, r: usize, float: Value, tag: Known) {
-        self.put(r, Reg { bits: None, float: Some(float), tag: Some(tag) });
+        self.put(r, Reg { float: Some(float), tag: Some(tag), ..Reg::default() });
+    }
+
+    /// The home slot of `r` holds what has come together.
+    pub(super) fn note_join(&mut self, r: usize, join: Join) {
+        self.put(r, Reg { join: Some(join), ..Reg::default() });
     }
 
     fn put(&mut self, r: usize, reg: Reg) {
@@ -79,8 +86,14 @@ impl Translator<'_> {
         if let Some(t) = self.regs.regs[r].tag {
             return t;
         }
-        let base = self.load_base();
-        let tag = Known::Value(self.b.ins().uload8(I64, MEM, base, r as i32 * 16 + 8));
+        let tag = match self.regs.regs[r].join {
+            Some(join) => self.b.use_var(join.tag),
+            None => {
+                let base = self.load_base();
+                self.b.ins().uload8(I64, MEM, base, r as i32 * 16 + 8)
+            }
+        };
+        let tag = Known::Value(tag);
         if !self.regs.captured[r] {
             self.regs.regs[r].tag = Some(tag);
         }
@@ -115,10 +128,14 @@ impl Translator<'_> {
     /// As [`Translator::bits`], for one way out of the block: it is not remembered.
     pub(super) fn peek_bits(&mut self, r: usize) -> Value {
         let reg = self.regs.regs[r];
-        match (reg.bits, reg.float) {
-            (Some(v), _) => v,
-            (None, Some(f)) => self.b.ins().bitcast(I64, MemFlagsData::new(), f),
-            (None, None) => {
+        match (reg.bits, reg.float, reg.join) {
+            (Some(v), ..) => v,
+            (None, Some(f), _) => self.b.ins().bitcast(I64, MemFlagsData::new(), f),
+            (None, None, Some(join)) => {
+                let v = self.b.use_var(join.bits);
+                if join.is_float { self.b.ins().bitcast(I64, MemFlagsData::new(), v) } else { v }
+            }
+            (None, None, None) => {
                 let base = self.load_base();
                 self.b.ins().load(I64, MEM, base, r as i32 * 16)
             }
@@ -137,10 +154,14 @@ impl Translator<'_> {
     /// As [`Translator::float`], for one way out of the block: it is not remembered.
     pub(super) fn peek_float(&mut self, r: usize) -> Value {
         let reg = self.regs.regs[r];
-        match (reg.float, reg.bits) {
-            (Some(v), _) => v,
-            (None, Some(b)) => self.b.ins().bitcast(F64, MemFlagsData::new(), b),
-            (None, None) => {
+        match (reg.float, reg.bits, reg.join) {
+            (Some(v), ..) => v,
+            (None, Some(b), _) => self.b.ins().bitcast(F64, MemFlagsData::new(), b),
+            (None, None, Some(join)) => {
+                let v = self.b.use_var(join.bits);
+                if join.is_float { v } else { self.b.ins().bitcast(F64, MemFlagsData::new(), v) }
+            }
+            (None, None, None) => {
                 let base = self.load_base();
                 self.b.ins().load(F64, MEM, base, r as i32 * 16)
             }

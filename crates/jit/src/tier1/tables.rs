@@ -12,7 +12,7 @@ use perilune_runtime::tier::MISS;
 use perilune_runtime::value::Tag;
 
 use super::regs::Known;
-use super::{MEM, Translator};
+use super::{Join, MEM, Translator};
 use crate::types::{self, access};
 
 /// The key of an access.
@@ -72,7 +72,7 @@ impl Translator<'_> {
 
     /// Branches to `slow` unless the condition holds.
     pub(super) fn guard(&mut self, condition: Value, slow: Block) {
-        let on = self.b.create_block();
+        let on = self.next_block();
         self.b.ins().brif(condition, on, &[], slow, &[]);
         self.b.switch_to_block(on);
     }
@@ -95,12 +95,12 @@ impl Translator<'_> {
     pub(super) fn get_global(&mut self, pc: usize) {
         let i = self.proto.code[pc];
         let slow = self.cold_block();
-        let done = self.value_block(I64);
+        let done = self.join_block(I64);
         let cell = self.global_cell(pc, i.b(), slow);
         let (bits, tag) = self.load_value(cell, layout::cell::VALUE as i32);
         self.guard(tag, slow);
         self.store_home(i.a(), bits, Known::Value(tag));
-        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(done, bits, tag);
         self.b.switch_to_block(slow);
         self.generic_result(pc, i.a(), I64, done);
         self.take_value(done, i.a());
@@ -139,11 +139,11 @@ impl Translator<'_> {
     }
 
     /// Ends a lookup with what the runtime answered.
-    pub(super) fn answer(&mut self, dst: usize, bits: Value, tag: Value, slow: Block, done: Block) {
+    pub(super) fn answer(&mut self, dst: usize, bits: Value, tag: Value, slow: Block, done: Join) {
         let known = self.b.ins().icmp_imm_u(IntCC::NotEqual, tag, MISS as i64);
         self.guard(known, slow);
         self.store_home(dst, bits, Known::Value(tag));
-        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(done, bits, tag);
     }
 
     /// Goes on only if the object of the access at `pc`, which is taken for a table, is one.
@@ -215,7 +215,7 @@ impl Translator<'_> {
         let mask = self.snapshot.cells[pc];
         let mask = if mask == 0 { access::ARRAY } else { mask };
         let slow = self.cold_block();
-        let done = self.value_block(I64);
+        let done = self.join_block(I64);
         if self.require(&[object_tag], Tag::TABLE, slow) {
             let strings = self.b.create_block();
             if mask & access::ARRAY != 0 && self.require(&[key_tag], Tag::INTEGER, strings) {
@@ -287,7 +287,7 @@ impl Translator<'_> {
         key: Value,
         mask: u32,
         slow: Block,
-        done: Block,
+        done: Join,
     ) {
         let outside =
             if mask & access::OUTSIDE != 0 { self.b.create_block() } else { self.cold_block() };
@@ -302,14 +302,14 @@ impl Translator<'_> {
         let bits = self.b.ins().load(I64, MEM, payload, 0);
         let tag = self.b.ins().iadd_imm_s(kind, 2);
         self.store_home(dst, bits, Known::Value(tag));
-        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(done, bits, tag);
 
         self.b.switch_to_block(any);
         let bits = self.b.ins().load(I64, MEM, payload, 0);
         let tag = self.b.ins().uload8(I64, MEM, tag_at, 0);
         self.guard(tag, slow);
         self.store_home(dst, bits, Known::Value(tag));
-        self.b.ins().jump(done, &[BlockArg::from(bits), BlockArg::from(tag)]);
+        self.join(done, bits, tag);
 
         self.b.switch_to_block(outside);
         let inst = self.runtime(self.calls.get_int as usize, &[object, key], &[I64, I64]);
@@ -486,11 +486,11 @@ impl Translator<'_> {
         let i = self.proto.code[pc];
         let (object, tag) = self.any(i.b());
         let slow = self.cold_block();
-        let done = self.value_block(I64);
+        let done = self.join_block(I64);
         let int = |t: &mut Self, v: Value| {
             t.store_home(i.a(), v, Known::Tag(Tag::INTEGER));
             let tag = t.int(Tag::INTEGER.0.into());
-            t.b.ins().jump(done, &[BlockArg::from(v), BlockArg::from(tag)]);
+            t.join(done, v, tag);
         };
         let other = self.b.create_block();
         if self.require(&[tag], Tag::TABLE, other) {
