@@ -475,13 +475,14 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             if let Err(e) = hooks::instruction_event(st, ip.offset_from((*inst).code) as u32 - 1) {
                 return e;
             }
+            // it may have moved the stack
+            base = (*st).base;
             if (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0 {
                 // the hook was removed: run this instruction in the other loop
                 ip = ip.sub(1);
                 save_pc!();
                 return Exit::Switch;
             }
-            base = (*st).base;
         }
 
         macro_rules! ra {

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I32, I64};
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout::{self, closure, instance, table};
