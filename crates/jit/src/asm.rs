@@ -21,7 +21,7 @@ fn runtime_name(calls: &RuntimeCalls, address: u64) -> Option<&'static str> {
         };
     }
     find! {
-        one call poll tail_call close_return vararg_prep move_values new_table closure barrier field_more set_field
+        one one_and_leave leave_loop call poll tail_call close_return vararg_prep move_values new_table closure barrier field_more set_field
         get_str get_int set_int set_str for_next get_any set_any for_prep set_list var_arg for_each_prep close equal
         compare_strings set_class pow float_mod shift_left interpret resume
     }
