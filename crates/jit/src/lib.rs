@@ -18,6 +18,7 @@ mod flow;
 mod gdb;
 mod history;
 mod partition;
+mod image;
 mod perf;
 mod respecialize;
 mod snapshot;

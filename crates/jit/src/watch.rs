@@ -15,6 +15,7 @@ use crate::asm;
 use crate::dump::{DumpKind, Dumps};
 use crate::engine::JitOptions;
 use crate::fault::{Fault, Stage};
+use crate::image::Described;
 use crate::snapshot::Snapshot;
 use crate::stats::{BOOKKEEPING, Figure, Figures};
 use crate::{dump, gdb, perf};
@@ -49,8 +50,22 @@ impl fmt::Display for Label {
 }
 
 /// The source line of an instruction; 0 where that is not known.
-pub(crate) fn line(proto: &Proto, pc: u32) -> u32 {
+fn line(proto: &Proto, pc: u32) -> u32 {
     proto.lines.get(pc as usize).copied().unwrap_or(0)
+}
+
+/// The file that a function was written in, if it was written in one.
+pub(crate) fn file(proto: &Proto) -> Option<String> {
+    let name = proto.source.as_deref()?.strip_prefix(b"@")?;
+    (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
+}
+
+/// Offsets at which the line changes, and the lines.
+pub(crate) fn lines(proto: &Proto, pieces: &[Piece]) -> Vec<(u64, u32)> {
+    let mut lines: Vec<_> =
+        pieces.iter().map(|p| (u64::from(p.start), line(proto, p.pc))).collect();
+    lines.dedup_by_key(|(_, line)| *line);
+    lines
 }
 
 /// A part of machine code, and the instruction of bytecode that it belongs to.
@@ -225,8 +240,18 @@ impl Observation<'_> {
             return Arc::new(());
         }
         let label = self.label.to_string();
-        let debugger =
-            watch.gdb.then(|| gdb::Registration::new(&label, code.address() as u64, code.len()));
+        let debugger = watch.gdb.then(|| {
+            let loops = if self.label.entry.is_some() { " loop" } else { "" };
+            let short = format!("{}{loops}", self.label.name);
+            gdb::Registration::new(&Described {
+                name: &label,
+                short: &short,
+                address: code.address() as u64,
+                size: code.len() as u64,
+                source: file(&self.proto).as_deref().map(|f| (f, self.proto.line_defined)),
+                lines: &lines(&self.proto, &self.pieces),
+            })
+        });
         let pieces = std::mem::take(&mut self.pieces);
         Arc::new(VersionInfo { label, pieces, _debugger: debugger })
     }
