@@ -191,7 +191,7 @@ impl Observation<'_> {
         if self.watch.fault == Some(Fault::Malformed) {
             func.signature.returns.pop();
         }
-        self.dump(DumpKind::Clif, |_| func.display().to_string());
+        self.dump(DumpKind::Clif, |seen| dump::clif(func, &seen.watch.calls));
     }
 
     /// Is Cranelift to list the machine code?
@@ -203,7 +203,7 @@ impl Observation<'_> {
     /// Machine code is made; `func` is what became of the IR.
     pub(crate) fn compiled(&mut self, func: &Function, code: &CompiledCode) {
         self.compiled = Some(perf::thread_time());
-        self.dump(DumpKind::ClifOpt, |_| func.display().to_string());
+        self.dump(DumpKind::ClifOpt, |seen| dump::clif(func, &seen.watch.calls));
         self.vcode.clone_from(&code.vcode);
         self.dump(DumpKind::Vcode, |seen| seen.vcode.clone().unwrap_or_default());
         if self.watch.dumps.any() || self.watch.perf.is_some() || self.watch.gdb {
