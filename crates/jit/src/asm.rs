@@ -151,13 +151,20 @@ impl StateRegisters {
     }
 }
 
-/// May a write of a register change a 64-bit one? Parts of 8 and 16 bits count as parts of all.
+/// May a write of a register change a 64-bit one? Parts of 16 bits count as parts of all.
 fn overlap(whole: Register, written: Register) -> bool {
     let (first, first_half, first_vector) = (Register::RAX, Register::EAX, Register::XMM0);
-    match written {
-        r if r >= first_vector => false,
-        r if r >= first => r == whole,
-        r if r >= first_half => r as usize - first_half as usize == whole as usize - first as usize,
-        _ => true,
-    }
+    let (first_byte, first_word) = (Register::AL, Register::AX);
+    let number = match written {
+        r if r >= first_vector => return false,
+        r if r >= first => r as usize - first as usize,
+        r if r >= first_half => r as usize - first_half as usize,
+        r if r >= first_word => return true,
+        // the second bytes of four registers lie between
+        r => match r as usize - first_byte as usize {
+            n if n < 4 => n,
+            n => n - 4,
+        },
+    };
+    number == whole as usize - first as usize
 }

@@ -146,6 +146,7 @@ impl Watch {
             text: String::new(),
             vcode: None,
             pieces: Box::default(),
+            kept: snapshot.bytes(),
             begun: perf::thread_time(),
             translated: None,
             compiled: None,
@@ -166,6 +167,8 @@ pub(crate) struct Observation<'a> {
     text: String,
     vcode: Option<String>,
     pieces: Box<[Piece]>,
+    /// Bytes that are kept with the method.
+    kept: usize,
     /// Times of this thread's clock.
     begun: u64,
     translated: Option<u64>,
@@ -234,7 +237,7 @@ impl Observation<'_> {
         figures.add(kind, 1);
         figures.add(Figure::Bytecodes, self.proto.code.len() as u64);
         figures.add(Figure::CodeBytes, code.len() as u64);
-        let kept = size_of_val(&*self.pieces);
+        let kept = self.kept + size_of_val(&*self.pieces);
         figures.add(Figure::MetadataBytes, (BOOKKEEPING + kept) as u64);
         if !watch.named {
             return Arc::new(());
