@@ -58,7 +58,9 @@ fn with<T>(
     open: impl FnOnce() -> io::Result<T>,
     write: impl FnOnce(&mut T) -> io::Result<()>,
 ) {
-    let complain = |e: io::Error| eprintln!("perilune: nothing for perf: {e}");
+    let complain = |e: io::Error| {
+        let _ = writeln!(io::stderr(), "perilune: nothing for perf: {e}");
+    };
     let file = file.get_or_init(|| open().map_err(complain).ok().map(Mutex::new));
     if let Some(file) = file {
         // A profile that ends early, on a full disk, is no reason to disturb the program.

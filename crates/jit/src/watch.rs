@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
 use cranelift_codegen::CompiledCode;
@@ -278,7 +279,8 @@ impl Drop for Observation<'_> {
             figures.add(Figure::PlaceNanoseconds, end - compiled);
         }
         if !self.text.is_empty() {
-            eprint!("{}", self.text);
+            // `eprint` would panic where nobody listens
+            let _ = std::io::stderr().write_all(self.text.as_bytes());
         }
     }
 }
