@@ -149,16 +149,25 @@ fn path(path: &FieldPath) -> String {
     }
 }
 
-/// The functions that machine code knows by their addresses, which differ from run to run.
-pub(crate) fn runtime_functions(calls: &RuntimeCalls) -> Vec<(&'static str, u64)> {
-    macro_rules! list {
-        ($($name:ident)*) => { vec![$((stringify!($name), calls.$name as usize as u64)),*] };
-    }
-    list! {
-        one one_and_leave leave_loop call poll tail_call close_return vararg_prep move_values new_table closure barrier field_more set_field
-        get_str get_int set_int set_str for_next get_any set_any for_prep set_list var_arg for_each_prep close equal
-        compare_strings set_class pow float_mod shift_left interpret resume
-    }
+macro_rules! runtime_functions {
+    ($($name:ident)*) => {
+        /// The functions and the table that machine code knows by their addresses, which differ from run to run.
+        pub(crate) fn runtime_functions(calls: &RuntimeCalls) -> Vec<(&'static str, u64)> {
+            let table = ("builtins", calls.builtins.as_ptr() as u64);
+            vec![table, $((stringify!($name), calls.$name as usize as u64)),*]
+        }
+
+        /// How many they are.
+        #[cfg(test)]
+        const RUNTIME_FUNCTIONS: usize = ["builtins", $(stringify!($name)),*].len();
+    };
+}
+
+runtime_functions! {
+    one one_and_leave leave_loop leave_cold call poll tail_call close_return vararg_prep move_values new_table
+    closure barrier field_more set_field get_str get_int set_int set_str for_next get_any set_any for_prep
+    set_list var_arg for_each_prep close equal compare_strings set_class pow float_mod shift_left interpret
+    resume
 }
 
 /// Cranelift IR, with names for the addresses of functions.
@@ -179,6 +188,12 @@ fn bits(mask: u32, names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{DumpKind, DumpRequest};
+
+    #[test]
+    fn all_functions_of_the_runtime_have_names() {
+        let functions = size_of::<perilune_runtime::tier::RuntimeCalls>() / size_of::<usize>();
+        assert_eq!(super::RUNTIME_FUNCTIONS, functions, "add the new ones to the list");
+    }
 
     #[test]
     fn requests() {
