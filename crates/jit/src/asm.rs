@@ -9,24 +9,8 @@ use perilune_bytecode::{Proto, disassemble_instruction};
 use perilune_runtime::layout::state;
 use perilune_runtime::tier::RuntimeCalls;
 
+use crate::dump::runtime_functions;
 use crate::watch::Piece;
-
-/// What machine code knows by address: names for numbers that differ from run to run.
-fn runtime_name(calls: &RuntimeCalls, address: u64) -> Option<&'static str> {
-    macro_rules! find {
-        ($($name:ident)*) => {
-            $(if calls.$name as usize as u64 == address {
-                return Some(stringify!($name));
-            })*
-        };
-    }
-    find! {
-        one call poll tail_call close_return vararg_prep move_values new_table closure barrier field_more set_field
-        get_str get_int set_int set_str for_next get_any set_any for_prep set_list var_arg for_each_prep close equal
-        compare_strings set_class pow float_mod shift_left interpret resume
-    }
-    None
-}
 
 /// What lies at an offset from the state.
 fn state_name(offset: u64) -> Option<&'static str> {
@@ -50,6 +34,7 @@ pub(crate) fn listing(
     pieces: &[Piece],
     calls: &RuntimeCalls,
 ) -> String {
+    let calls = runtime_functions(calls);
     let mut out = format!("{} bytes\n", code.len());
     let mut formatter = IntelFormatter::new();
     let options = formatter.options_mut();
@@ -77,7 +62,7 @@ pub(crate) fn listing(
         }
         let mut text = String::new();
         formatter.format(instr, &mut text);
-        if let Some((number, name)) = runtime_operand(instr, calls) {
+        if let Some((number, name)) = runtime_operand(instr, &calls) {
             // the address differs from run to run
             text = text.replace(&format!("{number:#x}"), &format!("runtime.{name}"));
         }
@@ -106,12 +91,15 @@ fn place_of(pieces: &[Piece], offset: u32, len: u32) -> Option<Option<u32>> {
 }
 
 /// A function of the runtime whose address is an operand.
-fn runtime_operand(instr: &Instruction, calls: &RuntimeCalls) -> Option<(u64, &'static str)> {
+fn runtime_operand(
+    instr: &Instruction,
+    calls: &[(&'static str, u64)],
+) -> Option<(u64, &'static str)> {
     use OpKind::{Immediate32, Immediate32to64, Immediate64};
     let immediate =
         |i: &u32| matches!(instr.op_kind(*i), Immediate32 | Immediate32to64 | Immediate64);
     let number = instr.immediate((0..instr.op_count()).find(immediate)?);
-    Some((number, runtime_name(calls, number)?))
+    calls.iter().find(|(_, address)| *address == number).map(|(name, _)| (number, *name))
 }
 
 /// Which registers hold the state's address: Cranelift pins it to r15, and copies it from there. Followed in a straight line, for comments.
@@ -163,13 +151,20 @@ impl StateRegisters {
     }
 }
 
-/// May a write of a register change a 64-bit one? Parts of 8 and 16 bits count as parts of all.
+/// May a write of a register change a 64-bit one? Parts of 16 bits count as parts of all.
 fn overlap(whole: Register, written: Register) -> bool {
     let (first, first_half, first_vector) = (Register::RAX, Register::EAX, Register::XMM0);
-    match written {
-        r if r >= first_vector => false,
-        r if r >= first => r == whole,
-        r if r >= first_half => r as usize - first_half as usize == whole as usize - first as usize,
-        _ => true,
-    }
+    let (first_byte, first_word) = (Register::AL, Register::AX);
+    let number = match written {
+        r if r >= first_vector => return false,
+        r if r >= first => r as usize - first as usize,
+        r if r >= first_half => r as usize - first_half as usize,
+        r if r >= first_word => return true,
+        // the second bytes of four registers lie between
+        r => match r as usize - first_byte as usize {
+            n if n < 4 => n,
+            n => n - 4,
+        },
+    };
+    number == whole as usize - first as usize
 }

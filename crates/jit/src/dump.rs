@@ -3,7 +3,11 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 
+use cranelift_codegen::ir::Function;
+use cranelift_codegen::ir::immediates::Imm64;
 use perilune_bytecode::{Feedback, Proto, disassemble_instruction};
+
+use perilune_runtime::tier::RuntimeCalls;
 
 use crate::snapshot::{FieldPath, Snapshot};
 use crate::watch::Label;
@@ -145,6 +149,36 @@ fn path(path: &FieldPath) -> String {
     }
 }
 
+macro_rules! runtime_functions {
+    ($($name:ident)*) => {
+        /// The functions and the table that machine code knows by their addresses, which differ from run to run.
+        pub(crate) fn runtime_functions(calls: &RuntimeCalls) -> Vec<(&'static str, u64)> {
+            let table = ("builtins", calls.builtins.as_ptr() as u64);
+            vec![table, $((stringify!($name), calls.$name as usize as u64)),*]
+        }
+
+        /// How many they are.
+        #[cfg(test)]
+        const RUNTIME_FUNCTIONS: usize = ["builtins", $(stringify!($name)),*].len();
+    };
+}
+
+runtime_functions! {
+    one one_and_leave leave_loop leave_cold call poll tail_call close_return vararg_prep move_values new_table
+    closure barrier field_more set_field get_str get_int set_int set_str for_next get_any set_any for_prep
+    set_list var_arg for_each_prep close equal compare_strings set_class pow float_mod shift_left interpret
+    resume
+}
+
+/// Cranelift IR, with names for the addresses of functions.
+pub(crate) fn clif(func: &Function, calls: &RuntimeCalls) -> String {
+    let mut text = func.display().to_string();
+    for (name, address) in runtime_functions(calls) {
+        text = text.replace(&Imm64::new(address as i64).to_string(), &format!("runtime.{name}"));
+    }
+    text
+}
+
 /// Names of the bits that are set.
 fn bits(mask: u32, names: &[&str]) -> String {
     let set = names.iter().enumerate().filter(|(i, _)| mask & 1 << i != 0);
@@ -154,6 +188,12 @@ fn bits(mask: u32, names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{DumpKind, DumpRequest};
+
+    #[test]
+    fn all_functions_of_the_runtime_have_names() {
+        let functions = size_of::<perilune_runtime::tier::RuntimeCalls>() / size_of::<usize>();
+        assert_eq!(super::RUNTIME_FUNCTIONS, functions, "add the new ones to the list");
+    }
 
     #[test]
     fn requests() {

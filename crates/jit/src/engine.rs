@@ -313,6 +313,10 @@ impl JitState {
         &self.jit.space
     }
 
+    /// Says which versions the state's frames are in.
+    ///
+    /// # Safety
+    /// A safepoint of the state.
     pub(crate) unsafe fn announce_frames(&mut self, st: *mut State) {
         // SAFETY: a safepoint of the state.
         self.mutator.announce(|pins| unsafe { walk(st, pins) });
@@ -368,6 +372,9 @@ impl JitState {
     }
 
     /// Compiles, here or elsewhere.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of the state.
     pub(crate) unsafe fn compile(
         &mut self,
         method: &Arc<Method>,

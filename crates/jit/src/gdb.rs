@@ -5,8 +5,7 @@
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use object::elf;
-use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
+use crate::image::{Described, image};
 
 /// An image in the list, as a debugger reads it.
 #[repr(C)]
@@ -65,9 +64,9 @@ unsafe impl Send for Registration {}
 unsafe impl Sync for Registration {}
 
 impl Registration {
-    /// Tells debuggers that a function of this name is at this address.
-    pub(crate) fn new(name: &str, address: u64, size: usize) -> Registration {
-        let image: Box<[u8]> = image(name, address, size as u64).into();
+    /// Tells debuggers of a function.
+    pub(crate) fn new(function: &Described<'_>) -> Registration {
+        let image: Box<[u8]> = image(function).into();
         let entry = Entry {
             next: null_mut(),
             previous: null_mut(),
@@ -124,89 +123,11 @@ unsafe fn tell(action: u32, entry: *mut Entry) {
     __jit_debug_register_code();
 }
 
-/// Why writing an image does not fail.
-const SMALL: &str = "an image is small";
-
-/// An ELF image that says that there is a function of this name at this address.
-fn image(name: &str, address: u64, size: u64) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut w = Writer::new(object::Endianness::default(), true, &mut out);
-    w.reserve_file_header();
-    w.reserve_null_section_index();
-    let text_name = w.add_section_name(b".text");
-    let text = w.reserve_section_index();
-    w.reserve_symtab_section_index();
-    w.reserve_strtab_section_index();
-    w.reserve_shstrtab_section_index();
-    let symbol_name = w.add_string(name.as_bytes());
-    w.reserve_null_symbol_index();
-    w.reserve_symbol_index(Some(text));
-    w.reserve_symtab();
-    w.reserve_strtab().expect(SMALL);
-    w.reserve_shstrtab().expect(SMALL);
-    w.reserve_section_headers();
-
-    let is_arm = cfg!(target_arch = "aarch64");
-    let machine = if is_arm { elf::EM_AARCH64 } else { elf::EM_X86_64 };
-    w.write_file_header(&FileHeader {
-        os_abi: elf::ELFOSABI_NONE,
-        abi_version: 0,
-        e_type: elf::ET_EXEC,
-        e_machine: machine,
-        e_entry: address,
-        e_flags: elf::FileFlags(0),
-    })
-    .expect(SMALL);
-    w.write_null_symbol();
-    w.write_symbol(&Sym {
-        section: Some(text.0),
-        st_name: w.string_offset(Some(symbol_name)),
-        st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_FUNC),
-        st_other: elf::SymbolOther(0),
-        st_shndx: elf::SHN_UNDEF,
-        st_value: address,
-        st_size: size,
-    });
-    w.write_strtab();
-    w.write_shstrtab();
-    w.write_null_section_header();
-    // The code itself is in memory, where a debugger reads it.
-    w.write_section_header(&SectionHeader {
-        sh_name: w.section_name_offset(Some(text_name)),
-        sh_type: elf::SHT_NOBITS,
-        sh_flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR,
-        sh_addr: address,
-        sh_offset: 0,
-        sh_size: size,
-        sh_link: 0,
-        sh_info: 0,
-        sh_addralign: 16,
-        sh_entsize: 0,
-    });
-    w.write_symtab_section_header(1);
-    w.write_strtab_section_header();
-    w.write_shstrtab_section_header();
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{LIST, Registration, image, lock};
-    use object::read::{Object, ObjectSection, ObjectSymbol};
-
-    #[test]
-    fn an_image_names_its_function() {
-        let bytes = image("fib@fib.lua:1", 0x7000_1000, 99);
-        let file = object::File::parse(&*bytes).expect("it is ELF");
-        assert_eq!(file.kind(), object::ObjectKind::Executable);
-        let text = file.section_by_name(".text").expect("there is code");
-        assert_eq!((text.address(), text.size()), (0x7000_1000, 99));
-        let symbols: Vec<_> = file.symbols().collect();
-        let symbol = symbols.iter().find(|s| s.name() == Ok("fib@fib.lua:1")).expect("it is there");
-        assert_eq!((symbol.address(), symbol.size()), (0x7000_1000, 99));
-        assert_eq!((symbol.kind(), symbol.is_global()), (object::SymbolKind::Text, true));
-        assert_eq!(symbol.section_index(), Some(text.index()));
-    }
+    use super::{LIST, Registration, lock};
+    use crate::image::Described;
+    use object::read::{Object, ObjectSymbol};
 
     /// Names in the list, in its order.
     fn listed() -> Vec<String> {
@@ -229,7 +150,10 @@ mod tests {
 
     #[test]
     fn the_list_has_what_is_registered() {
-        let [a, b, c] = ["a", "b", "c"].map(|name| Registration::new(name, 0x1000, 16));
+        let [a, b, c] = ["a", "b", "c"].map(|name| {
+            let (address, size, source, lines) = (0x1000, 16, None, &[][..]);
+            Registration::new(&Described { name, short: name, address, size, source, lines })
+        });
         assert_eq!(listed(), ["c", "b", "a"]);
         drop(b);
         assert_eq!(listed(), ["c", "a"]);

@@ -17,6 +17,7 @@ mod fault;
 mod flow;
 mod gdb;
 mod history;
+mod image;
 mod partition;
 mod perf;
 mod respecialize;

@@ -13,7 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use perilune_bytecode::Proto;
 use perilune_code::{CodeRange, MappingKind};
 
-use crate::watch::{Label, Piece, line};
+use crate::watch::{Label, Piece, file, lines};
 
 /// What is written for `perf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,9 @@ fn with<T>(
     open: impl FnOnce() -> io::Result<T>,
     write: impl FnOnce(&mut T) -> io::Result<()>,
 ) {
-    let complain = |e: io::Error| eprintln!("perilune: nothing for perf: {e}");
+    let complain = |e: io::Error| {
+        let _ = writeln!(io::stderr(), "perilune: nothing for perf: {e}");
+    };
     let file = file.get_or_init(|| open().map_err(complain).ok().map(Mutex::new));
     if let Some(file) = file {
         // A profile that ends early, on a full disk, is no reason to disturb the program.
@@ -127,19 +129,14 @@ impl Jitdump {
         let mut out = Vec::new();
         let now = time(libc::CLOCK_MONOTONIC);
         let address = code.address() as u64;
-        let source = match label.place.rsplit_once(':') {
-            Some((source, _)) if proto.line_defined > 0 => source,
-            _ => &label.place,
-        };
-        let lines = pieces.iter().map(|p| (address + u64::from(p.start), line(proto, p.pc)));
-        let entry = std::iter::once((address, proto.line_defined));
-        let mut entries: Vec<(u64, u32)> = entry.chain(lines).collect();
-        entries.dedup_by_key(|(_, line)| *line);
+        let source = file(proto).unwrap_or_else(|| label.place.clone());
+        let mut entries = lines(proto, pieces);
+        entries.insert(0, (0, proto.line_defined));
         record(&mut out, DEBUG_INFO, now, 16 + entries.len() * (16 + source.len() + 1));
         out.extend_from_slice(&address.to_ne_bytes());
         out.extend_from_slice(&(entries.len() as u64).to_ne_bytes());
-        for (address, line) in entries {
-            out.extend_from_slice(&address.to_ne_bytes());
+        for (offset, line) in entries {
+            out.extend_from_slice(&(address + offset).to_ne_bytes());
             out.extend_from_slice(&line.to_ne_bytes());
             out.extend_from_slice(&0u32.to_ne_bytes());
             out.extend_from_slice(source.as_bytes());

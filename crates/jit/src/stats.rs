@@ -9,6 +9,19 @@ use perilune_bytecode::Feedback;
 use perilune_code::Version;
 use perilune_runtime::instance::{FieldEntry, Instance};
 
+use crate::snapshot::{FieldPath, FieldSnapshot, Snapshot};
+
+impl Snapshot {
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let paths = |field: &FieldSnapshot| field.paths.capacity() * size_of::<FieldPath>();
+        size_of::<Snapshot>()
+            + size_of_val(&*self.cells)
+            + size_of_val(&*self.fields)
+            + self.fields.iter().map(paths).sum::<usize>()
+    }
+}
+
 /// How many refusals are kept with name and reason; all are counted.
 const KEPT_REFUSALS: usize = 32;
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
 use cranelift_codegen::CompiledCode;
@@ -15,6 +16,7 @@ use crate::asm;
 use crate::dump::{DumpKind, Dumps};
 use crate::engine::JitOptions;
 use crate::fault::{Fault, Stage};
+use crate::image::Described;
 use crate::snapshot::Snapshot;
 use crate::stats::{BOOKKEEPING, Figure, Figures};
 use crate::{dump, gdb, perf};
@@ -49,8 +51,22 @@ impl fmt::Display for Label {
 }
 
 /// The source line of an instruction; 0 where that is not known.
-pub(crate) fn line(proto: &Proto, pc: u32) -> u32 {
+fn line(proto: &Proto, pc: u32) -> u32 {
     proto.lines.get(pc as usize).copied().unwrap_or(0)
+}
+
+/// The file that a function was written in, if it was written in one.
+pub(crate) fn file(proto: &Proto) -> Option<String> {
+    let name = proto.source.as_deref()?.strip_prefix(b"@")?;
+    (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned())
+}
+
+/// Offsets at which the line changes, and the lines.
+pub(crate) fn lines(proto: &Proto, pieces: &[Piece]) -> Vec<(u64, u32)> {
+    let mut lines: Vec<_> =
+        pieces.iter().map(|p| (u64::from(p.start), line(proto, p.pc))).collect();
+    lines.dedup_by_key(|(_, line)| *line);
+    lines
 }
 
 /// A part of machine code, and the instruction of bytecode that it belongs to.
@@ -131,6 +147,7 @@ impl Watch {
             text: String::new(),
             vcode: None,
             pieces: Box::default(),
+            kept: snapshot.bytes(),
             begun: perf::thread_time(),
             translated: None,
             compiled: None,
@@ -151,6 +168,8 @@ pub(crate) struct Observation<'a> {
     text: String,
     vcode: Option<String>,
     pieces: Box<[Piece]>,
+    /// Bytes that are kept with the method.
+    kept: usize,
     /// Times of this thread's clock.
     begun: u64,
     translated: Option<u64>,
@@ -176,7 +195,7 @@ impl Observation<'_> {
         if self.watch.fault == Some(Fault::Malformed) {
             func.signature.returns.pop();
         }
-        self.dump(DumpKind::Clif, |_| func.display().to_string());
+        self.dump(DumpKind::Clif, |seen| dump::clif(func, &seen.watch.calls));
     }
 
     /// Is Cranelift to list the machine code?
@@ -188,7 +207,7 @@ impl Observation<'_> {
     /// Machine code is made; `func` is what became of the IR.
     pub(crate) fn compiled(&mut self, func: &Function, code: &CompiledCode) {
         self.compiled = Some(perf::thread_time());
-        self.dump(DumpKind::ClifOpt, |_| func.display().to_string());
+        self.dump(DumpKind::ClifOpt, |seen| dump::clif(func, &seen.watch.calls));
         self.vcode.clone_from(&code.vcode);
         self.dump(DumpKind::Vcode, |seen| seen.vcode.clone().unwrap_or_default());
         if self.watch.dumps.any() || self.watch.perf.is_some() || self.watch.gdb {
@@ -219,14 +238,24 @@ impl Observation<'_> {
         figures.add(kind, 1);
         figures.add(Figure::Bytecodes, self.proto.code.len() as u64);
         figures.add(Figure::CodeBytes, code.len() as u64);
-        let kept = size_of_val(&*self.pieces);
+        let kept = self.kept + size_of_val(&*self.pieces);
         figures.add(Figure::MetadataBytes, (BOOKKEEPING + kept) as u64);
         if !watch.named {
             return Arc::new(());
         }
         let label = self.label.to_string();
-        let debugger =
-            watch.gdb.then(|| gdb::Registration::new(&label, code.address() as u64, code.len()));
+        let debugger = watch.gdb.then(|| {
+            let loops = if self.label.entry.is_some() { " loop" } else { "" };
+            let short = format!("{}{loops}", self.label.name);
+            gdb::Registration::new(&Described {
+                name: &label,
+                short: &short,
+                address: code.address() as u64,
+                size: code.len() as u64,
+                source: file(&self.proto).as_deref().map(|f| (f, self.proto.line_defined)),
+                lines: &lines(&self.proto, &self.pieces),
+            })
+        });
         let pieces = std::mem::take(&mut self.pieces);
         Arc::new(VersionInfo { label, pieces, _debugger: debugger })
     }
@@ -250,7 +279,8 @@ impl Drop for Observation<'_> {
             figures.add(Figure::PlaceNanoseconds, end - compiled);
         }
         if !self.text.is_empty() {
-            eprint!("{}", self.text);
+            // `eprint` would panic where nobody listens
+            let _ = std::io::stderr().write_all(self.text.as_bytes());
         }
     }
 }

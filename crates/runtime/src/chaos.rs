@@ -25,6 +25,6 @@ impl Chaos {
 
     /// True once in `n` draws.
     pub fn once_in(&mut self, n: u64) -> bool {
-        self.draw() % n == 0
+        self.draw().is_multiple_of(n)
     }
 }
