@@ -11,6 +11,7 @@ use perilune_runtime::thread::{MIN_FREE, Thread};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::step::{Exit, Step, raised};
+use crate::unwound::Unwound;
 use crate::{hooks, machine, ret, run};
 
 /// Most nested entries from native code (PUC's `LUAI_MAXCCALLS`).
@@ -335,6 +336,7 @@ pub(crate) unsafe fn call_flagged(
         tier.enter();
         s.native_limit = machine::find_limit();
     }
+    let unwound = Unwound::before(st, callee, more);
     s.native_depth += 1;
     (*s.thread).non_yieldable += 1;
     let base = s.base.offset_from((*s.thread).stack);
@@ -348,6 +350,7 @@ pub(crate) unsafe fn call_flagged(
         },
         Err(e) => Err(e),
     };
+    std::mem::forget(unwound);
     (*s.thread).non_yieldable -= 1;
     s.native_depth = depth;
     if depth == 0

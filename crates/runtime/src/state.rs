@@ -1,5 +1,6 @@
 //! One state: a heap, a set of globals, and the coroutine that runs.
 
+use std::any::Any;
 use std::ptr::{self, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -69,6 +70,8 @@ pub struct State {
     pub tier: Option<Box<dyn Tier>>,
     /// What decides at random, in the mode `chaos`.
     pub chaos: Option<Box<Chaos>>,
+    /// A panic of a native function that is passing machine code, whose frames cannot be unwound.
+    pub panic: Option<Box<dyn Any + Send>>,
     /// Where the error on its way was raised, if native frames have passed it on since: offsets of `base` and `top`. A coroutine that dies
     /// of it keeps its frames for tracebacks.
     pub raised_at: Option<(u32, u32)>,
@@ -157,6 +160,7 @@ impl State {
             miss_step: u32::MAX,
             tier: None,
             chaos: None,
+            panic: None,
             error_handled: false,
             small_stack: false,
             main_thread: null_mut(),

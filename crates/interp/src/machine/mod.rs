@@ -10,6 +10,7 @@ mod entry;
 mod leaf;
 mod miss;
 mod native_stack;
+mod panics;
 
 pub use calls::CALLS;
 pub(crate) use entry::{IDLE_SLOT, enter_code, enter_loop, entry_of, is_idle};
