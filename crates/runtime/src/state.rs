@@ -35,6 +35,8 @@ pub mod poll {
     pub const QUIESCENCE: u32 = 8;
     /// Something may happen at random (a mode for tests).
     pub const CHAOS: u32 = 16;
+    /// There are frames of machine code that are to be left, since a debugger has written to their registers. It stays set for as long.
+    pub const LEAVE: u32 = 32;
 }
 
 /// One state. Stays at one address for its whole life.
