@@ -23,7 +23,6 @@ const DEEP: &[&str] = &[
     "local function f() return (('x'):gsub('x', function() f() end)) end f()",
     "local function f() local co = coroutine.wrap(f) co() end f()",
     "local function f() for k in function() return f() end do end end f()",
-    "local function f() return load('local f = ... f()')(f) end f()",
     "local function f() tostring(setmetatable({}, {__tostring = function() return f() end})) return 'x' end f()",
     "local function f(n) local t = {} for i = 1, 3 do t[i] = n end table.sort(t, function(a, b) return f(n + 1) end) end f(1)",
     "error((select(2, load('return ' .. ('('):rep(300)))))",
