@@ -17,6 +17,7 @@ mod fault;
 mod flow;
 mod gdb;
 mod history;
+mod native_stack;
 mod partition;
 mod perf;
 mod respecialize;

@@ -60,6 +60,8 @@ pub struct State {
     pub native_depth: u32,
     /// Below this address of the native stack no machine code is entered.
     pub native_limit: usize,
+    /// Below this address of the native stack nothing is called.
+    pub native_floor: usize,
     /// First result of a return from the interpreter to machine code.
     pub returned: Returned,
     /// Entries of a method are looked at when this mask of their count is 0.
@@ -155,6 +157,7 @@ impl State {
             thread: null_mut(),
             native_depth: 0,
             native_limit: usize::MAX,
+            native_floor: 0,
             raised_at: None,
             returned: Returned { bits: 0, tag: 0 },
             entry_mask: u32::MAX,

@@ -14,7 +14,7 @@ mod panics;
 
 pub use calls::CALLS;
 pub(crate) use entry::{IDLE_SLOT, enter_code, enter_loop, entry_of, is_idle};
-pub(crate) use native_stack::{find_limit, has_room};
+pub(crate) use native_stack::{has_reserve, has_room, measure};
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::state::State;
