@@ -47,7 +47,7 @@ pub(crate) const BODIES: &[&str] = &[
     "acc = «'10'¦'0x1p1'¦' 3 '¦'9007199254740993'¦s» «+¦*¦-¦//¦%» «i¦v¦1¦2.5»",
     "s = K(«s¦i¦v¦x» .. «i¦'-'¦x¦v¦1.5» .. «s¦i¦'z'»)",
     "acc = «#s¦S(t) and #t¦#('x'):rep(i)» x = #K(s .. i)",
-    "for j = «math.maxinteger - 3, math.maxinteger¦math.mininteger + 2, math.mininteger, -1¦3, 1¦1, 3, v¦1, 2.5¦v, 5¦1, v¦0.1, 0.5, 0.1¦5, 1, -2¦1, math.huge¦-1, -math.huge, -1¦1, 3, 0¦'1', 2¦2^53, 2^53 + 2¦1, 0/0» do acc = j if j > 1e9 or j < -1e9 then log[#log + 1] = j break end if j == 6 then break end end",
+    "for j = «math.maxinteger - 3, math.maxinteger¦math.mininteger + 2, math.mininteger, -1¦3, 1¦1, 3, v¦1, 2.5¦v, 5¦1, v¦0.1, 0.5, 0.1¦5, 1, -2¦1, math.huge¦-1, -math.huge, -1¦1, 3, 0¦'1', 2¦2^53, 2^53 + 2¦1, 0/0» do acc = j if j > 1e9 or j < -1e9 then log[#log + 1] = j break end if j == 6 or j == -6 then break end end",
     "for j = i, i + 3 do local k = j j = j * 2 acc = (acc + j - k) end",
     // fields
     "o = ({{x = 1, y = 2}, {y = i, x = 4}, {x = '5', z = 1}, setmetatable({}, M), setmetatable({}, {__index = {x = 9, y = i}}), {x = 1.5, y = 2, z = 3}, {y = 1, a = 2, b = 3, x = i}, setmetatable({y = 1}, {__index = setmetatable({}, {__index = {x = 3}})})})[i % «8¦3¦2¦4¦1» + 1] acc = o.x x = o.y",
