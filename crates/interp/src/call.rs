@@ -11,6 +11,7 @@ use perilune_runtime::thread::{MIN_FREE, Thread};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::step::{Exit, Step, raised};
+use crate::unwound::Unwound;
 use crate::{hooks, machine, ret, run};
 
 /// Most nested entries from native code (PUC's `LUAI_MAXCCALLS`).
@@ -325,16 +326,19 @@ pub(crate) unsafe fn call_flagged(
     more: u16,
 ) -> Result<usize, Raised> {
     let s = &mut *st;
-    if s.native_depth >= MAX_NATIVE_DEPTH {
+    let depth = s.native_depth;
+    if depth == 0 {
+        machine::measure(st);
+    }
+    if depth >= MAX_NATIVE_DEPTH || !machine::has_reserve(st) {
         depth_error(st)?;
     }
-    let depth = s.native_depth;
     if depth == 0
         && let Some(tier) = &mut s.tier
     {
         tier.enter();
-        s.native_limit = machine::find_limit();
     }
+    let unwound = Unwound::before(st, callee, more);
     s.native_depth += 1;
     (*s.thread).non_yieldable += 1;
     let base = s.base.offset_from((*s.thread).stack);
@@ -348,6 +352,7 @@ pub(crate) unsafe fn call_flagged(
         },
         Err(e) => Err(e),
     };
+    std::mem::forget(unwound);
     (*s.thread).non_yieldable -= 1;
     s.native_depth = depth;
     if depth == 0
@@ -375,6 +380,12 @@ pub(crate) unsafe fn call_flagged(
 #[cold]
 unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
     let s = &mut *st;
+    if !machine::has_reserve(st) {
+        // there is no room for a handler either
+        let e = debug::runtime_error(st, b"C stack overflow");
+        s.error_handled = true;
+        return Err(e);
+    }
     if s.native_depth == MAX_NATIVE_DEPTH {
         s.native_depth += 1;
         let e = debug::runtime_error(st, b"C stack overflow");

@@ -49,7 +49,7 @@ unsafe fn decide(st: *mut State, chaos: &mut Chaos) {
     if bits & 0xFF_0000 == 0 {
         s.native_limit = usize::MAX;
     } else if bits & 0x1F_0000 == 0 {
-        s.native_limit = machine::find_limit();
+        machine::measure(st);
     }
     if bits & 0x0F00_0000 == 0
         && let Some(mut tier) = s.tier.take()

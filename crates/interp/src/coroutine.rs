@@ -50,7 +50,7 @@ pub(crate) unsafe fn resume(
             _ => fail(st, b"cannot resume non-suspended coroutine"),
         });
     }
-    if s.native_depth >= MAX_NATIVE_DEPTH {
+    if s.native_depth >= MAX_NATIVE_DEPTH || !machine::has_reserve(st) {
         s.top = s.top.sub(nargs);
         return Err(fail(st, b"C stack overflow"));
     }

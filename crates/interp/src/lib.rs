@@ -24,6 +24,7 @@ mod poll;
 mod ret;
 mod run;
 mod step;
+mod unwound;
 
 use perilune_runtime::vm::Vm;
 

@@ -7,6 +7,7 @@ use perilune_runtime::state::{State, poll};
 use perilune_runtime::value::Value;
 
 use crate::call::IntoExit;
+use crate::machine;
 use crate::step::{Exit, Step};
 
 /// Does what the poll word asks for. `top` is the end of the live registers.
@@ -38,6 +39,9 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
     }
     if bits & poll::CHAOS != 0 {
         crate::chaos::act(st);
+    }
+    if bits & poll::LEAVE != 0 && !machine::is_left_by_some(st) {
+        s.poll.fetch_and(!poll::LEAVE, Ordering::Relaxed);
     }
     if bits & poll::QUIESCENCE != 0 {
         s.poll.fetch_and(!poll::QUIESCENCE, Ordering::Relaxed);

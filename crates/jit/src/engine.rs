@@ -21,6 +21,7 @@ use crate::compile::{Compiler, Input};
 use crate::dump::DumpRequest;
 use crate::fault::{Fault, Stage, guarded};
 use crate::history::{History, Known};
+use crate::native_stack::with_room;
 use crate::perf::Perf;
 use crate::snapshot::Snapshot;
 use crate::stats::{self, Figure};
@@ -399,7 +400,7 @@ impl JitState {
         let job = Job { ticket: Some(ticket), method, proto, snapshot, shapes, entry };
         if self.jit.options.sync {
             let jit = &self.jit;
-            self.mutator.blocking(|| jit.workers.run_here(job));
+            self.mutator.blocking(|| with_room(|| jit.workers.run_here(job)));
         } else {
             let hotness = u64::from((*inst).entries) * 1000;
             self.jit.workers.submit(hotness / size, job);

@@ -18,6 +18,7 @@ mod flow;
 mod gdb;
 mod history;
 mod image;
+mod native_stack;
 mod partition;
 mod perf;
 mod respecialize;

@@ -85,15 +85,20 @@ impl Lua {
     /// Runs `f` with the state as native functions see it; what it leaves on the stack is removed.
     ///
     /// # Panics
-    /// If `f` panics.
+    /// If `f` panics, or a native function that it calls. The state may be used again then: what ran is gone, without `__close` having been called, and
+    /// coroutines that were running are dead.
     pub fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
         // SAFETY: P1: the state is alive, and on its own thread as `Lua` is neither Send nor Sync.
         let cx = unsafe { Cx::from_state(self.owner.state) };
         let _inside = Inside::enter(self.owner.state);
-        let top = cx.top();
-        let r = f(cx);
-        cx.set_top(top);
-        r
+        let _values = Values { state: self.owner.state, top: cx.top() };
+        f(cx)
+    }
+
+    /// Sets how many bytes the state may take; what needs more raises "not enough memory".
+    pub fn set_memory_limit(&self, bytes: usize) {
+        // SAFETY: P1.
+        unsafe { (*self.owner.state).set_memory_limit(bytes) }
     }
 
     /// Asks the state to collect at every safepoint: a mode for tests.
@@ -121,6 +126,19 @@ impl Lua {
     /// A handle that stops the running script from another thread or a signal handler.
     pub fn interrupt_handle(&self) -> Interrupt {
         Interrupt(self.owner.gate.clone())
+    }
+}
+
+/// The host's values on the stack, those aside that are left there: removed also after a panic.
+struct Values {
+    state: *mut State,
+    top: usize,
+}
+
+impl Drop for Values {
+    fn drop(&mut self) {
+        // SAFETY: P1; calls that a panic has left have put back the frame on top.
+        unsafe { Cx::from_state(self.state) }.set_top(self.top);
     }
 }
 

@@ -13,7 +13,7 @@
 //! | `PERILUNE_PROGRAMS_QUICK` | set: show the first line that differs, and the program as it is not | |
 //! | `PERILUNE_PROGRAMS_VERBOSE` | set: name the programs that do not compile | |
 //!
-//! Each program runs in the interpreter, in machine code, and in the mode `chaos`. One in 50 runs of the first two collects at every
+//! Each program runs in the interpreter, in machine code, and in the mode `chaos`. One in 300 runs of the first two collects at every
 //! safepoint, one in 4 has stacks with no spare room; thresholds for compiling differ by seed, so that code is made with and without feedback.
 
 #[path = "programs/generate.rs"]
@@ -58,9 +58,9 @@ fn program_of(seed: u64) -> ProgramTree {
 fn modes_of(seed: u64) -> [Mode; 3] {
     let threshold = 1 << (seed % 4);
     let loops = 1 << (seed / 4 % 6);
-    let off = Mode { gc_stress: seed % 50 == 3, small_stack: seed % 4 == 1, ..Mode::default() };
+    let off = Mode { gc_stress: seed % 300 == 3, small_stack: seed % 4 == 1, ..Mode::default() };
     let sync = Mode {
-        gc_stress: seed % 50 == 4,
+        gc_stress: seed % 300 == 4,
         small_stack: seed % 4 == 2,
         code: Code::Sync(threshold, loops),
     };

@@ -1,5 +1,6 @@
 //! One state: a heap, a set of globals, and the coroutine that runs.
 
+use std::any::Any;
 use std::ptr::{self, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,6 +35,8 @@ pub mod poll {
     pub const QUIESCENCE: u32 = 8;
     /// Something may happen at random (a mode for tests).
     pub const CHAOS: u32 = 16;
+    /// There are frames of machine code that are to be left, since a debugger has written to their registers. It stays set for as long.
+    pub const LEAVE: u32 = 32;
 }
 
 /// One state. Stays at one address for its whole life.
@@ -57,6 +60,8 @@ pub struct State {
     pub native_depth: u32,
     /// Below this address of the native stack no machine code is entered.
     pub native_limit: usize,
+    /// Below this address of the native stack nothing is called.
+    pub native_floor: usize,
     /// First result of a return from the interpreter to machine code.
     pub returned: Returned,
     /// Entries of a method are looked at when this mask of their count is 0.
@@ -69,6 +74,8 @@ pub struct State {
     pub tier: Option<Box<dyn Tier>>,
     /// What decides at random, in the mode `chaos`.
     pub chaos: Option<Box<Chaos>>,
+    /// A panic of a native function that is passing machine code, whose frames cannot be unwound.
+    pub panic: Option<Box<dyn Any + Send>>,
     /// Where the error on its way was raised, if native frames have passed it on since: offsets of `base` and `top`. A coroutine that dies
     /// of it keeps its frames for tracebacks.
     pub raised_at: Option<(u32, u32)>,
@@ -150,6 +157,7 @@ impl State {
             thread: null_mut(),
             native_depth: 0,
             native_limit: usize::MAX,
+            native_floor: 0,
             raised_at: None,
             returned: Returned { bits: 0, tag: 0 },
             entry_mask: u32::MAX,
@@ -157,6 +165,7 @@ impl State {
             miss_step: u32::MAX,
             tier: None,
             chaos: None,
+            panic: None,
             error_handled: false,
             small_stack: false,
             main_thread: null_mut(),

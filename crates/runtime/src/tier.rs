@@ -31,6 +31,8 @@ pub mod status {
     /// Of a call from machine code: the frame that called is to go on in the interpreter, at its pc. The code returns nothing to its caller then: code of a
     /// function jumps to [`super::RuntimeCalls::resume`], so that no return address in it is left; code of a loop returns this to the loop that entered it.
     pub const RESUME: u64 = 4;
+    /// A native function panicked; the panic is in [`crate::state::State::panic`].
+    pub const PANIC: u64 = 8;
 }
 
 /// The first result of a return from the interpreter to machine code.

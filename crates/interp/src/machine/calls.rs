@@ -8,6 +8,7 @@ use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use super::panics::guarded;
 use super::{builtin, entry, leaf, miss};
 use crate::call::{become_metamethod, call_for_instruction, native_returned};
 use crate::operators::seen;
@@ -95,13 +96,23 @@ unsafe fn is_retired(st: *mut State) -> bool {
 }
 
 unsafe extern "C" fn one(st: *mut State) -> u64 {
+    guarded(st, || do_one(st))
+}
+
+#[inline(always)]
+unsafe fn do_one(st: *mut State) -> u64 {
     miss::count(st);
     let r = run::one(st);
     settle(st, if r == Exit::Done { Ok(()) } else { Err(r) })
 }
 
 unsafe extern "C" fn one_and_leave(st: *mut State) -> u64 {
-    match one(st) {
+    guarded(st, || do_one_and_leave(st))
+}
+
+#[inline(always)]
+unsafe fn do_one_and_leave(st: *mut State) -> u64 {
+    match do_one(st) {
         status::OK => leave_for_interpreter(st),
         other => other,
     }
@@ -113,6 +124,11 @@ unsafe extern "C" fn leave_cold(st: *mut State) -> u64 {
 }
 
 unsafe extern "C" fn leave_loop(st: *mut State) -> u64 {
+    guarded(st, || do_leave_loop(st))
+}
+
+#[inline(always)]
+unsafe fn do_leave_loop(st: *mut State) -> u64 {
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
     let at = frame.word().pc() as usize - 1;
@@ -123,6 +139,11 @@ unsafe extern "C" fn leave_loop(st: *mut State) -> u64 {
 }
 
 unsafe extern "C" fn poll_word(st: *mut State, top: *mut Value) -> u64 {
+    guarded(st, || do_poll(st, top))
+}
+
+#[inline(always)]
+unsafe fn do_poll(st: *mut State, top: *mut Value) -> u64 {
     let announces = (*st).poll.load(Ordering::Relaxed) & poll::QUIESCENCE != 0;
     match safepoint(st, top, false) {
         Ok(()) if announces && is_retired(st) => leave_for_interpreter(st),
@@ -137,6 +158,11 @@ unsafe fn is_polled(st: *mut State) -> bool {
 }
 
 unsafe extern "C" fn call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
+    guarded(st, || do_call(st, callee, nargs))
+}
+
+#[inline(always)]
+unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     let s = &mut *st;
     let base = s.base;
     let inst = (*Frame(base).callee().as_function()).instance;
@@ -187,7 +213,7 @@ unsafe extern "C" fn call(st: *mut State, callee: *mut Value, nargs: usize) -> u
         return r;
     }
     let end = (*st).base.add((*inst).max_stack as usize);
-    poll_word(st, if i.c() == 0 { end.max((*st).top) } else { end })
+    do_poll(st, if i.c() == 0 { end.max((*st).top) } else { end })
 }
 
 unsafe extern "C" fn tail_call(
@@ -196,6 +222,11 @@ unsafe extern "C" fn tail_call(
     nargs: usize,
     close: bool,
 ) -> u64 {
+    guarded(st, || do_tail_call(st, callee, nargs, close))
+}
+
+#[inline(always)]
+unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: bool) -> u64 {
     let s = &mut *st;
     let mut callee = callee;
     if is_polled(st) {
@@ -203,7 +234,7 @@ unsafe extern "C" fn tail_call(
         // the call is still to be made, should the frame be left here
         let word = Frame(s.base).word();
         Frame(s.base).set_word(word.at(word.pc() - 1));
-        let r = poll_word(st, callee.add(2 + nargs));
+        let r = do_poll(st, callee.add(2 + nargs));
         if r != status::OK {
             return r;
         }
@@ -240,6 +271,11 @@ unsafe extern "C" fn tail_call(
 }
 
 unsafe extern "C" fn close_return(st: *mut State, results: *mut Value, n: usize) -> u64 {
+    guarded(st, || do_close_return(st, results, n))
+}
+
+#[inline(always)]
+unsafe fn do_close_return(st: *mut State, results: *mut Value, n: usize) -> u64 {
     let mut results = results;
     let word = Frame((*st).base).word();
     loop {

@@ -9,6 +9,7 @@ use perilune_runtime::state::State;
 use perilune_runtime::tier::{Left, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use super::panics::{self, guarded};
 use crate::call::Entered;
 use crate::ret;
 use crate::run;
@@ -155,6 +156,11 @@ pub(crate) fn is_idle(entry: *const u8) -> bool {
 /// A slot's call of a method without code: runs the function at `base` with `nargs` arguments in the interpreter. Its link is stored, a frame of machine
 /// code called it.
 unsafe extern "C" fn interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
+    guarded(st, || do_interpret(st, base, nargs))
+}
+
+#[inline(always)]
+unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     let link = Frame(base).link();
     let s = &mut *st;
     s.base = match link.distance() {
@@ -183,6 +189,11 @@ unsafe extern "C" fn interpret(st: *mut State, base: *mut Value, nargs: usize) -
 
 /// What code jumps to whose frame, on top, goes on in the interpreter.
 unsafe extern "C" fn resume(st: *mut State) -> u64 {
+    guarded(st, || do_resume(st))
+}
+
+#[inline(always)]
+unsafe fn do_resume(st: *mut State) -> u64 {
     Frame((*st).base).add_flags(flags::NATIVE_CALLER);
     let r = run::execute(st);
     finished(st, r)
@@ -284,6 +295,7 @@ unsafe fn left_code(
             ret::give(st, left.base, link, dst, n)
         }
         status::YIELD => Err(Exit::Yield),
+        status::PANIC => panics::go_on(st),
         _ => {
             // unwinding begins at the frame, which is one of the interpreter again
             let frame = Frame((*s.thread).stack.offset(at));

@@ -10,12 +10,14 @@ mod entry;
 mod leaf;
 mod miss;
 mod native_stack;
+mod panics;
 
 pub use calls::CALLS;
 pub(crate) use entry::{IDLE_SLOT, enter_code, enter_loop, entry_of, is_idle};
-pub(crate) use native_stack::{find_limit, has_room};
+pub(crate) use native_stack::{has_reserve, has_room, measure};
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
+use perilune_runtime::state::State;
 use perilune_runtime::thread::Thread;
 
 /// The coroutine `th` has yielded or died: no native code waits for its frames any more, and the interpreter goes on with them if anybody does.
@@ -36,4 +38,27 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
             None => return,
         }
     }
+}
+
+/// Is there a frame that is to be left, of the running coroutine or of one that waits for it?
+///
+/// # Safety
+/// I2.
+#[cold]
+pub(crate) unsafe fn is_left_by_some(st: *mut State) -> bool {
+    let (mut thread, mut base) = ((*st).thread, (*st).base);
+    while !thread.is_null() {
+        let mut frame = Some(Frame(base));
+        while let Some(f) = frame {
+            if f.link().flags() & flags::LEAVE != 0 {
+                return true;
+            }
+            frame = f.caller();
+        }
+        thread = (*thread).resumer;
+        if !thread.is_null() {
+            base = (*thread).base;
+        }
+    }
+    false
 }

@@ -4,9 +4,12 @@ use std::cell::Cell;
 
 use perilune_runtime::state::State;
 
+/// What native functions may need that call nobody, in bytes.
+const RESERVE: usize = 40 << 10;
+
 thread_local! {
-    /// The limit of this thread, once it is known.
-    static LIMIT: Cell<usize> = const { Cell::new(0) };
+    /// Of this thread, once they are known: where machine code may not be entered any more, and where nothing may be called.
+    static LIMITS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
 /// Is there native stack to enter machine code?
@@ -16,23 +19,41 @@ pub(crate) unsafe fn has_room(st: *mut State) -> bool {
     (&raw const here).addr() > (*st).native_limit
 }
 
-/// The address below which this thread's stack is left to nested calls of the interpreter, whose number is limited: the lower half.
-pub(crate) fn find_limit() -> usize {
-    LIMIT.with(|limit| {
-        if limit.get() == 0 {
-            limit.set(measure());
-        }
-        limit.get()
-    })
+/// Is there native stack to nest another loop of the interpreter, and whatever a native function needs?
+#[inline(always)]
+pub(crate) unsafe fn has_reserve(st: *mut State) -> bool {
+    let here = 0u8;
+    (&raw const here).addr() > (*st).native_floor
+}
+
+/// Tells the state how much native stack this thread has: the lower half is left to nested calls of the interpreter, whose number is limited; the
+/// rest that no call may begin in is for what native functions do themselves.
+#[inline(always)]
+pub(crate) unsafe fn measure(st: *mut State) {
+    let (limit, floor) = LIMITS.get();
+    if limit == 0 {
+        LIMITS.set(find());
+        return measure_again(st);
+    }
+    (*st).native_limit = limit;
+    (*st).native_floor = floor;
+}
+
+#[cold]
+unsafe fn measure_again(st: *mut State) {
+    ((*st).native_limit, (*st).native_floor) = LIMITS.get();
 }
 
 #[cfg(all(target_os = "linux", not(miri)))]
-fn measure() -> usize {
+fn find() -> (usize, usize) {
     let (low, size) = perilune_runtime::sys::native_stack();
-    if size == 0 { usize::MAX } else { low + size / 2 }
+    if size == 0 {
+        return (usize::MAX, 0);
+    }
+    (low + size / 2, low + (size / 8).clamp(RESERVE.min(size / 4), 8 * RESERVE))
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
-fn measure() -> usize {
-    usize::MAX
+fn find() -> (usize, usize) {
+    (usize::MAX, 0)
 }

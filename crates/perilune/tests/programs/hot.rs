@@ -9,7 +9,7 @@ local V = {«1¦0¦7¦-3¦math.maxinteger¦math.mininteger», «2¦2.5¦-0.0¦1e
 local M = {__index = function(t, k) return «k¦#k¦nil¦1¦rawget(t, 1)» end, __add = function(a, b) return «1¦2.5¦'s'¦a» end, __lt = function(a, b) return «true¦nil¦1¦false» end,
  __le = function(a, b) return «false¦0» end, __eq = function() return «true¦nil¦1» end, __concat = function(a, b) return «'cat'¦1¦{}» end, __len = function() return «3¦'len'¦nil» end,
  __call = function(self, ...) return select('#', ...), ... end, __unm = function() return «'neg'¦nil» end, __close = function(o, e) P('close', A(e)) end, __name = 'Hot'}
-local acc, x, y, s, t, o, n, log = «0¦1¦0.0», «1¦0.5¦-2», «3¦1e15¦7.25», «'abc'¦'10'¦''», {«1, 2, 3,¦¦1.5, 2.5,¦'a', 1, 2,¦10, 20.5, 30,» n = 5}, {x = 1, y = «2¦2.5¦'2'»}, «24¦40¦40¦70¦130», {}
+local acc, x, y, s, t, o, LAST, log = «0¦1¦0.0», «1¦0.5¦-2», «3¦1e15¦7.25», «'abc'¦'10'¦''», {«1, 2, 3,¦¦1.5, 2.5,¦'a', 1, 2,¦10, 20.5, 30,» n = 5}, {x = 1, y = «2¦2.5¦'2'»}, «24¦40¦40¦70¦130», {}
 ";
 
 /// Its end.
@@ -17,15 +17,15 @@ pub(crate) const TAIL: &str = "debug.sethook() P(acc, x, y, K(s), t, o, log) ret
 
 /// Loops around one or more bodies.
 pub(crate) const LOOPS: &[&str] = &[
-    "for i = 1, n do R() local v = V[i // 9 % 5 + 1]\n",
-    "for i = 1, n do R() local v = V[i // 9 % 5 + 1]\n",
-    "for i = 1, n do R() local v = V[i % 5 + 1]\n",
-    "for i = n, 1, «-1¦-2¦-3» do R() local v = V[i // 11 % 5 + 1]\n",
-    "for i = 1.0, n, «1¦1.5¦0.75» do R() local v = V[i // 9 % 5 // 1 + 1]\n",
-    "local i = 0 while i < n do R() i = i + 1 local v = V[i // 9 % 5 + 1]\n",
+    "for i = 1, LAST do R() local v = V[i // 9 % 5 + 1]\n",
+    "for i = 1, LAST do R() local v = V[i // 9 % 5 + 1]\n",
+    "for i = 1, LAST do R() local v = V[i % 5 + 1]\n",
+    "for i = LAST, 1, «-1¦-2¦-3» do R() local v = V[i // 11 % 5 + 1]\n",
+    "for i = 1.0, LAST, «1¦1.5¦0.75» do R() local v = V[i // 9 % 5 // 1 + 1]\n",
+    "local i = 0 while i < LAST do R() i = i + 1 local v = V[i // 9 % 5 + 1]\n",
     "for i, u in ipairs(table.move(V, 1, 4, 5, {1, 2, 3, 4})) do R() local v = V[i % 5 + 1]\n",
-    "for i in (function(m, c) c = c + 1 if c <= m then return c, c * 2 end end), n, 0 do R() local v = V[i // 9 % 5 + 1]\n",
-    "for i in coroutine.wrap(function() for i = 1, n do coroutine.yield(i) end end) do R() local v = V[i // 9 % 5 + 1]\n",
+    "for i in (function(m, c) c = c + 1 if c <= m then return c, c * 2 end end), LAST, 0 do R() local v = V[i // 9 % 5 + 1]\n",
+    "for i in coroutine.wrap(function() for i = 1, LAST do coroutine.yield(i) end end) do R() local v = V[i // 9 % 5 + 1]\n",
 ];
 
 /// Bodies of hot loops. `i` is the turn, `v` a value of changing type.
@@ -47,7 +47,7 @@ pub(crate) const BODIES: &[&str] = &[
     "acc = «'10'¦'0x1p1'¦' 3 '¦'9007199254740993'¦s» «+¦*¦-¦//¦%» «i¦v¦1¦2.5»",
     "s = K(«s¦i¦v¦x» .. «i¦'-'¦x¦v¦1.5» .. «s¦i¦'z'»)",
     "acc = «#s¦S(t) and #t¦#('x'):rep(i)» x = #K(s .. i)",
-    "for j = «math.maxinteger - 3, math.maxinteger¦math.mininteger + 2, math.mininteger, -1¦3, 1¦1, 3, v¦1, 2.5¦v, 5¦1, v¦0.1, 0.5, 0.1¦5, 1, -2¦1, math.huge¦-1, -math.huge, -1¦1, 3, 0¦'1', 2¦2^53, 2^53 + 2¦1, 0/0» do acc = j if j > 1e9 or j < -1e9 then log[#log + 1] = j break end if j == 6 then break end end",
+    "for j = «math.maxinteger - 3, math.maxinteger¦math.mininteger + 2, math.mininteger, -1¦3, 1¦1, 3, v¦1, 2.5¦v, 5¦1, v¦0.1, 0.5, 0.1¦5, 1, -2¦1, math.huge¦-1, -math.huge, -1¦1, 3, 0¦'1', 2¦2^53, 2^53 + 2¦1, 0/0» do acc = j if j > 1e9 or j < -1e9 then log[#log + 1] = j break end if j == 6 or j == -6 then break end end",
     "for j = i, i + 3 do local k = j j = j * 2 acc = (acc + j - k) end",
     // fields
     "o = ({{x = 1, y = 2}, {y = i, x = 4}, {x = '5', z = 1}, setmetatable({}, M), setmetatable({}, {__index = {x = 9, y = i}}), {x = 1.5, y = 2, z = 3}, {y = 1, a = 2, b = 3, x = i}, setmetatable({y = 1}, {__index = setmetatable({}, {__index = {x = 3}})})})[i % «8¦3¦2¦4¦1» + 1] acc = o.x x = o.y",
@@ -126,7 +126,7 @@ pub(crate) const BODIES: &[&str] = &[
     "if i == «20¦21» then debug.sethook(function(e, l) acc = «acc¦i» log[1] = l end, «'l'¦'c'¦'r'¦'lcr'») elseif i == «23¦30» then debug.sethook() end",
     "if i == 20 then local c = 0 debug.sethook(function(e, l) c = c + 1 log[1] = e if c > «3¦9» then debug.sethook() «¦error('hooked')» end end, «'l'¦'c'¦'r'») end acc = «i¦math.abs(i)¦#s»",
     "log[1] = debug.getinfo(1, 'l').currentline - debug.getinfo(1, 'S').linedefined log[2] = (debug.getlocal(1, 1))",
-    "local w = i (function() local k = 1 while true do local name, val = debug.getlocal(2, k) if not name then break end if name == 'w' then debug.setlocal(2, k, «'set'¦v¦i + 0.5¦nil») end k = k + 1 end end)() acc = w",
+    "local w = i; (function() local k = 1 while true do local name, val = debug.getlocal(2, k) if not name then break end if name == 'w' then debug.setlocal(2, k, «'set'¦v¦i + 0.5¦nil») end k = k + 1 end end)() acc = w",
     "local up = i local function f() up = up return up end debug.setupvalue(f, 1, «v¦i + 1¦'u'») acc = f() x = up",
     // globals and environments
     "G1 = «i¦v¦nil» acc = G1 G2 = (G2 or 0) + 1 x = G2 «G2 = nil¦¦»",

@@ -81,6 +81,11 @@ impl State {
         }
     }
 
+    /// The finalizer that was running has been left by a panic.
+    pub fn finalizer_unwound(&mut self) {
+        self.heap.finalizers.running = false;
+    }
+
     /// Whether finalizers wait to be called.
     pub fn finalizers_pending(&self) -> bool {
         self.heap.finalizers.has_pending()

@@ -133,6 +133,7 @@ impl Cx {
                 if !matches!(place.get().tag(), Tag::FRAME | Tag::ITER) {
                     place.put(v.raw());
                     l.note_written();
+                    (*self.state()).request(crate::state::poll::LEAVE);
                 }
                 name
             }))

@@ -1,0 +1,27 @@
+//! Whether there is native stack to compile on, where a program waits for it.
+
+use std::cell::Cell;
+
+/// What the compiler may need, in bytes.
+const NEEDED: usize = 512 << 10;
+
+thread_local! {
+    /// The lowest address of this thread's stack, once it is known.
+    static LOW: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Runs `compile`, on a thread of its own where this one has little stack left.
+pub(crate) fn with_room(compile: impl FnOnce() + Send) {
+    #[cfg(target_os = "linux")]
+    if LOW.get() == 0 {
+        LOW.set(perilune_runtime::sys::native_stack().0);
+    }
+    let here = 0u8;
+    if (&raw const here).addr().wrapping_sub(LOW.get()) >= NEEDED {
+        return compile();
+    }
+    std::thread::scope(|scope| {
+        // a thread that does not start is no reason to stop the program
+        let _ = std::thread::Builder::new().spawn_scoped(scope, compile);
+    });
+}

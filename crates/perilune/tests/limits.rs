@@ -1,0 +1,142 @@
+//! Endless programs stop: by an interrupt from another thread, by a count of instructions, by the memory limit.
+
+mod modes;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use modes::MODES;
+use perilune::{Error, Lua};
+
+/// Programs that do not end by themselves and hold on to nothing.
+const ENDLESS: &[&str] = &[
+    "while true do end",
+    "repeat until false",
+    "::top:: goto top",
+    "local x = 0 while true do x = x + 1 end",
+    "local x = 0 while x ~= 0.5 do x = x - 1 end",
+    "for i = math.mininteger, math.maxinteger do end",
+    "for i = math.maxinteger, math.mininteger, -1 do end",
+    "for i = 1, math.huge, 0.0001 do end",
+    "for i = 1.0, math.huge, 1e-300 do end",
+    "local function f(n) return f(n + 1) end f(1)",
+    "local f, g function f() return g() end function g(...) return f(...) end f()",
+    "local t = setmetatable({}, {__call = function(self) return self() end}) t()",
+    "local m = {} function m:go() return self:go() end m:go()",
+    "for i in function() return 1 end do end",
+    "local t = {1} while true do for k, v in pairs(t) do t[k] = v end end",
+    "local t = {1, 2} while true do for i, v in ipairs(t) do end end",
+    "local t = setmetatable({}, {__index = function(t, k) while true do end end}) return t.x",
+    "local t = setmetatable({}, {__add = function(a, b) return a end}) while true do t = t + 1 end",
+    "local t = setmetatable({}, {__lt = function(a, b) repeat until a ~= b end}) return t < t",
+    "local t = setmetatable({}, {__eq = function(a, b) while a do end end}) return t == setmetatable({}, getmetatable(t))",
+    "table.sort({1, 2, 3}, function() while true do end end)",
+    "('x'):gsub('x', function() while true do end end)",
+    "local co = coroutine.wrap(function() while true do end end) co()",
+    "local co = coroutine.wrap(function() while true do coroutine.yield() end end) while true do co() end",
+    "while true do coroutine.wrap(function() end)() end",
+    "local function f() end while true do f() end",
+    "local function f(...) return ... end while true do f(1, 2, 3) end",
+    "while true do local t = {} end",
+    "while true do local s = 'a' .. 1 end",
+    "while true do math.floor(1.5) end",
+    "do local c <close> = setmetatable({}, {__close = function() while true do end end}) end",
+    "local s = 0 while true do for i = 1, 10 do for j = 1, 10 do s = s + j end end end",
+];
+
+/// Programs that hold on to more and more.
+const GROWING: &[&str] = &[
+    "local t = {} while true do t[#t + 1] = {} end",
+    "local t = {} while true do t = {t} end",
+    "local t = {} for i = 1, math.huge do t[i] = i end",
+    "local t = {} for i = 1, math.maxinteger do t['k' .. i] = i end",
+    "local s = 'x' while true do s = s .. s end",
+    "local t, n = {}, 0 while true do n = n + 1 t[n] = function() return n end end",
+    "local t = {} while true do t[#t + 1] = coroutine.create(function() end) end",
+    "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end",
+    "local t = {} for i in function() return 1 end do table.insert(t, {x = 1, y = 2}) end",
+    "local t = setmetatable({}, {__index = function(t, k) t[k] = {} return t[k] end}) for i = 1, math.huge do t[i].x = i end",
+];
+
+/// An interrupted program stops within this time, as long as the machine has time for it.
+const LIMIT: Duration = Duration::from_millis(100);
+
+/// Runs the program, interrupts it, and measures how long it goes on.
+fn latency(lua: &Lua, program: &str, after: Duration) -> Duration {
+    let interrupt = lua.interrupt_handle();
+    let waker = thread::spawn(move || {
+        thread::sleep(after);
+        let requested = Instant::now();
+        interrupt.request();
+        requested
+    });
+    let result = lua.load(program).exec();
+    let ended = Instant::now();
+    match result {
+        Err(Error::RuntimeError(message)) if message.contains("interrupted!") => {}
+        other => panic!("{program}: {other:?}"),
+    }
+    ended.saturating_duration_since(waker.join().expect("it does not panic"))
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "measures time")]
+fn interrupts_stop_endless_programs() {
+    for mode in MODES {
+        for program in ENDLESS {
+            let lua = mode.state();
+            let mut least = Duration::MAX;
+            // other processes may delay a try
+            for after in [20, 5, 20, 10] {
+                least = least.min(latency(&lua, program, Duration::from_millis(after)));
+                if least <= LIMIT {
+                    break;
+                }
+            }
+            assert!(least <= LIMIT, "{mode:?}: {program} went on for {least:?}");
+            // the state goes on
+            assert_eq!(lua.load("return 6 * 7").eval_string().expect("it runs"), "42", "{mode:?}");
+        }
+    }
+}
+
+#[test]
+fn counts_of_instructions_stop_endless_programs() {
+    let before = "debug.sethook(function() debug.sethook() error('counted') end, '', 100000); ";
+    for mode in MODES {
+        for program in ENDLESS {
+            if program.contains("coroutine") {
+                // hooks belong to one coroutine
+                continue;
+            }
+            let lua = mode.state();
+            let result = lua.load(format!("{before}{program}")).exec();
+            let message = result.expect_err(program).to_string();
+            assert!(message.contains("counted"), "{mode:?}: {program}: {message}");
+        }
+        // set while the loop is machine code already
+        let lua = mode.state();
+        let program =
+            format!("local i = 0 while true do i = i + 1 if i == 5000 then {before} end end");
+        let message = lua.load(program).exec().expect_err("it is endless").to_string();
+        assert!(message.contains("counted"), "{mode:?}: {message}");
+    }
+}
+
+#[test]
+fn the_memory_limit_stops_growing_programs() {
+    for mode in MODES {
+        for program in GROWING {
+            let lua = mode.state();
+            lua.set_memory_limit(12 << 20);
+            let result = lua.load(*program).exec();
+            let message = result.expect_err(program).to_string();
+            assert!(message.contains("not enough memory"), "{mode:?}: {program}: {message}");
+            assert_eq!(
+                lua.load("return #{1, 2, 3}").eval_string().expect("it runs"),
+                "3",
+                "{mode:?}"
+            );
+        }
+    }
+}
