@@ -239,7 +239,7 @@ unsafe fn upvalue_name(f: Func<'_>, i: usize) -> Vec<u8> {
         return Vec::new();
     }
     let proto = crate::debug::proto_of(f.val().raw());
-    match proto.and_then(|p| p.upvalues.get(i)?.name.as_deref()) {
+    match proto.and_then(|p| Some(p.str(p.upvalues.get(i)?.name?))) {
         Some(name) => name.to_vec(),
         None => b"(no name)".to_vec(),
     }
