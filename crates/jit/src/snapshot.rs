@@ -147,7 +147,8 @@ impl Snapshot {
     /// # Safety
     /// `inst` is a live instance of the state that runs on this thread.
     pub unsafe fn take(inst: *mut Instance) -> Snapshot {
-        let fields = (*inst).field_caches().iter().map(|cache| FieldSnapshot::take(cache)).collect();
+        let fields =
+            (*inst).field_caches().iter().map(|cache| FieldSnapshot::take(cache)).collect();
         Snapshot {
             cells: (*inst).cells().into(),
             fields,

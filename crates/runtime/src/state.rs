@@ -1,8 +1,10 @@
 //! One state: a heap, a set of globals, and the coroutine that runs.
 
+use std::cell::Cell;
 use std::ptr::{self, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
 use perilune_bytecode::{LoadError, Proto};
 
@@ -34,6 +36,8 @@ pub mod poll {
     pub const QUIESCENCE: u32 = 8;
     /// Something may happen at random (a mode for tests).
     pub const CHAOS: u32 = 16;
+    /// Together with INTERRUPT: library functions that run long go on for [`PATIENCE`](crate::interrupt::PATIENCE).
+    pub const PATIENCE: u32 = 32;
 }
 
 /// One state. Stays at one address for its whole life.
@@ -102,6 +106,8 @@ pub struct State {
     pub host_roots: Vec<Value>,
     /// Where warnings go, and whether they are on.
     pub warn: Warnings,
+    /// When a library function first saw a request to stop that leaves it time.
+    pub interrupt_seen: Cell<Option<Instant>>,
     /// What runs code.
     pub vm: &'static Vm,
     /// The engine.
@@ -172,6 +178,7 @@ impl State {
             shapes: Default::default(),
             host_roots: Vec::new(),
             warn: Warnings::default(),
+            interrupt_seen: Cell::new(None),
             vm,
             engine,
         }));
