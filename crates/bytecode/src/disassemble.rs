@@ -40,11 +40,11 @@ fn list(out: &mut String, proto: &Proto, path: &str, recursive: bool) {
         instruction(out, proto, pc);
     }
     section(out, "constants", proto.constants.len(), |out, i| {
-        let _ = writeln!(out, "  {i} {}", constant(&proto.constants[i]));
+        let _ = writeln!(out, "  {i} {}", constant(proto, &proto.constants[i]));
     });
     section(out, "locals", proto.locals.len(), |out, i| {
         let local = &proto.locals[i];
-        let name = String::from_utf8_lossy(&local.name);
+        let name = String::from_utf8_lossy(proto.str(local.name));
         let _ = writeln!(out, "  R{} {name} {}..{}", local.register, local.start_pc, local.end_pc);
     });
     section(out, "upvalues", proto.upvalues.len(), |out, i| {
@@ -136,7 +136,9 @@ fn operands(instr: Instr) -> String {
 fn comment(proto: &Proto, pc: usize) -> Option<String> {
     use Op::*;
     let instr = proto.code[pc];
-    let k = |index: usize| proto.constants.get(index).map_or_else(|| String::from("?"), constant);
+    let k = |index: usize| {
+        proto.constants.get(index).map_or_else(|| String::from("?"), |k| constant(proto, k))
+    };
     let upvalue = |index: usize| upvalue_name(proto, index);
     let to = |target: usize| Some(format!("to {target}"));
     let next = pc + 1;
@@ -166,18 +168,18 @@ fn comment(proto: &Proto, pc: usize) -> Option<String> {
 }
 
 fn upvalue_name(proto: &Proto, index: usize) -> String {
-    match proto.upvalues.get(index).and_then(|u| u.name.as_deref()) {
-        Some(name) => String::from_utf8_lossy(name).into_owned(),
+    match proto.upvalues.get(index).and_then(|u| u.name) {
+        Some(name) => String::from_utf8_lossy(proto.str(name)).into_owned(),
         None => String::from("-"),
     }
 }
 
-fn constant(constant: &Constant) -> String {
+fn constant(proto: &Proto, constant: &Constant) -> String {
     match constant {
         Constant::Nil => String::from("nil"),
         Constant::Bool(b) => b.to_string(),
         Constant::Integer(i) => i.to_string(),
         Constant::Float(f) => format!("{f:?}"),
-        Constant::Str(text) => format!("\"{}\"", text.escape_ascii()),
+        Constant::Str(text) => format!("\"{}\"", proto.str(*text).escape_ascii()),
     }
 }

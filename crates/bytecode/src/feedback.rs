@@ -73,12 +73,11 @@ impl FeedbackLayout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn records_are_numbered_per_kind_in_code_order() {
-        let chunk = perilune_syntax::parse(b"f(a.b, a.c, {}) g({})", b"test").expect("parses");
-        let proto = crate::compile(&chunk, Arc::from(&b"=test"[..])).expect("compiles");
+        let proto = crate::compile_source(b"f(a.b, a.c, {}) g({})", b"=test", 0);
+        let proto = proto.ok().expect("compiles");
         let layout = FeedbackLayout::of(&proto);
         assert_eq!((layout.fields, layout.globals, layout.callees, layout.sites), (2, 4, 2, 2));
         let of_kind = |kind: Feedback| -> Vec<u32> {

@@ -38,7 +38,7 @@ fn destination(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
     }
     let next = proto.code.get(pc + 1)?;
     let key = |k: usize| match proto.constants.get(k) {
-        Some(Constant::Str(name)) => Some(name.to_vec()),
+        Some(Constant::Str(name)) => Some(proto.str(*name).to_vec()),
         _ => None,
     };
     match next.op() {
@@ -51,7 +51,7 @@ fn destination(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
             }
         }
         Op::SetUpval if next.a() == r => {
-            proto.upvalues.get(next.b()).and_then(|u| u.name.as_deref()).map(<[u8]>::to_vec)
+            proto.upvalues.get(next.b()).and_then(|u| u.name).map(|name| proto.str(name).to_vec())
         }
         Op::Move if next.b() == r => local_name(proto, pc + 1, next.a()),
         _ => None,
@@ -64,7 +64,8 @@ fn local_name(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
         usize::from(l.register) == r && (l.start_pc as usize..l.end_pc as usize).contains(&pc)
     };
     let local = proto.locals.iter().rfind(here)?;
-    (local.name.first() != Some(&b'(')).then(|| local.name.to_vec())
+    let name = proto.str(local.name);
+    (name.first() != Some(&b'(')).then(|| name.to_vec())
 }
 
 /// Text in one line.

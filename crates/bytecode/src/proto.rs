@@ -31,8 +31,46 @@ pub struct Proto {
     pub is_vararg: bool,
     /// Number of registers that a frame needs.
     pub max_stack: u8,
+    /// The bytes of all strings and names.
+    pub text: Box<[u8]>,
     /// What the compiler of machine code keeps for the function.
     pub method: MethodCell,
+}
+
+impl Proto {
+    /// A string constant or name of this function.
+    ///
+    /// # Panics
+    /// If `text` is of another function and reaches beyond this one's bytes.
+    pub fn str(&self, text: Text) -> &[u8] {
+        text.of(&self.text)
+    }
+}
+
+/// A string or name of a function: a place in [`Proto::text`]. One allocation holds them all, as functions have many short ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Text {
+    start: u32,
+    len: u32,
+}
+
+impl Text {
+    /// The place of `len` bytes that come after `start` others; `None` beyond 4 GB.
+    pub(crate) fn place(start: usize, len: usize) -> Option<Text> {
+        u32::try_from(start.checked_add(len)?).ok()?;
+        Some(Text { start: start as u32, len: len as u32 })
+    }
+
+    /// The bytes in the text it is of.
+    pub(crate) fn of(self, text: &[u8]) -> &[u8] {
+        &text[self.start as usize..][..self.len as usize]
+    }
+
+    /// Number of bytes.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
 }
 
 /// A place for what another part of the engine attaches to a function, once; it lives as long as the function.
@@ -55,7 +93,7 @@ impl MethodCell {
 }
 
 /// A constant.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Constant {
     /// `nil`
     Nil,
@@ -66,14 +104,14 @@ pub enum Constant {
     /// Float.
     Float(f64),
     /// String.
-    Str(Box<[u8]>),
+    Str(Text),
 }
 
 /// How a closure finds one upvalue when it is made.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UpvalDesc {
     /// Variable name; `None` when stripped.
-    pub name: Option<Box<[u8]>>,
+    pub name: Option<Text>,
     /// It is a register of the enclosing function (else an upvalue of it).
     pub in_stack: bool,
     /// Which.
@@ -83,10 +121,10 @@ pub struct UpvalDesc {
 }
 
 /// Debug information of one local variable.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LocalDesc {
     /// Name; `(for state)` for the hidden ones.
-    pub name: Box<[u8]>,
+    pub name: Text,
     /// First pc at which it is active.
     pub start_pc: u32,
     /// First pc at which it is dead.

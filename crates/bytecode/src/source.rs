@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perilune_syntax::{chunkid, parse_at_depth};
+use perilune_syntax::{parse_at_depth, with_arena};
 
 use crate::compiler::compile;
 use crate::proto::Proto;
@@ -21,10 +21,12 @@ pub struct LoadError {
 /// # Errors
 /// The first error.
 pub fn compile_source(source: &[u8], name: &[u8], depth: u32) -> Result<Arc<Proto>, LoadError> {
-    let chunk = parse_at_depth(source, &chunkid(name), depth)
-        .map_err(|e| LoadError { message: e.message, is_runtime: e.is_runtime })?;
-    let proto = compile(&chunk, Arc::from(name))
-        .map_err(|e| LoadError { is_runtime: e.is_runtime, message: e.message_in(source, name) })?;
-    debug_assert!(crate::verify::verify(&proto).is_ok(), "compiled code does not verify");
-    Ok(proto)
+    with_arena(|arena| {
+        let chunk = parse_at_depth(arena, source, name, depth)
+            .map_err(|e| LoadError { message: e.message, is_runtime: e.is_runtime })?;
+        compile(&chunk, Arc::from(name)).map_err(|e| LoadError {
+            is_runtime: e.is_runtime,
+            message: e.message_in(source, name),
+        })
+    })
 }

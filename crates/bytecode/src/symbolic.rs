@@ -153,7 +153,7 @@ enum Plain<'p> {
 fn plain_name(proto: &Proto, mut pc: usize, mut register: usize) -> Plain<'_> {
     loop {
         if let Some(local) = active_locals(proto, pc).find(|l| l.register as usize == register) {
-            return Plain::Named(NameKind::Local, &local.name);
+            return Plain::Named(NameKind::Local, proto.str(local.name));
         }
         let Some(setter) = find_setter(proto, pc, register) else { return Plain::Unknown };
         let instr = proto.code[setter];
@@ -174,7 +174,7 @@ fn plain_name(proto: &Proto, mut pc: usize, mut register: usize) -> Plain<'_> {
             _ => return Plain::SetAt(setter),
         };
         return match proto.constants.get(index) {
-            Some(Constant::Str(text)) => Plain::Named(NameKind::Constant, text),
+            Some(Constant::Str(text)) => Plain::Named(NameKind::Constant, proto.str(*text)),
             _ => Plain::SetAt(setter),
         };
     }
@@ -245,12 +245,12 @@ fn sets_a(op: Op) -> bool {
 }
 
 fn upvalue_name(proto: &Proto, index: usize) -> &[u8] {
-    proto.upvalues.get(index).and_then(|u| u.name.as_deref()).unwrap_or(b"?")
+    proto.upvalues.get(index).and_then(|u| u.name).map_or(b"?", |name| proto.str(name))
 }
 
 fn constant_text(proto: &Proto, index: usize) -> &[u8] {
     match proto.constants.get(index) {
-        Some(Constant::Str(text)) => text,
+        Some(Constant::Str(text)) => proto.str(*text),
         _ => b"?",
     }
 }
@@ -282,8 +282,7 @@ mod tests {
     use std::sync::Arc;
 
     fn compile(source: &str) -> Arc<Proto> {
-        let chunk = perilune_syntax::parse(source.as_bytes(), b"test").expect("source parses");
-        crate::compile(&chunk, Arc::from(&b"=test"[..])).expect("source compiles")
+        crate::compile_source(source.as_bytes(), b"=test", 0).ok().expect("source compiles")
     }
 
     /// Checks the name of the function called by the last call of `source`.

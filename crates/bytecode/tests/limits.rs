@@ -4,6 +4,8 @@ mod support;
 
 use std::sync::Arc;
 
+use perilune_syntax::{parse, with_arena};
+
 /// Runs with less native stack than any thread of a program has.
 fn with_small_stack(f: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(512 * 1024).spawn(f);
@@ -11,11 +13,13 @@ fn with_small_stack(f: impl FnOnce() + Send + 'static) {
 }
 
 fn error(source: &str) -> String {
-    let chunk = perilune_syntax::parse(source.as_bytes(), b"test").expect("source parses");
-    match perilune_bytecode::compile(&chunk, Arc::from(&b"=test"[..])) {
-        Ok(_) => panic!("compiles"),
-        Err(e) => e.to_string(),
-    }
+    with_arena(|arena| {
+        let chunk = parse(arena, source.as_bytes(), b"=test").expect("source parses");
+        match perilune_bytecode::compile(&chunk, Arc::from(&b"=test"[..])) {
+            Ok(_) => panic!("compiles"),
+            Err(e) => e.to_string(),
+        }
+    })
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use perilune_bytecode::{compile, verify};
+use perilune_syntax::{parse, with_arena};
 
 /// Cuts source text into words, numbers, blanks and single other characters.
 fn words(source: &str) -> Vec<&str> {
@@ -72,12 +73,14 @@ fn whatever_parses_compiles_and_verifies() {
             }
         }
         let source = text.concat();
-        let Ok(chunk) = perilune_syntax::parse(source.as_bytes(), b"mutation") else { continue };
-        parsed += 1;
-        if let Ok(proto) = compile(&chunk, Arc::from(&b"=mutation"[..])) {
-            verify(&proto).unwrap_or_else(|e| panic!("{e}: {source}"));
-            support::check_round_trip(&proto);
-        }
+        with_arena(|arena| {
+            let Ok(chunk) = parse(arena, source.as_bytes(), b"=mutation") else { return };
+            parsed += 1;
+            if let Ok(proto) = compile(&chunk, Arc::from(&b"=mutation"[..])) {
+                verify(&proto).unwrap_or_else(|e| panic!("{e}: {source}"));
+                support::check_round_trip(&proto);
+            }
+        });
     }
     assert!(parsed > cases / 20, "only {parsed} programs parsed");
 }

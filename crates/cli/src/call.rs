@@ -1,10 +1,9 @@
 //! Running functions with a message handler and an eye on interrupts, and reporting what fails.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use perilune::native::{Cx, NativeResult, Raised, Val};
-use perilune::{Interrupt, call_with_handler};
+use perilune::{Interrupt, SignalTrap, call_with_handler};
 
 use crate::explain::Explain;
 use crate::text;
@@ -14,8 +13,8 @@ const SIGINT: i32 = 2;
 
 /// Calls chunks and reports their errors.
 pub(crate) struct Caller {
-    /// A function runs: an interrupt is to stop it, and not the process.
-    armed: Arc<AtomicBool>,
+    /// Armed while a function runs: an interrupt is to stop it, and not the process.
+    trap: Arc<SignalTrap>,
     /// What error messages begin with.
     pub(crate) name: Option<Vec<u8>>,
     /// What is shown with them.
@@ -25,20 +24,27 @@ pub(crate) struct Caller {
 impl Caller {
     /// Catches interrupts from now on.
     pub(crate) fn new(interrupt: &Interrupt, name: &[u8], explain: Explain) -> Caller {
-        let armed = Arc::new(AtomicBool::new(false));
+        let trap = Arc::new(SignalTrap::default());
+        trap.set_patient(true);
         // Where the signal cannot be caught, it ends the process as usual.
-        let _ = interrupt.on_signal(SIGINT, armed.clone());
-        Caller { armed, name: Some(name.to_vec()), explain }
+        let _ = interrupt.on_signal(SIGINT, trap.clone());
+        Caller { trap, name: Some(name.to_vec()), explain }
+    }
+
+    /// From now on somebody types what is run: messages carry no name, and an interrupt stops library functions at once too.
+    pub(crate) fn begin_console(&mut self) {
+        self.name = None;
+        self.trap.set_patient(false);
     }
 
     /// Calls the function that was pushed with its `nargs` arguments; the number of results, which are on top of the stack. When it fails, `Err`
     /// and the message on top. Value 0 of the stack is [`message_handler`].
     pub(crate) fn call(&self, cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
-        self.armed.store(true, Ordering::SeqCst);
+        self.trap.arm();
         let r = call_with_handler(cx, nargs);
-        if !self.armed.swap(false, Ordering::SeqCst) && r.is_ok() {
+        if !self.trap.disarm() {
             // An interrupt that came too late must not stop what runs next.
-            let _ = cx.interrupted();
+            cx.forget_interrupt();
         }
         r
     }

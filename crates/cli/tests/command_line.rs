@@ -1,9 +1,10 @@
 //! The command line: options, `arg`, environment variables, exit codes, messages. What is expected is what PUC's `lua` 5.4.8
 //! does, apart from Perilune's own options.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A folder of files for one test.
 struct Files(PathBuf);
@@ -247,4 +248,46 @@ fn broken_pipes() {
         .expect("the command starts");
     drop(child.stdout.take());
     assert!(child.wait().expect("the command ends").code().is_none());
+}
+
+/// A search that takes for ever, begun after a line was printed.
+fn start_long_search() -> std::process::Child {
+    let script = "print'on' string.find(string.rep('a', 100000), '.-.-.-b')";
+    let mut child = Command::new(env!("CARGO_BIN_EXE_perilune"))
+        .args(["-e", script])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut line = [0; 3];
+    child.stdout.as_mut().expect("output").read_exact(&mut line).expect("a line");
+    std::thread::sleep(Duration::from_millis(100));
+    child
+}
+
+fn send_interrupt(child: &std::process::Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(status.expect("a command that sends signals").success());
+}
+
+#[test]
+fn a_second_interrupt_ends_a_search() {
+    use std::os::unix::process::ExitStatusExt;
+    let mut child = start_long_search();
+    send_interrupt(&child);
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(child.try_wait().expect("a process").is_none(), "the first one must leave it time");
+    send_interrupt(&child);
+    assert_eq!(child.wait().expect("it ends").signal(), Some(2));
+}
+
+#[test]
+fn one_interrupt_stops_a_search_in_the_end() {
+    let child = start_long_search();
+    send_interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(messages.contains("interrupted!\nstack traceback:"), "{messages}");
+    assert_eq!(output.status.code(), Some(1));
 }

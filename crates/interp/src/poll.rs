@@ -24,7 +24,7 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
     s.top = top;
     let bits = s.poll.load(Ordering::Relaxed);
     if bits & poll::INTERRUPT != 0 {
-        s.poll.fetch_and(!poll::INTERRUPT, Ordering::Relaxed);
+        s.forget_interrupt();
         return Err(debug::runtime_error(st, b"interrupted!").into_exit());
     }
     if bits & poll::GC != 0 {

@@ -108,8 +108,9 @@ impl Finder {
     }
 
     fn name(&self, n: usize, k: usize) -> Option<Place> {
-        match self.functions[n].proto.constants.get(k) {
-            Some(Constant::Str(name)) => Some(Place::Name(name[..].into())),
+        let proto = &self.functions[n].proto;
+        match proto.constants.get(k) {
+            Some(Constant::Str(name)) => Some(Place::Name(proto.str(*name).into())),
             _ => None,
         }
     }

@@ -1,6 +1,5 @@
 //! What a compile job knows of the feedback of the state that asked for it.
 
-use perilune_bytecode::Feedback;
 use perilune_runtime::instance::{CalleeCache, FieldCache, FieldEntry, Instance};
 use perilune_runtime::value::{SlotExt, Value};
 
@@ -148,15 +147,12 @@ impl Snapshot {
     /// # Safety
     /// `inst` is a live instance of the state that runs on this thread.
     pub unsafe fn take(inst: *mut Instance) -> Snapshot {
-        let proto = &(*inst).proto;
-        let cells = &*(*inst).storage.cells;
-        let fields = proto.code.iter().filter(|i| i.op().feedback() == Feedback::Field).count();
-        let fields = (0..fields).map(|n| FieldSnapshot::take(&*(*inst).fields.add(n))).collect();
-        let callees = &*(*inst).storage.callees;
+        let fields =
+            (*inst).field_caches().iter().map(|cache| FieldSnapshot::take(cache)).collect();
         Snapshot {
-            cells: cells.into(),
+            cells: (*inst).cells().into(),
             fields,
-            callees: callees.iter().map(CalleeSeen::of).collect(),
+            callees: (*inst).callee_caches().iter().map(CalleeSeen::of).collect(),
             entry_tags: Box::default(),
             general: false,
             prunes: false,

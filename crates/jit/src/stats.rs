@@ -128,8 +128,7 @@ impl Figures {
     /// # Safety
     /// `inst` is a live instance of the state that runs on this thread.
     pub(crate) unsafe fn note_caches(&self, inst: *mut Instance) {
-        let storage = &(*inst).storage;
-        for cache in storage.fields.iter() {
+        for cache in (*inst).field_caches() {
             let used = |e: &&FieldEntry| {
                 e.own_shape != FieldEntry::NO_SHAPE || e.chain_shape != FieldEntry::NO_SHAPE
             };
@@ -142,7 +141,7 @@ impl Figures {
             };
             self.add(figure, 1);
         }
-        for cache in storage.callees.iter() {
+        for cache in (*inst).callee_caches() {
             self.add(
                 match (cache.callee, cache.others) {
                     (0, _) => Figure::CalleesUnused,
@@ -152,11 +151,11 @@ impl Figures {
                 1,
             );
         }
-        for cache in storage.globals.iter() {
+        for cache in (*inst).global_caches() {
             let used = !cache.env.is_null();
             self.add(if used { Figure::GlobalsFilled } else { Figure::GlobalsUnused }, 1);
         }
-        for (instr, cell) in (&(*inst).proto).code.iter().zip(storage.cells.iter()) {
+        for (instr, cell) in (&(*inst).proto).code.iter().zip((*inst).cells()) {
             if !matches!(instr.op().feedback(), Feedback::Operands | Feedback::Access) {
                 continue;
             }

@@ -25,12 +25,13 @@ impl Gate {
         Arc::new(Gate { word, users: AtomicU32::new(0) })
     }
 
-    fn request(&self) {
+    /// Sets INTERRUPT and these bits of the poll word.
+    fn request(&self, with: u32) {
         self.users.fetch_add(1, Ordering::SeqCst);
         let word = self.word.load(Ordering::SeqCst);
         if !word.is_null() {
             // SAFETY: P2: the gate was open after this request was counted, so whoever closes it waits for the end of it.
-            unsafe { (*word).fetch_or(poll::INTERRUPT, Ordering::Relaxed) };
+            unsafe { (*word).fetch_or(poll::INTERRUPT | with, Ordering::Relaxed) };
         }
         self.users.fetch_sub(1, Ordering::SeqCst);
     }
@@ -52,25 +53,50 @@ impl Interrupt {
     /// Asks for the interrupt; it happens at the script's next safepoint. A state that runs nothing is interrupted
     /// as soon as it runs something.
     pub fn request(&self) {
-        self.0.request();
+        self.0.request(0);
     }
 
-    /// Lets a signal ask for the interrupt: when `armed` is set, the signal clears it and interrupts the script; otherwise
+    /// Lets a signal ask for the interrupt: when the trap is armed, the signal disarms it and interrupts the script; otherwise
     /// it does what it does by default. So a second signal ends a process whose script does not stop.
     ///
     /// # Errors
     /// When the signal cannot be caught.
-    pub fn on_signal(&self, signal: i32, armed: Arc<AtomicBool>) -> std::io::Result<()> {
+    pub fn on_signal(&self, signal: i32, trap: Arc<SignalTrap>) -> std::io::Result<()> {
         let gate = self.0.clone();
         let act = move || {
-            if armed.swap(false, Ordering::SeqCst) {
-                gate.request();
+            if trap.disarm() {
+                gate.request(if trap.patient.load(Ordering::SeqCst) { poll::PATIENCE } else { 0 });
             } else {
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
             }
         };
         // SAFETY: P3 (what runs in a signal handler is async-signal-safe): atomic operations only, and a function documented as such.
         unsafe { signal_hook::low_level::register(signal, act) }.map(|_| ())
+    }
+}
+
+/// What a signal does to a script; see [`Interrupt::on_signal`].
+#[derive(Default)]
+pub struct SignalTrap {
+    armed: AtomicBool,
+    patient: AtomicBool,
+}
+
+impl SignalTrap {
+    /// From now on the signal interrupts the script.
+    pub fn arm(&self) {
+        self.armed.store(true, Ordering::SeqCst);
+    }
+
+    /// From now on the signal does what it does by default. Whether it would have interrupted the script.
+    pub fn disarm(&self) -> bool {
+        self.armed.swap(false, Ordering::SeqCst)
+    }
+
+    /// Whether library functions that run long, such as a search with an expensive pattern, go on for a second after the signal. PUC's
+    /// never stop, so programs that stand by with a second signal expect to need it. Safepoints of the script obey at once.
+    pub fn set_patient(&self, patient: bool) {
+        self.patient.store(patient, Ordering::SeqCst);
     }
 }
 

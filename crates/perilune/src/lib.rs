@@ -26,7 +26,7 @@ pub use call::call_with_handler;
 pub use chunk::Chunk;
 pub use engine::Engine;
 pub use error::Error;
-pub use interrupt::{Interrupt, end_on_broken_pipe};
+pub use interrupt::{Interrupt, SignalTrap, end_on_broken_pipe};
 pub use listing::{listing, listings_of};
 pub use lua::Lua;
 pub use perilune_jit::{DumpKind, DumpRequest, JitOptions, Perf};

@@ -16,10 +16,12 @@ pub use perilune_syntax::{
     Lexeme, LexemeKind, Lexemes, Span, SyntaxError, chunkid, lexemes, skip_preamble,
 };
 
+use perilune_syntax::with_arena;
+
 /// Parses a chunk of this name (as given to [`Chunk::set_name`](crate::Chunk::set_name)) and forgets it.
 ///
 /// # Errors
 /// The first syntax error. Limits of the compiler, such as the number of registers, are met only when the chunk is loaded.
 pub fn check(source: &[u8], name: &[u8]) -> Result<(), SyntaxError> {
-    perilune_syntax::parse(source, &chunkid(name)).map(drop)
+    with_arena(|arena| perilune_syntax::parse(arena, source, name).map(drop))
 }

@@ -1,10 +1,12 @@
 //! What one state keeps for a proto: constants as objects of its heap, inline caches, feedback, counters.
 
-use std::ptr::null_mut;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::{drop_in_place, null_mut, slice_from_raw_parts_mut};
+use std::slice::from_raw_parts;
 use std::sync::Arc;
 use std::sync::atomic::AtomicPtr;
 
-use perilune_bytecode::{Constant, Feedback, Instr, LocalDesc, Proto, UpvalDesc};
+use perilune_bytecode::{Constant, Feedback, Instr, Proto};
 
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
@@ -12,7 +14,9 @@ use crate::string::{LuaString, MAX_SHORT};
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::Value;
 
-/// A proto in one state. Boxed outside the blocks; dropped when the last closure (or the parent's instance) is gone.
+/// A proto in one state. Allocated outside the blocks; freed when the last closure (or the parent's instance) is gone.
+///
+/// Its arrays lie behind it in the same allocation, as many programs make many instances.
 #[repr(C)]
 pub struct Instance {
     /// Header.
@@ -45,70 +49,98 @@ pub struct Instance {
     pub callees: *mut CalleeCache,
     /// Allocation sites.
     pub sites: *mut SiteFeedback,
+    /// Instances of the functions defined inside; null until first needed.
+    pub children: *mut *mut Instance,
     /// The code.
     pub proto: Arc<Proto>,
-    /// Instances of the functions defined inside; null until first needed.
-    pub children: Box<[*mut Instance]>,
-    /// Owners of the memory that the pointers above point at.
-    pub storage: Storage,
-}
-
-/// An array that is owned through a bare pointer: unlike a box it may be moved while other pointers into it are in use.
-pub struct Owned<T>(*mut [T]);
-
-impl<T> Owned<T> {
-    /// The elements.
-    pub fn as_mut_ptr(&self) -> *mut T {
-        self.0.cast()
-    }
-}
-
-impl<T> From<Box<[T]>> for Owned<T> {
-    fn from(items: Box<[T]>) -> Owned<T> {
-        Owned(Box::into_raw(items))
-    }
-}
-
-impl<T> FromIterator<T> for Owned<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Owned<T> {
-        items.into_iter().collect::<Box<[T]>>().into()
-    }
-}
-
-impl<T> std::ops::Deref for Owned<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        // SAFETY: it came from a box, and whoever writes through the pointers does so while nobody holds this slice (one thread,
-        // and the users of this are the collector and the making of instances).
-        unsafe { &*self.0 }
-    }
-}
-
-impl<T> Drop for Owned<T> {
-    fn drop(&mut self) {
-        // SAFETY: it came from a box and is dropped once.
-        drop(unsafe { Box::from_raw(self.0) });
-    }
-}
-
-/// The memory behind an [`Instance`]'s pointers.
-pub struct Storage {
     /// Bytes of the proto and of the functions inside it that have no instance of their own: nobody else counts them.
     pub proto_bytes: usize,
-    /// `constants`
-    pub constants: Owned<Value>,
-    /// `cells`
-    pub cells: Owned<u32>,
-    /// `fields`
-    pub fields: Owned<FieldCache>,
-    /// `globals`
-    pub globals: Owned<GlobalCache>,
-    /// `callees`
-    pub callees: Owned<CalleeCache>,
-    /// `sites`
-    pub sites: Owned<SiteFeedback>,
+    /// Lengths of the arrays that the proto does not tell.
+    pub counts: Counts,
 }
+
+/// Numbers of an instance's records.
+#[derive(Clone, Copy, Default)]
+pub struct Counts {
+    /// Inline caches of fields.
+    pub fields: u32,
+    /// Inline caches of globals.
+    pub globals: u32,
+    /// Callees.
+    pub callees: u32,
+    /// Allocation sites.
+    pub sites: u32,
+}
+
+impl Counts {
+    /// The counter of one kind of record; `None` for what is kept in the cell itself.
+    fn of(&mut self, kind: Feedback) -> Option<&mut u32> {
+        match kind {
+            Feedback::Field => Some(&mut self.fields),
+            Feedback::Global => Some(&mut self.globals),
+            Feedback::Callee => Some(&mut self.callees),
+            Feedback::Site => Some(&mut self.sites),
+            Feedback::None | Feedback::Operands | Feedback::Access | Feedback::Count => None,
+        }
+    }
+
+    fn in_code(code: &[Instr]) -> Counts {
+        let mut counts = Counts::default();
+        for instr in code {
+            if let Some(count) = counts.of(instr.op().feedback()) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+}
+
+/// Where the arrays of an instance are in its allocation, in bytes.
+struct Places {
+    constants: usize,
+    fields: usize,
+    globals: usize,
+    callees: usize,
+    children: usize,
+    cells: usize,
+    sites: usize,
+    layout: Layout,
+}
+
+impl Places {
+    fn of(proto: &Proto, counts: Counts) -> Places {
+        // No sum overflows: the proto itself is in memory, and each of its instructions has at most one record.
+        let mut end = size_of::<Instance>();
+        let mut place = |size: usize, align: usize, n: usize| {
+            let start = end.next_multiple_of(align);
+            end = start + size * n;
+            start
+        };
+        let constants = place(size_of::<Value>(), align_of::<Value>(), proto.constants.len());
+        let fields =
+            place(size_of::<FieldCache>(), align_of::<FieldCache>(), counts.fields as usize);
+        let globals =
+            place(size_of::<GlobalCache>(), align_of::<GlobalCache>(), counts.globals as usize);
+        let callees =
+            place(size_of::<CalleeCache>(), align_of::<CalleeCache>(), counts.callees as usize);
+        let children =
+            place(size_of::<*mut Instance>(), align_of::<*mut Instance>(), proto.protos.len());
+        let cells = place(size_of::<u32>(), align_of::<u32>(), proto.code.len());
+        let sites =
+            place(size_of::<SiteFeedback>(), align_of::<SiteFeedback>(), counts.sites as usize);
+        let layout = Layout::from_size_align(end, align_of::<Instance>());
+        let layout = layout.expect("fits the address space, as the proto does");
+        Places { constants, fields, globals, callees, children, cells, sites, layout }
+    }
+}
+
+// The arrays are aligned within an allocation that is aligned for an instance.
+const _: () = assert!(
+    align_of::<Value>() <= align_of::<Instance>()
+        && align_of::<FieldCache>() <= align_of::<Instance>()
+        && align_of::<GlobalCache>() <= align_of::<Instance>()
+        && align_of::<CalleeCache>() <= align_of::<Instance>()
+);
 
 /// Inline cache of a field access: one entry, and more once it was seen to be polymorphic.
 #[repr(C)]
@@ -202,14 +234,13 @@ pub struct SiteFeedback {
 
 /// About how much memory a proto and all functions inside it take.
 fn proto_bytes(proto: &Proto) -> usize {
-    /// A small allocation with its overhead: a name.
-    const NAME: usize = 32;
     size_of::<Proto>()
         + proto.code.len() * 4
         + proto.lines.len() * 4
-        + proto.constants.len() * (size_of::<Constant>() + NAME)
-        + proto.upvalues.len() * (size_of::<UpvalDesc>() + NAME)
-        + proto.locals.len() * (size_of::<LocalDesc>() + NAME)
+        + size_of_val(&*proto.constants)
+        + size_of_val(&*proto.upvalues)
+        + size_of_val(&*proto.locals)
+        + proto.text.len()
         + proto.protos.iter().map(|inner| proto_bytes(inner)).sum::<usize>()
 }
 
@@ -223,60 +254,65 @@ impl Instance {
         proto: &Arc<Proto>,
         parent: *mut Instance,
     ) -> *mut Instance {
-        // a long string that the parent has too is the same object
-        let shared = |s: &[u8]| {
-            if s.len() <= MAX_SHORT || parent.is_null() {
-                return None;
-            }
-            let values: &[Value] = &(&(*parent).storage).constants;
-            values.iter().copied().find(|v| v.is_string() && LuaString::bytes(v.as_string()) == s)
-        };
-        let constants: Owned<Value> = proto
-            .constants
-            .iter()
-            .map(|c| match c {
-                Constant::Nil => Value::NIL,
-                Constant::Bool(b) => Value::bool(*b),
-                Constant::Integer(i) => Value::int(*i),
-                Constant::Float(f) => Value::float(*f),
-                Constant::Str(s) => shared(s).unwrap_or_else(|| Value::string(st.intern(s))),
-            })
-            .collect();
-        let mut cells = vec![0u32; proto.code.len()].into_boxed_slice();
-        let (mut fields, mut globals, mut callees, mut sites) = (0u32, 0u32, 0u32, 0u32);
-        for (cell, i) in cells.iter_mut().zip(proto.code.iter()) {
-            let next = match i.op().feedback() {
-                Feedback::Field => &mut fields,
-                Feedback::Global => &mut globals,
-                Feedback::Callee => &mut callees,
-                Feedback::Site => &mut sites,
-                _ => continue,
-            };
-            *cell = *next;
-            *next += 1;
-        }
-        let field = || FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 };
-        let global = || GlobalCache { env: null_mut(), cell: null_mut() };
-        let callee = || CalleeCache { callee: 0, others: 0 };
-        let site = || SiteFeedback { fields: 0, array_kinds: 0, array: 0 };
-        let storage = Storage {
-            proto_bytes: proto_bytes(proto),
-            constants,
-            cells: cells.into(),
-            fields: (0..fields).map(|_| field()).collect(),
-            globals: (0..globals).map(|_| global()).collect(),
-            callees: (0..callees).map(|_| callee()).collect(),
-            sites: (0..sites).map(|_| site()).collect(),
-        };
         let slot = match &mut st.tier {
             Some(tier) => tier.slot(proto),
             None => st.vm.idle_slot,
         };
-        let this = Box::into_raw(Box::new(Instance {
+        let counts = Counts::in_code(&proto.code);
+        let places = Places::of(proto, counts);
+        let this = alloc(places.layout);
+        if this.is_null() {
+            handle_alloc_error(places.layout);
+        }
+        let constants = this.add(places.constants).cast::<Value>();
+        for (i, constant) in proto.constants.iter().enumerate() {
+            constants.add(i).write(match *constant {
+                Constant::Nil => Value::NIL,
+                Constant::Bool(b) => Value::bool(b),
+                Constant::Integer(i) => Value::int(i),
+                Constant::Float(f) => Value::float(f),
+                Constant::Str(text) => {
+                    let bytes = proto.str(text);
+                    Instance::long_string(parent, bytes)
+                        .unwrap_or_else(|| Value::string(st.intern(bytes)))
+                }
+            });
+        }
+        let cells = this.add(places.cells).cast::<u32>();
+        let mut records = Counts::default();
+        for (pc, instr) in proto.code.iter().enumerate() {
+            let record = records.of(instr.op().feedback()).map_or(0, |next| {
+                *next += 1;
+                *next - 1
+            });
+            cells.add(pc).write(record);
+        }
+        let fields = this.add(places.fields).cast::<FieldCache>();
+        for i in 0..counts.fields as usize {
+            fields.add(i).write(FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 });
+        }
+        let globals = this.add(places.globals).cast::<GlobalCache>();
+        for i in 0..counts.globals as usize {
+            globals.add(i).write(GlobalCache { env: null_mut(), cell: null_mut() });
+        }
+        let callees = this.add(places.callees).cast::<CalleeCache>();
+        for i in 0..counts.callees as usize {
+            callees.add(i).write(CalleeCache { callee: 0, others: 0 });
+        }
+        let sites = this.add(places.sites).cast::<SiteFeedback>();
+        for i in 0..counts.sites as usize {
+            sites.add(i).write(SiteFeedback { fields: 0, array_kinds: 0, array: 0 });
+        }
+        let children = this.add(places.children).cast::<*mut Instance>();
+        for i in 0..proto.protos.len() {
+            children.add(i).write(null_mut());
+        }
+        let this = this.cast::<Instance>();
+        this.write(Instance {
             header: GcHeader { kind: Kind::Instance, mark: 0, flags: 0, aux: 0, word: 0 },
             code: proto.code.as_ptr(),
-            constants: storage.constants.as_mut_ptr(),
-            cells: storage.cells.as_mut_ptr(),
+            constants,
+            cells,
             slot,
             max_stack: proto.max_stack,
             num_params: proto.num_params,
@@ -284,28 +320,86 @@ impl Instance {
             entries: 0,
             misses_left: st.miss_step,
             miss_step: st.miss_step,
-            fields: storage.fields.as_mut_ptr(),
-            globals: storage.globals.as_mut_ptr(),
-            callees: storage.callees.as_mut_ptr(),
-            sites: storage.sites.as_mut_ptr(),
+            fields,
+            globals,
+            callees,
+            sites,
+            children,
             proto: proto.clone(),
-            children: vec![null_mut(); proto.protos.len()].into_boxed_slice(),
-            storage,
-        }));
+            proto_bytes: proto_bytes(proto),
+            counts,
+        });
         st.adopt(this.cast(), (*this).bytes());
         this
     }
 
+    /// The constant of `parent` (may be null) that is this string, if it is a long one: short ones are the same object anyway.
+    unsafe fn long_string(parent: *mut Instance, bytes: &[u8]) -> Option<Value> {
+        if bytes.len() <= MAX_SHORT || parent.is_null() {
+            return None;
+        }
+        let is_same = |v: &Value| v.is_string() && LuaString::bytes(v.as_string()) == bytes;
+        (*parent).constants().iter().copied().find(is_same)
+    }
+
+    /// Frees an instance.
+    ///
+    /// # Safety
+    /// `this` was made by [`Instance::create`], and nothing refers to it any more.
+    pub unsafe fn free(this: *mut Instance) {
+        let layout = Places::of(&(*this).proto, (*this).counts).layout;
+        drop_in_place(slice_from_raw_parts_mut((*this).fields, (*this).counts.fields as usize));
+        drop_in_place(this);
+        dealloc(this.cast(), layout);
+    }
+
+    /// Constants.
+    pub fn constants(&self) -> &[Value] {
+        // SAFETY: the array that `create` made; nobody writes to it.
+        unsafe { from_raw_parts(self.constants, self.proto.constants.len()) }
+    }
+
+    /// Instances of the functions defined inside.
+    pub fn children(&self) -> &[*mut Instance] {
+        // SAFETY: the array that `create` made; it is written by `make_child` only, which holds no slice of it.
+        unsafe { from_raw_parts(self.children, self.proto.protos.len()) }
+    }
+
+    /// The feedback cells, as they are now.
+    ///
+    /// # Safety
+    /// No code of the state runs while the slice is in use.
+    pub unsafe fn cells(&self) -> &[u32] {
+        from_raw_parts(self.cells, self.proto.code.len())
+    }
+
+    /// Inline caches of fields, as they are now.
+    ///
+    /// # Safety
+    /// As [`Instance::cells`].
+    pub unsafe fn field_caches(&self) -> &[FieldCache] {
+        from_raw_parts(self.fields, self.counts.fields as usize)
+    }
+
+    /// Inline caches of globals, as they are now.
+    ///
+    /// # Safety
+    /// As [`Instance::cells`].
+    pub unsafe fn global_caches(&self) -> &[GlobalCache] {
+        from_raw_parts(self.globals, self.counts.globals as usize)
+    }
+
+    /// Callees seen, as they are now.
+    ///
+    /// # Safety
+    /// As [`Instance::cells`].
+    pub unsafe fn callee_caches(&self) -> &[CalleeCache] {
+        from_raw_parts(self.callees, self.counts.callees as usize)
+    }
+
     /// About how much memory it keeps alive.
     pub fn bytes(&self) -> usize {
-        let s = &self.storage;
-        size_of::<Instance>()
-            + s.proto_bytes
-            + s.constants.len() * size_of::<Value>()
-            + s.cells.len() * 4
-            + s.fields.len() * size_of::<FieldCache>()
-            + s.globals.len() * size_of::<GlobalCache>()
-            + s.callees.len() * size_of::<CalleeCache>()
+        Places::of(&self.proto, self.counts).layout.size() + self.proto_bytes
     }
 
     /// The instance of the function `i` defined inside.
@@ -314,18 +408,18 @@ impl Instance {
     /// `this` is a live instance of `st` with more than `i` inner functions.
     #[inline(always)]
     pub unsafe fn child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
-        let c = *(*this).children.as_ptr().add(i);
+        let c = *(*this).children.add(i);
         if c.is_null() { Instance::make_child(st, this, i) } else { c }
     }
 
     #[cold]
     unsafe fn make_child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
-        let proto = (&(*this).proto).protos[i].clone();
-        let c = Instance::create(st, &proto, this);
-        (&mut (*this).children)[i] = c;
+        let proto = &raw const (*this).proto;
+        let c = Instance::create(st, &(&(*proto)).protos[i], this);
+        *(*this).children.add(i) = c;
         // From now on the child counts its proto.
-        let moved = (&(*c).storage).proto_bytes;
-        (&mut (*this).storage).proto_bytes -= moved;
+        let moved = (*c).proto_bytes;
+        (*this).proto_bytes -= moved;
         st.heap.note_external(-(moved as isize));
         st.barrier(this.cast());
         c

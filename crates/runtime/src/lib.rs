@@ -18,6 +18,7 @@ pub mod header;
 pub mod heap;
 pub mod hook;
 pub mod instance;
+pub mod interrupt;
 pub mod layout;
 pub mod meta;
 pub mod native;

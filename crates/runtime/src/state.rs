@@ -1,9 +1,14 @@
 //! One state: a heap, a set of globals, and the coroutine that runs.
 
+<<<<<<< HEAD
 use std::any::Any;
+=======
+use std::cell::Cell;
+>>>>>>> load
 use std::ptr::{self, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
 use perilune_bytecode::{LoadError, Proto};
 
@@ -35,8 +40,13 @@ pub mod poll {
     pub const QUIESCENCE: u32 = 8;
     /// Something may happen at random (a mode for tests).
     pub const CHAOS: u32 = 16;
+<<<<<<< HEAD
     /// There are frames of machine code that are to be left, since a debugger has written to their registers. It stays set for as long.
     pub const LEAVE: u32 = 32;
+=======
+    /// Together with INTERRUPT: library functions that run long go on for [`PATIENCE`](crate::interrupt::PATIENCE).
+    pub const PATIENCE: u32 = 64;
+>>>>>>> load
 }
 
 /// One state. Stays at one address for its whole life.
@@ -109,6 +119,8 @@ pub struct State {
     pub host_roots: Vec<Value>,
     /// Where warnings go, and whether they are on.
     pub warn: Warnings,
+    /// When a library function first saw a request to stop that leaves it time.
+    pub interrupt_seen: Cell<Option<Instant>>,
     /// What runs code.
     pub vm: &'static Vm,
     /// The engine.
@@ -181,6 +193,7 @@ impl State {
             shapes: Default::default(),
             host_roots: Vec::new(),
             warn: Warnings::default(),
+            interrupt_seen: Cell::new(None),
             vm,
             engine,
         }));

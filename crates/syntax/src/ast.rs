@@ -1,7 +1,7 @@
 //! The syntax tree of one chunk, with every name already resolved.
 //!
-//! Expressions live in one arena per chunk ([`Chunk::exprs`]), so that dropping a tree never
-//! recurses: a left-associative chain (`1+1+1+…`, `a.b.c…`, `f()()…`) may be arbitrarily deep.
+//! A tree lives in an [`Arena`](crate::Arena) and is never dropped piece by piece. Expressions refer to each other by number
+//! ([`Chunk::exprs`]): a left-associative chain (`1+1+1+…`, `a.b.c…`, `f()()…`) may be arbitrarily deep.
 //! Whoever walks expressions must follow the left spine of such chains iteratively. Statements and
 //! everything else nest at most as deep as the parser's level limit.
 
@@ -31,34 +31,39 @@ pub struct GotoId(pub u32);
 pub type Name = lasso::Spur;
 
 /// One parsed chunk.
-pub struct Chunk {
+pub struct Chunk<'a> {
     /// All functions; number 0 is the main function (vararg, one upvalue `_ENV`). A function's
     /// number is greater than its parent's.
-    pub functions: Vec<Function>,
+    pub functions: &'a [Function<'a>],
     /// All expressions of all functions.
-    pub exprs: Vec<Expr>,
+    pub exprs: &'a [Expr<'a>],
+    /// Some statement assigns the upvalue `_ENV` of the main function.
+    pub assigns_env: bool,
     /// The chunk's names.
     pub names: crate::Names,
+    /// Where the tree is.
+    pub arena: &'a crate::Arena,
 }
 
 /// One function body.
-pub struct Function {
+#[derive(Clone, Copy)]
+pub struct Function<'a> {
     /// Enclosing function; `None` for the main function.
     pub parent: Option<FuncId>,
     /// Parameters, in order (an implicit `self` included).
-    pub params: Vec<LocalId>,
+    pub params: &'a [LocalId],
     /// Whether the parameter list ends with `...`.
     pub is_vararg: bool,
     /// Every local variable declared in the function, in order of declaration.
-    pub locals: Vec<LocalVar>,
+    pub locals: &'a [LocalVar],
     /// Variables of enclosing functions that it uses, in order of first use.
-    pub upvalues: Vec<Upvalue>,
+    pub upvalues: &'a [Upvalue],
     /// Labels declared in the function.
-    pub labels: Vec<Label>,
+    pub labels: &'a [Label],
     /// Every `goto` and `break`, with the label that it reaches.
-    pub gotos: Vec<Goto>,
+    pub gotos: &'a [Goto],
     /// The statements.
-    pub body: Block,
+    pub body: Block<'a>,
     /// Line of the `function` keyword of a statement; of the parameter list for other functions; 0 for the
     /// main function.
     pub line_defined: u32,
@@ -71,6 +76,7 @@ pub struct Function {
 }
 
 /// One local variable.
+#[derive(Clone, Copy)]
 pub struct LocalVar {
     /// Its name; the hidden variables of `for` loops have the name `(for state)`.
     pub name: Name,
@@ -94,6 +100,7 @@ pub enum Attrib {
 }
 
 /// One upvalue of a function.
+#[derive(Clone, Copy)]
 pub struct Upvalue {
     /// The variable's name.
     pub name: Name,
@@ -112,6 +119,7 @@ pub enum UpvalueSource {
 }
 
 /// One label.
+#[derive(Clone, Copy)]
 pub struct Label {
     /// Its name; the implicit end of a loop (target of `break`) has the name `break`.
     pub name: Name,
@@ -122,6 +130,7 @@ pub struct Label {
 }
 
 /// One resolved `goto` or `break`.
+#[derive(Clone, Copy)]
 pub struct Goto {
     /// The target, in the same function.
     pub label: LabelId,
@@ -130,16 +139,17 @@ pub struct Goto {
 }
 
 /// A list of statements with its own scope.
-#[derive(Default)]
-pub struct Block {
+#[derive(Clone, Copy, Default)]
+pub struct Block<'a> {
     /// The statements.
-    pub stmts: Vec<Stmt>,
+    pub stmts: &'a [Stmt<'a>],
 }
 
 /// A statement and the line on which it starts.
-pub struct Stmt {
+#[derive(Clone, Copy)]
+pub struct Stmt<'a> {
     /// What it does.
-    pub kind: StmtKind,
+    pub kind: StmtKind<'a>,
     /// Line of its first token.
     pub line: u32,
     /// Line of its last token.
@@ -147,38 +157,39 @@ pub struct Stmt {
 }
 
 /// The statements of manual 3.3.
-pub enum StmtKind {
+#[derive(Clone, Copy)]
+pub enum StmtKind<'a> {
     /// `local a, b <const> = …`. Locals become visible after it.
     Local {
         /// The variables.
-        locals: Vec<LocalId>,
+        locals: &'a [LocalId],
         /// The initial values.
-        values: Vec<ExprId>,
+        values: &'a [ExprId],
     },
     /// `a, b.c = …`. Targets are `Local`, `Upvalue`, `Global` or `Index` expressions.
     Assign {
         /// The left side.
-        targets: Vec<ExprId>,
+        targets: &'a [ExprId],
         /// The right side.
-        values: Vec<ExprId>,
+        values: &'a [ExprId],
     },
     /// A call as a statement: a `Call` or `MethodCall` expression.
     Call(ExprId),
     /// `do … end`
-    Do(Block),
+    Do(Block<'a>),
     /// `while … do … end`
     While {
         /// Condition.
         cond: ExprId,
         /// Loop body.
-        body: Block,
+        body: Block<'a>,
         /// Target of `break`, placed just after the loop.
         end: LabelId,
     },
     /// `repeat … until …`; the condition sees the body's locals.
     Repeat {
         /// Loop body.
-        body: Block,
+        body: Block<'a>,
         /// Condition.
         cond: ExprId,
         /// Target of `break`.
@@ -189,9 +200,9 @@ pub enum StmtKind {
     /// `if … elseif … else … end`
     If {
         /// Conditions and bodies, in order.
-        arms: Vec<Arm>,
+        arms: &'a [Arm<'a>],
         /// The `else` part.
-        otherwise: Option<Block>,
+        otherwise: Option<Block<'a>>,
     },
     /// `for v = a, b, c do … end`
     NumericFor {
@@ -208,7 +219,7 @@ pub enum StmtKind {
         /// Line of `do`: errors in the three values count there.
         do_line: u32,
         /// Loop body.
-        body: Block,
+        body: Block<'a>,
         /// Target of `break`.
         end: LabelId,
     },
@@ -217,15 +228,15 @@ pub enum StmtKind {
         /// The four hidden variables `(for state)`: iterator, state, control, closing value.
         state: [LocalId; 4],
         /// The declared variables.
-        vars: Vec<LocalId>,
+        vars: &'a [LocalId],
         /// The explist.
-        values: Vec<ExprId>,
+        values: &'a [ExprId],
         /// Line on which the explist starts: the calls of the iterator count there.
         call_line: u32,
         /// Line of `do`.
         do_line: u32,
         /// Loop body.
-        body: Block,
+        body: Block<'a>,
         /// Target of `break`.
         end: LabelId,
     },
@@ -246,7 +257,7 @@ pub enum StmtKind {
     /// `return …`. A single call here is a tail call unless a `<close>` variable is in scope.
     Return {
         /// The values.
-        values: Vec<ExprId>,
+        values: &'a [ExprId],
     },
     /// `goto name` or `break`.
     Goto(GotoId),
@@ -261,19 +272,21 @@ pub enum StmtKind {
 }
 
 /// `if` or `elseif` with its condition and body.
-pub struct Arm {
+#[derive(Clone, Copy)]
+pub struct Arm<'a> {
     /// The condition.
     pub cond: ExprId,
     /// Line of `then`, on which the test counts.
     pub then_line: u32,
     /// What it guards.
-    pub body: Block,
+    pub body: Block<'a>,
 }
 
 /// One expression.
-pub struct Expr {
+#[derive(Clone, Copy)]
+pub struct Expr<'a> {
     /// What it is.
-    pub kind: ExprKind,
+    pub kind: ExprKind<'a>,
     /// The line that its instruction counts on, as in PUC: the operator's for operations (comparisons: where the right operand ended); that of the
     /// opening parenthesis or argument for calls; the `end` of a function. Variables, index expressions
     /// and constants count where the parser had come to when their value was needed (the next operator,
@@ -286,7 +299,8 @@ pub struct Expr {
 }
 
 /// The expressions of manual 3.4.
-pub enum ExprKind {
+#[derive(Clone, Copy)]
+pub enum ExprKind<'a> {
     /// `nil`
     Nil,
     /// `true`
@@ -298,7 +312,7 @@ pub enum ExprKind {
     /// A float literal.
     Float(f64),
     /// A string literal, decoded; also the key of a field access.
-    Str(Box<[u8]>),
+    Str(&'a [u8]),
     /// `...`
     Vararg,
     /// `function … end`
@@ -326,7 +340,7 @@ pub enum ExprKind {
         /// What is called.
         callee: ExprId,
         /// Arguments; the last may be multiple.
-        args: Vec<ExprId>,
+        args: &'a [ExprId],
     },
     /// `object:name(args)`
     MethodCall {
@@ -335,7 +349,7 @@ pub enum ExprKind {
         /// The method.
         name: Name,
         /// Arguments after the receiver.
-        args: Vec<ExprId>,
+        args: &'a [ExprId],
     },
     /// `(e)`: cuts a multiple result to one. Only kept around calls and `...`; elsewhere the
     /// parser drops it, except that a parenthesised name or index is kept too, as it is no longer assignable.
@@ -357,10 +371,11 @@ pub enum ExprKind {
         right: ExprId,
     },
     /// `{ … }`
-    Table(Vec<TableItem>),
+    Table(&'a [TableItem]),
 }
 
 /// One item of a table constructor, in source order.
+#[derive(Clone, Copy)]
 pub enum TableItem {
     /// `value`
     Positional(ExprId),

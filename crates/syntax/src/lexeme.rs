@@ -135,7 +135,7 @@ fn kind_of(token: &Token) -> LexemeKind {
         Token::Nil | Token::True | Token::False => LexemeKind::Constant,
         Token::Name => LexemeKind::Name,
         Token::Number(_) => LexemeKind::Number,
-        Token::String(_) => LexemeKind::String,
+        Token::String => LexemeKind::String,
         Token::Other(_) => LexemeKind::Invalid,
         token if token.description().as_bytes()[1].is_ascii_alphabetic() => LexemeKind::Keyword,
         _ => LexemeKind::Symbol,

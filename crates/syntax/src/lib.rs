@@ -3,6 +3,7 @@
 //! **Invariant:** knows nothing of bytecode, values or the heap.
 #![forbid(unsafe_code)]
 
+mod arena;
 pub mod ast;
 mod chunkname;
 mod error;
@@ -14,6 +15,7 @@ mod parser;
 mod span;
 pub mod utf8;
 
+pub use arena::{Arena, with_arena};
 pub use chunkname::{chunkid, skip_preamble};
 pub use error::SyntaxError;
 pub use lexeme::{Lexeme, LexemeKind, Lexemes, lexemes};

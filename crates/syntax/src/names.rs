@@ -8,9 +8,6 @@ use lasso::{Capacity, Rodeo, Spur};
 
 use crate::ast::Name;
 
-/// The names of a chunk that is being parsed.
-pub(crate) type Interner = Rodeo<Spur, RandomState>;
-
 /// Names for which a new interner has room; many programs load many short chunks.
 const FEW_NAMES: usize = 32;
 /// Bytes of such names.
@@ -19,18 +16,51 @@ const FEW_BYTES: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 const KEEP: usize = 1 << 14;
 
 thread_local! {
-    /// An empty interner: that of the last chunk of this thread.
+    /// The names of earlier chunks of this thread, if they are few: other chunks will mention the same ones.
     static SPARE: Cell<Option<Interner>> = const { Cell::new(None) };
 }
 
-/// An empty interner.
-pub(crate) fn interner() -> Interner {
-    SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
-        Rodeo::with_capacity_and_hasher(Capacity::new(FEW_NAMES, FEW_BYTES), RandomState::default())
-    })
+/// The names that the grammar itself mentions.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownNames {
+    pub(crate) env: Name,
+    pub(crate) receiver: Name,
+    pub(crate) for_state: Name,
+    pub(crate) end_of_loop: Name,
 }
 
-/// Resolves [`Name`]s to text. Lives as long as its chunk and no longer.
+/// The names of a chunk that is being parsed.
+pub(crate) struct Interner {
+    names: Rodeo<Spur, RandomState>,
+    pub(crate) known: KnownNames,
+}
+
+impl Interner {
+    /// An interner that knows the grammar's names, and perhaps others.
+    pub(crate) fn take() -> Interner {
+        SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
+            let capacity = Capacity::new(FEW_NAMES, FEW_BYTES);
+            let mut names = Rodeo::with_capacity_and_hasher(capacity, RandomState::default());
+            let known = KnownNames {
+                env: names.get_or_intern_static("_ENV"),
+                receiver: names.get_or_intern_static("self"),
+                for_state: names.get_or_intern_static("(for state)"),
+                end_of_loop: names.get_or_intern_static("break"),
+            };
+            Interner { names, known }
+        })
+    }
+
+    pub(crate) fn intern(&mut self, name: &str) -> Name {
+        self.names.get_or_intern(name)
+    }
+
+    pub(crate) fn text(&self, name: Name) -> &str {
+        self.names.resolve(&name)
+    }
+}
+
+/// Resolves [`Name`]s to text. Lives as long as its chunk.
 pub struct Names(Option<Interner>);
 
 impl Names {
@@ -40,17 +70,16 @@ impl Names {
 
     /// The text of `name`.
     pub fn text(&self, name: Name) -> &str {
-        self.0.as_ref().map_or("", |interner| interner.resolve(&name))
+        self.0.as_ref().map_or("", |interner| interner.text(name))
     }
 }
 
 impl Drop for Names {
     fn drop(&mut self) {
-        if let Some(mut interner) = self.0.take()
-            && interner.current_memory_usage() <= KEEP
-            && interner.len() <= KEEP / 16
+        if let Some(interner) = self.0.take()
+            && interner.names.current_memory_usage() <= KEEP
+            && interner.names.len() <= KEEP / 16
         {
-            interner.clear();
             let _ = SPARE.try_with(|spare| spare.set(Some(interner)));
         }
     }

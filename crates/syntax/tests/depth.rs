@@ -1,6 +1,6 @@
 //! No source overflows the native stack: nesting has a limit, and chains are read without recursion.
 
-use perilune_syntax::parse;
+use perilune_syntax::{parse, with_arena};
 
 const STACK: usize = 256 << 10;
 
@@ -10,7 +10,11 @@ fn check(before: &str, unit: &str, after: &str, expect: Option<&str>) {
     let source = format!("{before}{}{after}", unit.repeat((1 << 20) / unit.len()));
     let thread = std::thread::Builder::new().stack_size(STACK);
     let result = thread
-        .spawn(move || parse(source.as_bytes(), b"deep").map(drop).map_err(|error| error.message))
+        .spawn(move || {
+            with_arena(|arena| {
+                parse(arena, source.as_bytes(), b"=deep").map(drop).map_err(|error| error.message)
+            })
+        })
         .unwrap()
         .join()
         .unwrap();

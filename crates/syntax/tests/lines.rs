@@ -5,18 +5,18 @@
 
 use mlua::Lua;
 use perilune_syntax::ast::{Chunk, Expr, ExprId, ExprKind};
-use perilune_syntax::parse;
+use perilune_syntax::{Arena, parse};
 
-fn is_bad(chunk: &Chunk, id: ExprId) -> bool {
+fn is_bad(chunk: &Chunk<'_>, id: ExprId) -> bool {
     match &chunk.exprs[id.0 as usize].kind {
         ExprKind::Global { name, .. } => chunk.names.text(*name) == "bad",
-        ExprKind::Str(text) => **text == *b"bad",
+        ExprKind::Str(text) => *text == b"bad",
         ExprKind::Paren(inner) => is_bad(chunk, *inner),
         _ => false,
     }
 }
 
-fn fails(chunk: &Chunk, expr: &Expr) -> bool {
+fn fails(chunk: &Chunk<'_>, expr: &Expr<'_>) -> bool {
     match &expr.kind {
         ExprKind::Index { key, .. } => is_bad(chunk, *key),
         ExprKind::Call { callee, .. } => is_bad(chunk, *callee),
@@ -31,7 +31,8 @@ fn check(source: &str) {
     let message = Lua::new().load(source).set_name("=chunk").exec().unwrap_err().to_string();
     let expect =
         message.split("chunk:").nth(1).and_then(|rest| rest.split(':').next()).unwrap().to_owned();
-    let chunk = parse(source.as_bytes(), b"chunk").unwrap();
+    let arena = Arena::new();
+    let chunk = parse(&arena, source.as_bytes(), b"=chunk").unwrap();
     let lines: Vec<_> = chunk
         .exprs
         .iter()

@@ -4,11 +4,11 @@
 //! local or shadowed), labels as `name#number`.
 
 use perilune_syntax::ast::*;
-use perilune_syntax::parse;
+use perilune_syntax::{Arena, parse, with_arena};
 
 struct Printer<'c> {
-    chunk: &'c Chunk,
-    function: &'c Function,
+    chunk: &'c Chunk<'c>,
+    function: &'c Function<'c>,
 }
 
 impl Printer<'_> {
@@ -37,7 +37,7 @@ impl Printer<'_> {
         )
     }
 
-    fn block(&self, block: &Block) -> String {
+    fn block(&self, block: &Block<'_>) -> String {
         format!(
             "[{}]",
             block.stmts.iter().map(|stmt| self.stmt(stmt)).collect::<Vec<_>>().join(" ")
@@ -48,7 +48,7 @@ impl Printer<'_> {
         ids.iter().map(|&id| self.expr(id)).collect::<Vec<_>>().join(" ")
     }
 
-    fn stmt(&self, stmt: &Stmt) -> String {
+    fn stmt(&self, stmt: &Stmt<'_>) -> String {
         match &stmt.kind {
             StmtKind::Local { locals, values } => {
                 format!("(local {} = {})", self.locals(locals), self.exprs(values))
@@ -166,7 +166,7 @@ impl Printer<'_> {
             self.locals(&function.params),
             if function.is_vararg { " ..." } else { "" }
         );
-        for upvalue in &function.upvalues {
+        for upvalue in function.upvalues {
             let source = match upvalue.source {
                 UpvalueSource::ParentLocal(local) => format!("local {}", local.0),
                 UpvalueSource::ParentUpvalue(index) => format!("^{index}"),
@@ -186,7 +186,8 @@ impl Printer<'_> {
 
 /// Compares the chunk's functions, one a line; the main function's header is left out where it is plain.
 fn check(source: &str, expect: &str) {
-    let chunk = parse(source.as_bytes(), b"chunk")
+    let arena = Arena::new();
+    let chunk = parse(&arena, source.as_bytes(), b"=chunk")
         .unwrap_or_else(|e| panic!("{}", e.message.escape_ascii()));
     let functions =
         chunk.functions.iter().map(|function| Printer { chunk: &chunk, function }.function());
@@ -340,9 +341,11 @@ fn jumps() {
 
 #[test]
 fn lines_of_functions() {
+    let arena = Arena::new();
     let chunk = parse(
+        &arena,
         b"\nlocal function\nf\n()\n\nend\nfunction g\n()\nend x = function\n(\n)\nend\n\n\n",
-        b"chunk",
+        b"=chunk",
     )
     .unwrap();
     let lines: Vec<_> =
@@ -355,8 +358,9 @@ fn lines_of_functions() {
 #[test]
 fn spans_and_incompleteness() {
     let source = b"x = f(a . b) + (1)";
-    let chunk = parse(source, b"chunk").unwrap();
-    let text = |expr: &Expr| {
+    let arena = Arena::new();
+    let chunk = parse(&arena, source, b"=chunk").unwrap();
+    let text = |expr: &Expr<'_>| {
         std::str::from_utf8(&source[expr.span.start as usize..expr.span.end as usize]).unwrap()
     };
     let calls = chunk
@@ -367,7 +371,9 @@ fn spans_and_incompleteness() {
     let sum = chunk.exprs.iter().find(|e| matches!(e.kind, ExprKind::Binary { .. })).unwrap();
     assert_eq!(text(sum), "f(a . b) + (1)");
 
-    let incomplete = |source: &[u8]| parse(source, b"stdin").err().unwrap().incomplete;
+    let incomplete = |source: &[u8]| {
+        with_arena(|arena| parse(arena, source, b"=stdin").err().unwrap().incomplete)
+    };
     for source in
         ["x = ", "if x then", "x = [[", "f(", "x = 'a", "--[[", "goto", "for i = 1, 2 do\n"]
     {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{CHECK_FLOAT, CHECK_INTEGER, FORMAT, HEADER, MAX_NESTING, SIZES, source, tag, upvalue};
 use crate::instr::Instr;
-use crate::proto::{Constant, LocalDesc, Proto, UpvalDesc};
+use crate::proto::{Constant, LocalDesc, Proto, Text, UpvalDesc};
 
 /// Why a binary chunk does not load.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ pub fn undump(chunk: &[u8], name: &[u8]) -> std::result::Result<Arc<Proto>, Undu
 }
 
 fn read(chunk: &[u8]) -> Result<Arc<Proto>> {
-    let mut reader = Reader { rest: chunk };
+    let mut reader = Reader { rest: chunk, text: Vec::new() };
     reader.header()?;
     let proto = reader.function(None, 0)?;
     match crate::verify(&proto) {
@@ -57,6 +57,8 @@ const AT_ONCE: usize = 4096;
 
 struct Reader<'a> {
     rest: &'a [u8],
+    /// Strings and names of the function that is being read.
+    text: Vec<u8>,
 }
 
 impl<'a> Reader<'a> {
@@ -122,6 +124,13 @@ impl<'a> Reader<'a> {
         self.take(n)
     }
 
+    fn text(&mut self) -> Result<Text> {
+        let bytes = self.bytes()?;
+        let text = Text::place(self.text.len(), bytes.len()).ok_or("too many strings")?;
+        self.text.extend_from_slice(bytes);
+        Ok(text)
+    }
+
     fn header(&mut self) -> Result {
         let reasons =
             ["not a binary chunk", "version mismatch", "format mismatch", "corrupted chunk"];
@@ -165,8 +174,10 @@ impl<'a> Reader<'a> {
         let code = self.code()?;
         let constants = self.list(1, Reader::constant)?;
         let upvalues = self.list(2, Reader::upvalue)?;
+        let own_text = std::mem::take(&mut self.text);
         let protos =
             self.list(8, |reader| Ok(Arc::new(reader.function(source.as_ref(), depth + 1)?)))?;
+        self.text = own_text;
         let lines = self.lines(line_defined)?;
         let locals = self.list(4, Reader::local)?;
         Ok(Proto {
@@ -176,6 +187,7 @@ impl<'a> Reader<'a> {
             upvalues,
             lines,
             locals,
+            text: std::mem::take(&mut self.text).into(),
             source,
             line_defined,
             last_line,
@@ -217,7 +229,7 @@ impl<'a> Reader<'a> {
             tag::TRUE => Constant::Bool(true),
             tag::INTEGER => Constant::Integer(self.signed()?),
             tag::FLOAT => Constant::Float(f64::from_bits(u64::from_le_bytes(self.array()?))),
-            tag::STR => Constant::Str(self.bytes()?.into()),
+            tag::STR => Constant::Str(self.text()?),
             _ => return Err("invalid constant".into()),
         })
     }
@@ -227,7 +239,7 @@ impl<'a> Reader<'a> {
         let index = self.byte()?;
         let name = match flags & upvalue::NAMED {
             0 => None,
-            _ => Some(self.bytes()?.into()),
+            _ => Some(self.text()?),
         };
         Ok(UpvalDesc {
             name,
@@ -247,7 +259,7 @@ impl<'a> Reader<'a> {
 
     fn local(&mut self) -> Result<LocalDesc> {
         Ok(LocalDesc {
-            name: self.bytes()?.into(),
+            name: self.text()?,
             start_pc: self.number()?,
             end_pc: self.number()?,
             register: self.byte()?,

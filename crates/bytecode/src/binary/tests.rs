@@ -5,8 +5,7 @@ use crate::Proto;
 use std::sync::Arc;
 
 fn compile(source: &str) -> Arc<Proto> {
-    let chunk = perilune_syntax::parse(source.as_bytes(), b"test").expect("source parses");
-    crate::compile(&chunk, Arc::from(&b"=test"[..])).expect("source compiles")
+    crate::compile_source(source.as_bytes(), b"=test", 0).ok().expect("source compiles")
 }
 
 const PROGRAM: &str = r#"

@@ -73,7 +73,7 @@ impl Writer {
         }
         self.count(proto.constants.len());
         for constant in &proto.constants {
-            self.constant(constant);
+            self.constant(proto, constant);
         }
         self.upvalues(proto);
         self.count(proto.protos.len());
@@ -84,7 +84,7 @@ impl Writer {
         self.locals(proto);
     }
 
-    fn constant(&mut self, constant: &Constant) {
+    fn constant(&mut self, proto: &Proto, constant: &Constant) {
         match constant {
             Constant::Nil => self.byte(tag::NIL),
             Constant::Bool(false) => self.byte(tag::FALSE),
@@ -99,7 +99,7 @@ impl Writer {
             }
             Constant::Str(text) => {
                 self.byte(tag::STR);
-                self.bytes(text);
+                self.bytes(proto.str(*text));
             }
         }
     }
@@ -107,7 +107,7 @@ impl Writer {
     fn upvalues(&mut self, proto: &Proto) {
         self.count(proto.upvalues.len());
         for desc in &proto.upvalues {
-            let name = desc.name.as_deref().filter(|_| !self.strip);
+            let name = desc.name.filter(|_| !self.strip);
             let flag = |condition: bool, bit: u8| if condition { bit } else { 0 };
             self.byte(
                 flag(desc.in_stack, upvalue::IN_STACK)
@@ -116,7 +116,7 @@ impl Writer {
             );
             self.byte(desc.index);
             if let Some(name) = name {
-                self.bytes(name);
+                self.bytes(proto.str(name));
             }
         }
     }
@@ -135,7 +135,7 @@ impl Writer {
         let locals = if self.strip { &[] } else { &proto.locals[..] };
         self.count(locals.len());
         for local in locals {
-            self.bytes(&local.name);
+            self.bytes(proto.str(local.name));
             self.unsigned(local.start_pc.into());
             self.unsigned(local.end_pc.into());
             self.byte(local.register);

@@ -5,13 +5,14 @@ use perilune_syntax::ast::ExprId;
 use super::Compiler;
 use super::desc::{Desc, Kind};
 use super::error::Result;
+use super::func_state::List;
 use crate::opcode::Op;
 
 impl<'c> Compiler<'c> {
     /// Compiles `targets = values`. Targets are evaluated from left to right, stored to from right
     /// to left.
     pub(super) fn assign(&mut self, targets: &[ExprId], values: &[ExprId]) -> Result<()> {
-        let mut variables: Vec<Desc<'c>> = Vec::with_capacity(targets.len());
+        let mut variables = List::with_capacity_in(targets.len(), self.chunk.arena);
         for &target in targets {
             let variable = self.expr(target)?;
             if !variable.is_indexed() {

@@ -39,7 +39,8 @@ impl<'c> Compiler<'c> {
             // A call as receiver: the name is nearly always on the line of the parenthesis after it.
             self.fs.line = self.node(id).line;
         }
-        let base = self.fs.method(e, self.name(name))?;
+        let name = self.name(name);
+        let base = self.fs.method(e, name)?;
         self.arguments(id, e, base, args)
     }
 
@@ -75,9 +76,9 @@ impl<'c> Compiler<'c> {
         let ExprKind::Global { name, .. } = self.node(callee).kind else { return None };
         let &[_, table] = args else { return None };
         let ExprKind::Table(items) = &self.node(table).kind else { return None };
-        let [TableItem::Keyed { key, value }] = items.as_slice() else { return None };
+        let [TableItem::Keyed { key, value }] = items else { return None };
         let ExprKind::Str(text) = &self.node(*key).kind else { return None };
-        (self.chunk.names.text(name) == "setmetatable" && **text == *b"__index").then_some(*value)
+        (self.chunk.names.text(name) == "setmetatable" && *text == b"__index").then_some(*value)
     }
 
     fn call_meta(

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
+use perilune_syntax::Arena;
 
 use super::error::{Limit, Result};
-use super::func_state::FuncState;
+use super::func_state::{FEW, FuncState, List};
 use crate::instr::Instr;
 use crate::proto::Constant;
 
@@ -19,36 +20,31 @@ pub(super) enum Key<'c> {
     Str(&'c [u8]),
 }
 
-impl Key<'_> {
-    fn constant(self) -> Constant {
-        match self {
-            Key::Nil => Constant::Nil,
-            Key::Bool(b) => Constant::Bool(b),
-            Key::Integer(i) => Constant::Integer(i),
-            Key::Float(bits) => Constant::Float(f64::from_bits(bits)),
-            Key::Str(text) => Constant::Str(text.into()),
-        }
-    }
-}
-
-/// So many constants are searched one by one.
-const FEW: usize = 8;
-
 /// Constants so far.
-#[derive(Default)]
 pub(super) struct Constants<'c> {
-    list: Vec<Constant>,
-    keys: Vec<Key<'c>>,
-    /// Numbers by key, once there are more than [`FEW`].
+    list: List<'c, Constant>,
+    keys: List<'c, Key<'c>>,
+    /// Numbers by key, once there are more than [`FEW`]; those few are searched one by one.
     index: HashMap<Key<'c>, u32, RandomState>,
 }
 
 impl<'c> Constants<'c> {
-    /// The list, which is then empty again.
-    pub(super) fn take_list(&mut self) -> Box<[Constant]> {
+    pub(super) fn new(arena: &'c Arena) -> Constants<'c> {
+        Constants {
+            list: List::with_capacity_in(FEW, arena),
+            keys: List::with_capacity_in(FEW, arena),
+            index: HashMap::default(),
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
         self.keys.clear();
         self.index.clear();
-        self.list.drain(..).collect()
+    }
+
+    pub(super) fn list(&self) -> &[Constant] {
+        &self.list
     }
 
     fn find(&self, key: Key<'c>) -> Option<u32> {
@@ -59,8 +55,8 @@ impl<'c> Constants<'c> {
     }
 
     /// Adds a new constant as number `index`.
-    fn add(&mut self, key: Key<'c>, index: u32) {
-        self.list.push(key.constant());
+    fn add(&mut self, key: Key<'c>, constant: Constant, index: u32) {
+        self.list.push(constant);
         self.keys.push(key);
         match self.keys.len() {
             0..=FEW => {}
@@ -82,13 +78,20 @@ impl<'c> FuncState<'c> {
         if index > Instr::MAX_AX {
             return self.exceeded(Limit::Constants);
         }
-        self.constants.add(key, index);
+        let constant = match key {
+            Key::Nil => Constant::Nil,
+            Key::Bool(b) => Constant::Bool(b),
+            Key::Integer(i) => Constant::Integer(i),
+            Key::Float(bits) => Constant::Float(f64::from_bits(bits)),
+            Key::Str(text) => Constant::Str(self.keep(text)?),
+        };
+        self.constants.add(key, constant, index);
         Ok(index)
     }
 
     /// Whether constant `index` is a string short enough for a field instruction.
     pub(super) fn is_field_name(&self, index: u32) -> bool {
         index <= 0xFF
-            && matches!(&self.constants.list[index as usize], Constant::Str(s) if s.len() <= crate::MAX_FIELD_NAME)
+            && matches!(self.constants.list[index as usize], Constant::Str(s) if s.len() <= crate::MAX_FIELD_NAME)
     }
 }

@@ -270,7 +270,7 @@ impl<'c> FuncState<'c> {
 
     /// Whether upvalue `index` is `_ENV`: only its fields have cells, and instructions that read them in place.
     fn is_environment(&self, index: u8) -> bool {
-        self.upvalues[index as usize].name.as_deref() == Some(b"_ENV")
+        self.upvalues[index as usize].name.is_some_and(|name| name.of(&self.text) == b"_ENV")
     }
 
     /// Loads an upvalue into the first free register, for the next instruction only.

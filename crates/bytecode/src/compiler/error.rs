@@ -54,6 +54,7 @@ pub(super) enum Limit {
     ConstructorItems,
     Instructions,
     DescribedLocals,
+    Text,
 }
 
 impl Limit {
@@ -66,6 +67,7 @@ impl Limit {
             Limit::ConstructorItems => "too many items in a constructor",
             Limit::Instructions => "too many opcodes",
             Limit::DescribedLocals => "too many local variables (limit is 32767)",
+            Limit::Text => "too many strings",
         }
     }
 }

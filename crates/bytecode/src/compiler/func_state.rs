@@ -1,12 +1,14 @@
 //! The function being compiled: its code, registers, scopes.
 
+use std::sync::Arc;
+
 use super::constants::Constants;
 use super::desc::{Desc, Kind};
 use super::error::{Exceeded, Limit, Reached, Result};
 use super::scope::Scopes;
 use crate::instr::Instr;
 use crate::opcode::Op;
-use crate::proto::{LocalDesc, UpvalDesc};
+use crate::proto::{LocalDesc, Proto, Text, UpvalDesc};
 use perilune_syntax::ast::{Chunk, FuncId, Function};
 
 /// Registers that a function may use; the number 255 stays free as a mark.
@@ -32,31 +34,31 @@ pub(super) enum UpvalPlace<'c> {
     Constant(Kind<'c>),
 }
 
-/// Buffers that one function after the other writes its code to.
-#[derive(Default)]
-pub(super) struct Buffers<'c> {
-    code: Vec<Instr>,
-    lines: Vec<u32>,
-    constants: Constants<'c>,
-    places: Vec<Place<'c>>,
-    upval_places: Vec<UpvalPlace<'c>>,
-    scopes: Scopes,
-}
+/// A list in the arena of the chunk's tree.
+pub(super) type List<'c, T> = bumpalo::collections::Vec<'c, T>;
 
-/// State of one function.
+/// A value in the arena, which is dropped in time.
+pub(super) type Own<'c, T> = bumpalo::boxed::Box<'c, T>;
+
+/// Room for the items of a list of which most functions have few.
+pub(super) const FEW: usize = 8;
+
+/// State of one function; it serves one function after the other.
 pub(super) struct FuncState<'c> {
-    pub(super) chunk: &'c Chunk,
+    pub(super) chunk: &'c Chunk<'c>,
     pub(super) id: FuncId,
-    pub(super) code: Vec<Instr>,
-    pub(super) lines: Vec<u32>,
+    pub(super) code: List<'c, Instr>,
+    pub(super) lines: List<'c, u32>,
     pub(super) constants: Constants<'c>,
-    pub(super) protos: Vec<std::sync::Arc<crate::Proto>>,
-    pub(super) upvalues: Vec<UpvalDesc>,
-    pub(super) upval_places: Vec<UpvalPlace<'c>>,
+    pub(super) protos: List<'c, Arc<Proto>>,
+    pub(super) upvalues: List<'c, UpvalDesc>,
+    pub(super) upval_places: List<'c, UpvalPlace<'c>>,
     /// By `LocalId`.
-    pub(super) places: Vec<Place<'c>>,
-    pub(super) local_descs: Vec<LocalDesc>,
-    pub(super) scopes: Scopes,
+    pub(super) places: List<'c, Place<'c>>,
+    pub(super) local_descs: List<'c, LocalDesc>,
+    /// Strings and names.
+    pub(super) text: List<'c, u8>,
+    pub(super) scopes: Scopes<'c>,
     /// First register not in use.
     pub(super) free: u8,
     pub(super) max_stack: u8,
@@ -69,50 +71,69 @@ pub(super) struct FuncState<'c> {
 }
 
 impl<'c> FuncState<'c> {
-    pub(super) fn new(chunk: &'c Chunk, id: FuncId, mut buffers: Buffers<'c>) -> FuncState<'c> {
-        let function = &chunk.functions[id.0 as usize];
-        buffers.places.resize(function.locals.len(), Place::None);
-        buffers.scopes.reset(function.labels.len());
-        FuncState {
+    /// The state at the start of function `id`.
+    pub(super) fn new(chunk: &'c Chunk<'c>, id: FuncId) -> Own<'c, FuncState<'c>> {
+        let arena = chunk.arena;
+        let mut fs = FuncState {
             chunk,
             id,
-            code: buffers.code,
-            lines: buffers.lines,
-            constants: buffers.constants,
-            protos: Vec::new(),
-            upvalues: Vec::new(),
-            upval_places: buffers.upval_places,
-            places: buffers.places,
-            local_descs: Vec::new(),
-            scopes: buffers.scopes,
+            code: List::with_capacity_in(4 * FEW, arena),
+            lines: List::with_capacity_in(4 * FEW, arena),
+            constants: Constants::new(arena),
+            protos: List::new_in(arena),
+            upvalues: List::with_capacity_in(FEW, arena),
+            upval_places: List::with_capacity_in(FEW, arena),
+            places: List::with_capacity_in(FEW, arena),
+            local_descs: List::with_capacity_in(FEW, arena),
+            text: List::with_capacity_in(16 * FEW, arena),
+            scopes: Scopes::new(arena),
             free: 0,
-            // Two registers are always there, so that a frame is never empty.
-            max_stack: 2,
-            line: function.params_line,
+            max_stack: 0,
+            line: 0,
             reached: Reached::default(),
             last_target: 0,
+        };
+        fs.begin(id);
+        Own::new_in(fs, arena)
+    }
+
+    /// Makes it the state at the start of function `id`.
+    pub(super) fn begin(&mut self, id: FuncId) {
+        self.id = id;
+        let function = self.function();
+        self.code.clear();
+        self.lines.clear();
+        self.constants.clear();
+        self.protos.clear();
+        self.upvalues.clear();
+        self.upval_places.clear();
+        self.places.clear();
+        self.places.resize(function.locals.len(), Place::None);
+        self.local_descs.clear();
+        self.text.clear();
+        self.scopes.reset(function.labels.len());
+        self.free = 0;
+        // Two registers are always there, so that a frame is never empty.
+        self.max_stack = 2;
+        self.line = function.params_line;
+        self.reached = Reached::default();
+        self.last_target = 0;
+    }
+
+    /// Keeps a string or name for the proto.
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<Text> {
+        let len = self.text.len();
+        match Text::place(len, bytes.len()) {
+            Some(text) => {
+                self.text.extend_from_slice_copy(bytes);
+                Ok(text)
+            }
+            None => self.exceeded(Limit::Text),
         }
     }
 
-    /// The buffers, for the next function.
-    pub(super) fn take_buffers(&mut self) -> Buffers<'c> {
-        let mut buffers = Buffers {
-            code: std::mem::take(&mut self.code),
-            lines: std::mem::take(&mut self.lines),
-            constants: std::mem::take(&mut self.constants),
-            places: std::mem::take(&mut self.places),
-            upval_places: std::mem::take(&mut self.upval_places),
-            scopes: std::mem::take(&mut self.scopes),
-        };
-        buffers.code.clear();
-        buffers.lines.clear();
-        buffers.places.clear();
-        buffers.upval_places.clear();
-        buffers
-    }
-
     /// The function's syntax.
-    pub(super) fn function(&self) -> &'c Function {
+    pub(super) fn function(&self) -> &'c Function<'c> {
         &self.chunk.functions[self.id.0 as usize]
     }
 

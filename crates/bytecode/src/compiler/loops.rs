@@ -24,7 +24,7 @@ impl<'c> Compiler<'c> {
     pub(super) fn while_loop(
         &mut self,
         cond: ExprId,
-        body: &'c Block,
+        body: &'c Block<'c>,
         end: LabelId,
         end_line: u32,
     ) -> Result<()> {
@@ -40,7 +40,7 @@ impl<'c> Compiler<'c> {
 
     pub(super) fn repeat_loop(
         &mut self,
-        body: &'c Block,
+        body: &'c Block<'c>,
         cond: ExprId,
         end: LabelId,
         until_line: u32,
@@ -73,7 +73,7 @@ impl<'c> Compiler<'c> {
         base: u8,
         line: u32,
         vars: &[LocalId],
-        body: &'c Block,
+        body: &'c Block<'c>,
         generic: bool,
     ) -> Result<()> {
         if generic {

@@ -9,7 +9,6 @@ mod call;
 mod constants;
 mod desc;
 mod discharge;
-mod env;
 mod error;
 mod expr;
 mod fold;
@@ -27,7 +26,7 @@ use perilune_syntax::ast::{Chunk, ExprId, FuncId, Name, UpvalueSource};
 
 pub use error::CompileError;
 use error::{Limit, Result};
-use func_state::{Buffers, FuncState, Place, UpvalPlace};
+use func_state::{FuncState, List, Own, Place, UpvalPlace};
 pub(crate) use jump::is_test;
 
 use crate::instr::Instr;
@@ -38,16 +37,15 @@ use crate::proto::{Proto, UpvalDesc};
 ///
 /// # Errors
 /// When a function passes a limit of the instruction format (registers, constants, length of a loop).
-pub fn compile(chunk: &Chunk, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileError> {
+pub fn compile(chunk: &Chunk<'_>, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileError> {
     let main = FuncId(0);
     let mut compiler = Compiler {
         chunk,
         source: Arc::clone(&source),
-        fs: FuncState::new(chunk, main, Buffers::default()),
-        spare: Vec::new(),
-        parents: Vec::new(),
-        spine: Vec::new(),
-        env_is_constant: !env::is_assigned(chunk),
+        fs: FuncState::new(chunk, main),
+        spare: List::new_in(chunk.arena),
+        parents: List::new_in(chunk.arena),
+        spine: List::with_capacity_in(SPINE, chunk.arena),
     };
     let proto = compiler.main().map_err(|e| e.in_chunk(&source))?;
     #[cfg(debug_assertions)]
@@ -57,19 +55,20 @@ pub fn compile(chunk: &Chunk, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileEr
     Ok(proto)
 }
 
+/// Depth of most left spines.
+const SPINE: usize = 16;
+
 struct Compiler<'c> {
-    chunk: &'c Chunk,
+    chunk: &'c Chunk<'c>,
     source: Arc<[u8]>,
     /// The function being compiled.
-    fs: FuncState<'c>,
+    fs: Own<'c, FuncState<'c>>,
     /// Those around it, outermost first.
-    parents: Vec<FuncState<'c>>,
-    /// Buffers that no function uses at the moment.
-    spare: Vec<Buffers<'c>>,
+    parents: List<'c, Own<'c, FuncState<'c>>>,
+    /// States that no function uses at the moment.
+    spare: List<'c, Own<'c, FuncState<'c>>>,
     /// Nodes of left spines that are being compiled, innermost expression last.
-    spine: Vec<ExprId>,
-    /// No statement assigns the chunk's `_ENV`.
-    env_is_constant: bool,
+    spine: List<'c, ExprId>,
 }
 
 impl<'c> Compiler<'c> {
@@ -78,12 +77,9 @@ impl<'c> Compiler<'c> {
     }
 
     fn main(&mut self) -> Result<Arc<Proto>> {
-        self.fs.upvalues.push(UpvalDesc {
-            name: Some(b"_ENV"[..].into()),
-            in_stack: true,
-            index: 0,
-            constant: self.env_is_constant,
-        });
+        let name = Some(self.fs.keep(b"_ENV")?);
+        let constant = !self.chunk.assigns_env;
+        self.fs.upvalues.push(UpvalDesc { name, in_stack: true, index: 0, constant });
         self.fs.upval_places.push(UpvalPlace::Index(0));
         self.body()?;
         Ok(Arc::new(self.finish()))
@@ -95,19 +91,26 @@ impl<'c> Compiler<'c> {
         if index > Instr::MAX_BX as usize {
             return self.fs.exceeded(Limit::Functions);
         }
-        let mut inner = FuncState::new(self.chunk, id, self.spare.pop().unwrap_or_default());
-        self.resolve_upvalues(&mut inner);
+        let mut inner = match self.spare.pop() {
+            Some(mut spare) => {
+                spare.begin(id);
+                spare
+            }
+            None => FuncState::new(self.chunk, id),
+        };
+        self.resolve_upvalues(&mut inner)?;
         self.parents.push(std::mem::replace(&mut self.fs, inner));
         self.body()?;
         let proto = self.finish();
-        self.fs = self.parents.pop().expect("an inner function has a parent");
+        let parent = self.parents.pop().expect("an inner function has a parent");
+        self.spare.push(std::mem::replace(&mut self.fs, parent));
         self.fs.protos.push(Arc::new(proto));
         Ok(index as u16)
     }
 
     /// Numbers the upvalues of an inner function of the current one, leaving out constants.
-    fn resolve_upvalues(&self, inner: &mut FuncState<'c>) {
-        for upvalue in &inner.function().upvalues {
+    fn resolve_upvalues(&self, inner: &mut FuncState<'c>) -> Result<()> {
+        for upvalue in inner.function().upvalues {
             let (in_stack, index, constant) = match upvalue.source {
                 UpvalueSource::ParentLocal(local) => match self.fs.places[local.0 as usize] {
                     Place::Register(register) => {
@@ -131,20 +134,17 @@ impl<'c> Compiler<'c> {
                 },
             };
             inner.upval_places.push(UpvalPlace::Index(inner.upvalues.len() as u8));
-            inner.upvalues.push(UpvalDesc {
-                name: Some(self.name(upvalue.name).into()),
-                in_stack,
-                index,
-                constant,
-            });
+            let name = Some(inner.keep(self.name(upvalue.name))?);
+            inner.upvalues.push(UpvalDesc { name, in_stack, index, constant });
         }
+        Ok(())
     }
 
     /// Compiles the body of the current function.
     fn body(&mut self) -> Result<()> {
         let function = self.fs.function();
         self.fs.enter_block(None);
-        self.fs.activate(&function.params)?;
+        self.fs.activate(function.params)?;
         self.fs.line = function.params_line;
         if function.is_vararg {
             self.fs.emit_abc(Op::VarArgPrep, function.params.len() as u8, 0, 0)?;
@@ -162,13 +162,17 @@ impl<'c> Compiler<'c> {
     fn finish(&mut self) -> Proto {
         let fs = &mut self.fs;
         let function = fs.function();
-        let proto = Proto {
+        // Room for exactly as many: collecting would guess, and then allocate anew.
+        let mut protos = Vec::with_capacity(fs.protos.len());
+        protos.extend(fs.protos.drain(..));
+        Proto {
             code: fs.code[..].into(),
-            constants: fs.constants.take_list(),
-            protos: std::mem::take(&mut fs.protos).into(),
-            upvalues: std::mem::take(&mut fs.upvalues).into(),
+            constants: fs.constants.list().into(),
+            protos: protos.into(),
+            upvalues: fs.upvalues[..].into(),
             lines: fs.lines[..].into(),
-            locals: std::mem::take(&mut fs.local_descs).into(),
+            locals: fs.local_descs[..].into(),
+            text: fs.text[..].into(),
             source: Some(Arc::clone(&self.source)),
             line_defined: function.line_defined,
             last_line: function.last_line,
@@ -176,12 +180,6 @@ impl<'c> Compiler<'c> {
             is_vararg: function.is_vararg,
             max_stack: fs.max_stack,
             method: Default::default(),
-        };
-        // Nothing comes after the main function. Functions seldom nest, so one set is enough for most chunks.
-        if !self.parents.is_empty() {
-            self.spare.reserve_exact(1);
-            self.spare.push(fs.take_buffers());
         }
-        proto
     }
 }

@@ -1,10 +1,11 @@
 //! Blocks, active variables, labels and pending gotos of one function.
 
+use perilune_syntax::Arena;
 use perilune_syntax::ast::{Attrib, GotoId, LabelId, LocalId};
 
 use super::desc::Kind;
 use super::error::{Limit, Result};
-use super::func_state::{FuncState, Place};
+use super::func_state::{FEW, FuncState, List, Place};
 use super::jump::JumpList;
 use crate::opcode::Op;
 use crate::proto::LocalDesc;
@@ -33,6 +34,7 @@ struct Block {
     loop_end: Option<LabelId>,
 }
 
+#[derive(Clone, Copy)]
 struct Pending {
     label: LabelId,
     jumps: JumpList,
@@ -49,15 +51,23 @@ struct Placed {
 }
 
 /// Scopes of one function.
-#[derive(Default)]
-pub(super) struct Scopes {
-    active: Vec<Active>,
-    blocks: Vec<Block>,
-    gotos: Vec<Pending>,
-    labels: Vec<Option<Placed>>,
+pub(super) struct Scopes<'c> {
+    active: List<'c, Active>,
+    blocks: List<'c, Block>,
+    gotos: List<'c, Pending>,
+    labels: List<'c, Option<Placed>>,
 }
 
-impl Scopes {
+impl<'c> Scopes<'c> {
+    pub(super) fn new(arena: &'c Arena) -> Scopes<'c> {
+        Scopes {
+            active: List::with_capacity_in(FEW, arena),
+            blocks: List::with_capacity_in(FEW, arena),
+            gotos: List::new_in(arena),
+            labels: List::new_in(arena),
+        }
+    }
+
     /// Makes them those of a function with so many labels that has not begun.
     pub(super) fn reset(&mut self, labels: usize) {
         self.active.clear();
@@ -109,12 +119,8 @@ impl<'c> FuncState<'c> {
                 needs_close: var.captured || to_be_closed,
                 to_be_closed,
             });
-            self.local_descs.push(LocalDesc {
-                name: self.chunk.names.text(var.name).as_bytes().into(),
-                start_pc: self.pc(),
-                end_pc: 0,
-                register,
-            });
+            let name = self.keep(self.chunk.names.text(var.name).as_bytes())?;
+            self.local_descs.push(LocalDesc { name, start_pc: self.pc(), end_pc: 0, register });
         }
         Ok(())
     }
@@ -199,11 +205,18 @@ impl<'c> FuncState<'c> {
         };
         self.scopes.labels[label.0 as usize] = Some(Placed { pc, active });
         let mut close = false;
-        for goto in self.scopes.gotos.extract_if(.., |goto| goto.label == label).collect::<Vec<_>>()
-        {
-            close |= goto.close;
-            self.patch_list(goto.jumps, pc)?;
+        let mut kept = 0;
+        for i in 0..self.scopes.gotos.len() {
+            let goto = self.scopes.gotos[i];
+            if goto.label == label {
+                close |= goto.close;
+                self.patch_list(goto.jumps, pc)?;
+            } else {
+                self.scopes.gotos[kept] = goto;
+                kept += 1;
+            }
         }
+        self.scopes.gotos.truncate(kept);
         if close {
             let level = self.variable_registers();
             self.emit_abc(Op::Close, level, 0, 0)?;

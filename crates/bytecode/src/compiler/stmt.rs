@@ -10,8 +10,8 @@ use crate::opcode::Op;
 
 impl<'c> Compiler<'c> {
     /// Compiles statements in the current scope.
-    pub(super) fn statements(&mut self, block: &'c Block) -> Result<()> {
-        for stmt in &block.stmts {
+    pub(super) fn statements(&mut self, block: &'c Block<'c>) -> Result<()> {
+        for stmt in block.stmts {
             self.statement(stmt)?;
             self.fs.line = stmt.end_line;
             self.fs.free = self.fs.variable_registers();
@@ -20,14 +20,14 @@ impl<'c> Compiler<'c> {
     }
 
     /// Compiles a block with a scope of its own.
-    pub(super) fn block(&mut self, block: &'c Block) -> Result<()> {
+    pub(super) fn block(&mut self, block: &'c Block<'c>) -> Result<()> {
         self.fs.enter_block(None);
         self.statements(block)?;
         self.fs.leave_block()?;
         Ok(())
     }
 
-    fn statement(&mut self, stmt: &'c Stmt) -> Result<()> {
+    fn statement(&mut self, stmt: &'c Stmt<'c>) -> Result<()> {
         self.fs.line = stmt.line;
         match &stmt.kind {
             StmtKind::Local { locals, values } => self.local(locals, values),
@@ -203,7 +203,11 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    fn if_statement(&mut self, arms: &'c [Arm], otherwise: Option<&'c Block>) -> Result<()> {
+    fn if_statement(
+        &mut self,
+        arms: &'c [Arm<'c>],
+        otherwise: Option<&'c Block<'c>>,
+    ) -> Result<()> {
         let mut escapes = JumpList::EMPTY;
         for (i, arm) in arms.iter().enumerate() {
             let follows = i + 1 < arms.len() || otherwise.is_some();
@@ -215,7 +219,7 @@ impl<'c> Compiler<'c> {
         self.fs.patch_to_here(escapes)
     }
 
-    fn if_arm(&mut self, arm: &'c Arm, follows: bool, escapes: &mut JumpList) -> Result<()> {
+    fn if_arm(&mut self, arm: &'c Arm<'c>, follows: bool, escapes: &mut JumpList) -> Result<()> {
         let body = &arm.body;
         let mut e = self.expr(arm.cond)?;
         self.fs.line = arm.then_line;
@@ -255,7 +259,7 @@ impl<'c> Compiler<'c> {
     }
 
     /// The target of the `break` that a block begins with.
-    fn leading_break(&self, body: &Block) -> Option<perilune_syntax::ast::LabelId> {
+    fn leading_break(&self, body: &Block<'_>) -> Option<perilune_syntax::ast::LabelId> {
         let StmtKind::Goto(goto) = body.stmts.first()?.kind else { return None };
         let function = self.fs.function();
         let label = function.gotos[goto.0 as usize].label;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::verify;
 use crate::instr::Instr;
 use crate::opcode::Op;
-use crate::proto::{Constant, Proto, UpvalDesc};
+use crate::proto::{Constant, Proto, Text, UpvalDesc};
 
 fn abc(op: Op, a: u8, b: u8, c: u8) -> Instr {
     Instr::abc(op, a, b, c)
@@ -29,6 +29,10 @@ fn upvalue(in_stack: bool, index: u8) -> UpvalDesc {
     UpvalDesc { name: None, in_stack, index, constant: false }
 }
 
+fn text(len: usize) -> Text {
+    Text::place(0, len).expect("a short text")
+}
+
 fn function(code: &[Instr]) -> Proto {
     Proto {
         code: code.into(),
@@ -37,6 +41,7 @@ fn function(code: &[Instr]) -> Proto {
         upvalues: [].into(),
         lines: [].into(),
         locals: [].into(),
+        text: [b'x'; 41].into(),
         source: None,
         line_defined: 0,
         last_line: 0,
@@ -55,8 +60,8 @@ fn sample(code: &[Instr]) -> Proto {
     Proto {
         constants: [
             Constant::Integer(1),
-            Constant::Str(b"x"[..].into()),
-            Constant::Str([b'x'; 41][..].into()),
+            Constant::Str(text(1)),
+            Constant::Str(text(41)),
             Constant::Float(1.5),
         ]
         .into(),

@@ -4,18 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use perilune_bytecode::Proto;
+use perilune_bytecode::{Proto, compile_source};
 
 /// Compiles source text that is correct.
 pub(crate) fn compile(source: &[u8], name: &str) -> Arc<Proto> {
     let source = perilune_syntax::skip_preamble(source);
-    match perilune_syntax::parse(source, name.as_bytes()) {
-        Ok(chunk) => {
-            let name: Arc<[u8]> = format!("={name}").into_bytes().into();
-            perilune_bytecode::compile(&chunk, name).unwrap_or_else(|e| panic!("{e}"))
-        }
-        Err(e) => panic!("{}", String::from_utf8_lossy(&e.message)),
-    }
+    compile_source(source, format!("={name}").as_bytes(), 0)
+        .unwrap_or_else(|e| panic!("{}", String::from_utf8_lossy(&e.message)))
 }
 
 /// All files under `dir` whose names end so, in order.

@@ -26,8 +26,7 @@ use crate::call::{Caller, message_handler, push_global};
 #[cold]
 #[inline(never)]
 pub(crate) fn run(lua: &Lua, mut caller: Caller) {
-    // Error messages carry no name here.
-    caller.name = None;
+    caller.begin_console();
     if is_console() && console::run(lua, &caller).is_ok() {
         return;
     }

@@ -295,7 +295,7 @@ impl Level {
         if let (Some(p), Some(pc)) = (self.proto(), self.pc())
             && let Some(l) = perilune_bytecode::active_locals(p, pc).nth(i)
         {
-            return Some((l.name.to_vec(), self.frame.0.add(l.register as usize)));
+            return Some((p.str(l.name).to_vec(), self.frame.0.add(l.register as usize)));
         }
         if i < self.registers() {
             let name: &[u8] =

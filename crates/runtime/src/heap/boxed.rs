@@ -85,7 +85,7 @@ impl Boxes {
             free_thread(p);
         }
         while let Some(p) = self.instances.next_dead(live, &mut count) {
-            drop(Box::from_raw(p));
+            Instance::free(p);
         }
         while let Some(p) = self.shapes.next_dead(live, &mut count) {
             drop(Box::from_raw(p));
@@ -106,7 +106,7 @@ impl Boxes {
             free_thread(p);
         }
         for p in self.instances.items.drain(..) {
-            drop(Box::from_raw(p));
+            Instance::free(p);
         }
         for p in self.shapes.items.drain(..) {
             drop(Box::from_raw(p));

@@ -262,17 +262,14 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
         let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta & !1);
         dead(e.holder.cast()) || dead(e.successor.cast()) || dead(meta)
     };
-    // Slices made from the pointers that the interpreter uses, not from the boxes, so that those stay valid.
-    let storage = &raw const (*instance).storage;
-    let (fields, globals) = (&(*storage).fields, &(*storage).globals);
-    let (fields, globals) = (fields.len(), globals.len());
-    for cache in std::slice::from_raw_parts_mut((*instance).fields, fields) {
+    let (fields, globals) = ((*instance).counts.fields, (*instance).counts.globals);
+    for cache in std::slice::from_raw_parts_mut((*instance).fields, fields as usize) {
         let more = cache.more.iter_mut().flat_map(|entries| entries.iter_mut());
         for e in more.chain([&mut cache.first]).filter(|e| stale(e)) {
             *e = FieldEntry::EMPTY;
         }
     }
-    for cache in std::slice::from_raw_parts_mut((*instance).globals, globals) {
+    for cache in std::slice::from_raw_parts_mut((*instance).globals, globals as usize) {
         if dead(cache.env.cast()) || dead(cache.cell.cast()) {
             *cache = GlobalCache { env: std::ptr::null_mut(), cell: std::ptr::null_mut() };
         }

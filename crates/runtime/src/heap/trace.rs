@@ -102,10 +102,10 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
         Kind::Thread => visit_thread(o.cast(), v),
         Kind::Instance => {
             let i = o.cast::<Instance>();
-            for value in (&(*i).storage).constants.iter() {
+            for value in (*i).constants() {
                 v.value(*value);
             }
-            for child in &(*i).children {
+            for child in (*i).children() {
                 v.pointer(*child);
             }
         }

@@ -1,22 +1,27 @@
 //! What the standard library needs beyond the ordinary: the collector, interrupts, arrays in bulk, upvalues.
 
 use std::ptr;
-use std::sync::atomic::Ordering;
 
 use super::{Cx, Func, Raised, Tab, Val};
 use crate::closure::{LuaClosure, NativeClosure, Upvalue};
 use crate::heap::Mode;
 use crate::meta::Event;
-use crate::state::{State, poll};
+use crate::state::State;
 use crate::table::{ArrayKind, Table};
 use crate::value::{SlotExt, Tag, Value};
 
 impl Cx {
-    /// Whether somebody asked to stop the script.
+    /// Whether somebody asked to stop the script, and a function that runs long is to obey by now.
     #[inline]
     pub fn interrupt_pending(&self) -> bool {
         // SAFETY: N1.
-        unsafe { (*self.state()).poll.load(Ordering::Relaxed) & poll::INTERRUPT != 0 }
+        unsafe { (*self.state()).interrupt_due() }
+    }
+
+    /// Takes back a request to stop that came too late.
+    pub fn forget_interrupt(&self) {
+        // SAFETY: N1.
+        unsafe { (*self.state()).forget_interrupt() };
     }
 
     /// For long loops of native functions: fails with "interrupted!" if somebody asked to stop the script.
@@ -28,8 +33,7 @@ impl Cx {
         if !self.interrupt_pending() {
             return Ok(());
         }
-        // SAFETY: N1.
-        unsafe { (*self.state()).poll.fetch_and(!poll::INTERRUPT, Ordering::Relaxed) };
+        self.forget_interrupt();
         Err(self.error("interrupted!"))
     }
 
@@ -239,7 +243,7 @@ unsafe fn upvalue_name(f: Func<'_>, i: usize) -> Vec<u8> {
         return Vec::new();
     }
     let proto = crate::debug::proto_of(f.val().raw());
-    match proto.and_then(|p| p.upvalues.get(i)?.name.as_deref()) {
+    match proto.and_then(|p| Some(p.str(p.upvalues.get(i)?.name?))) {
         Some(name) => name.to_vec(),
         None => b"(no name)".to_vec(),
     }
@@ -262,12 +266,12 @@ impl Cx {
         f: impl FnOnce(NumberArray<'_>, &dyn Fn() -> bool) -> R,
     ) -> Option<R> {
         // SAFETY: N1, N2; both kinds have `array_len` elements of 8 bytes. `&mut self` shuts out all other access while
-        // `f` runs, and `f` gets no way to the state but to its poll word.
+        // `f` runs, and `f` gets no way to the state but to its interrupts.
         unsafe {
             let t = self.get(i).as_table()?.ptr();
             let n = (*t).array_len as usize;
-            let word = &raw const (*self.state()).poll;
-            let stop = || (*word).load(Ordering::Relaxed) & poll::INTERRUPT != 0;
+            let st = self.state();
+            let stop = || (*st).interrupt_due();
             let numbers = match Table::kind(t) {
                 ArrayKind::Int => {
                     NumberArray::Int(std::slice::from_raw_parts_mut((*t).array.cast(), n))

@@ -96,7 +96,7 @@ impl Cx {
         // SAFETY: N2.
         let proto = unsafe { crate::debug::proto_of(f.val().raw())? };
         let i = usize::try_from(n).ok()?.checked_sub(1)?;
-        perilune_bytecode::active_locals(proto, 0).nth(i).map(|l| l.name.to_vec())
+        perilune_bytecode::active_locals(proto, 0).nth(i).map(|l| proto.str(l.name).to_vec())
     }
 
     /// Name and value of local variable `n` of a level; the outer `None`: there is no such level.

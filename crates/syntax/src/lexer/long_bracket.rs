@@ -9,9 +9,8 @@ pub(super) fn string_or_bracket(lexer: &mut Lexer<'_>) -> Result<Token, LexError
     if rest.get(level) == Some(&b'[') {
         lexer.bump(level + 1);
         content(lexer, level, true)?;
-        let buffer = &lexer.extras.buffer;
-        let delimiter = level + 2;
-        return Ok(Token::String(buffer[delimiter..buffer.len() - delimiter].into()));
+        lexer.extras.delimiter = level + 2;
+        return Ok(Token::String);
     }
     if level == 0 {
         return Ok(Token::LeftBracket);

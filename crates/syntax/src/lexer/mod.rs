@@ -18,6 +18,15 @@ pub(crate) struct Scanner {
     /// What was read of the last string token: its opening delimiter, then the decoded content. Messages
     /// show a string token so.
     pub(crate) buffer: Vec<u8>,
+    /// Length of its opening, and of its closing, delimiter.
+    delimiter: usize,
+}
+
+impl Scanner {
+    /// The value of the last string token.
+    pub(crate) fn string(&self) -> &[u8] {
+        &self.buffer[self.delimiter..self.buffer.len() - self.delimiter]
+    }
 }
 
 /// Why the text at the lexer's place is no token.
@@ -53,7 +62,7 @@ type Lexer<'s> = logos::Lexer<'s, Token>;
 
 /// A lexer at the start of `source`.
 pub(crate) fn lexer(source: &[u8]) -> Lexer<'_> {
-    Token::lexer_with_extras(source, Scanner { line: 1, buffer: Vec::new() })
+    Token::lexer_with_extras(source, Scanner { line: 1, ..Scanner::default() })
 }
 
 /// Counts one line.

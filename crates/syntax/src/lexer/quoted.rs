@@ -7,11 +7,12 @@ use super::{LexError, Lexer, Near, line_break, newline};
 use crate::number::{hex_value, is_space};
 use crate::utf8;
 
-/// After an opening quote: reads the string and returns its value.
-pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<Box<[u8]>, LexError> {
+/// After an opening quote: reads the string into the buffer.
+pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
     let quote = lexer.slice()[0];
     lexer.extras.buffer.clear();
     lexer.extras.buffer.push(quote);
+    lexer.extras.delimiter = 1;
     loop {
         let rest = lexer.remainder();
         let plain = rest
@@ -26,9 +27,8 @@ pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<Box<[u8]>, LexError> {
             Some(b'\\') => escape(lexer)?,
             Some(_) => {
                 lexer.bump(1);
-                let value = lexer.extras.buffer[1..].into();
                 lexer.extras.buffer.push(quote);
-                return Ok(value);
+                return Ok(());
             }
         }
     }

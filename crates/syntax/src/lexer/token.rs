@@ -5,8 +5,8 @@ use logos::Logos;
 use super::{LexError, Scanner, long_bracket, numeral, quoted};
 use crate::number::Number;
 
-/// One token. Names have no payload: their text is the source under their span.
-#[derive(Logos, Clone, PartialEq, Debug)]
+/// One token. Names have no payload: their text is the source under their span. Nor have strings: see [`Scanner::string`].
+#[derive(Logos, Clone, Copy, PartialEq, Debug)]
 #[logos(utf8 = false)]
 #[logos(extras = Scanner)]
 #[logos(error = LexError)]
@@ -130,7 +130,7 @@ pub(crate) enum Token {
     #[regex(r"\.?[0-9]", numeral::numeral)]
     Number(Number),
     #[regex("[\"']", quoted::quoted)]
-    String(Box<[u8]>),
+    String,
     /// A byte that starts no token.
     #[regex(r"(?s-u:.)", |lex| lex.slice()[0], priority = 0)]
     Other(u8),
@@ -199,7 +199,7 @@ impl Token {
             Token::Dots => "'...'",
             Token::Name => "<name>",
             Token::Number(_) => "<number>",
-            Token::String(_) => "<string>",
+            Token::String => "<string>",
             Token::Other(_) => "<byte>",
             Token::Eof => "<eof>",
         }

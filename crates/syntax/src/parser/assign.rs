@@ -4,10 +4,10 @@ use super::{Parser, Result};
 use crate::ast::{ExprId, ExprKind, StmtKind};
 use crate::lexer::Token;
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     /// `first, … = …`, where `first` has been read.
-    pub(super) fn assignment(&mut self, first: ExprId) -> Result<StmtKind> {
-        let mut targets = Vec::new();
+    pub(super) fn assignment(&mut self, first: ExprId) -> Result<StmtKind<'a>> {
+        let mut targets = self.list(1);
         let mut target = first;
         loop {
             if !is_assignable(self.kind(target)) {
@@ -30,11 +30,11 @@ impl Parser<'_> {
         for _ in 1..targets.len() {
             self.leave_level();
         }
-        Ok(StmtKind::Assign { targets, values })
+        Ok(StmtKind::Assign { targets: targets.into_bump_slice(), values })
     }
 }
 
-fn is_assignable(kind: &ExprKind) -> bool {
+fn is_assignable(kind: &ExprKind<'_>) -> bool {
     matches!(
         kind,
         ExprKind::Local(_)

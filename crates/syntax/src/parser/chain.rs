@@ -4,7 +4,7 @@ use super::{Parser, Result};
 use crate::ast::{ExprId, ExprKind};
 use crate::lexer::Token;
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     /// A primary expression and what is applied to it.
     pub(super) fn suffixed_expr(&mut self) -> Result<ExprId> {
         let start = self.span.start;
@@ -25,7 +25,7 @@ impl Parser<'_> {
                     let args = self.arguments()?;
                     self.add(ExprKind::MethodCall { object: value, name, args }, line, start)
                 }
-                Token::LeftParen | Token::String(_) | Token::LeftBrace => {
+                Token::LeftParen | Token::String | Token::LeftBrace => {
                     self.settle(value);
                     let line = self.line();
                     let args = self.arguments()?;
@@ -49,7 +49,12 @@ impl Parser<'_> {
     pub(super) fn name_key(&mut self) -> Result<ExprId> {
         let start = self.span.start;
         let text = self.name_text()?;
-        Ok(self.add(ExprKind::Str(text.into()), self.last_line, start))
+        Ok(self.add(ExprKind::Str(self.arena.alloc_slice_copy(text)), self.last_line, start))
+    }
+
+    /// The current token, which is a string.
+    pub(super) fn literal_string(&self) -> ExprKind<'a> {
+        ExprKind::Str(self.arena.alloc_slice_copy(self.lexer.extras.string()))
     }
 
     /// `'[' expr ']'`
@@ -94,13 +99,13 @@ impl Parser<'_> {
         Ok(self.add(ExprKind::Paren(inner), line, start))
     }
 
-    fn arguments(&mut self) -> Result<Vec<ExprId>> {
+    fn arguments(&mut self) -> Result<&'a [ExprId]> {
         let start = self.span.start;
         let line = self.line();
-        match &mut self.token {
+        match self.token {
             Token::LeftParen => {
                 self.advance()?;
-                let mut args = Vec::new();
+                let mut args = &[][..];
                 if self.token != Token::RightParen {
                     args = self.expr_list()?;
                 }
@@ -110,11 +115,12 @@ impl Parser<'_> {
                 }
                 Ok(args)
             }
-            Token::LeftBrace => Ok(vec![self.table()?]),
-            Token::String(text) => {
-                let text = std::mem::take(text);
+            Token::LeftBrace => Ok(std::slice::from_ref(self.arena.alloc(self.table()?))),
+            Token::String => {
+                let kind = self.literal_string();
                 self.advance()?;
-                Ok(vec![self.add(ExprKind::Str(text), self.last_line, start)])
+                let argument = self.add(kind, self.last_line, start);
+                Ok(std::slice::from_ref(self.arena.alloc(argument)))
             }
             _ => Err(self.error("function arguments expected")),
         }

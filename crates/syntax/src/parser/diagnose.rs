@@ -1,11 +1,12 @@
 //! The making of error messages.
 
 use super::{Parser, Result};
+use crate::chunkname::chunkid;
 use crate::error::SyntaxError;
 use crate::lexer::{LexError, Near, Token};
 use crate::span::Span;
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     /// `text` with position and the current token.
     pub(super) fn error(&self, text: &str) -> Box<SyntaxError> {
         let near = self.token_text();
@@ -84,7 +85,7 @@ impl Parser<'_> {
         incomplete: bool,
     ) -> Box<SyntaxError> {
         let line = self.line();
-        let mut message = self.chunk.to_vec();
+        let mut message = chunkid(self.name);
         message.extend_from_slice(format!(":{line}: {text}").as_bytes());
         if let Some(near) = near {
             message.extend_from_slice(b" near ");
@@ -99,7 +100,7 @@ impl Parser<'_> {
             Token::Name | Token::Number(_) => {
                 Some(quote(&self.source[self.span.start as usize..self.span.end as usize]))
             }
-            Token::String(_) => Some(quote(&self.lexer.extras.buffer)),
+            Token::String => Some(quote(&self.lexer.extras.buffer)),
             Token::Other(0) => None,
             Token::Other(byte) if byte.is_ascii_graphic() => Some(quote(&[*byte])),
             Token::Other(byte) => Some(format!("'<\\{byte}>'").into_bytes()),

@@ -1,26 +1,26 @@
 //! Operators and simple expressions (manual 3.4).
 
-use super::{Parser, Result};
+use super::{FEW, Parser, Result};
 use crate::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
 use crate::lexer::Token;
 use crate::number::Number;
 
 const UNARY_PRIORITY: u8 = 12;
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     pub(super) fn expr(&mut self) -> Result<ExprId> {
         self.operation(0)
     }
 
     /// `expr {',' expr}`; every value is settled.
-    pub(super) fn expr_list(&mut self) -> Result<Vec<ExprId>> {
-        let mut list = Vec::new();
+    pub(super) fn expr_list(&mut self) -> Result<&'a [ExprId]> {
+        let mut list = self.list(FEW);
         loop {
             let id = self.expr()?;
             self.settle(id);
             list.push(id);
             if !self.accept(&Token::Comma)? {
-                return Ok(list);
+                return Ok(list.into_bump_slice());
             }
             // All but the last value are needed after the comma.
             self.settle(id);
@@ -60,10 +60,10 @@ impl Parser<'_> {
     fn simple_expr(&mut self) -> Result<ExprId> {
         let start = self.span.start;
         let mut line = self.line();
-        let kind = match &mut self.token {
-            Token::Number(Number::Integer(value)) => ExprKind::Integer(*value),
-            Token::Number(Number::Float(value)) => ExprKind::Float(*value),
-            Token::String(value) => ExprKind::Str(std::mem::take(value)),
+        let kind = match self.token {
+            Token::Number(Number::Integer(value)) => ExprKind::Integer(value),
+            Token::Number(Number::Float(value)) => ExprKind::Float(value),
+            Token::String => self.literal_string(),
             Token::Nil => ExprKind::Nil,
             Token::True => ExprKind::True,
             Token::False => ExprKind::False,

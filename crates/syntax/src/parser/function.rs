@@ -1,34 +1,47 @@
 //! Functions being parsed, and their bodies.
 
-use super::{Parser, Result};
+use super::{FEW, List, Parser, Result};
 use crate::ast::{
-    Attrib, Block, ExprId, ExprKind, FuncId, Function, LocalId, Name, Upvalue, UpvalueSource,
+    Attrib, Block, ExprId, ExprKind, FuncId, Function, Goto, Label, LocalId, LocalVar, Name,
+    Upvalue, UpvalueSource,
 };
 use crate::lexer::Token;
 
 use super::scope::BlockScope;
 
 /// A function whose `end` has not come yet.
-pub(super) struct FunctionState {
+pub(super) struct FunctionState<'a> {
     pub(super) id: FuncId,
-    pub(super) function: Function,
+    pub(super) function: Draft<'a>,
     /// Declared variables whose scope has not ended, of which the first `active_count` are visible.
-    pub(super) declared: Vec<LocalId>,
+    pub(super) declared: List<'a, LocalId>,
     pub(super) active_count: usize,
     /// Its open blocks, outermost first.
-    pub(super) blocks: Vec<BlockScope>,
+    pub(super) blocks: List<'a, BlockScope>,
     /// Where its labels start in [`Parser::labels`].
     pub(super) first_label: usize,
     /// What else is known of each of its upvalues.
-    pub(super) upvalue_origins: Vec<UpvalueOrigin>,
+    pub(super) upvalue_origins: List<'a, UpvalueOrigin>,
+}
+
+/// What is known of a [`Function`] before its end.
+pub(super) struct Draft<'a> {
+    parent: Option<FuncId>,
+    params: List<'a, LocalId>,
+    pub(super) is_vararg: bool,
+    pub(super) locals: List<'a, LocalVar>,
+    pub(super) upvalues: List<'a, Upvalue>,
+    pub(super) labels: List<'a, Label>,
+    pub(super) gotos: List<'a, Goto>,
+    pub(super) line_defined: u32,
+    params_line: u32,
 }
 
 /// Lists that one function after the other uses.
-#[derive(Default)]
-pub(super) struct Lists {
-    declared: Vec<LocalId>,
-    blocks: Vec<BlockScope>,
-    upvalue_origins: Vec<UpvalueOrigin>,
+pub(super) struct Lists<'a> {
+    declared: List<'a, LocalId>,
+    blocks: List<'a, BlockScope>,
+    upvalue_origins: List<'a, UpvalueOrigin>,
 }
 
 /// The variable behind an upvalue.
@@ -39,7 +52,7 @@ pub(super) struct UpvalueOrigin {
     pub(super) variable: Option<(usize, LocalId)>,
 }
 
-impl FunctionState {
+impl FunctionState<'_> {
     /// The innermost visible local variable of that name.
     pub(super) fn find_local(&self, name: Name) -> Option<LocalId> {
         let visible = &self.declared[..self.active_count];
@@ -59,9 +72,9 @@ impl FunctionState {
     }
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     /// The innermost open function.
-    pub(super) fn current(&mut self) -> &mut FunctionState {
+    pub(super) fn current(&mut self) -> &mut FunctionState<'a> {
         self.open.last_mut().expect("the main function is open until the end")
     }
 
@@ -77,22 +90,23 @@ impl Parser<'_> {
     fn open_function(&mut self, line_defined: u32) {
         let id = FuncId(self.functions.len() as u32);
         self.functions.push(None);
-        let function = Function {
+        let function = Draft {
             parent: self.open.last().map(|state| state.id),
-            params: Vec::new(),
+            params: self.list(FEW),
             is_vararg: false,
-            locals: Vec::new(),
-            upvalues: Vec::new(),
-            labels: Vec::new(),
-            gotos: Vec::new(),
-            body: Block::default(),
+            locals: self.list(2 * FEW),
+            upvalues: self.list(FEW),
+            labels: self.list(0),
+            gotos: self.list(0),
             line_defined,
             params_line: self.last_line,
-            last_line: 0,
-            end_line: 0,
         };
-        let lists = self.spare.pop().unwrap_or_default();
-        self.open.push(FunctionState {
+        let lists = self.spare.pop().unwrap_or_else(|| Lists {
+            declared: self.list(2 * FEW),
+            blocks: self.list(2 * FEW),
+            upvalue_origins: self.list(FEW),
+        });
+        self.open.push(self.arena.alloc(FunctionState {
             id,
             function,
             declared: lists.declared,
@@ -100,23 +114,34 @@ impl Parser<'_> {
             blocks: lists.blocks,
             first_label: self.labels.len(),
             upvalue_origins: lists.upvalue_origins,
-        });
+        }));
         self.enter_block(false);
     }
 
-    pub(super) fn close_function(&mut self, body: Block, last_line: u32) -> Result<FuncId> {
+    pub(super) fn close_function(&mut self, body: Block<'a>, last_line: u32) -> Result<FuncId> {
         let end_line = self.last_line;
         self.leave_block()?;
-        let mut state = self.open.pop().expect("closes what was opened");
-        state.function.body = body;
-        state.function.last_line = last_line;
-        state.function.end_line = end_line;
-        self.functions[state.id.0 as usize] = Some(state.function);
+        let state = self.open.pop().expect("closes what was opened");
+        let draft = &mut state.function;
+        self.functions[state.id.0 as usize] = Some(Function {
+            parent: draft.parent,
+            params: finished(&mut draft.params),
+            is_vararg: draft.is_vararg,
+            locals: finished(&mut draft.locals),
+            upvalues: finished(&mut draft.upvalues),
+            labels: finished(&mut draft.labels),
+            gotos: finished(&mut draft.gotos),
+            body,
+            line_defined: draft.line_defined,
+            params_line: draft.params_line,
+            last_line,
+            end_line,
+        });
         if !self.open.is_empty() {
             let mut lists = Lists {
-                declared: state.declared,
-                blocks: state.blocks,
-                upvalue_origins: state.upvalue_origins,
+                declared: taken(&mut state.declared),
+                blocks: taken(&mut state.blocks),
+                upvalue_origins: taken(&mut state.upvalue_origins),
             };
             lists.declared.clear();
             lists.blocks.clear();
@@ -177,4 +202,15 @@ impl Parser<'_> {
     pub(super) fn function_expr(&mut self, function: FuncId, start: u32) -> ExprId {
         self.add(ExprKind::Function(function), self.last_line, start)
     }
+}
+
+/// The list, with an empty one left in its place.
+fn taken<'a, T>(list: &mut List<'a, T>) -> List<'a, T> {
+    let arena = list.bump();
+    std::mem::replace(list, List::new_in(arena))
+}
+
+/// The items of a list that is complete.
+fn finished<'a, T>(list: &mut List<'a, T>) -> &'a [T] {
+    taken(list).into_bump_slice()
 }

@@ -26,7 +26,7 @@ pub(super) struct PendingGoto {
     active_count: usize,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     /// A `goto name`, its keyword skipped.
     pub(super) fn goto_target(&mut self) -> Result<GotoId> {
         let line = self.line();
@@ -66,7 +66,7 @@ impl Parser<'_> {
         at_block_end: bool,
     ) -> Result<LabelId> {
         if let Some(previous) = self.find_label(name) {
-            let (name, line) = (self.names.resolve(&name), previous.line);
+            let (name, line) = (self.names.text(name), previous.line);
             return Err(
                 self.semantic_error(&format!("label '{name}' already defined on line {line}"))
             );
@@ -157,8 +157,8 @@ impl Parser<'_> {
     fn jump_into_scope(&self, goto: &PendingGoto) -> Box<crate::SyntaxError> {
         let state = self.open.last().expect("a goto is in a function");
         let local = state.declared[goto.active_count];
-        let variable = self.names.resolve(&state.function.locals[local.0 as usize].name);
-        let (name, line) = (self.names.resolve(&goto.name), goto.line);
+        let variable = self.names.text(state.function.locals[local.0 as usize].name);
+        let (name, line) = (self.names.text(goto.name), goto.line);
         self.semantic_error(&format!(
             "<goto {name}> at line {line} jumps into the scope of local '{variable}'"
         ))
@@ -169,7 +169,7 @@ impl Parser<'_> {
         if goto.name == self.known.end_of_loop {
             return self.semantic_error(&format!("break outside loop at line {line}"));
         }
-        let name = self.names.resolve(&goto.name);
+        let name = self.names.text(goto.name);
         self.semantic_error(&format!("no visible label '{name}' for <goto> at line {line}"))
     }
 }

@@ -4,8 +4,8 @@ use super::{Parser, Result};
 use crate::ast::{Block, ExprId, LabelId, Name, StmtKind};
 use crate::lexer::Token;
 
-impl Parser<'_> {
-    pub(super) fn while_statement(&mut self, line: u32) -> Result<StmtKind> {
+impl<'a> Parser<'_, 'a> {
+    pub(super) fn while_statement(&mut self, line: u32) -> Result<StmtKind<'a>> {
         self.advance()?;
         let cond = self.settled_expr()?;
         self.enter_block(true);
@@ -16,7 +16,7 @@ impl Parser<'_> {
         Ok(StmtKind::While { cond, body, end })
     }
 
-    pub(super) fn repeat_statement(&mut self, line: u32) -> Result<StmtKind> {
+    pub(super) fn repeat_statement(&mut self, line: u32) -> Result<StmtKind<'a>> {
         self.enter_block(true);
         self.enter_block(false);
         self.advance()?;
@@ -29,7 +29,7 @@ impl Parser<'_> {
         Ok(StmtKind::Repeat { body: Block { stmts }, cond, end, until_line })
     }
 
-    pub(super) fn for_statement(&mut self, line: u32) -> Result<StmtKind> {
+    pub(super) fn for_statement(&mut self, line: u32) -> Result<StmtKind<'a>> {
         self.enter_block(true);
         self.advance()?;
         let name = self.name()?;
@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
     }
 
-    fn numeric_for(&mut self, name: Name, line: u32) -> Result<StmtKind> {
+    fn numeric_for(&mut self, name: Name, line: u32) -> Result<StmtKind<'a>> {
         let state = [self.declare_state()?, self.declare_state()?, self.declare_state()?];
         let var = self.declare(name)?;
         self.expect(&Token::Assign)?;
@@ -53,14 +53,15 @@ impl Parser<'_> {
         Ok(StmtKind::NumericFor { state, var, start, limit, step, do_line, body, end })
     }
 
-    fn generic_for(&mut self, name: Name, line: u32) -> Result<StmtKind> {
+    fn generic_for(&mut self, name: Name, line: u32) -> Result<StmtKind<'a>> {
         let state = [
             self.declare_state()?,
             self.declare_state()?,
             self.declare_state()?,
             self.declare_state()?,
         ];
-        let mut vars = vec![self.declare(name)?];
+        let mut vars = self.list(2);
+        vars.push(self.declare(name)?);
         while self.accept(&Token::Comma)? {
             let name = self.name()?;
             vars.push(self.declare(name)?);
@@ -70,11 +71,12 @@ impl Parser<'_> {
         let values = self.expr_list()?;
         self.activate(4);
         let (body, do_line, end) = self.for_body(vars.len(), line)?;
+        let vars = vars.into_bump_slice();
         Ok(StmtKind::GenericFor { state, vars, values, call_line, do_line, body, end })
     }
 
     /// `do block end`, with `var_count` declared variables in scope
-    fn for_body(&mut self, var_count: usize, line: u32) -> Result<(Block, u32, LabelId)> {
+    fn for_body(&mut self, var_count: usize, line: u32) -> Result<(Block<'a>, u32, LabelId)> {
         self.expect(&Token::Do)?;
         let do_line = self.last_line;
         self.enter_block(false);

@@ -15,10 +15,11 @@ mod scope;
 mod stmt;
 mod table;
 
-use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Function, Name};
+use crate::arena::{Arena, with_arena};
+use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Function, Name, Stmt};
 use crate::error::SyntaxError;
 use crate::lexer::{self, Token};
-use crate::names::{Interner, Names, interner};
+use crate::names::{Interner, KnownNames, Names};
 use crate::span::Span;
 
 use function::{FunctionState, Lists};
@@ -30,16 +31,26 @@ const MAX_DEPTH: u32 = 200;
 /// Depth at which `load` starts to parse when the main chunk of a script calls it.
 const LOAD_DEPTH: u32 = 2;
 
+/// A list in the arena. Room is given generously: it costs nothing, while growing copies.
+type List<'a, T> = bumpalo::collections::Vec<'a, T>;
+
+/// Room for the items of a list of which most have few.
+const FEW: usize = 4;
+
 /// Errors are rare and large: boxed, they keep the recursive functions' frames small.
 type Result<T> = std::result::Result<T, Box<SyntaxError>>;
 
-/// Parses `source` (without shebang handling; see [`skip_preamble`](crate::skip_preamble)). `chunk` is the
-/// display name of the chunk, as messages show it (see [`chunkid`](crate::chunkid)).
+/// Parses `source` (without shebang handling; see [`skip_preamble`](crate::skip_preamble)) to a tree in `arena`. `name` is the chunk's
+/// name as given to `load`: messages show its [`chunkid`](crate::chunkid).
 ///
 /// # Errors
 /// The first error in the text, worded and placed as PUC does.
-pub fn parse(source: &[u8], chunk: &[u8]) -> std::result::Result<Chunk, SyntaxError> {
-    parse_at_depth(source, chunk, LOAD_DEPTH)
+pub fn parse<'a>(
+    arena: &'a Arena,
+    source: &[u8],
+    name: &[u8],
+) -> std::result::Result<Chunk<'a>, SyntaxError> {
+    parse_at_depth(arena, source, name, LOAD_DEPTH)
 }
 
 /// Like [`parse`], for a caller that has used up `depth` of the 200 levels of nesting that native calls
@@ -47,49 +58,49 @@ pub fn parse(source: &[u8], chunk: &[u8]) -> std::result::Result<Chunk, SyntaxEr
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_at_depth(
+pub fn parse_at_depth<'a>(
+    arena: &'a Arena,
     source: &[u8],
-    chunk: &[u8],
+    name: &[u8],
     depth: u32,
-) -> std::result::Result<Chunk, SyntaxError> {
-    Parser::new(source, chunk, depth).chunk().map_err(|error| *error)
+) -> std::result::Result<Chunk<'a>, SyntaxError> {
+    Parser::new(arena, source, name, depth).chunk().map_err(|error| *error)
 }
 
 /// The token at or behind offset `at` of a text without lexical errors, or, with `past_separator`, the one after it if it is a comma or
 /// an operator: the line the lexer is at then, and the token as messages show it.
 pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8>)> {
-    let mut parser = Parser::new(source, b"", 0);
-    parser.advance().ok()?;
-    while parser.span.start < at && parser.token != Token::Eof {
+    with_arena(|arena| {
+        let mut parser = Parser::new(arena, source, b"", 0);
         parser.advance().ok()?;
-    }
-    if past_separator && (parser.token == Token::Comma || expr::is_binary_operator(&parser.token)) {
-        parser.advance().ok()?;
-    }
-    Some((parser.line(), parser.token_text()?))
+        while parser.span.start < at && parser.token != Token::Eof {
+            parser.advance().ok()?;
+        }
+        if past_separator
+            && (parser.token == Token::Comma || expr::is_binary_operator(&parser.token))
+        {
+            parser.advance().ok()?;
+        }
+        Some((parser.line(), parser.token_text()?))
+    })
 }
 
 /// Whether `text` is the start of no chunk, whatever follows: it has an error in front of tokens that are whole. `false` is no promise.
 /// `depth` is as for [`parse_at_depth`].
 pub fn is_hopeless(text: &[u8], depth: u32) -> bool {
-    let Err(error) = parse_at_depth(text, b"", depth) else { return false };
+    let error = with_arena(|arena| parse_at_depth(arena, text, b"", depth).err());
+    let Some(error) = error else { return false };
     // Outside of strings and comments no token goes on behind white space.
     let rest = text.get(error.span.end as usize..).unwrap_or_default();
     !error.incomplete && rest.iter().any(u8::is_ascii_whitespace)
 }
 
-/// The names that the grammar itself mentions.
-struct KnownNames {
-    env: Name,
-    receiver: Name,
-    for_state: Name,
-    end_of_loop: Name,
-}
-
-struct Parser<'s> {
+struct Parser<'s, 'a> {
+    arena: &'a Arena,
     lexer: logos::Lexer<'s, Token>,
     source: &'s [u8],
-    chunk: &'s [u8],
+    /// The chunk's name.
+    name: &'s [u8],
     /// The current token.
     token: Token,
     span: Span,
@@ -103,32 +114,32 @@ struct Parser<'s> {
     depth: u32,
     names: Interner,
     known: KnownNames,
-    exprs: Vec<Expr>,
+    exprs: List<'a, Expr<'a>>,
+    /// Statements of open blocks.
+    stmts: List<'a, Stmt<'a>>,
     /// Functions by number; those still open are in `open`.
-    functions: Vec<Option<Function>>,
+    functions: List<'a, Option<Function<'a>>>,
     /// The functions around the current place, outermost first.
-    open: Vec<FunctionState>,
+    open: List<'a, &'a mut FunctionState<'a>>,
     /// Lists that no open function uses.
-    spare: Vec<Lists>,
+    spare: List<'a, Lists<'a>>,
+    /// Some statement assigns the upvalue `_ENV` of the main function.
+    assigns_env: bool,
     /// Labels that a `goto` can see, of all open functions.
     labels: Vec<VisibleLabel>,
     /// Gotos whose label has not come yet, of all open functions.
     gotos: Vec<PendingGoto>,
 }
 
-impl<'s> Parser<'s> {
-    fn new(source: &'s [u8], chunk: &'s [u8], depth: u32) -> Parser<'s> {
-        let mut names = interner();
-        let known = KnownNames {
-            env: names.get_or_intern_static("_ENV"),
-            receiver: names.get_or_intern_static("self"),
-            for_state: names.get_or_intern_static("(for state)"),
-            end_of_loop: names.get_or_intern_static("break"),
-        };
+impl<'s, 'a> Parser<'s, 'a> {
+    fn new(arena: &'a Arena, source: &'s [u8], name: &'s [u8], depth: u32) -> Parser<'s, 'a> {
+        let names = Interner::take();
+        let known = names.known;
         Parser {
+            arena,
             lexer: lexer::lexer(source),
             source,
-            chunk,
+            name,
             token: Token::Eof,
             span: Span::default(),
             ahead: None,
@@ -137,17 +148,18 @@ impl<'s> Parser<'s> {
             depth,
             names,
             known,
-            exprs: Vec::with_capacity(source.len().clamp(16, 512) / 4),
-            // Many chunks are one function, and room for more would be a large allocation.
-            functions: Vec::with_capacity(1),
-            open: Vec::with_capacity(1),
-            spare: Vec::new(),
+            exprs: List::with_capacity_in(source.len().clamp(16, 4096) / 4, arena),
+            stmts: List::with_capacity_in(4 * FEW, arena),
+            functions: List::with_capacity_in(4, arena),
+            open: List::with_capacity_in(4, arena),
+            spare: List::with_capacity_in(4, arena),
+            assigns_env: false,
             labels: Vec::new(),
             gotos: Vec::new(),
         }
     }
 
-    fn chunk(mut self) -> Result<Chunk> {
+    fn chunk(mut self) -> Result<Chunk<'a>> {
         if u32::try_from(self.source.len()).is_err() {
             return Err(self.bare_error("chunk too large".into()));
         }
@@ -156,8 +168,20 @@ impl<'s> Parser<'s> {
         let body = self.statements()?;
         self.check(&Token::Eof)?;
         self.close_function(Block { stmts: body }, 0)?;
-        let functions = self.functions.into_iter().flatten().collect();
-        Ok(Chunk { functions, exprs: self.exprs, names: Names::new(self.names) })
+        let mut functions = self.list(self.functions.len());
+        functions.extend(self.functions.into_iter().flatten());
+        Ok(Chunk {
+            functions: functions.into_bump_slice(),
+            exprs: self.exprs.into_bump_slice(),
+            assigns_env: self.assigns_env,
+            names: Names::new(self.names),
+            arena: self.arena,
+        })
+    }
+
+    /// An empty list, with room for so many items.
+    fn list<T>(&self, capacity: usize) -> List<'a, T> {
+        List::with_capacity_in(capacity, self.arena)
     }
 
     /// The line that the lexer has reached: the current token's last line, or that of the token ahead.
@@ -231,7 +255,7 @@ impl<'s> Parser<'s> {
     fn name(&mut self) -> Result<Name> {
         let text = self.name_text()?;
         let text = std::str::from_utf8(text).expect("the lexer takes ASCII names only");
-        Ok(self.names.get_or_intern(text))
+        Ok(self.names.intern(text))
     }
 
     fn enter_level(&mut self) -> Result<()> {
@@ -248,14 +272,14 @@ impl<'s> Parser<'s> {
     }
 
     /// Adds an expression that began at byte `start` and ends with the last consumed token.
-    fn add(&mut self, kind: ExprKind, line: u32, start: u32) -> ExprId {
+    fn add(&mut self, kind: ExprKind<'a>, line: u32, start: u32) -> ExprId {
         let id = ExprId(self.exprs.len() as u32);
         let span = Span { start, end: self.previous_end };
         self.exprs.push(Expr { kind, line, end_line: self.last_line, span });
         id
     }
 
-    fn kind(&self, id: ExprId) -> &ExprKind {
+    fn kind(&self, id: ExprId) -> &ExprKind<'a> {
         &self.exprs[id.0 as usize].kind
     }
 

@@ -26,7 +26,7 @@ enum Variable {
     Upvalue(u8),
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     pub(super) fn enter_block(&mut self, is_loop: bool) {
         let (first_label, first_goto) = (self.labels.len(), self.gotos.len());
         let state = self.current();
@@ -132,6 +132,7 @@ impl Parser<'_> {
             _ => return Ok(()),
         };
         let Some((level, local)) = origin.variable else {
+            self.assigns_env = true;
             return Ok(());
         };
         let variable = &mut self.open[level].function.locals[local.0 as usize];
@@ -139,7 +140,7 @@ impl Parser<'_> {
         if origin.attrib == Attrib::Regular {
             return Ok(());
         }
-        let name = self.names.resolve(&variable.name);
+        let name = self.names.text(variable.name);
         Err(self.semantic_error(&format!("attempt to assign to const variable '{name}'")))
     }
 }

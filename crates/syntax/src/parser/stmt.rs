@@ -1,38 +1,44 @@
 //! Statements other than loops and assignments (manual 3.3).
 
-use super::{Parser, Result};
+use super::{FEW, Parser, Result};
 use crate::ast::{Arm, Attrib, Block, ExprKind, LocalId, Stmt, StmtKind};
 use crate::lexer::Token;
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     /// A list of statements in the block that was just entered.
-    pub(super) fn statements(&mut self) -> Result<Vec<Stmt>> {
-        let mut stmts = Vec::new();
-        self.statements_into(&mut stmts)?;
-        Ok(stmts)
+    pub(super) fn statements(&mut self) -> Result<&'a [Stmt<'a>]> {
+        self.statements_after(self.stmts.len())
     }
 
-    fn statements_into(&mut self, stmts: &mut Vec<Stmt>) -> Result<()> {
+    /// The rest of a list of statements that begins with number `first` of those that wait.
+    fn statements_after(&mut self, first: usize) -> Result<&'a [Stmt<'a>]> {
         while !self.follows_block(true) {
             let is_return = self.token == Token::Return;
-            self.statement(stmts)?;
+            self.statement()?;
             if is_return {
                 break;
             }
         }
-        Ok(())
+        Ok(self.take_statements(first))
+    }
+
+    /// The waiting statements from number `first` on, as a list of the tree.
+    fn take_statements(&mut self, first: usize) -> &'a [Stmt<'a>] {
+        let stmts = self.arena.alloc_slice_copy(&self.stmts[first..]);
+        self.stmts.truncate(first);
+        stmts
     }
 
     /// A list of statements with a scope of its own.
-    pub(super) fn block(&mut self) -> Result<Block> {
+    pub(super) fn block(&mut self) -> Result<Block<'a>> {
         self.enter_block(false);
         let stmts = self.statements()?;
         self.leave_block()?;
         Ok(Block { stmts })
     }
 
-    /// One statement; void ones leave nothing in `stmts`, labels before other labels may leave several.
-    fn statement(&mut self, stmts: &mut Vec<Stmt>) -> Result<()> {
+    /// One statement; void ones leave nothing among those that wait, labels before other labels may leave several.
+    fn statement(&mut self) -> Result<()> {
         let line = self.line();
         self.enter_level()?;
         let kind = match self.token {
@@ -61,7 +67,7 @@ impl Parser<'_> {
             }
             Token::DoubleColon => {
                 self.advance()?;
-                self.label_statement(stmts, line)?;
+                self.label_statement(line)?;
                 None
             }
             Token::Return => {
@@ -80,49 +86,51 @@ impl Parser<'_> {
             _ => Some(self.expression_statement()?),
         };
         let end_line = self.last_line;
-        stmts.extend(kind.map(|kind| Stmt { kind, line, end_line }));
+        self.stmts.extend(kind.map(|kind| Stmt { kind, line, end_line }));
         self.leave_level();
         Ok(())
     }
 
-    fn if_statement(&mut self, line: u32) -> Result<StmtKind> {
-        let mut arms = vec![self.if_arm()?];
+    fn if_statement(&mut self, line: u32) -> Result<StmtKind<'a>> {
+        let mut arms = self.list(1);
+        arms.push(self.if_arm()?);
         while self.token == Token::ElseIf {
             arms.push(self.if_arm()?);
         }
         let otherwise = if self.accept(&Token::Else)? { Some(self.block()?) } else { None };
         self.expect_match(&Token::End, &Token::If, line)?;
-        Ok(StmtKind::If { arms, otherwise })
+        Ok(StmtKind::If { arms: arms.into_bump_slice(), otherwise })
     }
 
     /// `if cond then block`, or the same with `elseif`
-    fn if_arm(&mut self) -> Result<Arm> {
+    fn if_arm(&mut self) -> Result<Arm<'a>> {
         self.advance()?;
         let cond = self.expr()?;
         self.expect(&Token::Then)?;
         let then_line = self.last_line;
         self.settle(cond);
-        let mut stmts = Vec::new();
+        let first = self.stmts.len();
         self.enter_block(false);
         // PUC reads a leading `break` here and not as a statement, so it takes no level.
         if self.token == Token::Break {
             let line = self.line();
             self.advance()?;
             let kind = StmtKind::Goto(self.break_target(line)?);
-            stmts.push(Stmt { kind, line, end_line: self.last_line });
+            self.stmts.push(Stmt { kind, line, end_line: self.last_line });
             while self.accept(&Token::Semicolon)? {}
             if self.follows_block(false) {
                 self.leave_block()?;
-                return Ok(Arm { cond, then_line, body: Block { stmts } });
+                let body = Block { stmts: self.take_statements(first) };
+                return Ok(Arm { cond, then_line, body });
             }
         }
-        self.statements_into(&mut stmts)?;
+        let stmts = self.statements_after(first)?;
         self.leave_block()?;
         Ok(Arm { cond, then_line, body: Block { stmts } })
     }
 
     /// `function a.b:c() … end`
-    fn function_statement(&mut self, line: u32) -> Result<StmtKind> {
+    fn function_statement(&mut self, line: u32) -> Result<StmtKind<'a>> {
         let start = self.span.start;
         self.advance()?;
         let mut target = self.variable()?;
@@ -139,7 +147,7 @@ impl Parser<'_> {
     }
 
     /// `local function f() … end`, the keywords skipped
-    fn local_function(&mut self) -> Result<StmtKind> {
+    fn local_function(&mut self) -> Result<StmtKind<'a>> {
         let name = self.name()?;
         let local = self.declare(name)?;
         self.activate(1);
@@ -148,8 +156,8 @@ impl Parser<'_> {
     }
 
     /// `local a <attrib>, b = …`, the keyword skipped
-    fn local_statement(&mut self) -> Result<StmtKind> {
-        let mut locals = Vec::new();
+    fn local_statement(&mut self) -> Result<StmtKind<'a>> {
+        let mut locals = self.list(FEW);
         let mut has_close = false;
         loop {
             let name = self.name()?;
@@ -169,9 +177,9 @@ impl Parser<'_> {
                 break;
             }
         }
-        let values = if self.accept(&Token::Assign)? { self.expr_list()? } else { Vec::new() };
+        let values = if self.accept(&Token::Assign)? { self.expr_list()? } else { &[] };
         self.activate(locals.len());
-        Ok(StmtKind::Local { locals, values })
+        Ok(StmtKind::Local { locals: locals.into_bump_slice(), values })
     }
 
     fn attribute(&mut self) -> Result<Attrib> {
@@ -191,29 +199,29 @@ impl Parser<'_> {
     }
 
     /// `::name::`, the first token skipped, and the void statements after it
-    fn label_statement(&mut self, stmts: &mut Vec<Stmt>, line: u32) -> Result<()> {
+    fn label_statement(&mut self, line: u32) -> Result<()> {
         let name = self.name()?;
         self.expect(&Token::DoubleColon)?;
-        let place = stmts.len();
+        let place = self.stmts.len();
         while matches!(self.token, Token::Semicolon | Token::DoubleColon) {
-            self.statement(stmts)?;
+            self.statement()?;
         }
         let at_block_end = self.follows_block(false);
         let label = self.new_label(name, line, at_block_end)?;
         let kind = StmtKind::Label { label, at_block_end };
-        stmts.insert(place, Stmt { kind, line, end_line: self.last_line });
+        self.stmts.insert(place, Stmt { kind, line, end_line: self.last_line });
         Ok(())
     }
 
-    fn return_statement(&mut self) -> Result<StmtKind> {
+    fn return_statement(&mut self) -> Result<StmtKind<'a>> {
         let is_empty = self.follows_block(true) || self.token == Token::Semicolon;
-        let values = if is_empty { Vec::new() } else { self.expr_list()? };
+        let values = if is_empty { &[] } else { self.expr_list()? };
         self.accept(&Token::Semicolon)?;
         Ok(StmtKind::Return { values })
     }
 
     /// A call or an assignment.
-    fn expression_statement(&mut self) -> Result<StmtKind> {
+    fn expression_statement(&mut self) -> Result<StmtKind<'a>> {
         let first = self.suffixed_expr()?;
         if matches!(self.token, Token::Assign | Token::Comma) {
             return self.assignment(first);

@@ -1,14 +1,14 @@
 //! Table constructors (manual 3.4.9).
 
-use super::{Parser, Result};
+use super::{FEW, Parser, Result};
 use crate::ast::{ExprId, ExprKind, TableItem};
 use crate::lexer::Token;
 
-impl Parser<'_> {
+impl<'a> Parser<'_, 'a> {
     pub(super) fn table(&mut self) -> Result<ExprId> {
         let start = self.span.start;
         let (open_line, line) = (self.line(), self.last_line);
-        let mut items = Vec::new();
+        let mut items = self.list(FEW);
         // The last positional value: needed when the next item starts, or after the closing brace.
         let mut waiting = None;
         self.expect(&Token::LeftBrace)?;
@@ -29,7 +29,7 @@ impl Parser<'_> {
         if let Some(value) = waiting {
             self.settle(value);
         }
-        Ok(self.add(ExprKind::Table(items), line, start))
+        Ok(self.add(ExprKind::Table(items.into_bump_slice()), line, start))
     }
 
     fn table_item(&mut self) -> Result<TableItem> {

@@ -1,6 +1,7 @@
 //! PUC Lua 5.4 as an oracle: what it says of a chunk.
 
 use mlua::{Function, Lua, LuaString};
+use perilune_syntax::{parse_at_depth, with_arena};
 
 /// A PUC Lua state that loads chunks without running them.
 pub(crate) struct Oracle {
@@ -32,9 +33,9 @@ impl Oracle {
 
 /// This parser's error for the same.
 pub(crate) fn own_error(source: &[u8]) -> Option<Vec<u8>> {
-    perilune_syntax::parse_at_depth(source, b"chunk", Oracle::DEPTH)
-        .err()
-        .map(|error| error.message)
+    with_arena(|arena| {
+        parse_at_depth(arena, source, b"=chunk", Oracle::DEPTH).err().map(|error| error.message)
+    })
 }
 
 /// Whether `message` comes from PUC's code generator, which is not the parser's concern.

@@ -4,7 +4,7 @@ use super::*;
 use crate::closure::{LuaClosure, Upvalue};
 use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
-use crate::instance::{FieldCache, FieldEntry, GlobalCache, Instance, Owned, Storage};
+use crate::instance::{FieldEntry, Instance};
 use crate::string::LuaString;
 
 #[test]
@@ -276,25 +276,16 @@ fn dead_stack_slots_are_cleared() {
 
 /// An instance with one field cache and one global cache, on no stack.
 unsafe fn instance(st: &mut State) -> *mut Instance {
-    let storage = Storage {
-        proto_bytes: 0,
-        constants: Owned::from_iter([]),
-        cells: Owned::from_iter([]),
-        fields: Owned::from_iter([FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 }]),
-        globals: Owned::from_iter([GlobalCache {
-            env: std::ptr::null_mut(),
-            cell: std::ptr::null_mut(),
-        }]),
-        callees: Owned::from_iter([]),
-        sites: Owned::from_iter([]),
-    };
+    use perilune_bytecode::{Instr, Op};
+    let code = [Instr::abc(Op::GetField, 0, 0, 0), Instr::abc(Op::GetTabUp, 0, 0, 0)];
     let proto = perilune_bytecode::Proto {
-        code: Box::default(),
+        code: code.into(),
         constants: Box::default(),
         protos: Box::default(),
         upvalues: Box::default(),
         lines: Box::default(),
         locals: Box::default(),
+        text: Box::default(),
         source: None,
         line_defined: 0,
         last_line: 0,
@@ -303,11 +294,7 @@ unsafe fn instance(st: &mut State) -> *mut Instance {
         max_stack: 2,
         method: Default::default(),
     };
-    let i = Instance::create(st, &std::sync::Arc::new(proto), std::ptr::null_mut());
-    (*i).fields = storage.fields.as_mut_ptr();
-    (*i).globals = storage.globals.as_mut_ptr();
-    (*i).storage = storage;
-    i
+    Instance::create(st, &std::sync::Arc::new(proto), std::ptr::null_mut())
 }
 
 #[test]

@@ -1,0 +1,28 @@
+//! The memory of syntax trees: an arena, kept from one chunk to the next, as many programs load many short ones.
+
+use std::cell::Cell;
+
+/// Memory for a chunk's tree and what is worked out from it; all of it is given back at once.
+pub type Arena = bumpalo::Bump;
+
+/// Bytes of a new arena: enough for the tree of a short chunk.
+const FIRST: usize = 8 << 10;
+/// A larger arena is not kept for the next chunk.
+const KEEP: usize = 1 << 20;
+
+thread_local! {
+    /// An empty arena: that of the last chunk of this thread.
+    static SPARE: Cell<Option<Arena>> = const { Cell::new(None) };
+}
+
+/// Runs `f` with an empty arena.
+pub fn with_arena<R>(f: impl FnOnce(&Arena) -> R) -> R {
+    let spare = SPARE.try_with(Cell::take).ok().flatten();
+    let mut arena = spare.unwrap_or_else(|| Arena::with_capacity(FIRST));
+    let result = f(&arena);
+    if arena.allocated_bytes() <= KEEP {
+        arena.reset();
+        let _ = SPARE.try_with(|spare| spare.set(Some(arena)));
+    }
+    result
+}
