@@ -20,8 +20,8 @@ fn learns(i: Instr) -> bool {
     }
 }
 
-/// So many misses take more than a hundred times as long as asking.
-const LONGEST: u32 = 1 << 16;
+/// So many misses take much longer than asking, and not long enough to be felt.
+const LONGEST: u32 = 1 << 12;
 
 /// The instruction of the top frame, one of machine code, before its pc is about to run in the runtime.
 ///
