@@ -8,6 +8,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod asm;
+mod backend;
 mod callgraph;
 mod chaos;
 mod compile;

@@ -39,6 +39,12 @@ impl Engine {
         Program::new(self, source.as_ref(), name.as_ref())
     }
 
+    /// Compiles all functions of a program to machine code before they run, those that call each other together, on all threads that compile.
+    /// [`Engine::wait_for_compiler`] waits for them. Returns how many there are.
+    pub fn precompile(&self, program: &Program) -> usize {
+        self.jit.as_ref().map_or(0, |jit| jit.precompile(&program.proto))
+    }
+
     /// Compiles whatever has machine code anew, on other threads, and lets the new code take the place of the old: a mode for tests. Returns for how many methods
     /// and loops that was begun.
     pub fn recompile_all(&self) -> usize {
