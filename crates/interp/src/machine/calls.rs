@@ -102,13 +102,16 @@ unsafe extern "C" fn one(st: *mut State) -> u64 {
 
 unsafe extern "C" fn one_and_leave(st: *mut State) -> u64 {
     match one(st) {
-        status::OK => leave_for_interpreter(st),
+        status::OK => {
+            miss::count_leaving(st);
+            leave_for_interpreter(st)
+        }
         other => other,
     }
 }
 
 unsafe extern "C" fn leave_cold(st: *mut State) -> u64 {
-    miss::count_cold(st);
+    miss::count_leaving(st);
     leave_for_interpreter(st)
 }
 
@@ -118,7 +121,7 @@ unsafe extern "C" fn leave_loop(st: *mut State) -> u64 {
     let at = frame.word().pc() as usize - 1;
     let index = frame.0.add((*(*inst).code.add(at)).a()).get();
     *(*inst).cells.add(at) |= if index.is_int() { seen::INT } else { seen::FLOAT };
-    miss::count_any(st);
+    miss::count_leaving(st);
     leave_for_interpreter(st)
 }
 
