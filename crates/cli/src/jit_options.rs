@@ -43,6 +43,10 @@ pub(crate) struct JitChoices {
     threshold: Option<u32>,
     budget: Option<usize>,
     workers: Option<usize>,
+    max_funcs: Option<usize>,
+    max_bytes: Option<usize>,
+    /// Compile programs before they run.
+    pub(crate) precompile: bool,
     verify: bool,
     stats: bool,
     perf: Option<Perf>,
@@ -69,6 +73,11 @@ impl JitChoices {
             ("--jit-workers", Some(value)) => {
                 self.workers = Some(number(value, 1, 1024)? as usize);
             }
+            ("--jit-partition-max-funcs", Some(value)) => {
+                self.max_funcs = Some(number(value, 1, 1 << 20)? as usize);
+            }
+            ("--jit-partition-max-bytes", Some(value)) => self.max_bytes = Some(size(value)?),
+            ("--jit-precompile", None) => self.precompile = true,
             ("--jit-verify", None) => self.verify = true,
             ("--jit-stats", None) => self.stats = true,
             ("--perf", None) => self.perf = Some(Perf::Map),
@@ -83,10 +92,22 @@ impl JitChoices {
                     self.dump.push(item.parse()?);
                 }
             }
-            ("--jit" | "--jit-threshold" | "--jit-budget" | "--jit-workers" | "--dump", None) => {
+            (
+                "--jit"
+                | "--jit-threshold"
+                | "--jit-budget"
+                | "--jit-workers"
+                | "--jit-partition-max-funcs"
+                | "--jit-partition-max-bytes"
+                | "--dump",
+                None,
+            ) => {
                 return Err("it needs a value: '='".to_owned());
             }
-            ("--jit-sync" | "--jit-verify" | "--jit-stats" | "--gdb", Some(_)) => {
+            (
+                "--jit-sync" | "--jit-verify" | "--jit-precompile" | "--jit-stats" | "--gdb",
+                Some(_),
+            ) => {
                 return Err("it takes no value".to_owned());
             }
             _ => return Ok(false),
@@ -160,6 +181,8 @@ impl JitChoices {
         o.verify |= self.verify;
         o.budget = self.budget.unwrap_or(o.budget);
         o.workers = self.workers.unwrap_or(o.workers);
+        o.partition_max_funcs = self.max_funcs.unwrap_or(o.partition_max_funcs);
+        o.partition_max_bytes = self.max_bytes.unwrap_or(o.partition_max_bytes);
         o
     }
 }
@@ -216,6 +239,10 @@ mod tests {
             (Some(Tier::Tier1), true, 7, 224)
         );
         assert_eq!((o.budget, o.workers), (3072, 2));
+        let line = "--jit-partition-max-funcs=5 --jit-partition-max-bytes=1k --jit-precompile";
+        let c = choices(line).expect("all is well");
+        let o = c.jit_options(super::Mode::Default);
+        assert_eq!((o.partition_max_funcs, o.partition_max_bytes, c.precompile), (5, 1024, true));
         let c = choices("--perf=jitdump --gdb --jit-stats --dump=asm:f,clif").expect("all is well");
         assert_eq!((c.perf, c.gdb, c.stats, c.dump.len()), (Some(Perf::Jitdump), true, true, 2));
         assert_eq!(choices("--perf").map(|c| c.perf), Ok(Some(Perf::Map)));
@@ -236,6 +263,8 @@ mod tests {
             "--jit-budget=-1",
             "--jit-budget=9999999999g",
             "--jit-workers=0",
+            "--jit-partition-max-funcs=0",
+            "--jit-precompile=1",
             "--perf=x",
             "--dump",
             "--dump=",

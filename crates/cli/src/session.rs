@@ -43,6 +43,7 @@ struct Session<'a> {
     args: &'a [Vec<u8>],
     options: &'a Options,
     caller: Caller,
+    engine: &'a perilune::Engine,
 }
 
 /// Does what the command line asks for; whether all went well. The state is closed at the end.
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     }
     let explain = Explain::new(options.explain);
     let caller = Caller::new(&lua.interrupt_handle(), name, explain);
-    let session = Session { args, options, caller };
+    let session = Session { args, options, caller, engine: &engine };
     let end = lua.with(|cx| {
         cx.push(cx.func(message_handler, &[]).val());
         session.main(cx).map_err(|stop| {
@@ -210,7 +211,14 @@ impl Session<'_> {
                 self.list(f);
                 return Ok(());
             }
-            Ok(f) => cx.push_callee(f),
+            Ok(f) => {
+                cx.push_callee(f);
+                if let Some(f) = f.as_func()
+                    && self.options.jit.precompile
+                {
+                    self.engine.precompile_function(cx, f);
+                }
+            }
             Err(message) => {
                 self.caller.message(&message);
                 return Err(Stop::Failed);

@@ -42,6 +42,12 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             that there are (DEFAULT)
   --jit-budget=BYTES
             room for machine code (64m)
+  --jit-partition-max-bytes=BYTES
+            estimated size of what is compiled together (256k)
+  --jit-partition-max-funcs=N
+            functions that are compiled together, at most (100)
+  --jit-precompile
+            compile whole programs before they run
   --jit-stats
             show figures of the compiler at the end
   --jit-sync

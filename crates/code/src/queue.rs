@@ -55,6 +55,27 @@ impl<J> Queue<J> {
     pub(crate) fn len(&self) -> usize {
         self.heap.len()
     }
+    /// All jobs, in the order of their arrival.
+    pub(crate) fn jobs(&self) -> Vec<&J> {
+        let mut entries: Vec<&Entry<J>> = self.heap.iter().collect();
+        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.arrival));
+        entries.into_iter().map(|entry| &entry.job).collect()
+    }
+    /// Takes out the jobs at these places of [`Queue::jobs`], in the order of their arrival.
+    pub(crate) fn take(&mut self, places: &[usize]) -> Vec<J> {
+        let mut entries = std::mem::take(&mut self.heap).into_vec();
+        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.arrival));
+        let (mut gone, mut kept) = (Vec::new(), Vec::new());
+        for (place, entry) in entries.into_iter().enumerate() {
+            if places.contains(&place) {
+                gone.push(entry.job);
+            } else {
+                kept.push(entry);
+            }
+        }
+        self.heap = kept.into();
+        gone
+    }
     /// Takes out all jobs for which `out` holds.
     pub(crate) fn remove(&mut self, mut out: impl FnMut(&J) -> bool) -> Vec<J> {
         let (gone, kept): (Vec<_>, Vec<_>) =
@@ -75,6 +96,10 @@ mod tests {
             queue.push(priority, job);
         }
         assert_eq!(queue.remove(|job| *job == 'd'), ['d']);
+        queue.push(7, 'x');
+        queue.push(0, 'y');
+        assert_eq!(queue.jobs(), [&'a', &'b', &'c', &'e', &'x', &'y']);
+        assert_eq!(queue.take(&[5, 4]), ['x', 'y']);
         let order: String = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, "ebac");
     }

@@ -22,6 +22,23 @@ pub trait Compiler: Send + Sync + 'static {
     /// Does a job. It clears the context itself.
     fn compile(&self, context: &mut Self::Context, job: &mut Self::Job);
 
+    /// Which of the jobs that wait, in the order of their arrival, are to be done together with the job that is next, by their places. The queue is
+    /// locked meanwhile.
+    fn companions(&self, next: &Self::Job, waiting: &[&Self::Job]) -> Vec<usize> {
+        let _ = (next, waiting);
+        Vec::new()
+    }
+
+    /// Makes one job of several.
+    fn join(&self, job: &mut Self::Job, others: Vec<Self::Job>) {
+        let _ = (job, others);
+    }
+
+    /// What a job that is done has left to do, with priorities.
+    fn follow_ups(&self) -> Vec<(u64, Self::Job)> {
+        Vec::new()
+    }
+
     /// [`Compiler::compile`] panicked with this message; its context is gone.
     fn panicked(&self, job: Self::Job, message: &str);
 }
@@ -136,6 +153,9 @@ impl<C: Compiler> Workers<C> {
         if let Some(context) = self.shared.run(context, job) {
             lock(&self.shared.state).contexts.push(context);
         }
+        for (_, job) in self.shared.compiler.follow_ups() {
+            self.run_here(job);
+        }
     }
 
     /// Jobs that wait or are under way.
@@ -185,8 +205,15 @@ impl<C: Compiler> Shared<C> {
             if state.closing {
                 return None;
             }
-            if let Some(job) = state.queue.pop() {
+            if let Some(mut job) = state.queue.pop() {
                 state.running += 1;
+                if state.queue.len() > 0 {
+                    let places = self.compiler.companions(&job, &state.queue.jobs());
+                    let others =
+                        if places.is_empty() { Vec::new() } else { state.queue.take(&places) };
+                    drop(state);
+                    self.compiler.join(&mut job, others);
+                }
                 return Some(job);
             }
             state.idle += 1;
@@ -202,7 +229,13 @@ fn work<C: Compiler>(shared: &Shared<C>) {
     while let Some(job) = shared.next() {
         let taken = context.take().unwrap_or_else(|| shared.compiler.context());
         context = shared.run(taken, job);
-        lock(&shared.state).running -= 1;
+        let more = shared.compiler.follow_ups();
+        let mut state = lock(&shared.state);
+        for (priority, job) in more {
+            state.queue.push(priority, job);
+        }
+        state.running -= 1;
+        drop(state);
         shared.done.notify_all();
     }
     drop(context);
@@ -268,6 +301,7 @@ mod tests {
 
     struct Test {
         said: Mutex<Sender<String>>,
+        more: Mutex<Vec<(u64, Job)>>,
     }
 
     impl Compiler for Test {
@@ -289,6 +323,20 @@ mod tests {
             *context += 1;
             lock(&self.said).send(format!("{}{context}", job.name)).expect("the test listens");
         }
+        fn companions(&self, next: &Job, waiting: &[&Job]) -> Vec<usize> {
+            let together =
+                |(_, job): &(usize, &&Job)| next.name.starts_with('+') && job.name.starts_with('+');
+            waiting.iter().enumerate().filter(together).map(|(place, _)| place).collect()
+        }
+        fn join(&self, job: &mut Job, others: Vec<Job>) {
+            for other in others {
+                let text = format!("{} with {}", job.name, other.name);
+                lock(&self.said).send(text).expect("the test listens");
+            }
+        }
+        fn follow_ups(&self) -> Vec<(u64, Job)> {
+            std::mem::take(&mut *lock(&self.more))
+        }
         fn panicked(&self, job: Job, message: &str) {
             assert_eq!(job.name, message);
             lock(&self.said).send(message.to_owned()).expect("the test listens");
@@ -306,12 +354,32 @@ mod tests {
 
     fn workers(patience: Duration) -> (Workers<Test>, Receiver<String>) {
         let (send, said) = channel();
-        let test = Test { said: Mutex::new(send) };
+        let test = Test { said: Mutex::new(send), more: Mutex::default() };
         let options = WorkerOptions { threads: 1, patience, ..WorkerOptions::default() };
         (Workers::new(test, options), said)
     }
 
     const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn jobs_are_joined_and_followed_up() {
+        let (workers, said) = workers(LONG);
+        let (first, go) = blocked("a");
+        workers.submit(0, first);
+        while lock(&workers.shared.state).running == 0 {
+            thread::yield_now();
+        }
+        for (priority, name) in [(1, "b"), (2, "+c"), (3, "+d"), (1, "+e")] {
+            workers.submit(priority, job(name));
+        }
+        lock(&workers.compiler().more).push((9, job("f")));
+        go.send(()).expect("it waits");
+        workers.wait_idle();
+        lock(&workers.compiler().more).push((0, job("h")));
+        workers.run_here(job("g"));
+        let order: Vec<String> = said.try_iter().collect();
+        assert_eq!(order, ["a1", "f2", "+d with +c", "+d with +e", "+d3", "b4", "g1", "h2"]);
+    }
 
     #[test]
     fn by_priority_and_after_panics() {

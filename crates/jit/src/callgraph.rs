@@ -148,7 +148,7 @@ impl Finder {
             .filter_map(|(pc, i)| match i.op() {
                 Op::ForLoop | Op::TForLoop => Some(((pc + 1).saturating_sub(i.bx()), pc)),
                 Op::Jmp if i.sj_value() < 0 => {
-                    Some(((pc + 1).saturating_add_signed(i.sj_value() as isize), pc))
+                    Some(((pc + 1).saturating_add_signed(i.sj_value()), pc))
                 }
                 _ => None,
             })

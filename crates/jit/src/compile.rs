@@ -1,9 +1,13 @@
 //! From a function to bytes: one pipeline, a line per stage.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use cranelift_codegen::Context;
+use cranelift_codegen::FinalizedRelocTarget;
+use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::ExternalName;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
@@ -34,6 +38,36 @@ pub(crate) struct Input<'a> {
     pub(crate) calls: &'a RuntimeCalls,
     /// Runs Cranelift's verifier.
     pub(crate) verify: bool,
+    /// Calls whose callee is, as far as one can tell, in the same module.
+    pub(crate) direct: &'a HashMap<u32, Direct>,
+}
+
+/// The callee that a call has in all likelihood.
+#[derive(Clone, Copy)]
+pub(crate) struct Direct {
+    /// Its number among the functions of the module.
+    pub(crate) member: u32,
+    /// The address of its slot, by which it is recognized; whoever compiles keeps its method alive as long as the code.
+    pub(crate) slot: usize,
+}
+
+/// Machine code of a function.
+pub(crate) struct Code {
+    pub(crate) bytes: Vec<u8>,
+    /// Where distances to other functions of the module are to be filled in, and to which.
+    pub(crate) calls: Vec<(usize, u32)>,
+}
+
+impl Code {
+    /// Fills in the distances of code that lies at `start` of a module whose functions lie at `starts`.
+    pub(crate) fn link(&mut self, start: usize, starts: &[usize]) {
+        for &(at, member) in &self.calls {
+            // relative to the end of the instruction, which is that of the distance
+            let distance = starts[member as usize] as i64 - (start + at + 4) as i64;
+            let distance = i32::try_from(distance).expect("modules are small");
+            self.bytes[at..at + 4].copy_from_slice(&distance.to_le_bytes());
+        }
+    }
 }
 
 impl Compiler {
@@ -66,7 +100,7 @@ impl Compiler {
         })
     }
 
-    /// Translates and compiles; the code refers to itself only relatively, and to everything else by address.
+    /// Translates and compiles; the code refers to itself and to functions of its module only relatively, and to everything else by address.
     ///
     /// # Errors
     /// What Cranelift says.
@@ -74,7 +108,7 @@ impl Compiler {
         &mut self,
         input: &Input<'_>,
         seen: &mut Observation<'_>,
-    ) -> Result<Vec<u8>, String> {
+    ) -> Result<Code, String> {
         self.context.clear();
         seen.stage(Stage::Translate);
         tier1::translate(&mut self.context.func, &mut self.builder, &*self.isa, input);
@@ -90,9 +124,17 @@ impl Compiler {
             .map_err(|e| format!("{:?}", e.inner))?;
         let code = self.context.compiled_code().expect("it was compiled");
         seen.compiled(&self.context.func, code);
-        if !code.buffer.relocs().is_empty() {
-            return Err(format!("relocations: {:?}", code.buffer.relocs()));
+        let names = self.context.func.params.user_named_funcs();
+        let mut calls = Vec::new();
+        for reloc in code.buffer.relocs() {
+            match (reloc.kind, &reloc.target) {
+                (
+                    Reloc::X86CallPCRel4,
+                    FinalizedRelocTarget::ExternalName(ExternalName::User(name)),
+                ) if reloc.addend == -4 => calls.push((reloc.offset as usize, names[*name].index)),
+                _ => return Err(format!("relocation: {reloc:?}")),
+            }
         }
-        Ok(code.buffer.data().to_vec())
+        Ok(Code { bytes: code.buffer.data().to_vec(), calls })
     }
 }

@@ -3,12 +3,12 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use perilune_bytecode::Proto;
+use perilune_bytecode::{Op, Proto};
 use perilune_code::{
-    CodeId, CodeSpace, Hooks, Member, Method, Mutator, NotNow, Options, Phase, Pins, Refusal,
-    Ticket, WorkerOptions, Workers,
+    CodeId, CodeSpace, Hooks, Method, Mutator, NotNow, Options, Phase, Pins, Refusal,
+    WorkerOptions, Workers,
 };
 use perilune_runtime::chaos::Chaos;
 use perilune_runtime::engine::Shape;
@@ -17,15 +17,17 @@ use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::{RuntimeCalls, Tier};
 
-use crate::compile::{Compiler, Input};
+use crate::backend::{Backend, Callee, Job, Unit, estimated_size};
+use crate::callgraph::CallGraph;
 use crate::dump::DumpRequest;
 use crate::fault::{Fault, Stage, guarded};
 use crate::history::{History, Known};
 use crate::native_stack::with_room;
+use crate::partition::{Edge, Limits, cut};
 use crate::perf::Perf;
 use crate::snapshot::Snapshot;
-use crate::stats::{self, Figure};
-use crate::watch::{Label, Observation, Watch};
+use crate::stats;
+use crate::watch::{Label, Watch};
 
 /// How methods are compiled.
 #[derive(Clone, Debug)]
@@ -42,6 +44,10 @@ pub struct JitOptions {
     pub sync: bool,
     /// Bytes of executable memory.
     pub budget: usize,
+    /// Functions that are compiled together, at most.
+    pub partition_max_funcs: usize,
+    /// Bytes of code that are compiled together, at most, as estimated before they are.
+    pub partition_max_bytes: usize,
     /// Threads that compile; 0: as the machine suggests.
     pub workers: usize,
     /// Run Cranelift's verifier on everything.
@@ -68,6 +74,8 @@ impl Default for JitOptions {
             prune: true,
             sync: false,
             budget: 64 << 20,
+            partition_max_funcs: 100,
+            partition_max_bytes: 256 << 10,
             workers: 0,
             verify: cfg!(debug_assertions),
             dump: Vec::new(),
@@ -108,29 +116,18 @@ impl Attached {
     }
 }
 
-/// One function to compile.
-struct Job {
-    /// None once it is used.
-    ticket: Option<Ticket>,
-    /// What it is for.
-    method: Arc<Method>,
-    /// A program that is dropped meanwhile is not compiled.
-    proto: Weak<Proto>,
-    snapshot: Arc<Snapshot>,
-    shapes: Shapes,
-    /// The pc of the loop that is entered; none: the function is.
-    entry: Option<u32>,
-}
-
 /// The shapes that a snapshot names, which are to live as long as code that looks for them.
-type Shapes = Arc<[Arc<Shape>]>;
+pub(crate) type Shapes = Arc<[Arc<Shape>]>;
 
-/// What compile threads do.
-struct Backend {
-    space: Arc<CodeSpace>,
-    calls: RuntimeCalls,
-    verify: bool,
-    watch: Watch,
+impl Drop for Attached {
+    /// The function is gone, and so is its code, though other code may still know its methods.
+    fn drop(&mut self) {
+        self.method.close();
+        let loops = self.loops.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for method in loops.values() {
+            method.close();
+        }
+    }
 }
 
 /// An address of the interpreter's entry.
@@ -147,7 +144,11 @@ impl Jit {
             ..Options::default()
         });
         let watch = Watch::new(&options, calls);
-        let backend = Backend { space: space.clone(), calls, verify: options.verify, watch };
+        let limits = Limits {
+            functions: options.partition_max_funcs.max(1),
+            bytes: options.partition_max_bytes,
+        };
+        let backend = Backend::new(space.clone(), calls, options.verify, limits, watch);
         let mut workers = WorkerOptions::default();
         if options.workers > 0 {
             workers.threads = options.workers;
@@ -207,6 +208,13 @@ impl Jit {
         }
     }
 
+    fn name_all(&self, proto: &Proto) {
+        self.name_inner(proto);
+        for inner in &proto.protos {
+            self.name_all(inner);
+        }
+    }
+
     fn new_method(&self) -> Arc<Method> {
         Method::new(&self.space, stub(&self.workers.compiler().calls), Box::<History>::default())
     }
@@ -237,11 +245,55 @@ impl Jit {
     fn recompile(&self, method: &Arc<Method>) -> Result<(), NotNow> {
         let Some(known) = History::of(method).known() else { return Err(NotNow::Compiling) };
         let ticket = method.begin()?;
-        let Known { proto, snapshot, shapes, entry } = (*known).clone();
-        let method = method.clone();
-        let job = Job { ticket: Some(ticket), method, proto, snapshot, shapes, entry };
-        self.workers.submit(0, job);
+        self.workers.submit(0, Job::of(Unit::again(ticket, &known)));
         Ok(())
+    }
+
+    /// Compiles a program's functions, those that call each other together, before they run, on all threads that compile; [`Jit::wait`] waits for them. Returns
+    /// how many there are.
+    pub fn precompile(&self, main: &Arc<Proto>) -> usize {
+        let graph = CallGraph::of(main);
+        self.name_all(main);
+        let sizes: Vec<usize> = graph.functions.iter().map(|f| estimated_size(f)).collect();
+        let edges: Vec<Edge> =
+            graph.calls.iter().map(|c| Edge { from: c.from, to: c.to, weight: c.weight }).collect();
+        let mut units: Vec<Option<Unit>> =
+            graph.functions.iter().map(|proto| self.unit_before_run(proto)).collect();
+        for call in &graph.calls {
+            if let Some(unit) = &mut units[call.from] {
+                let key = Arc::as_ptr(&graph.functions[call.to]) as usize;
+                unit.calls.push(Callee { pc: call.pc, key, weight: call.weight });
+            }
+        }
+        let mut count = 0;
+        for part in cut(&sizes, &edges, self.workers.compiler().limits()) {
+            let units: Vec<Unit> = part.into_iter().filter_map(|n| units[n].take()).collect();
+            count += units.len();
+            if !units.is_empty() {
+                self.workers.submit(0, Job { units, is_cut: true });
+            }
+        }
+        count
+    }
+
+    /// A function that has not run.
+    fn unit_before_run(&self, proto: &Arc<Proto>) -> Option<Unit> {
+        let method = self.attached(proto).method.clone();
+        if proto.code.len() > MAX_CODE || method.phase() != Phase::Interpreted {
+            return None;
+        }
+        let ticket = method.begin().ok()?;
+        Some(Unit {
+            ticket: Some(ticket),
+            method,
+            proto: Arc::downgrade(proto),
+            size: estimated_size(proto),
+            snapshot: Arc::new(Snapshot::before_run(proto)),
+            shapes: Arc::default(),
+            entry: None,
+            key: Arc::as_ptr(proto) as usize,
+            calls: Vec::new(),
+        })
     }
 
     /// Waits until nothing is being compiled or waits for it. A state must not be online on this thread.
@@ -251,7 +303,7 @@ impl Jit {
 }
 
 /// What a function is called, as far as that is known.
-fn label(proto: &Proto, entry: Option<u32>) -> Label {
+pub(crate) fn label(proto: &Proto, entry: Option<u32>) -> Label {
     let attached = proto.method.get().and_then(|a| a.downcast_ref::<Attached>());
     Label::new(proto, attached.and_then(|a| a.name.get().cloned()), entry)
 }
@@ -395,9 +447,18 @@ impl JitState {
         }
         let snapshot = Arc::new(snapshot);
         let size = proto.code.len() as u64;
-        let proto = Arc::downgrade(&proto);
-        let method = method.clone();
-        let job = Job { ticket: Some(ticket), method, proto, snapshot, shapes, entry };
+        let calls = callees(inst, History::of(method).was_grouped());
+        let job = Job::of(Unit {
+            ticket: Some(ticket),
+            method: method.clone(),
+            proto: Arc::downgrade(&proto),
+            size: estimated_size(&proto),
+            snapshot,
+            shapes,
+            entry,
+            key: if entry.is_none() { inst.addr() } else { 0 },
+            calls,
+        });
         if self.jit.options.sync {
             let jit = &self.jit;
             self.mutator.blocking(|| with_room(|| jit.workers.run_here(job)));
@@ -406,6 +467,21 @@ impl JitState {
             self.jit.workers.submit(hotness / size, job);
         }
     }
+}
+
+/// The callees of calls that have always had the same one; only the function itself where it is not to be compiled with others.
+unsafe fn callees(inst: *mut Instance, alone: bool) -> Vec<Callee> {
+    let proto = &(*inst).proto;
+    let weight = (*inst).entries.into();
+    let calls = proto.code.iter().enumerate().filter(|(_, i)| i.op() == Op::Call);
+    calls
+        .filter_map(|(pc, _)| {
+            let seen = &*(*inst).callees.add(*(*inst).cells.add(pc) as usize);
+            let wanted = seen.others == 0 && (!alone || seen.callee == inst.addr());
+            wanted.then_some(Callee { pc: pc as u32, key: seen.callee, weight })
+        })
+        .filter(|callee| callee.key != 0)
+        .collect()
 }
 
 impl Tier for JitState {
@@ -489,109 +565,5 @@ impl Tier for JitState {
         if self.entered > 0 {
             self.mutator.enter();
         }
-    }
-}
-
-impl perilune_code::Compiler for Backend {
-    type Job = Job;
-    type Context = Result<Compiler, String>;
-
-    fn context(&self) -> Self::Context {
-        Compiler::new()
-    }
-
-    fn compile(&self, context: &mut Self::Context, job: &mut Job) {
-        // held till the end: when it is the last to hold the program, what was published is retired
-        let (Some(ticket), Some(proto)) = (&job.ticket, job.proto.upgrade()) else { return };
-        if !ticket.is_current() {
-            return;
-        }
-        let mut seen = self.watch.begin(&proto, label(&proto, job.entry), &job.snapshot);
-        if let Err(refusal) = self.install(context, job, &proto, &mut seen) {
-            seen.refused(&refusal);
-            if let Some(ticket) = job.ticket.take() {
-                ticket.refuse(refusal);
-            }
-        }
-    }
-
-    fn panicked(&self, mut job: Job, message: &str) {
-        let refusal = Refusal::Panic(message.into());
-        if let Some(proto) = job.proto.upgrade() {
-            self.watch.refused(|| label(&proto, job.entry), &refusal);
-        }
-        match job.ticket.take() {
-            Some(ticket) => ticket.refuse(refusal),
-            // The panic came while the result was published, and gave the ticket back.
-            None => job.method.refuse(refusal),
-        }
-    }
-}
-
-impl Backend {
-    /// Compiles, places and publishes. The ticket is used up only when nothing can be refused any more.
-    fn install(
-        &self,
-        context: &mut Result<Compiler, String>,
-        job: &mut Job,
-        proto: &Arc<Proto>,
-        seen: &mut Observation<'_>,
-    ) -> Result<(), Refusal> {
-        let (id, code) = self.translate(context, job, proto, seen)?;
-        seen.stage(Stage::Reserve);
-        let range = self
-            .space
-            .reserve(code.len())?
-            .publish(&code)
-            .map_err(|e| Refusal::Backend(e.to_string().into()))?;
-        let data = seen.placed(&range);
-        seen.stage(Stage::Publish);
-        History::of(&job.method).note(Known {
-            proto: job.proto.clone(),
-            snapshot: job.snapshot.clone(),
-            shapes: job.shapes.clone(),
-            entry: job.entry,
-        });
-        let member = Member {
-            ticket: job.ticket.take().expect("it is used once"),
-            id,
-            kind: u8::from(job.entry.is_some()),
-            body: 0..code.len(),
-            entry: 0,
-            data,
-        };
-        self.space.publish(range, vec![member]);
-        self.watch.figures.raise(Figure::MostVersions, job.method.compiles().into());
-        Ok(())
-    }
-
-    fn translate(
-        &self,
-        context: &mut Result<Compiler, String>,
-        job: &Job,
-        proto: &Arc<Proto>,
-        seen: &mut Observation<'_>,
-    ) -> Result<(CodeId, Vec<u8>), Refusal> {
-        let compiler = match context {
-            Ok(c) => c,
-            Err(e) => return Err(Refusal::Backend(e.as_str().into())),
-        };
-        let id = self.space.ids(1)?.get(0);
-        let input = Input {
-            proto,
-            snapshot: &job.snapshot,
-            entry: job.entry.map(|pc| pc as usize),
-            id: id.raw(),
-            calls: &self.calls,
-            verify: self.verify,
-        };
-        let code = compiler.compile(&input, seen).map_err(|e| {
-            if e.starts_with("verifier") {
-                Refusal::Verifier(e.into())
-            } else {
-                Refusal::Backend(e.into())
-            }
-        })?;
-        Ok((id, code))
     }
 }

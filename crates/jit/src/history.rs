@@ -8,8 +8,9 @@ use perilune_runtime::engine::Shape;
 
 use crate::snapshot::Snapshot;
 
-/// So often a method is compiled anew for what feedback has seen meanwhile; the last time for everything.
-const MOST: u32 = 5;
+/// So often a method is compiled anew for what feedback has seen meanwhile; the last time for everything. With the first compile, and one for the sake of others in
+/// its module, that makes six versions.
+const MOST: u32 = 4;
 
 /// What the newest version of a method was compiled for.
 #[derive(Clone)]
@@ -20,6 +21,8 @@ pub(crate) struct Known {
     pub(crate) shapes: Arc<[Arc<Shape>]>,
     /// The pc of the loop that is entered; none: the function is.
     pub(crate) entry: Option<u32>,
+    /// Where it calls itself.
+    pub(crate) own_calls: Arc<[u32]>,
 }
 
 /// The data of a [`Method`].
@@ -31,6 +34,8 @@ struct Past {
     known: Option<Arc<Known>>,
     /// Compiles for new feedback.
     changes: u32,
+    /// It was in a module with others.
+    grouped: bool,
 }
 
 impl History {
@@ -49,9 +54,17 @@ impl History {
     }
 
     /// It is compiled for this.
-    pub(crate) fn note(&self, known: Known) {
-        let before = self.past().known.replace(Arc::new(known));
+    pub(crate) fn note(&self, known: Known, grouped: bool) {
+        let mut past = self.past();
+        past.grouped |= grouped;
+        let before = past.known.replace(Arc::new(known));
+        drop(past);
         drop(before);
+    }
+
+    /// Was it in a module with others? Once is enough: what is compiled anew takes the others' code with it.
+    pub(crate) fn was_grouped(&self) -> bool {
+        self.past().grouped
     }
 
     /// Is it never to be compiled for new feedback again?

@@ -4,10 +4,11 @@
 //! is handled by calls into the runtime, never by leaving the code. All registers are in their home slots at the
 //! borders of blocks and whenever the code calls out, so a frame of it can be read, yielded and finished like one of the interpreter.
 //!
-//! **Invariant:** a compile job owns an `Arc<Proto>` and a [`Snapshot`] of feedback, and looks at no heap.
+//! **Invariant:** a compile job owns a [`Snapshot`] of feedback and knows its proto, and looks at no heap.
 
 #[cfg(target_arch = "x86_64")]
 mod asm;
+mod backend;
 mod callgraph;
 mod chaos;
 mod compile;

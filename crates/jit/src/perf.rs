@@ -11,9 +11,9 @@ use std::process;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use perilune_bytecode::Proto;
-use perilune_code::{CodeRange, MappingKind};
+use perilune_code::MappingKind;
 
-use crate::watch::{Label, Piece, file, lines};
+use crate::watch::{Label, Piece, Placed, file, lines};
 
 /// What is written for `perf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +38,11 @@ impl Perf {
     }
 
     /// Makes a function known that was placed and does not run yet.
-    pub(crate) fn add(self, label: &Label, proto: &Proto, code: &CodeRange, pieces: &[Piece]) {
+    pub(crate) fn add(self, label: &Label, proto: &Proto, code: &Placed<'_>, pieces: &[Piece]) {
         match self {
             Perf::Map => with(&MAP, open_map, |file| {
                 // one write, so that lines of several processes that share the file do not mix
-                let (start, len) = (code.address() as usize, code.len());
+                let (start, len) = (code.address, code.bytes.len());
                 file.write_all(format!("{start:x} {len:x} {label}\n").as_bytes())
             }),
             Perf::Jitdump => {
@@ -123,12 +123,12 @@ impl Jitdump {
         &mut self,
         label: &Label,
         proto: &Proto,
-        code: &CodeRange,
+        code: &Placed<'_>,
         pieces: &[Piece],
     ) -> io::Result<()> {
         let mut out = Vec::new();
         let now = time(libc::CLOCK_MONOTONIC);
-        let address = code.address() as u64;
+        let address = code.address as u64;
         let source = file(proto).unwrap_or_else(|| label.place.clone());
         let mut entries = lines(proto, pieces);
         entries.insert(0, (0, proto.line_defined));
@@ -143,17 +143,17 @@ impl Jitdump {
             out.push(0);
         }
         let name = label.to_string();
-        record(&mut out, CODE_LOAD, now, 40 + name.len() + 1 + code.len());
+        record(&mut out, CODE_LOAD, now, 40 + name.len() + 1 + code.bytes.len());
         // The thread is given as the process's first: `perf` looks up mappings, which threads share.
         for word in [process::id(), process::id()] {
             out.extend_from_slice(&word.to_ne_bytes());
         }
-        for word in [address, address, code.len() as u64, self.index] {
+        for word in [address, address, code.bytes.len() as u64, self.index] {
             out.extend_from_slice(&word.to_ne_bytes());
         }
         out.extend_from_slice(name.as_bytes());
         out.push(0);
-        out.extend_from_slice(code.bytes());
+        out.extend_from_slice(code.bytes);
         self.index += 1;
         self.file.write_all(&out)
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use perilune_bytecode::{Feedback, Op, Proto};
+use perilune_bytecode::{Feedback, FeedbackLayout, Op, Proto};
 use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
@@ -58,6 +58,22 @@ fn bits(op: Op) -> (u32, u32) {
 const OTHER: u32 = 16;
 
 impl Snapshot {
+    /// That of a function that has not run.
+    pub(crate) fn before_run(proto: &Proto) -> Snapshot {
+        let layout = FeedbackLayout::of(proto);
+        let cells = (0..proto.code.len()).map(|pc| layout.record(pc).unwrap_or(0)).collect();
+        let fields = (0..layout.fields).map(|_| FieldSnapshot::default()).collect();
+        let callees = (0..layout.callees).map(|_| CalleeSeen::Nothing).collect();
+        let entry_tags = Box::default();
+        Snapshot { cells, fields, callees, entry_tags, general: false, prunes: false }
+    }
+
+    /// Has it seen nothing that would change the code?
+    pub(crate) fn is_blank(&self, proto: &Proto) -> bool {
+        let blank = Snapshot::before_run(proto);
+        self.cells == blank.cells && self.fields == blank.fields
+    }
+
     /// Is code of `proto` that was compiled with this as good for `now` as code compiled with `now` would be?
     pub fn covers(&self, now: &Snapshot, proto: &Proto) -> bool {
         proto.code.iter().enumerate().all(|(pc, i)| {
@@ -185,7 +201,7 @@ mod tests {
         assert!(floats.covers(&ints, &p));
         let mut strings = ints.clone();
         strings.cells[pc] = 1 | 8;
-        assert!(ints.covers(&strings, &p), "nothing is compiled for strings");
+        assert!(!ints.covers(&strings, &p), "code for integers is left for anything else");
     }
 
     #[test]
@@ -221,7 +237,7 @@ mod tests {
         floats.cells[at(&p, Op::Add)] = 2;
         let only = floats.clone();
         floats.generalize(&p);
-        assert_eq!(floats.cells[at(&p, Op::Add)], 2);
+        assert_eq!(floats.cells[at(&p, Op::Add)], seen::FLOAT | OTHER);
         assert!(floats.covers(&only, &p));
     }
 }

@@ -66,6 +66,8 @@ figures! {
     LongestNanoseconds = "compile ns: longest",
     /// Versions of the method that had most of them.
     MostVersions = "most versions of one method",
+    /// Functions and loops in the module that had most of them.
+    LargestModule = "largest module",
     /// Field caches that had seen nothing.
     FieldsUnused = "field caches unused",
     /// Field caches with one entry.

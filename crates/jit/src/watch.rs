@@ -1,6 +1,5 @@
 //! What is watched while methods are compiled: one place that the pipeline tells what it does, and that tells dumps, profilers, debuggers and figures.
 
-use std::any::Any;
 use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use std::sync::Arc;
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::Function;
 use perilune_bytecode::{Proto, inner_names, place};
-use perilune_code::{CodeRange, Refusal};
+use perilune_code::Refusal;
 use perilune_runtime::tier::RuntimeCalls;
 
 #[cfg(target_arch = "x86_64")]
@@ -78,6 +77,12 @@ pub struct Piece {
     pub end: u32,
     /// The instruction.
     pub pc: u32,
+}
+
+/// Code of one function, where it will run.
+pub(crate) struct Placed<'a> {
+    pub(crate) address: usize,
+    pub(crate) bytes: &'a [u8],
 }
 
 /// What is kept with a version while somebody watches.
@@ -221,12 +226,12 @@ impl Observation<'_> {
         }
     }
 
-    /// The code is where it will run, and does not run yet; returns what is kept with it.
-    pub(crate) fn placed(&mut self, code: &CodeRange) -> Arc<dyn Any + Send + Sync> {
+    /// The code is where it will run, and does not run yet; returns what is kept with it, if anybody watches.
+    pub(crate) fn placed(&mut self, code: &Placed<'_>) -> Option<VersionInfo> {
         let watch = self.watch;
         self.dump(DumpKind::Asm, |seen| {
             #[cfg(target_arch = "x86_64")]
-            return asm::listing(&seen.proto, code.bytes(), &seen.pieces, &watch.calls);
+            return asm::listing(&seen.proto, code.bytes, &seen.pieces, &watch.calls);
             #[cfg(not(target_arch = "x86_64"))]
             return seen.vcode.clone().unwrap_or_default();
         });
@@ -237,11 +242,11 @@ impl Observation<'_> {
         let kind = if self.label.entry.is_some() { Figure::Loops } else { Figure::Functions };
         figures.add(kind, 1);
         figures.add(Figure::Bytecodes, self.proto.code.len() as u64);
-        figures.add(Figure::CodeBytes, code.len() as u64);
+        figures.add(Figure::CodeBytes, code.bytes.len() as u64);
         let kept = self.kept + size_of_val(&*self.pieces);
         figures.add(Figure::MetadataBytes, (BOOKKEEPING + kept) as u64);
         if !watch.named {
-            return Arc::new(());
+            return None;
         }
         let label = self.label.to_string();
         let debugger = watch.gdb.then(|| {
@@ -250,14 +255,14 @@ impl Observation<'_> {
             gdb::Registration::new(&Described {
                 name: &label,
                 short: &short,
-                address: code.address() as u64,
-                size: code.len() as u64,
+                address: code.address as u64,
+                size: code.bytes.len() as u64,
                 source: file(&self.proto).as_deref().map(|f| (f, self.proto.line_defined)),
                 lines: &lines(&self.proto, &self.pieces),
             })
         });
         let pieces = std::mem::take(&mut self.pieces);
-        Arc::new(VersionInfo { label, pieces, _debugger: debugger })
+        Some(VersionInfo { label, pieces, _debugger: debugger })
     }
 
     /// The method is refused.

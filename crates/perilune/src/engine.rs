@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use perilune_jit::{Jit, JitOptions};
 use perilune_runtime::engine::EngineShared;
+use perilune_runtime::native::{Cx, Func};
 
-use crate::{Error, Program};
+use crate::{Error, Program, listing};
 
 /// What any number of states on any number of threads share: shapes, symbols, and the code of programs.
 #[derive(Clone)]
@@ -37,6 +38,20 @@ impl Engine {
         name: impl AsRef<[u8]>,
     ) -> Result<Program, Error> {
         Program::new(self, source.as_ref(), name.as_ref())
+    }
+
+    /// Compiles all functions of a program to machine code before they run, those that call each other together, on all threads that compile.
+    /// [`Engine::wait_for_compiler`] waits for them. Returns how many there are.
+    pub fn precompile(&self, program: &Program) -> usize {
+        self.jit.as_ref().map_or(0, |jit| jit.precompile(&program.proto))
+    }
+
+    /// As [`Engine::precompile`], of a function of one of the engine's states and all functions inside it; waits for them. 0 for functions of the host.
+    pub fn precompile_function(&self, cx: &Cx, f: Func<'_>) -> usize {
+        let (Some(jit), Some(proto)) = (&self.jit, listing::proto(&f)) else { return 0 };
+        let count = jit.precompile(proto);
+        cx.blocking(|| jit.wait());
+        count
     }
 
     /// Compiles whatever has machine code anew, on other threads, and lets the new code take the place of the old: a mode for tests. Returns for how many methods

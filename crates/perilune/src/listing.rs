@@ -1,5 +1,7 @@
 //! Listings of bytecode.
 
+use std::sync::Arc;
+
 use perilune_bytecode::{Proto, disassemble, disassemble_function, inner_names, place};
 use perilune_jit::DumpRequest;
 use perilune_runtime::native::Func;
@@ -16,7 +18,7 @@ pub fn listings_of(f: Func<'_>, request: &DumpRequest) -> Option<String> {
     Some(out)
 }
 
-fn proto<'a>(f: &'a Func<'_>) -> Option<&'a Proto> {
+pub(crate) fn proto<'a>(f: &'a Func<'_>) -> Option<&'a Arc<Proto>> {
     if f.is_native() {
         return None;
     }

@@ -5,6 +5,8 @@ mod support;
 
 #[path = "code_life/evict.rs"]
 mod evict;
+#[path = "code_life/partitions.rs"]
+mod partitions;
 #[path = "code_life/reclaim.rs"]
 mod reclaim;
 #[path = "code_life/recompile.rs"]

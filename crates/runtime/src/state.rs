@@ -1,10 +1,7 @@
 //! One state: a heap, a set of globals, and the coroutine that runs.
 
-<<<<<<< HEAD
 use std::any::Any;
-=======
 use std::cell::Cell;
->>>>>>> load
 use std::ptr::{self, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -40,13 +37,10 @@ pub mod poll {
     pub const QUIESCENCE: u32 = 8;
     /// Something may happen at random (a mode for tests).
     pub const CHAOS: u32 = 16;
-<<<<<<< HEAD
     /// There are frames of machine code that are to be left, since a debugger has written to their registers. It stays set for as long.
     pub const LEAVE: u32 = 32;
-=======
     /// Together with INTERRUPT: library functions that run long go on for [`PATIENCE`](crate::interrupt::PATIENCE).
     pub const PATIENCE: u32 = 64;
->>>>>>> load
 }
 
 /// One state. Stays at one address for its whole life.

@@ -113,13 +113,16 @@ unsafe extern "C" fn one_and_leave(st: *mut State) -> u64 {
 #[inline(always)]
 unsafe fn do_one_and_leave(st: *mut State) -> u64 {
     match do_one(st) {
-        status::OK => leave_for_interpreter(st),
+        status::OK => {
+            miss::count_leaving(st);
+            leave_for_interpreter(st)
+        }
         other => other,
     }
 }
 
 unsafe extern "C" fn leave_cold(st: *mut State) -> u64 {
-    miss::count_cold(st);
+    miss::count_leaving(st);
     leave_for_interpreter(st)
 }
 
@@ -134,7 +137,7 @@ unsafe fn do_leave_loop(st: *mut State) -> u64 {
     let at = frame.word().pc() as usize - 1;
     let index = frame.0.add((*(*inst).code.add(at)).a()).get();
     *(*inst).cells.add(at) |= if index.is_int() { seen::INT } else { seen::FLOAT };
-    miss::count_any(st);
+    miss::count_leaving(st);
     leave_for_interpreter(st)
 }
 

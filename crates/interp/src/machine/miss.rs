@@ -20,8 +20,8 @@ fn learns(i: Instr) -> bool {
     }
 }
 
-/// So many misses take more than a hundred times as long as asking.
-const LONGEST: u32 = 1 << 16;
+/// So many misses take much longer than asking, and not long enough to be felt.
+const LONGEST: u32 = 1 << 12;
 
 /// The instruction of the top frame, one of machine code, before its pc is about to run in the runtime.
 ///
@@ -42,30 +42,29 @@ pub(super) unsafe fn count(st: *mut State) {
 /// I2.
 #[inline(always)]
 pub(super) unsafe fn count_any(st: *mut State) {
+    spend(st, 1);
+}
+
+#[inline(always)]
+unsafe fn spend(st: *mut State, misses: u32) {
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
-    (*inst).misses_left = (*inst).misses_left.wrapping_sub(1);
+    (*inst).misses_left = (*inst).misses_left.saturating_sub(misses);
     if (*inst).misses_left == 0 {
         ask(st, inst, frame.word().code());
     }
 }
 
-/// The frame on top is about to be left where nothing was executed before: that counts as many misses.
+/// The frame on top is about to be left for what it met or for what was never executed before: that counts as many misses.
 ///
 /// # Safety
 /// I2.
-pub(super) unsafe fn count_cold(st: *mut State) {
-    let frame = Frame((*st).base);
-    let inst = (*frame.callee().as_function()).instance;
-    if (*inst).misses_left > COLD {
-        (*inst).misses_left -= COLD;
-    } else {
-        ask(st, inst, frame.word().code());
-    }
+pub(super) unsafe fn count_leaving(st: *mut State) {
+    spend(st, LEAVING);
 }
 
-/// What leaving a frame costs, in misses.
-const COLD: u32 = 8;
+/// What leaving a frame costs, in misses: it goes on in the interpreter, and a loop does so for many rounds.
+const LEAVING: u32 = 32;
 
 #[cold]
 #[inline(never)]

@@ -2,7 +2,9 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{
+    Block, BlockArg, ExtFuncData, ExternalName, FuncRef, Inst, InstBuilder, UserExternalName, Value,
+};
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Link, flags};
 use perilune_runtime::layout::{self, closure, instance};
@@ -89,10 +91,59 @@ impl Translator<'_> {
         self.b.ins().ushr_imm_u(bytes, 4)
     }
 
-    fn entry_of(&mut self, callee: Value) -> Value {
+    fn slot_of(&mut self, callee: Value) -> Value {
         let inst = self.b.ins().load(I64, MEM, callee, closure::INSTANCE as i32);
-        let slot = self.b.ins().load(I64, MEM, inst, instance::SLOT as i32);
+        self.b.ins().load(I64, MEM, inst, instance::SLOT as i32)
+    }
+
+    fn entry_of(&mut self, callee: Value) -> Value {
+        let slot = self.slot_of(callee);
         self.b.ins().load(I64, MEM, slot, 0)
+    }
+
+    /// Calls the method with this slot: directly, if it is the one in this module that the call at `pc` is likely to have.
+    fn call_entry(&mut self, pc: usize, slot: Value, args: &[Value; 3]) -> [Value; 4] {
+        let Some(&likely) = self.direct.get(&(pc as u32)) else {
+            let entry = self.b.ins().load(I64, MEM, slot, 0);
+            let inst = self.b.ins().call_indirect(self.entry_sig, entry, args);
+            return std::array::from_fn(|n| self.b.inst_results(inst)[n]);
+        };
+        let (direct, other) = (self.b.create_block(), self.cold_block());
+        let done = self.b.create_block();
+        for _ in 0..4 {
+            self.b.append_block_param(done, I64);
+        }
+        let known = self.int(likely.slot as i64);
+        let same = self.b.ins().icmp(IntCC::Equal, slot, known);
+        self.b.ins().brif(same, direct, &[], other, &[]);
+        self.b.switch_to_block(direct);
+        let callee = self.member(likely.member);
+        let inst = self.b.ins().call(callee, args);
+        self.return_to(done, inst);
+        self.b.switch_to_block(other);
+        let entry = self.b.ins().load(I64, MEM, slot, 0);
+        let inst = self.b.ins().call_indirect(self.entry_sig, entry, args);
+        self.return_to(done, inst);
+        self.b.switch_to_block(done);
+        std::array::from_fn(|n| self.b.block_params(done)[n])
+    }
+
+    fn return_to(&mut self, block: Block, call: Inst) {
+        let results: Vec<BlockArg> =
+            self.b.inst_results(call).iter().map(|v| BlockArg::from(*v)).collect();
+        self.b.ins().jump(block, &results);
+    }
+
+    /// A function of the module that is being compiled.
+    fn member(&mut self, member: u32) -> FuncRef {
+        let name = UserExternalName { namespace: 0, index: member };
+        let name = self.b.func.declare_imported_user_function(name);
+        self.b.import_function(ExtFuncData {
+            name: ExternalName::user(name),
+            signature: self.entry_sig,
+            colocated: true,
+            patchable: false,
+        })
     }
 
     pub(super) fn call(&mut self, pc: usize) {
@@ -107,7 +158,7 @@ impl Translator<'_> {
         let other = if seen == CalleeSeen::Lua { self.cold_block() } else { self.b.create_block() };
         let done = self.join_block(I64);
         if seen != CalleeSeen::Native && self.require(&[tag], Tag::FUNCTION, other) {
-            let entry = self.entry_of(callee);
+            let entry = self.slot_of(callee);
             let base = self.load_base();
             let word = self.int(((self.id as u64) << 32 | (pc as u64 + 1)) as i64);
             self.b.ins().store(MEM, word, base, -16);
@@ -115,9 +166,7 @@ impl Translator<'_> {
             self.b.ins().store(MEM, link, base, (a as i32 + 1) * 16 + 8);
             let new_base = self.address(a + 2);
             let args = [callee, new_base, nargs];
-            let inst = self.b.ins().call_indirect(self.entry_sig, entry, &args);
-            let results = self.b.inst_results(inst);
-            let (st_, bits, tag, base) = (results[0], results[1], results[2], results[3]);
+            let [st_, bits, tag, base] = self.call_entry(pc, entry, &args);
             let base = self.b.ins().iadd_imm_s(base, -((a as i64 + 2) * 16));
             self.b.def_var(self.base, base);
             // status and poll word in one test

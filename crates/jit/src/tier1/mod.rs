@@ -10,6 +10,8 @@ mod fields;
 mod regs;
 mod tables;
 
+use std::collections::HashMap;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{
@@ -23,7 +25,7 @@ use perilune_runtime::layout;
 use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::Tag;
 
-use crate::compile::Input;
+use crate::compile::{Direct, Input};
 use crate::flow::Flow;
 use crate::snapshot::Snapshot;
 use crate::types::{self, Tags, Types, UNKNOWN};
@@ -35,6 +37,7 @@ pub(crate) struct Translator<'a> {
     proto: &'a Proto,
     snapshot: &'a Snapshot,
     calls: &'a RuntimeCalls,
+    direct: &'a HashMap<u32, Direct>,
     id: u32,
     flow: Flow,
     blocks: Vec<Option<Block>>,
@@ -111,6 +114,7 @@ pub(crate) fn translate(
         proto: input.proto,
         snapshot: input.snapshot,
         calls: input.calls,
+        direct: input.direct,
         id: input.id,
         blocks: vec![None; n],
         known_at: vec![None; n],

@@ -1,0 +1,373 @@
+//! What compile threads do: methods to modules.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use perilune_bytecode::Proto;
+use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal, Ticket};
+use perilune_runtime::tier::RuntimeCalls;
+
+use crate::compile::{Code, Compiler, Direct, Input};
+use crate::engine::{Shapes, label};
+use crate::fault::Stage;
+use crate::history::{History, Known};
+use crate::partition::{Edge, Limits, cut};
+use crate::snapshot::Snapshot;
+use crate::stats::Figure;
+use crate::watch::{Observation, Placed, VersionInfo, Watch};
+
+/// Functions begin at multiples of this in a module.
+const ALIGNMENT: usize = 16;
+/// So many jobs are looked at for what is to be compiled together.
+const MOST_WAITING: usize = 500;
+
+/// Bytes of code to expect of a function: the same on all machines.
+pub(crate) fn estimated_size(proto: &Proto) -> usize {
+    const PER_INSTRUCTION: usize = 128;
+    proto.code.len() * PER_INSTRUCTION
+}
+
+/// Functions to compile, and to publish and retire together.
+pub(crate) struct Job {
+    pub(crate) units: Vec<Unit>,
+    /// A part of a larger cut: nothing is added to it.
+    pub(crate) is_cut: bool,
+}
+
+/// One function to compile.
+pub(crate) struct Unit {
+    /// None once it is used.
+    pub(crate) ticket: Option<Ticket>,
+    /// What it is for.
+    pub(crate) method: Arc<Method>,
+    /// A program that is dropped meanwhile is not compiled.
+    pub(crate) proto: Weak<Proto>,
+    /// As [`estimated_size`].
+    pub(crate) size: usize,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) shapes: Shapes,
+    /// The pc of the loop that is entered; none: the function is.
+    pub(crate) entry: Option<u32>,
+    /// What callers call it by: a number that is compared and means nothing else. 0: it is not called.
+    pub(crate) key: usize,
+    /// Whom it calls, as far as that is known.
+    pub(crate) calls: Vec<Callee>,
+}
+
+/// What a call has called.
+#[derive(Clone, Copy)]
+pub(crate) struct Callee {
+    pub(crate) pc: u32,
+    /// The [`Unit::key`] of the callee.
+    pub(crate) key: usize,
+    pub(crate) weight: u64,
+}
+
+impl Job {
+    pub(crate) fn of(unit: Unit) -> Job {
+        Job { units: vec![unit], is_cut: false }
+    }
+}
+
+impl Unit {
+    /// For what the method was compiled for before, by itself.
+    pub(crate) fn again(ticket: Ticket, known: &Known) -> Unit {
+        let Known { proto, snapshot, shapes, entry, own_calls } = known.clone();
+        let method = ticket.method().clone();
+        let key = Arc::as_ptr(&method) as usize;
+        let calls = own_calls.iter().map(|&pc| Callee { pc, key, weight: 0 }).collect();
+        let ticket = Some(ticket);
+        Unit { ticket, method, proto, size: 0, snapshot, shapes, entry, key, calls }
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.ticket.as_ref().is_some_and(Ticket::is_current)
+    }
+
+    fn refuse(&mut self, refusal: Refusal) {
+        match self.ticket.take() {
+            Some(ticket) => ticket.refuse(refusal),
+            // The ticket was given back by a panic while the result was published.
+            None => self.method.refuse(refusal),
+        }
+    }
+}
+
+/// What compile threads share.
+pub(crate) struct Backend {
+    space: Arc<CodeSpace>,
+    pub(crate) calls: RuntimeCalls,
+    verify: bool,
+    limits: Limits,
+    pub(crate) watch: Watch,
+    /// Methods that lost their code to a change of another in their module.
+    lost: Mutex<Vec<Job>>,
+}
+
+/// A function that is compiled and not yet placed.
+struct Compiled<'a> {
+    id: CodeId,
+    code: Code,
+    seen: Observation<'a>,
+    /// Methods other than its own whose slots its code compares with.
+    callees: Box<[Arc<Method>]>,
+}
+
+/// What is kept with a version.
+struct Kept {
+    /// If anybody watches.
+    _info: Option<VersionInfo>,
+    /// See [`Compiled::callees`].
+    _callees: Box<[Arc<Method>]>,
+}
+
+impl perilune_code::Compiler for Backend {
+    type Job = Job;
+    type Context = Result<Compiler, String>;
+
+    fn context(&self) -> Self::Context {
+        Compiler::new()
+    }
+
+    fn compile(&self, context: &mut Self::Context, job: &mut Job) {
+        // held to the end: when they are the last to hold the program, what was published is retired
+        let mut protos = Vec::with_capacity(job.units.len());
+        job.units.retain(|unit| {
+            let proto = unit.proto.upgrade().filter(|_| unit.is_wanted());
+            protos.extend(proto.iter().cloned());
+            proto.is_some()
+        });
+        // units stay in the job until nothing can panic any more, so that a panic refuses them
+        while !job.units.is_empty() {
+            match self.compile_together(context, &job.units, &protos) {
+                Ok(compiled) => return self.install(&mut job.units, compiled),
+                Err((place, refusal)) => {
+                    // the others are compiled without it
+                    job.units.remove(place).refuse(refusal);
+                    protos.remove(place);
+                }
+            }
+        }
+    }
+
+    fn companions(&self, next: &Job, waiting: &[&Job]) -> Vec<usize> {
+        let jobs: Vec<&Job> =
+            std::iter::once(next).chain(waiting.iter().copied().take(MOST_WAITING)).collect();
+        let joins = |job: &Job| !job.is_cut && job.units.iter().any(|u| !u.calls.is_empty());
+        if next.is_cut || !jobs.iter().any(|job| joins(job)) {
+            return Vec::new();
+        }
+        let mut places = HashMap::new();
+        for (n, job) in jobs.iter().enumerate() {
+            for unit in job.units.iter().filter(|u| u.key != 0 && !job.is_cut) {
+                places.insert(unit.key, n);
+            }
+        }
+        let sizes: Vec<usize> =
+            jobs.iter().map(|job| job.units.iter().map(|u| u.size).sum()).collect();
+        let mut edges = Vec::new();
+        for (from, job) in jobs.iter().enumerate().filter(|(_, job)| joins(job)) {
+            for callee in job.units.iter().flat_map(|u| &u.calls) {
+                if let Some(&to) = places.get(&callee.key) {
+                    edges.push(Edge { from, to, weight: callee.weight });
+                }
+            }
+        }
+        let parts = cut(&sizes, &edges, self.limits);
+        let with_next = parts.into_iter().find(|part| part[0] == 0).unwrap_or_default();
+        with_next.into_iter().skip(1).map(|n| n - 1).collect()
+    }
+
+    fn join(&self, job: &mut Job, others: Vec<Job>) {
+        job.units.extend(others.into_iter().flat_map(|other| other.units));
+    }
+
+    fn follow_ups(&self) -> Vec<(u64, Job)> {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *lost).into_iter().map(|job| (0, job)).collect()
+    }
+
+    fn panicked(&self, job: Job, message: &str) {
+        for mut unit in job.units {
+            let refusal = Refusal::Panic(message.into());
+            if let Some(proto) = unit.proto.upgrade() {
+                self.watch.refused(|| label(&proto, unit.entry), &refusal);
+            }
+            unit.refuse(refusal);
+        }
+    }
+}
+
+impl Backend {
+    pub(crate) fn new(
+        space: Arc<CodeSpace>,
+        calls: RuntimeCalls,
+        verify: bool,
+        limits: Limits,
+        watch: Watch,
+    ) -> Backend {
+        Backend { space, calls, verify, limits, watch, lost: Mutex::default() }
+    }
+
+    /// How large modules may be.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Compiles each of the units for one module.
+    ///
+    /// # Errors
+    /// The place of the first that cannot be compiled, and why.
+    fn compile_together(
+        &self,
+        context: &mut Result<Compiler, String>,
+        units: &[Unit],
+        protos: &[Arc<Proto>],
+    ) -> Result<Vec<Compiled<'_>>, (usize, Refusal)> {
+        let compiler = match context {
+            Ok(c) => c,
+            Err(e) => return Err((0, Refusal::Backend(e.as_str().into()))),
+        };
+        let ids = self.space.ids(units.len()).map_err(|refusal| (0, refusal))?;
+        let mut members = HashMap::new();
+        for (member, unit) in units.iter().enumerate() {
+            if unit.key != 0 && unit.entry.is_none() {
+                members.insert(unit.key, member);
+            }
+        }
+        let mut compiled = Vec::with_capacity(units.len());
+        for (place, (unit, proto)) in units.iter().zip(protos).enumerate() {
+            let mut direct = HashMap::new();
+            let mut callees: Vec<Arc<Method>> = Vec::new();
+            for call in &unit.calls {
+                let Some(&member) = members.get(&call.key) else { continue };
+                let method = &units[member].method;
+                let slot = std::ptr::from_ref(method.slot()) as usize;
+                direct.insert(call.pc, Direct { member: member as u32, slot });
+                if member != place && !callees.iter().any(|m| Arc::ptr_eq(m, method)) {
+                    callees.push(method.clone());
+                }
+            }
+            let id = ids.get(place);
+            let mut seen = self.watch.begin(proto, label(proto, unit.entry), &unit.snapshot);
+            let input = Input {
+                proto,
+                snapshot: &unit.snapshot,
+                entry: unit.entry.map(|pc| pc as usize),
+                id: id.raw(),
+                calls: &self.calls,
+                verify: self.verify,
+                direct: &direct,
+            };
+            match compiler.compile(&input, &mut seen) {
+                Ok(code) => {
+                    compiled.push(Compiled { id, code, seen, callees: callees.into() });
+                }
+                Err(e) => {
+                    let refusal = if e.starts_with("verifier") {
+                        Refusal::Verifier(e.into())
+                    } else {
+                        Refusal::Backend(e.into())
+                    };
+                    seen.refused(&refusal);
+                    return Err((place, refusal));
+                }
+            }
+        }
+        Ok(compiled)
+    }
+
+    /// Places and publishes. Tickets are used up only when nothing can be refused any more.
+    fn install(&self, units: &mut Vec<Unit>, mut compiled: Vec<Compiled<'_>>) {
+        self.watch.stage(Stage::Reserve);
+        let bytes = link(&mut compiled);
+        let placed = self.space.reserve(bytes.len()).and_then(|room| {
+            room.publish(&bytes).map_err(|e| Refusal::Backend(e.to_string().into()))
+        });
+        let range = match placed {
+            Ok(range) => range,
+            Err(refusal) => {
+                for (mut unit, compiled) in units.drain(..).zip(&compiled) {
+                    compiled.seen.refused(&refusal);
+                    unit.refuse(refusal.clone());
+                }
+                return;
+            }
+        };
+        let (mut start, mut parts) = (0usize, Vec::with_capacity(units.len()));
+        for (unit, Compiled { id, code, mut seen, callees }) in units.iter().zip(compiled) {
+            let body = start..start + code.bytes.len();
+            start = body.end.next_multiple_of(ALIGNMENT);
+            let address = range.address() as usize + body.start;
+            let info = seen.placed(&Placed { address, bytes: &range.bytes()[body.clone()] });
+            let data: Arc<dyn Any + Send + Sync> = if info.is_none() && callees.is_empty() {
+                Arc::new(())
+            } else {
+                Arc::new(Kept { _info: info, _callees: callees })
+            };
+            let own = |c: &&Callee| c.key == unit.key && unit.key != 0;
+            let own_calls = unit.calls.iter().filter(own).map(|c| c.pc).collect();
+            let known = Known {
+                proto: unit.proto.clone(),
+                snapshot: unit.snapshot.clone(),
+                shapes: unit.shapes.clone(),
+                entry: unit.entry,
+                own_calls,
+            };
+            parts.push((id, body, data, known, seen));
+        }
+        self.watch.stage(Stage::Publish);
+        let together = units.len() > 1;
+        let mut members = Vec::with_capacity(units.len());
+        let methods: Vec<Arc<Method>> = units.iter().map(|u| u.method.clone()).collect();
+        for (mut unit, (id, body, data, known, _)) in units.drain(..).zip(parts) {
+            History::of(&unit.method).note(known, together);
+            let ticket = unit.ticket.take().expect("it is used once");
+            let kind = u8::from(unit.entry.is_some());
+            members.push(Member { ticket, id, kind, entry: body.start, body, data });
+        }
+        let published = self.space.publish(range, members);
+        for method in methods {
+            self.watch.figures.raise(Figure::MostVersions, method.compiles().into());
+        }
+        self.watch.figures.raise(Figure::LargestModule, published.installed as u64);
+        self.requeue(&published.requeue);
+    }
+
+    /// Methods that lost their code since another in their module was compiled anew are compiled by themselves, if anything is known of them; others will be hot
+    /// again.
+    fn requeue(&self, methods: &[Arc<Method>]) {
+        for method in methods {
+            let Some(known) = History::of(method).known() else { continue };
+            let is_blank = known.proto.upgrade().is_none_or(|p| known.snapshot.is_blank(&p));
+            if is_blank {
+                continue;
+            }
+            if let Ok(ticket) = method.begin() {
+                let job = Job::of(Unit::again(ticket, &known));
+                self.lost.lock().unwrap_or_else(PoisonError::into_inner).push(job);
+            }
+        }
+    }
+}
+
+/// Lays functions out one behind the other and fills in the distances between them.
+fn link(compiled: &mut [Compiled<'_>]) -> Vec<u8> {
+    /// What processors stop at.
+    const TRAP: u8 = 0xCC;
+    let mut starts = Vec::with_capacity(compiled.len());
+    let mut end = 0usize;
+    for c in compiled.iter() {
+        let start = end.next_multiple_of(ALIGNMENT);
+        starts.push(start);
+        end = start + c.code.bytes.len();
+    }
+    let mut bytes = Vec::with_capacity(end);
+    for (c, &start) in compiled.iter_mut().zip(&starts) {
+        c.code.link(start, &starts);
+        bytes.resize(start, TRAP);
+        bytes.extend_from_slice(&c.code.bytes);
+    }
+    bytes
+}
