@@ -30,7 +30,7 @@ impl Tier {
 }
 
 /// What is compiled where no option says.
-pub(crate) const DEFAULT_TIER: Tier = Tier::Off;
+pub(crate) const DEFAULT_TIER: Tier = Tier::On;
 
 /// A loop is compiled after this many times as many rounds as a function after entries.
 const ROUNDS_PER_ENTRY: u32 = 32;

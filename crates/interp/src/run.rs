@@ -1289,7 +1289,15 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 let ra = ra!();
                 let control = ra.add(2).get();
                 let f = ra.get();
-                if control.tag() == Tag::ITER && ra.add(1).get().is_table() {
+                if MODE == HOOKED {
+                    // hooks are to see the calls
+                    if control.tag() == Tag::ITER && ra.add(1).get().is_table() {
+                        let t = ra.add(1).get().as_table();
+                        ra.add(2).put(Table::key_before(t, control.bits() as u32));
+                    }
+                    step!(for_loop::call_iterator(st, i));
+                    poll!(frame_end!());
+                } else if control.tag() == Tag::ITER && ra.add(1).get().is_table() {
                     match Table::next_index(ra.add(1).get().as_table(), control.bits() as u32) {
                         Some((next, key, v)) => {
                             ra.add(2).put(Value::from_parts(next as u64, Tag::ITER));

@@ -26,7 +26,6 @@ pub(crate) mod access {
     pub(crate) const OTHER: u32 = 4;
     pub(crate) const INTS: u32 = 8;
     pub(crate) const FLOATS: u32 = 16;
-    pub(crate) const VALUES: u32 = 32;
     pub(crate) const OUTSIDE: u32 = 64;
     pub(crate) const NO_TABLE: u32 = 128;
     /// All that there are.

@@ -158,40 +158,7 @@ impl Translator<'_> {
         let other = if seen == CalleeSeen::Lua { self.cold_block() } else { self.b.create_block() };
         let done = self.join_block(I64);
         if seen != CalleeSeen::Native && self.require(&[tag], Tag::FUNCTION, other) {
-            let entry = self.slot_of(callee);
-            let base = self.load_base();
-            let word = self.int(((self.id as u64) << 32 | (pc as u64 + 1)) as i64);
-            self.b.ins().store(MEM, word, base, -16);
-            let link = self.int(Link::new(0, 0, a + 2).0 as i64);
-            self.b.ins().store(MEM, link, base, (a as i32 + 1) * 16 + 8);
-            let new_base = self.address(a + 2);
-            let args = [callee, new_base, nargs];
-            let [st_, bits, tag, base] = self.call_entry(pc, entry, &args);
-            let base = self.b.ins().iadd_imm_s(base, -((a as i64 + 2) * 16));
-            self.b.def_var(self.base, base);
-            // status and poll word in one test
-            let low = self.b.ins().ireduce(I32, st_);
-            let st = self.state();
-            let word = self.b.ins().load(I32, MEM, st, layout::state::POLL as i32);
-            let any = self.b.ins().bor(low, word);
-            let (cold, good) = (self.cold_block(), self.b.create_block());
-            self.b.ins().brif(any, cold, &[], good, &[]);
-            self.b.switch_to_block(good);
-            self.results(a, c, st_, bits, tag);
-            self.join(done, bits, tag);
-            self.b.switch_to_block(cold);
-            let (failed, poll) = (self.cold_block(), self.cold_block());
-            self.b.ins().brif(low, failed, &[], poll, &[]);
-            self.b.switch_to_block(failed);
-            self.pass_on(st_);
-            self.b.switch_to_block(poll);
-            self.results(a, c, st_, bits, tag);
-            let top = self.top_after_call(c);
-            let st = self.state();
-            let base = self.load_base();
-            self.b.ins().store(MEM, base, st, layout::state::BASE as i32);
-            self.runtime_saved(self.calls.poll as usize, &[st, top]);
-            self.join(done, bits, tag);
+            self.lua_call(pc, a, c, callee, nargs, done);
         } else {
             self.b.ins().jump(other, &[]);
         }
@@ -209,6 +176,52 @@ impl Translator<'_> {
         if c == 2 {
             self.take_value(done, a);
         }
+    }
+
+    /// Calls the Lua function `callee`, which lies in register `a` with its arguments above, for CALL's operand C; ends the block.
+    pub(super) fn lua_call(
+        &mut self,
+        pc: usize,
+        a: usize,
+        c: usize,
+        callee: Value,
+        nargs: Value,
+        done: Join,
+    ) {
+        let entry = self.slot_of(callee);
+        let base = self.load_base();
+        let word = self.int(((self.id as u64) << 32 | (pc as u64 + 1)) as i64);
+        self.b.ins().store(MEM, word, base, -16);
+        let link = self.int(Link::new(0, 0, a + 2).0 as i64);
+        self.b.ins().store(MEM, link, base, (a as i32 + 1) * 16 + 8);
+        let new_base = self.address(a + 2);
+        let args = [callee, new_base, nargs];
+        let [st_, bits, tag, base] = self.call_entry(pc, entry, &args);
+        let base = self.b.ins().iadd_imm_s(base, -((a as i64 + 2) * 16));
+        self.b.def_var(self.base, base);
+        // status and poll word in one test
+        let low = self.b.ins().ireduce(I32, st_);
+        let st = self.state();
+        let word = self.b.ins().load(I32, MEM, st, layout::state::POLL as i32);
+        let any = self.b.ins().bor(low, word);
+        let (cold, good) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(any, cold, &[], good, &[]);
+        self.b.switch_to_block(good);
+        self.results(a, c, st_, bits, tag);
+        self.join(done, bits, tag);
+        self.b.switch_to_block(cold);
+        let (failed, poll) = (self.cold_block(), self.cold_block());
+        self.b.ins().brif(low, failed, &[], poll, &[]);
+        self.b.switch_to_block(failed);
+        self.pass_on(st_);
+        self.b.switch_to_block(poll);
+        self.results(a, c, st_, bits, tag);
+        let top = self.top_after_call(c);
+        let st = self.state();
+        let base = self.load_base();
+        self.b.ins().store(MEM, base, st, layout::state::BASE as i32);
+        self.runtime_saved(self.calls.poll as usize, &[st, top]);
+        self.join(done, bits, tag);
     }
 
     /// A call of a library function that machine code knows, for one result or none: goes to `done` if that was one, else on behind it.

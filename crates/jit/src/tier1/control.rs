@@ -14,7 +14,7 @@ use super::arith::Operand;
 use super::regs::Known;
 use super::{MEM, Translator};
 use crate::flow::jump_target;
-use crate::types::{Guess, guess};
+use crate::types::{Guess, UNKNOWN, guess};
 
 /// Where a test goes: to the jump behind it, or past that.
 struct Ends {
@@ -552,9 +552,31 @@ impl Translator<'_> {
         true
     }
 
+    /// TFORCALL: a Lua iterator is called as CALL does, `next` and that of `ipairs` are inline in the runtime.
     pub(super) fn for_call(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let ra = self.address(i.a());
+        let a = i.a();
+        let (f, tag) = self.any(a);
+        let other = self.b.create_block();
+        let done = self.join_block(I64);
+        // the arguments have to be within the frame, whose room is known
+        let has_room = a + 8 <= usize::from(self.proto.max_stack);
+        if has_room && self.require(&[tag], Tag::FUNCTION, other) {
+            let (state, state_tag) = self.any(a + 1);
+            let (control, control_tag) = self.any(a + 2);
+            // the copies lie where the frame's own registers may be known to hold something else
+            self.regs.forget_from(a + 4);
+            self.tags[a + 4..].fill(UNKNOWN);
+            self.store_home(a + 4, f, Known::Tag(Tag::FUNCTION));
+            self.store_home(a + 6, state, state_tag);
+            self.store_home(a + 7, control, control_tag);
+            let nargs = self.int(2);
+            self.lua_call(pc, a + 4, i.c() + 1, f, nargs, done);
+        } else {
+            self.b.ins().jump(other, &[]);
+        }
+        self.b.switch_to_block(other);
+        let ra = self.address(a);
         let wanted = self.int(i.c() as i64);
         let inst = self.runtime(self.calls.for_next as usize, &[ra, wanted], &[I64]);
         let inline = self.b.inst_results(inst)[0];
@@ -564,7 +586,10 @@ impl Translator<'_> {
         self.generic(pc);
         self.b.ins().jump(on, &[]);
         self.b.switch_to_block(on);
+        let (bits, tag) = self.load_home(a + 4, I64);
+        self.join(done, bits, tag);
         self.regs.forget_all();
+        self.take_value(done, a + 4);
     }
 
     pub(super) fn for_each(&mut self, pc: usize) -> bool {

@@ -60,6 +60,27 @@ impl Table {
         None
     }
 
+    /// The key that a traversal had when [`Table::next_index`] gave this position; nil for 0.
+    ///
+    /// # Safety
+    /// `t` is live, and nothing was added to it since.
+    pub unsafe fn key_before(t: *mut Table, position: u32) -> Value {
+        let Some(i) = position.checked_sub(1) else { return Value::NIL };
+        let first_field = (*t).array_cap;
+        let first_node = first_field + (*t).fields_cap as u32;
+        if i < first_field {
+            Value::int(i64::from(position))
+        } else if i < first_node {
+            let shape = (*t).shape;
+            let keys = if shape.is_null() { &[][..] } else { &(&(*shape).keys)[..] };
+            keys.get((i - first_field) as usize).map_or(Value::NIL, |&key| Value::string(key))
+        } else if ((i - first_node) as usize) < Table::node_count(t) {
+            Node::key((*t).nodes.add((i - first_node) as usize))
+        } else {
+            Value::NIL
+        }
+    }
+
     /// The position after `key`; 0 for nil.
     ///
     /// # Errors

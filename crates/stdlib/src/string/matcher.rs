@@ -14,10 +14,6 @@ const STEPS_BETWEEN_POLLS: u32 = 1 << 16;
 /// Bytes that are searched between two such looks.
 const PIECE: usize = 1 << 20;
 
-/// Most repetitions of which those that the following byte rules out are passed over at once. With more of them each is tried, as in
-/// PUC: its test suite sends signals to such a search, and needs it to last.
-const LINE: usize = 1 << 10;
-
 /// Length of a capture that is still open.
 const UNFINISHED: u32 = u32::MAX;
 /// Length of a position capture.
@@ -300,7 +296,7 @@ impl<'a> Matcher<'a> {
             // Nothing can fail behind the last item.
             Item::Accept if self.depth > 0 => return Ok(Some(at + n)),
             // Only places where the byte that must follow does follow are worth a try.
-            Item::Literal(from, _) if self.depth > 0 && n <= LINE => {
+            Item::Literal(from, _) if self.depth > 0 => {
                 let next = self.pattern.literals[from as usize];
                 let mut end = (at + n + 1).min(self.subject.len());
                 while let Some(i) = memchr::memrchr(next, &self.subject[at + least..end]) {
