@@ -1,4 +1,9 @@
--- Iterators that are run without a call have one when hooks are to see it.
+-- Iterators that are run without a call have one when hooks are to see it (6.10).
+-- expect: ok
+--| 6
+--| 7
+--| 5
+--| 1 2 3 x y	nil
 local function count(events, f)
   local n = 0
   debug.sethook(function(e) n = n + 1 end, events)

@@ -224,7 +224,7 @@ impl<'c> Compiler<'c> {
         let mut e = self.expr(arm.cond)?;
         self.fs.line = arm.then_line;
         let skip;
-        let mut rest = &body.stmts[..];
+        let mut rest = body.stmts;
         if let Some(label) = self.leading_break(body) {
             // The condition jumps out of the loop by itself.
             self.fs.go_if_false(&mut e)?;
