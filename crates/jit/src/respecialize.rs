@@ -13,7 +13,7 @@ use crate::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 use crate::types::{access, seen};
 
 /// The most ways that an access of a field tries in line; the cache itself, which has as many entries, is asked for others.
-const MAX_PATHS: usize = 4;
+pub(crate) const MAX_PATHS: usize = 4;
 
 impl FieldSnapshot {
     /// Would code compiled with this find in line what `now` finds, or be of no use for more?
@@ -33,7 +33,7 @@ impl FieldSnapshot {
     fn merge(&mut self, before: &FieldSnapshot) {
         self.seen |= before.seen;
         for p in &before.paths {
-            if self.paths.len() < MAX_PATHS && self.paths.iter().all(|q| q.shape() != p.shape()) {
+            if self.paths.len() < MAX_PATHS && !self.paths.contains(p) {
                 self.paths.push(*p);
             }
         }

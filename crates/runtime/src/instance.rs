@@ -148,7 +148,7 @@ pub struct FieldCache {
     /// The first entry.
     pub first: FieldEntry,
     /// Further entries, tried in order.
-    pub more: Option<Box<[FieldEntry; 3]>>,
+    pub more: Option<Box<[FieldEntry; FieldCache::MORE]>>,
     /// Misses so far, saturating: how polymorphic the site is.
     pub misses: u32,
 }

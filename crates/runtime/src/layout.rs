@@ -206,7 +206,8 @@ pub mod field_cache {
         MORE = FieldCache, more;
     }
     // a box that may be absent is a pointer that may be null
-    const _: () = assert!(size_of::<Option<Box<[FieldEntry; 3]>>>() == size_of::<usize>());
+    const _: () =
+        assert!(size_of::<Option<Box<[FieldEntry; FieldCache::MORE]>>>() == size_of::<usize>());
     const _: () = assert!(offset_of!(FieldCache, first) == 0 && size_of::<FieldEntry>() == 48);
 }
 

@@ -13,6 +13,7 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{Join, MEM, Translator};
+use crate::respecialize::MAX_PATHS;
 use crate::snapshot::FieldPath;
 use crate::types;
 
@@ -62,11 +63,11 @@ impl Translator<'_> {
         self.guard(same, slow);
     }
 
-    /// Guards that what an entry says of a chain that begins with metatable word `meta` is still true.
-    fn guard_chain(&mut self, r: Record, meta: Value, slow: Block) {
+    /// Guards that an entry is for a chain that begins with metatable word `meta`, and that what it says is still true.
+    fn guard_chain(&mut self, r: Record, meta: Value, other: Block, slow: Block) {
         let cached = self.of_record(I64, r, field_cache::META);
         let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
-        self.guard(same, slow);
+        self.guard(same, other);
         let st = self.state();
         let epoch = self.b.ins().load(I32, MEM, st, layout::state::META_EPOCH as i32);
         let cached = self.of_record(I32, r, field_cache::EPOCH);
@@ -103,7 +104,7 @@ impl Translator<'_> {
         let tables = seen.paths.is_empty() || !strings;
         if tables && self.require(&[object_tag], Tag::TABLE, other) {
             let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
-            for path in &seen.paths {
+            for path in seen.paths.iter().take(MAX_PATHS) {
                 let next = match *path {
                     FieldPath::Own { shape: id, slot } => {
                         let next = self.shape_case(shape, id);
@@ -113,21 +114,21 @@ impl Translator<'_> {
                     FieldPath::Absent { shape: id, entry } => {
                         let next = self.shape_case(shape, id);
                         let r = self.record(pc, entry, slow);
-                        self.guard_record(r, shape, by_cache);
+                        self.guard_record(r, shape, next);
                         let holder = self.of_record(I64, r, field_cache::HOLDER);
                         let nowhere = self.b.ins().icmp_imm_u(IntCC::Equal, holder, 0);
-                        self.guard(nowhere, by_cache);
+                        self.guard(nowhere, next);
                         let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
-                        self.guard_chain(r, meta, by_cache);
+                        self.guard_chain(r, meta, next, by_cache);
                         self.nothing(ways);
                         next
                     }
                     FieldPath::Chain { shape: id, entry, dictionary } => {
                         let next = self.shape_case(shape, id);
                         let r = self.record(pc, entry, slow);
-                        self.guard_record(r, shape, by_cache);
+                        self.guard_record(r, shape, next);
                         let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
-                        self.guard_chain(r, meta, by_cache);
+                        self.guard_chain(r, meta, next, by_cache);
                         self.of_holder(r, dictionary, ways);
                         next
                     }
@@ -161,7 +162,7 @@ impl Translator<'_> {
                 self.guard_record(r, strings, slow);
                 let st = self.state();
                 let meta = self.b.ins().load(I64, MEM, st, layout::state::STRING_METATABLE as i32);
-                self.guard_chain(r, meta, slow);
+                self.guard_chain(r, meta, slow, slow);
                 self.of_holder(r, dictionary, Ways { by_cache: slow, ..ways });
             }
             _ => {
@@ -252,7 +253,7 @@ impl Translator<'_> {
                 let plain = self.b.create_block();
                 self.b.ins().brif(watched, by_cache, &[], plain, &[]);
                 self.b.switch_to_block(plain);
-                for path in &seen.paths {
+                for path in seen.paths.iter().take(MAX_PATHS) {
                     let next = match *path {
                         FieldPath::Own { shape: id, slot } => {
                             let next = self.shape_case(shape, id);

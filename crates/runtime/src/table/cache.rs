@@ -44,6 +44,8 @@ pub enum Stored {
 }
 
 impl FieldCache {
+    /// Entries besides the first of a polymorphic cache.
+    pub const MORE: usize = 7;
     /// An empty cache.
     pub const EMPTY: FieldCache = FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 };
 
@@ -142,20 +144,20 @@ impl FieldCache {
         false
     }
 
-    /// Enters `entry`: in the place of the one for the same shape, else in a free one, else in turn.
+    /// Enters `entry`: in the place of the one for the same tables, else in a free one, else in turn.
     unsafe fn record(cache: *mut FieldCache, entry: FieldEntry) {
-        let shape = entry.shape();
         let cache = &mut *cache;
         cache.misses = cache.misses.saturating_add(1);
         let free = |e: &FieldEntry| e.shape() == FieldEntry::NO_SHAPE;
-        if cache.first.shape() == shape || free(&cache.first) {
+        if cache.first.is_like(&entry) || free(&cache.first) {
             cache.first = entry;
             return;
         }
-        let turn = cache.misses as usize % 3;
-        let more = cache.more.get_or_insert_with(|| Box::new([FieldEntry::EMPTY; 3]));
+        let turn = cache.misses as usize % FieldCache::MORE;
+        let more =
+            cache.more.get_or_insert_with(|| Box::new([FieldEntry::EMPTY; FieldCache::MORE]));
         let place =
-            more.iter().position(|e| e.shape() == shape).or_else(|| more.iter().position(free));
+            more.iter().position(|e| e.is_like(&entry)).or_else(|| more.iter().position(free));
         more[place.unwrap_or(turn)] = entry;
     }
 }
@@ -164,6 +166,12 @@ impl FieldEntry {
     /// The shape it is for.
     fn shape(&self) -> u32 {
         if self.own_shape != FieldEntry::NO_SHAPE { self.own_shape } else { self.chain_shape }
+    }
+
+    /// Is it for the same tables? Those of one shape have the field or not, but may look for it in different metatables.
+    fn is_like(&self, other: &FieldEntry) -> bool {
+        let own = |e: &FieldEntry| e.own_shape != FieldEntry::NO_SHAPE;
+        self.shape() == other.shape() && (own(self) || own(other) || self.meta == other.meta)
     }
 
     /// The own slot is nil: is it known that no metamethod has a say?
