@@ -4,7 +4,7 @@ use super::*;
 use crate::closure::{LuaClosure, Upvalue};
 use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
-use crate::instance::{FieldEntry, Instance};
+use crate::instance::{FieldCache, FieldEntry, Instance};
 use crate::string::LuaString;
 
 #[test]
@@ -307,7 +307,9 @@ fn caches_forget_dead_objects() {
         let (dead, live) = (loose_table(st).as_table(), table(st));
         let entry = |t: *mut Table| FieldEntry { own_shape: 1, holder: t, ..FieldEntry::EMPTY };
         (*(*i).fields).first = entry(dead);
-        (*(*i).fields).more = Some(Box::new([entry(live), entry(dead), FieldEntry::EMPTY]));
+        let mut further = [FieldEntry::EMPTY; FieldCache::MORE];
+        (further[0], further[1]) = (entry(live), entry(dead));
+        (*(*i).fields).more = Some(Box::new(further));
         (*(*i).globals).env = dead;
         st.gc_full();
         let cache = &*(*i).fields;
