@@ -56,6 +56,11 @@ pub(crate) struct JitChoices {
 }
 
 impl JitChoices {
+    /// Is anything that is compiled shown or recorded?
+    pub(crate) fn shows(&self) -> bool {
+        self.stats || self.gdb || self.perf.is_some() || !self.dump.is_empty()
+    }
+
     /// Reads an option; whether it is one of these.
     ///
     /// # Errors

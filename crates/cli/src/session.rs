@@ -83,7 +83,13 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         repl::run(&lua, session.caller);
     }
     report_now();
-    end.is_ok()
+    let ok = end.is_ok();
+    drop(lua);
+    if !options.jit.shows() {
+        // nobody needs what is still being compiled: the process does not wait for it
+        std::mem::forget(engine);
+    }
+    ok
 }
 
 impl Session<'_> {
