@@ -484,11 +484,17 @@ unsafe fn callees(inst: *mut Instance, alone: bool) -> Vec<Callee> {
         .collect()
 }
 
+/// What instances keep of a method. The pointer is the first field of a slot, and a slot that of a method; the proto keeps the method alive.
+fn slot_of(method: &Method) -> *const AtomicPtr<u8> {
+    std::ptr::from_ref(method.slot()).cast()
+}
+
 impl Tier for JitState {
-    fn slot(&mut self, proto: &Arc<Proto>) -> *const AtomicPtr<u8> {
+    fn slot(&mut self, proto: &Arc<Proto>) -> Option<*const AtomicPtr<u8>> {
         self.jit.name_inner(proto);
-        // the pointer is the first field of a slot, and a slot that of a method; the proto keeps the method alive
-        std::ptr::from_ref(self.jit.attached(proto).method.slot()).cast()
+        // most functions never become hot, and need no method
+        proto.method.get()?;
+        Some(slot_of(&self.jit.attached(proto).method))
     }
 
     unsafe fn hot_entry(&mut self, st: *mut State, inst: *mut Instance) {
@@ -496,6 +502,7 @@ impl Tier for JitState {
             (*st).request(poll::CHAOS);
         }
         let attached = self.jit.attached(&(*inst).proto);
+        (*inst).slot = slot_of(&attached.method);
         self.request(st, &attached.method, inst, None);
     }
 

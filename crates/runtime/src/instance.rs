@@ -254,10 +254,7 @@ impl Instance {
         proto: &Arc<Proto>,
         parent: *mut Instance,
     ) -> *mut Instance {
-        let slot = match &mut st.tier {
-            Some(tier) => tier.slot(proto),
-            None => st.vm.idle_slot,
-        };
+        let slot = st.tier.as_mut().and_then(|tier| tier.slot(proto)).unwrap_or(st.vm.idle_slot);
         let counts = Counts::in_code(&proto.code);
         let places = Places::of(proto, counts);
         let this = alloc(places.layout);

@@ -160,9 +160,9 @@ pub const MISS: u64 = 0xFF;
 
 /// What a state asks of the compiler.
 pub trait Tier {
-    /// The slot of a function's method; lives as long as the proto.
-    fn slot(&mut self, proto: &Arc<Proto>) -> *const AtomicPtr<u8>;
-    /// The method is entered often, and has no code.
+    /// The slot of a function's method, if it has one already; lives as long as the proto.
+    fn slot(&mut self, proto: &Arc<Proto>) -> Option<*const AtomicPtr<u8>>;
+    /// The method is entered often, and has no code as far as the instance knows: it gets the method's slot.
     ///
     /// # Safety
     /// `inst` is a live instance of the state.
