@@ -3,6 +3,7 @@
 //! Each gets its arguments where they lie in the stack. What it does not handle, errors above all, it leaves to the function itself, before it has
 //! changed anything.
 
+use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::State;
 use perilune_runtime::string::LuaString;
@@ -131,18 +132,19 @@ unsafe extern "C" fn to_number(_: *mut State, args: *mut Value, n: usize) -> Pai
 
 unsafe extern "C" fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
+    // the metatable of a basic type may say how its values are shown
+    if !v.is_string() && !v.is_int() || !Table::metamethod(st, v, Event::ToString).is_nil() {
+        return NO_ANSWER;
+    }
     match v.tag() {
         Tag::STRING => v.into(),
-        Tag::INTEGER if (*st).type_metas[NUMBER_META].is_null() => {
+        Tag::INTEGER => {
             let mut digits = [0; 20];
             Value::string((*st).intern(decimal(v.as_int(), &mut digits))).into()
         }
         _ => NO_ANSWER,
     }
 }
-
-/// Index of the metatable of numbers.
-const NUMBER_META: usize = 3;
 
 /// The decimal digits of `n`.
 fn decimal(n: i64, buffer: &mut [u8; 20]) -> &[u8] {
