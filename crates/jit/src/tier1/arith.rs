@@ -239,11 +239,7 @@ impl Translator<'_> {
         } else {
             self.never(wrong, dst);
         }
-        let on = self.b.create_block();
-        self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(wrong);
-        self.leave_after(pc);
-        self.b.switch_to_block(on);
+        self.leave_if(wrong, pc);
     }
 
     /// What is taken for granted is known to be wrong: goes to `wrong`, and on in a block that is not reached.

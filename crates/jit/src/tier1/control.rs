@@ -181,8 +181,7 @@ impl Translator<'_> {
                 }
                 self.b.switch_to_block(no);
                 self.decided(false, wanted, &ends);
-                self.b.switch_to_block(slow);
-                self.decided(false, wanted, &ends);
+                return self.finish_test(pc, &ends);
             }
             Op::EqK => {
                 let v = self.bits(i.a());
@@ -251,67 +250,51 @@ impl Translator<'_> {
         slow: Block,
     ) {
         let (a, b) = (self.tag_value(ta), self.tag_value(tb));
-        let (same, differ) = (self.b.create_block(), self.b.create_block());
+        let no = self.b.create_block();
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
-        self.b.ins().brif(c, same, &[], differ, &[]);
+        let differ = self.case(c);
+
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::INTEGER.0 as i64);
+        let more = self.case(c);
+        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
+        self.decide(c, wanted, ends);
+
+        self.b.switch_to_block(more);
+        let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, a, Tag::INTEGER.0 as i64);
+        let objects = self.case(c);
+        self.decided(true, wanted, ends);
+
+        self.b.switch_to_block(objects);
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::FLOAT.0 as i64);
+        let rest = self.case(c);
+        let fa = self.b.ins().bitcast(F64, MemFlagsData::new(), va);
+        let fb = self.b.ins().bitcast(F64, MemFlagsData::new(), vb);
+        let c = self.b.ins().fcmp(FloatCC::Equal, fa, fb);
+        self.decide(c, wanted, ends);
+
+        self.b.switch_to_block(rest);
+        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
+        let unequal = self.case(c);
+        self.decided(true, wanted, ends);
 
         // different tags: equal only if both are numbers
         self.b.switch_to_block(differ);
         let na = self.is_number(a);
         let nb = self.is_number(b);
         let both = self.b.ins().band(na, nb);
-        let no = self.b.create_block();
         self.b.ins().brif(both, slow, &[], no, &[]);
-        self.b.switch_to_block(no);
-        self.decided(false, wanted, ends);
-
-        self.b.switch_to_block(same);
-        let (ints, more) = (self.b.create_block(), self.b.create_block());
-        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::INTEGER.0 as i64);
-        self.b.ins().brif(c, ints, &[], more, &[]);
-        self.b.switch_to_block(ints);
-        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
-        self.decide(c, wanted, ends);
-
-        self.b.switch_to_block(more);
-        let (simple, objects) = (self.b.create_block(), self.b.create_block());
-        let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, a, Tag::INTEGER.0 as i64);
-        self.b.ins().brif(c, simple, &[], objects, &[]);
-        self.b.switch_to_block(simple);
-        self.decided(true, wanted, ends);
-
-        self.b.switch_to_block(objects);
-        let (rest, floats) = (self.b.create_block(), self.b.create_block());
-        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::FLOAT.0 as i64);
-        self.b.ins().brif(c, floats, &[], rest, &[]);
-        self.b.switch_to_block(floats);
-        let fa = self.b.ins().bitcast(F64, MemFlagsData::new(), va);
-        let fb = self.b.ins().bitcast(F64, MemFlagsData::new(), vb);
-        let c = self.b.ins().fcmp(FloatCC::Equal, fa, fb);
-        self.decide(c, wanted, ends);
-        self.b.switch_to_block(rest);
-        let (equal, unequal) = (self.b.create_block(), self.b.create_block());
-        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
-        self.b.ins().brif(c, equal, &[], unequal, &[]);
-        self.b.switch_to_block(equal);
-        self.decided(true, wanted, ends);
 
         // short strings differ when their objects do
         self.b.switch_to_block(unequal);
-        let string = self.b.create_block();
         let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::STRING.0 as i64);
-        let other = self.b.create_block();
-        self.b.ins().brif(c, string, &[], other, &[]);
-        self.b.switch_to_block(string);
+        let other = self.case(c);
         let class = self.b.ins().uload8(I64, MEM, va, layout::header::AUX as i32);
         let short = self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64);
-        let (no, ask) = (self.b.create_block(), self.b.create_block());
+        let ask = self.b.create_block();
         self.b.ins().brif(short, no, &[], ask, &[]);
         self.b.switch_to_block(other);
-        let table = self.b.create_block();
         let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::TABLE.0 as i64);
-        self.b.ins().brif(c, table, &[], ask, &[]);
-        self.b.switch_to_block(table);
+        self.guard(c, ask);
         let ma = self.b.ins().load(I64, MEM, va, layout::table::META as i32);
         let mb = self.b.ins().load(I64, MEM, vb, layout::table::META as i32);
         let some = self.b.ins().bor(ma, mb);
@@ -321,12 +304,9 @@ impl Translator<'_> {
         let st = self.state();
         let inst = self.runtime(self.calls.equal as usize, &[st, va, vb, a], &[I64]);
         let answer = self.b.inst_results(inst)[0];
-        let (yes, more) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(answer, more, &[], no, &[]);
-        self.b.switch_to_block(more);
+        self.guard(answer, no);
         let equal = self.b.ins().icmp_imm_u(IntCC::Equal, answer, 1);
-        self.b.ins().brif(equal, yes, &[], slow, &[]);
-        self.b.switch_to_block(yes);
+        self.guard(equal, slow);
         self.decided(true, wanted, ends);
         self.b.switch_to_block(no);
         self.decided(false, wanted, ends);

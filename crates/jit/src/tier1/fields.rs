@@ -15,7 +15,6 @@ use super::regs::Known;
 use super::{Join, MEM, Translator};
 use crate::respecialize::MAX_PATHS;
 use crate::snapshot::FieldPath;
-use crate::types;
 
 /// An entry of an inline cache in memory.
 #[derive(Clone, Copy)]
@@ -77,21 +76,14 @@ impl Translator<'_> {
 
     /// Branches to a new block if `shape` is this one, else goes on in another, which is returned.
     fn shape_case(&mut self, shape: Value, id: u32) -> Block {
-        let (hit, other) = (self.b.create_block(), self.b.create_block());
-        let c = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
-        self.b.ins().brif(c, hit, &[], other, &[]);
-        self.b.switch_to_block(hit);
-        other
+        let same = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
+        self.case(same)
     }
 
     /// GETFIELD and SELF.
     pub(super) fn get_field(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let (object, mut object_tag) = self.any(i.b());
-        if types::is_table(self.snapshot, pc, i) {
-            self.demand(pc, object_tag, Tag::TABLE);
-            object_tag = Known::Tag(Tag::TABLE);
-        }
+        let (object, object_tag) = self.object(pc, i.b());
         if i.op() == Op::SelfK {
             self.set(i.a() + 2, object, object_tag);
         }
@@ -141,9 +133,8 @@ impl Translator<'_> {
             let cache = self.field_cache(pc);
             let st = self.state();
             self.save_frame(pc + 1);
-            let inst =
-                self.runtime(self.calls.field_more as usize, &[st, cache, object], &[I64, I64]);
-            let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+            let (bits, tag) =
+                self.runtime_pair(self.calls.field_more as usize, &[st, cache, object]);
             self.answer(i.a(), bits, tag, slow, ways.done);
         } else {
             self.b.ins().jump(other, &[]);
@@ -233,11 +224,7 @@ impl Translator<'_> {
     /// SETFIELD.
     pub(super) fn set_field(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let (object, mut object_tag) = self.any(i.a());
-        if types::is_table(self.snapshot, pc, i) {
-            self.demand(pc, object_tag, Tag::TABLE);
-            object_tag = Known::Tag(Tag::TABLE);
-        }
+        let (object, object_tag) = self.object(pc, i.a());
         let (bits, tag) = self.stored(i);
         let t = self.tag_value(tag);
         let slow = self.cold_block();
@@ -290,10 +277,7 @@ impl Translator<'_> {
         } else {
             self.b.ins().jump(slow, &[]);
         }
-        self.b.switch_to_block(slow);
-        self.generic(pc);
-        self.b.ins().jump(done, &[]);
-        self.b.switch_to_block(done);
+        self.end_slowly(slow, pc, done);
     }
 
     /// Writes a field that the table has.

@@ -410,6 +410,13 @@ impl Translator<'_> {
         self.runtime_at(callee, args, results)
     }
 
+    /// As [`Translator::runtime`], of a function that answers with a value: payload and tag.
+    fn runtime_pair(&mut self, address: usize, args: &[Value]) -> (Value, Value) {
+        let inst = self.runtime(address, args, &[I64, I64]);
+        let results = self.b.inst_results(inst);
+        (results[0], results[1])
+    }
+
     /// Calls a function of the runtime whose address is in a register.
     fn runtime_at(&mut self, callee: Value, args: &[Value], results: &[Type]) -> Inst {
         let kinds: Vec<Type> = args.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
@@ -486,10 +493,7 @@ impl Translator<'_> {
     fn unless_generic(&mut self, pc: usize, answer: Value) {
         let (slow, on) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(answer, on, &[], slow, &[]);
-        self.b.switch_to_block(slow);
-        self.generic(pc);
-        self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(on);
+        self.end_slowly(slow, pc, on);
     }
 
     /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the result in register `r` as a value of type `ty`, and its tag.
@@ -616,6 +620,31 @@ impl Translator<'_> {
             Some(v) => v,
             None => *self.floats[r].insert(self.b.declare_var(F64)),
         }
+    }
+
+    /// Where the code goes on after guards that went to `wrong`, which runs the instruction at `pc` and leaves the frame.
+    fn leave_if(&mut self, wrong: Block, pc: usize) {
+        let on = self.b.create_block();
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(wrong);
+        self.leave_after(pc);
+        self.b.switch_to_block(on);
+    }
+
+    /// Goes on where `condition` holds; returns the block where it does not.
+    fn case(&mut self, condition: Value) -> Block {
+        let (holds, other) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(condition, holds, &[], other, &[]);
+        self.b.switch_to_block(holds);
+        other
+    }
+
+    /// Ends an instruction without a result: what went to `slow` runs it in the runtime, and control goes on at `done`.
+    fn end_slowly(&mut self, slow: Block, pc: usize, done: Block) {
+        self.b.switch_to_block(slow);
+        self.generic(pc);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
     }
 
     /// Ends the block: leaves the frame to the interpreter, which goes on at `pc`, where nothing was ever executed.

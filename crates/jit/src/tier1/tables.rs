@@ -132,10 +132,7 @@ impl Translator<'_> {
         self.b.ins().istore8(MEM, t, cell, at + 8);
         self.barrier(cell, tag);
         self.b.ins().jump(done, &[]);
-        self.b.switch_to_block(slow);
-        self.generic(pc);
-        self.b.ins().jump(done, &[]);
-        self.b.switch_to_block(done);
+        self.end_slowly(slow, pc, done);
     }
 
     /// Ends a lookup with what the runtime answered.
@@ -146,37 +143,39 @@ impl Translator<'_> {
         self.join(done, bits, tag);
     }
 
-    /// Goes on only if the object of the access at `pc`, which is taken for a table, is one.
-    pub(super) fn demand(&mut self, pc: usize, tag: Known, wanted: Tag) {
+    /// Goes on only if an operand of the access at `pc`, which is taken for one of this type, is one.
+    fn demand(&mut self, pc: usize, tag: Known, wanted: Tag) {
         let wrong = self.cold_block();
-        let on = self.b.create_block();
         if !self.require(&[tag], wanted, wrong) {
             self.b.ins().jump(wrong, &[]);
             let rest = self.b.create_block();
             self.b.switch_to_block(rest);
         }
-        self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(wrong);
-        self.leave_after(pc);
-        self.b.switch_to_block(on);
+        self.leave_if(wrong, pc);
+    }
+
+    /// The object, in a register, of the access at `pc`, with the tag that may be taken for granted.
+    pub(super) fn object(&mut self, pc: usize, r: usize) -> (Value, Known) {
+        let (object, tag) = self.any(r);
+        if !types::is_table(self.snapshot, pc, self.proto.code[pc]) {
+            return (object, tag);
+        }
+        self.demand(pc, tag, Tag::TABLE);
+        (object, Known::Tag(Tag::TABLE))
     }
 
     /// Object and key of the access at `pc`, with the tags that may be taken for granted.
     fn access(&mut self, pc: usize, object: usize, key: Key) -> ((Value, Known), (Value, Known)) {
-        let (t, mut t_tag) = self.any(object);
+        let object = self.object(pc, object);
         let (k, mut k_tag) = match key {
             Key::Register(r) => self.any(r),
             Key::Constant(n) => (self.int(n), Known::Tag(Tag::INTEGER)),
         };
-        if types::is_table(self.snapshot, pc, self.proto.code[pc]) {
-            self.demand(pc, t_tag, Tag::TABLE);
-            t_tag = Known::Tag(Tag::TABLE);
-        }
         if types::keys_are_integers(self.snapshot, pc) {
             self.demand(pc, k_tag, Tag::INTEGER);
             k_tag = Known::Tag(Tag::INTEGER);
         }
-        ((t, t_tag), (k, k_tag))
+        (object, (k, k_tag))
     }
 
     /// A load from an array that is taken for one of numbers.
@@ -186,9 +185,7 @@ impl Translator<'_> {
         let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
         let right = self.b.ins().icmp_imm_u(IntCC::Equal, kind, i64::from(tag.0 - 2));
         self.guard(right, wrong);
-        let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
-        let offset = self.b.ins().ishl_imm_u(at, 3);
-        let place = self.b.ins().iadd(array, offset);
+        let place = self.payload_address(object, at);
         if tag == Tag::FLOAT {
             let v = self.b.ins().load(F64, MEM, place, 0);
             self.set_float(dst, v);
@@ -196,11 +193,7 @@ impl Translator<'_> {
             let v = self.b.ins().load(I64, MEM, place, 0);
             self.set(dst, v, Known::Tag(tag));
         }
-        let on = self.b.create_block();
-        self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(wrong);
-        self.leave_after(pc);
-        self.b.switch_to_block(on);
+        self.leave_if(wrong, pc);
     }
 
     /// GETTABLE and GETI.
@@ -227,8 +220,7 @@ impl Translator<'_> {
             let others = self.b.create_block();
             if mask & access::STRING != 0 && self.require(&[key_tag], Tag::STRING, others) {
                 self.guard_short(key, slow);
-                let inst = self.runtime(self.calls.get_str as usize, &[object, key], &[I64, I64]);
-                let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+                let (bits, tag) = self.runtime_pair(self.calls.get_str as usize, &[object, key]);
                 self.answer(i.a(), bits, tag, slow, done);
             } else {
                 self.b.ins().jump(others, &[]);
@@ -238,9 +230,7 @@ impl Translator<'_> {
                 self.b.ins().jump(slow, &[]);
             } else {
                 let k = self.tag_value(key_tag);
-                let inst =
-                    self.runtime(self.calls.get_any as usize, &[object, key, k], &[I64, I64]);
-                let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+                let (bits, tag) = self.runtime_pair(self.calls.get_any as usize, &[object, key, k]);
                 self.answer(i.a(), bits, tag, slow, done);
             }
         } else {
@@ -265,6 +255,13 @@ impl Translator<'_> {
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
         at
+    }
+
+    /// Address of the payload of element `at`.
+    fn payload_address(&mut self, object: Value, at: Value) -> Value {
+        let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
+        let offset = self.b.ins().ishl_imm_u(at, 3);
+        self.b.ins().iadd(array, offset)
     }
 
     /// Addresses of payload and tag of element `at`; the tag's is good for arrays of any kind of value.
@@ -312,8 +309,7 @@ impl Translator<'_> {
         self.join(done, bits, tag);
 
         self.b.switch_to_block(outside);
-        let inst = self.runtime(self.calls.get_int as usize, &[object, key], &[I64, I64]);
-        let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+        let (bits, tag) = self.runtime_pair(self.calls.get_int as usize, &[object, key]);
         self.answer(dst, bits, tag, slow, done);
     }
 
@@ -364,10 +360,7 @@ impl Translator<'_> {
         } else {
             self.b.ins().jump(slow, &[]);
         }
-        self.b.switch_to_block(slow);
-        self.generic(pc);
-        self.b.ins().jump(done, &[]);
-        self.b.switch_to_block(done);
+        self.end_slowly(slow, pc, done);
     }
 
     fn set_element(
@@ -386,14 +379,9 @@ impl Translator<'_> {
         let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
         self.guard(inside, outside);
-        let numbers_only = mask
-            & access::ALL
-            & !access::ARRAY
-            & !access::OUTSIDE
-            & !access::INTS
-            & !access::FLOATS
-            == 0
-            && mask & (access::INTS | access::FLOATS) != 0;
+        let numbers = access::INTS | access::FLOATS;
+        let numbers_only =
+            mask & numbers != 0 && mask & !(numbers | access::ARRAY | access::OUTSIDE) == 0;
         if !numbers_only {
             let (any, numbers) = (self.b.create_block(), self.b.create_block());
             let is_any = self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64);
@@ -413,9 +401,7 @@ impl Translator<'_> {
         let element = self.b.ins().iadd_imm_s(kind, 2);
         let same = self.b.ins().icmp(IntCC::Equal, element, t);
         self.guard(same, by_call);
-        let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
-        let offset = self.b.ins().ishl_imm_u(at, 3);
-        let payload = self.b.ins().iadd(array, offset);
+        let payload = self.payload_address(object, at);
         self.b.ins().store(MEM, bits, payload, 0);
         self.b.ins().jump(done, &[]);
 
@@ -474,9 +460,7 @@ impl Translator<'_> {
         self.guard(same, by_call);
         // an array that is still empty has a kind whose tag is that of a boolean
         self.guard(kind, by_call);
-        let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
-        let offset = self.b.ins().ishl_imm_u(at, 3);
-        let payload = self.b.ins().iadd(array, offset);
+        let payload = self.payload_address(object, at);
         self.b.ins().store(MEM, bits, payload, 0);
         self.b.ins().istore32(MEM, longer, object, table::ARRAY_LEN as i32);
         self.b.ins().jump(done, &[]);
@@ -550,10 +534,7 @@ impl Translator<'_> {
         } else {
             self.b.ins().jump(slow, &[]);
         }
-        self.b.switch_to_block(slow);
-        self.generic(pc);
-        self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(on);
+        self.end_slowly(slow, pc, on);
     }
 
     pub(super) fn make_closure(&mut self, pc: usize) {
