@@ -244,7 +244,8 @@ impl Backend {
                 let Some(&member) = members.get(&call.key) else { continue };
                 let method = &units[member].method;
                 let slot = std::ptr::from_ref(method.slot()) as usize;
-                direct.insert(call.pc, Direct { member: member as u32, slot });
+                let is_self = Arc::ptr_eq(method, &unit.method);
+                direct.insert(call.pc, Direct { member: member as u32, slot, is_self });
                 if member != place && !callees.iter().any(|m| Arc::ptr_eq(m, method)) {
                     callees.push(method.clone());
                 }

@@ -49,6 +49,8 @@ pub(crate) struct Direct {
     pub(crate) member: u32,
     /// The address of its slot, by which it is recognized; whoever compiles keeps its method alive as long as the code.
     pub(crate) slot: usize,
+    /// It is the function that is being compiled.
+    pub(crate) is_self: bool,
 }
 
 /// Machine code of a function.

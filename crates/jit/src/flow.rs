@@ -13,6 +13,8 @@ pub(crate) struct Flow {
     pub(crate) reached: Box<[bool]>,
     /// It needs a block of its own: jumped to, or reached from more than one place.
     pub(crate) leader: Box<[bool]>,
+    /// Jumped to from behind: the beginning of a loop.
+    pub(crate) is_loop: Box<[bool]>,
     /// Number of places that it is reached from.
     pub(crate) preds: Box<[u32]>,
     /// Registers that closures made here share: they live in memory only.
@@ -70,6 +72,7 @@ impl Flow {
             cold: cold.collect(),
             reached: vec![false; n].into(),
             leader: vec![false; n].into(),
+            is_loop: vec![false; n].into(),
             preds: vec![0; n].into(),
             captured: [false; 256],
         };
@@ -84,6 +87,7 @@ impl Flow {
             for (to, jumped) in [(next, false), (jump, true)] {
                 let Some(to) = to else { continue };
                 flow.preds[to] += 1;
+                flow.is_loop[to] |= to <= pc;
                 if jumped || flow.preds[to] > 1 {
                     flow.leader[to] = true;
                 }

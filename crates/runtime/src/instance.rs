@@ -95,11 +95,14 @@ impl Counts {
     }
 }
 
-/// Where the arrays of an instance are in its allocation, in bytes.
-struct Places {
-    constants: usize,
-    fields: usize,
-    globals: usize,
+/// Where the arrays of an instance are in its allocation, in bytes. The proto alone tells, so machine code addresses them relative to the instance.
+pub struct Places {
+    /// [`Instance::constants`]
+    pub constants: usize,
+    /// [`Instance::fields`]
+    pub fields: usize,
+    /// [`Instance::globals`]
+    pub globals: usize,
     callees: usize,
     children: usize,
     cells: usize,
@@ -108,6 +111,11 @@ struct Places {
 }
 
 impl Places {
+    /// Of the instances of `proto`.
+    pub fn in_instances_of(proto: &Proto) -> Places {
+        Places::of(proto, Counts::in_code(&proto.code))
+    }
+
     fn of(proto: &Proto, counts: Counts) -> Places {
         // No sum overflows: the proto itself is in memory, and each of its instructions has at most one record.
         let mut end = size_of::<Instance>();

@@ -47,14 +47,14 @@ impl Translator<'_> {
         // the interpreter makes room
         self.b.switch_to_block(stub);
         let entry = self.int(self.calls.interpret as usize as i64);
-        let args = [self.closure, base, nargs];
+        let args = [self.passed_closure, base, nargs];
         self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
         self.b.switch_to_block(on);
         if self.proto.is_vararg {
             let st = self.state();
             let inst = self.runtime(self.calls.vararg_prep as usize, &[st, base, nargs], &[I64]);
             let base = self.b.inst_results(inst)[0];
-            self.b.def_var(self.base, base);
+            self.set_base(base);
             return;
         }
         if params == 0 {
@@ -66,7 +66,7 @@ impl Translator<'_> {
         self.b.switch_to_block(few);
         let nil = self.int(0);
         for p in 0..params {
-            let (fill, next) = (self.b.create_block(), self.b.create_block());
+            let (fill, next) = (self.cold_block(), self.cold_block());
             let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, nargs, p as i64);
             self.b.ins().brif(c, fill, &[], next, &[]);
             self.b.switch_to_block(fill);
@@ -101,10 +101,11 @@ impl Translator<'_> {
         self.b.ins().load(I64, MEM, slot, 0)
     }
 
-    /// Calls the method with this slot: directly, if it is the one in this module that the call at `pc` is likely to have.
-    fn call_entry(&mut self, pc: usize, slot: Value, args: &[Value; 3]) -> [Value; 4] {
+    /// Calls a Lua function: directly, if it is the one in this module that the call at `pc` is likely to have.
+    fn call_entry(&mut self, pc: usize, args: &[Value; 3]) -> [Value; 4] {
+        let callee = args[0];
         let Some(&likely) = self.direct.get(&(pc as u32)) else {
-            let entry = self.b.ins().load(I64, MEM, slot, 0);
+            let entry = self.entry_of(callee);
             let inst = self.b.ins().call_indirect(self.entry_sig, entry, args);
             return std::array::from_fn(|n| self.b.inst_results(inst)[n]);
         };
@@ -113,15 +114,22 @@ impl Translator<'_> {
         for _ in 0..4 {
             self.b.append_block_param(done, I64);
         }
-        let known = self.int(likely.slot as i64);
-        let same = self.b.ins().icmp(IntCC::Equal, slot, known);
+        let same = if likely.is_self {
+            // one closure calls itself
+            let own = self.closure();
+            self.b.ins().icmp(IntCC::Equal, callee, own)
+        } else {
+            let slot = self.slot_of(callee);
+            let known = self.int(likely.slot as i64);
+            self.b.ins().icmp(IntCC::Equal, slot, known)
+        };
         self.b.ins().brif(same, direct, &[], other, &[]);
         self.b.switch_to_block(direct);
-        let callee = self.member(likely.member);
-        let inst = self.b.ins().call(callee, args);
+        let member = self.member(likely.member);
+        let inst = self.b.ins().call(member, args);
         self.return_to(done, inst);
         self.b.switch_to_block(other);
-        let entry = self.b.ins().load(I64, MEM, slot, 0);
+        let entry = self.entry_of(callee);
         let inst = self.b.ins().call_indirect(self.entry_sig, entry, args);
         self.return_to(done, inst);
         self.b.switch_to_block(done);
@@ -188,7 +196,6 @@ impl Translator<'_> {
         nargs: Value,
         done: Join,
     ) {
-        let entry = self.slot_of(callee);
         let base = self.load_base();
         let word = self.int(((self.id as u64) << 32 | (pc as u64 + 1)) as i64);
         self.b.ins().store(MEM, word, base, -16);
@@ -196,9 +203,9 @@ impl Translator<'_> {
         self.b.ins().store(MEM, link, base, (a as i32 + 1) * 16 + 8);
         let new_base = self.address(a + 2);
         let args = [callee, new_base, nargs];
-        let [st_, bits, tag, base] = self.call_entry(pc, entry, &args);
+        let [st_, bits, tag, base] = self.call_entry(pc, &args);
         let base = self.b.ins().iadd_imm_s(base, -((a as i64 + 2) * 16));
-        self.b.def_var(self.base, base);
+        self.set_base(base);
         // status and poll word in one test
         let low = self.b.ins().ireduce(I32, st_);
         let st = self.state();
@@ -221,6 +228,8 @@ impl Translator<'_> {
         let base = self.load_base();
         self.b.ins().store(MEM, base, st, layout::state::BASE as i32);
         self.runtime_saved(self.calls.poll as usize, &[st, top]);
+        // read again, so that nothing is kept across the call that hardly ever happens
+        let (bits, tag) = if c == 2 { self.load_home(a, I64) } else { (bits, tag) };
         self.join(done, bits, tag);
     }
 

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_bytecode::Op;
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::{FieldCache, FieldEntry};
-use perilune_runtime::layout::{self, field_cache, instance, table};
+use perilune_runtime::layout::{self, field_cache, table};
 use perilune_runtime::meta::Event;
 use perilune_runtime::table::{TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
@@ -35,18 +35,23 @@ struct Ways {
 }
 
 impl Translator<'_> {
-    /// Address of the field cache of the instruction at `pc`.
-    fn field_cache(&mut self, pc: usize) -> Value {
-        let caches = self.b.ins().load(I64, MEM, self.instance, instance::FIELDS as i32);
+    /// The first record of the field cache of the instruction at `pc`.
+    fn field_cache(&self, pc: usize) -> Record {
         let n = self.snapshot.cells[pc] as usize;
-        self.b.ins().iadd_imm_s(caches, (n * size_of::<FieldCache>()) as i64)
+        let at = self.places.fields + n * size_of::<FieldCache>();
+        Record { address: self.instance, offset: at as i32 }
+    }
+
+    fn field_cache_address(&mut self, pc: usize) -> Value {
+        let cache = self.field_cache(pc);
+        self.b.ins().iadd_imm_s(cache.address, i64::from(cache.offset))
     }
 
     /// Entry `n` of the cache of the instruction at `pc`; `slow` if this state has none.
     fn record(&mut self, pc: usize, n: usize, slow: Block) -> Record {
         let cache = self.field_cache(pc);
-        let Some(n) = n.checked_sub(1) else { return Record { address: cache, offset: 0 } };
-        let more = self.b.ins().load(I64, MEM, cache, field_cache::MORE as i32);
+        let Some(n) = n.checked_sub(1) else { return cache };
+        let more = self.of_record(I64, cache, field_cache::MORE);
         self.guard(more, slow);
         Record { address: more, offset: (n * size_of::<FieldEntry>()) as i32 }
     }
@@ -130,7 +135,7 @@ impl Translator<'_> {
             }
             self.b.ins().jump(by_cache, &[]);
             self.b.switch_to_block(by_cache);
-            let cache = self.field_cache(pc);
+            let cache = self.field_cache_address(pc);
             let st = self.state();
             self.save_frame(pc + 1);
             let (bits, tag) =
@@ -267,7 +272,7 @@ impl Translator<'_> {
             }
             self.b.ins().jump(by_cache, &[]);
             self.b.switch_to_block(by_cache);
-            let cache = self.field_cache(pc);
+            let cache = self.field_cache_address(pc);
             let st = self.state();
             self.save_frame(pc + 1);
             let args = [st, cache, object, bits, t];

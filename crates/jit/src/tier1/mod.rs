@@ -21,6 +21,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use perilune_bytecode::{Constant, Op, Proto};
+use perilune_runtime::instance::Places;
 use perilune_runtime::layout;
 use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::Tag;
@@ -53,8 +54,12 @@ pub(crate) struct Translator<'a> {
     regs: Regs,
     /// Address of `R[0]`.
     base: Variable,
-    closure: Value,
+    /// The closure as it was passed, which is at hand as long as nothing was called.
+    passed_closure: Value,
+    /// No code so far, and none that comes back to here, has called anything.
+    nothing_called: bool,
     instance: Value,
+    places: Places,
     /// It is a loop that is entered, by the interpreter's loop.
     is_loop: bool,
     /// Leaves the frame with a status and what the runtime left.
@@ -75,6 +80,10 @@ pub(super) struct Join {
 
 /// Flags of all accesses: aligned, and they do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
+/// Flags of loads of what never changes while their address can be had: they are done where they are needed, if at all.
+const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
+/// Where a frame has its closure, seen from its base.
+const CALLEE: i32 = -32;
 
 /// The signature of entries.
 fn entry_signature() -> Signature {
@@ -99,7 +108,7 @@ pub(crate) fn translate(
     let params = b.block_params(start).to_vec();
     let base = b.declare_var(I64);
     b.def_var(base, params[1]);
-    let instance = b.ins().load(I64, MEM, params[0], layout::closure::INSTANCE as i32);
+    let instance = b.ins().load(I64, CONSTANT, params[0], layout::closure::INSTANCE as i32);
     let exit = b.create_block();
     b.append_block_param(exit, I64);
     b.set_cold_block(exit);
@@ -125,8 +134,10 @@ pub(crate) fn translate(
         floats: vec![None; size],
         flow,
         base,
-        closure: params[0],
+        passed_closure: params[0],
+        nothing_called: true,
         instance,
+        places: Places::in_instances_of(input.proto),
         is_loop: input.entry.is_some(),
         exit,
         entry_sig,
@@ -180,6 +191,7 @@ impl Translator<'_> {
                 if open {
                     self.fall(pc);
                 }
+                self.nothing_called &= !self.flow.is_loop[pc];
                 let block = self.block(pc);
                 self.b.switch_to_block(block);
                 self.tags = self.types.at(pc).clone();
@@ -385,6 +397,21 @@ impl Translator<'_> {
         self.b.use_var(self.base)
     }
 
+    /// The base has moved, or may have: something was called.
+    fn set_base(&mut self, base: Value) {
+        self.b.def_var(self.base, base);
+        self.nothing_called = false;
+    }
+
+    /// The closure. It is read again from the frame after calls, so that no register of the machine is saved for it.
+    fn closure(&mut self) -> Value {
+        if self.nothing_called {
+            return self.passed_closure;
+        }
+        let base = self.load_base();
+        self.b.ins().load(I64, CONSTANT, base, CALLEE)
+    }
+
     /// Address of register `r`.
     fn address(&mut self, r: usize) -> Value {
         let base = self.load_base();
@@ -448,7 +475,7 @@ impl Translator<'_> {
         self.check(status);
         let st = self.state();
         let base = self.b.ins().load(I64, MEM, st, layout::state::BASE as i32);
-        self.b.def_var(self.base, base);
+        self.set_base(base);
         status
     }
 
@@ -479,7 +506,8 @@ impl Translator<'_> {
         // no return address in this code may be left behind: it does not pin the code any more
         self.b.switch_to_block(resume);
         let entry = self.int(self.calls.resume as usize as i64);
-        let args = [self.closure, base, zero];
+        let closure = self.b.ins().load(I64, MEM, base, CALLEE);
+        let args = [closure, base, zero];
         self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
     }
 
@@ -687,9 +715,9 @@ impl Translator<'_> {
             Constant::Integer(i) => (self.int(*i), Tag::INTEGER),
             Constant::Float(f) => (self.int(f.to_bits() as i64), Tag::FLOAT),
             Constant::Str(_) => {
-                let k =
-                    self.b.ins().load(I64, MEM, self.instance, layout::instance::CONSTANTS as i32);
-                (self.b.ins().load(I64, MEM, k, n as i32 * 16), Tag::STRING)
+                let at = (self.places.constants + n * size_of::<perilune_runtime::value::Value>())
+                    as i32;
+                (self.b.ins().load(I64, CONSTANT, self.instance, at), Tag::STRING)
             }
         }
     }

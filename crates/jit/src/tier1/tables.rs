@@ -5,7 +5,7 @@ use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::header::GcHeader;
-use perilune_runtime::layout::{self, closure, instance, table};
+use perilune_runtime::layout::{self, closure, table};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::ArrayKind;
 use perilune_runtime::tier::MISS;
@@ -24,7 +24,8 @@ enum Key {
 
 impl Translator<'_> {
     fn upvalue(&mut self, n: usize) -> Value {
-        self.b.ins().load(I64, MEM, self.closure, (closure::UPVALUES + 8 * n) as i32)
+        let closure = self.closure();
+        self.b.ins().load(I64, MEM, closure, (closure::UPVALUES + 8 * n) as i32)
     }
 
     pub(super) fn upvalue_access(&mut self, i: Instr) {
@@ -84,12 +85,12 @@ impl Translator<'_> {
         let (env, tag) = self.load_value(place, 0);
         let is_table = self.b.ins().icmp_imm_u(IntCC::Equal, tag, Tag::TABLE.0 as i64);
         self.guard(is_table, slow);
-        let caches = self.b.ins().load(I64, MEM, self.instance, instance::GLOBALS as i32);
-        let at = self.snapshot.cells[pc] as i32 * 16;
-        let cached = self.b.ins().load(I64, MEM, caches, at + layout::global_cache::ENV as i32);
+        let at = (self.places.globals + self.snapshot.cells[pc] as usize * 16) as i32;
+        let env_at = at + layout::global_cache::ENV as i32;
+        let cached = self.b.ins().load(I64, MEM, self.instance, env_at);
         let same = self.b.ins().icmp(IntCC::Equal, cached, env);
         self.guard(same, slow);
-        self.b.ins().load(I64, MEM, caches, at + layout::global_cache::CELL as i32)
+        self.b.ins().load(I64, MEM, self.instance, at + layout::global_cache::CELL as i32)
     }
 
     pub(super) fn get_global(&mut self, pc: usize) {
