@@ -1058,8 +1058,9 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     }
                     let new_base = ra.add(2);
                     let size = (*callee).max_stack as usize;
+                    let entry = machine::entry_of(callee);
                     if MODE != HOOKED
-                        && machine::is_idle(machine::entry_of(callee))
+                        && machine::is_idle(entry)
                         && !(*callee).is_vararg
                         && (*st).limit.addr().wrapping_sub(new_base.addr()) as isize
                             >= (size * 16) as isize
@@ -1085,6 +1086,9 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                             crate::call::hot_entry(st, inst);
                         }
                         poll!(frame_end!());
+                    } else if MODE == PLAIN && !machine::is_idle(entry) && machine::has_room(st) {
+                        step!(machine::call_code(st, ra, entry, nargs, i.c()));
+                        poll!((*st).top.max(frame_end!()));
                     } else {
                         step!(call_slow(st, ra, nargs));
                         poll!((*st).top.max(frame_end!()));

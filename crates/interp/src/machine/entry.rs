@@ -23,8 +23,8 @@ mod native {
     use super::*;
     use perilune_runtime::layout;
 
-    // Cranelift's `tail` convention: arguments in rdi, rsi, rdx; results in rax, rcx, rdx, rsi; nothing is preserved but the
-    // pinned register r15, which holds the state.
+    // Cranelift's `tail` convention: arguments in rdi, rsi, rdx; results in rax, rcx, rdx, rsi. rbx, rbp and r12 to r14 are preserved, as
+    // System V has it; r15, which System V preserves too, is the pinned register and holds the state.
     std::arch::global_asm!(
         // Left perilune_enter(st: rdi, entry: rsi, callee: rdx, base: rcx, nargs: r8, left: r9)
         ".globl perilune_enter",
@@ -32,10 +32,6 @@ mod native {
         "perilune_enter:",
         "push rbp",
         "mov rbp, rsp",
-        "push rbx",
-        "push r12",
-        "push r13",
-        "push r14",
         "push r15",
         "push r9",
         "mov r15, rdi",
@@ -50,10 +46,6 @@ mod native {
         "mov [r9 + 16], rdx",
         "mov [r9 + 24], rsi",
         "pop r15",
-        "pop r14",
-        "pop r13",
-        "pop r12",
-        "pop rbx",
         "pop rbp",
         "ret",
         ".size perilune_enter, . - perilune_enter",
@@ -232,15 +224,68 @@ pub(crate) unsafe fn enter_code(
     let stack = (*s.thread).stack;
     let base = callee.add(2);
     let distance = if base == stack.add(2) { 0 } else { base.offset_from(s.base) as usize };
-    let link = Link::new(frame_flags | flags::NATIVE_CALLER, 0, distance);
-    let frame = Frame(base);
-    frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
-    frame.set_link(link);
     let at = base.offset_from(stack);
     let f = callee.get();
+    let left = run_code(st, f, base, entry, nargs, Link::new(frame_flags, 0, distance));
+    left_code(st, &left, f, Link::new(frame_flags, 0, distance), at)
+}
+
+/// As [`enter_code`], for the CALL that the frame on top, one of the interpreter, is at; `wanted` is its operand C. It has its results then, or another frame is
+/// on top.
+///
+/// # Safety
+/// As there.
+#[inline(never)]
+pub(crate) unsafe fn call_code(
+    st: *mut State,
+    callee: *mut Value,
+    entry: *const u8,
+    nargs: usize,
+    wanted: usize,
+) -> Step {
+    let base = callee.add(2);
+    let distance = base.offset_from((*st).base) as usize;
+    let at = base.offset_from((*(*st).thread).stack);
+    let f = callee.get();
+    let link = Link::new(0, 0, distance);
+    let left = run_code(st, f, base, entry, nargs, link);
+    if left.status as u32 as u64 == status::OK && matches!(wanted, 1 | 2) {
+        if wanted == 2 {
+            match left.status >> 32 {
+                0 => left.base.sub(2).put(Value::NIL),
+                1 => left.base.sub(2).put(Value::from_parts(left.bits, Tag(left.tag as u8))),
+                // it is where it belongs, as the first of several
+                _ => {}
+            }
+        }
+        let caller = Frame(left.base.sub(distance));
+        let inst = (*caller.callee().as_function()).instance;
+        (*st).base = caller.0;
+        (*st).top = caller.0.add((*inst).max_stack as usize);
+        return Ok(());
+    }
+    match left_code(st, &left, f, link, at)? {
+        Entered::Lua => Ok(()),
+        Entered::Native => crate::call::run_native(st),
+    }
+}
+
+/// Runs `entry` for the function `f` in a frame at `base` with this link.
+#[inline(always)]
+unsafe fn run_code(
+    st: *mut State,
+    f: Value,
+    base: *mut Value,
+    entry: *const u8,
+    nargs: usize,
+    link: Link,
+) -> Left {
+    let frame = Frame(base);
+    frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
+    frame.set_link(link.with_flags(link.flags() | flags::NATIVE_CALLER));
     let mut left = Left { status: 0, bits: 0, tag: 0, base };
     native::perilune_enter(st, entry, f.as_function(), base, nargs, &raw mut left);
-    left_code(st, &left, f, Link::new(frame_flags, 0, distance), at)
+    left
 }
 
 /// Goes on with the top frame, a Lua frame at a loop's head, in machine code; it is finished there, unless the code is left before: then the frame is

@@ -13,7 +13,7 @@ mod native_stack;
 mod panics;
 
 pub use calls::CALLS;
-pub(crate) use entry::{IDLE_SLOT, enter_code, enter_loop, entry_of, is_idle};
+pub(crate) use entry::{IDLE_SLOT, call_code, enter_code, enter_loop, entry_of, is_idle};
 pub(crate) use native_stack::{has_reserve, has_room, measure};
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
