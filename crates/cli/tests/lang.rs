@@ -28,6 +28,9 @@
 //! folder. A program must be deterministic: no order of `pairs`, no addresses,
 //! nothing that depends on when the collector runs.
 //!
+//! **Under a checker.** `PERILUNE_LANG_UNDER="valgrind -q --smc-check=all --error-exitcode=99"` runs the binary by that command; a
+//! trial fails when the checker says so by its exit code.
+//!
 //! **Blessing.** `UPDATE_EXPECT=1 cargo test -p perilune-cli --test lang -- [filter]`
 //! rewrites the expectations of the selected files from what PUC prints. Read
 //! the difference against the manual before committing it.
@@ -88,10 +91,23 @@ fn lang_trial(case: &Arc<Case>, mode: &'static str) -> Trial {
     let name = format!("lang/{mode}/{}", case.name);
     let case = Arc::clone(case);
     Trial::test(name, move || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_perilune"));
         // error messages begin with the name that the command was started by
-        command.arg0("perilune").arg(format!("--mode={mode}"));
-        let outcome = run::run(&mut command, &case, "perilune: ")?;
+        let binary = env!("CARGO_BIN_EXE_perilune");
+        let (mut command, name) = match std::env::var("PERILUNE_LANG_UNDER") {
+            Ok(checker) => {
+                let mut words = checker.split_whitespace();
+                let mut command = Command::new(words.next().ok_or("no command to run under")?);
+                command.args(words).arg(binary);
+                (command, binary)
+            }
+            Err(_) => {
+                let mut command = Command::new(binary);
+                command.arg0("perilune");
+                (command, "perilune")
+            }
+        };
+        command.arg(format!("--mode={mode}"));
+        let outcome = run::run(&mut command, &case, &format!("{name}: "))?;
         outcome.compare(&case.expected)
     })
     .with_ignored_flag(skipped)

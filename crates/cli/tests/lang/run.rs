@@ -13,6 +13,13 @@ use crate::outcome::Outcome;
 
 /// How long one trial may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// And under a checker that makes everything slower.
+const CHECKED_TIME_LIMIT: Duration = Duration::from_secs(600);
+
+fn time_limit() -> Duration {
+    let checked = std::env::var_os("PERILUNE_LANG_UNDER").is_some();
+    if checked { CHECKED_TIME_LIMIT } else { TIME_LIMIT }
+}
 
 /// Runs `command` on the case's file in the file's folder; `prefix` is what the
 /// program prints before the message of an uncaught error.
@@ -52,7 +59,7 @@ pub(crate) fn run(command: &mut Command, case: &Case, prefix: &str) -> Result<Ou
         ))
     };
     let Some(status) = status else {
-        return Err(complaint(format!("no end within {} s", TIME_LIMIT.as_secs())));
+        return Err(complaint(format!("no end within {} s", time_limit().as_secs())));
     };
     let error = match status.code() {
         Some(0) => None,
@@ -91,9 +98,9 @@ fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<io::Resul
 
 /// Waits for the end of the process; kills it after the time limit.
 fn wait(child: &mut Child) -> io::Result<Option<ExitStatus>> {
-    let start = Instant::now();
+    let (start, limit) = (Instant::now(), time_limit());
     let mut pause = Duration::from_micros(500);
-    while start.elapsed() < TIME_LIMIT {
+    while start.elapsed() < limit {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
