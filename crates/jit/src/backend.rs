@@ -281,6 +281,7 @@ impl Backend {
 
     /// Places and publishes. Tickets are used up only when nothing can be refused any more.
     fn install(&self, units: &mut Vec<Unit>, mut compiled: Vec<Compiled<'_>>) {
+        let _placing = self.watch.placing();
         self.watch.stage(Stage::Reserve);
         let bytes = link(&mut compiled);
         let placed = self.space.reserve(bytes.len()).and_then(|room| {

@@ -60,9 +60,9 @@ figures! {
     TranslateNanoseconds = "compile ns: translate",
     /// Of that, Cranelift's.
     BackendNanoseconds = "compile ns: backend",
-    /// The rest: placing and publishing.
+    /// The rest: placing and publishing modules.
     PlaceNanoseconds = "compile ns: place",
-    /// The longest compile.
+    /// The longest compile of a function.
     LongestNanoseconds = "compile ns: longest",
     /// Versions of the method that had most of them.
     MostVersions = "most versions of one method",
