@@ -104,6 +104,9 @@ pub(crate) unsafe fn enter_interpreted(
                 frame.set_link(Link::new(frame_flags, extra, distance));
                 s.base = base;
                 s.top = base.add(ms);
+                if s.counts {
+                    s.spend((&(&(*inst).proto).code).len() as u64);
+                }
                 (*inst).entries = (*inst).entries.wrapping_add(1);
                 if (*inst).entries & s.entry_mask == 0 {
                     hot_entry(st, inst);

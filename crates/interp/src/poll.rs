@@ -24,8 +24,8 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
     s.top = top;
     let bits = s.poll.load(Ordering::Relaxed);
     if bits & poll::INTERRUPT != 0 {
-        s.forget_interrupt();
-        return Err(debug::runtime_error(st, b"interrupted!").into_exit());
+        let why = s.take_interrupt();
+        return Err(debug::runtime_error(st, why.as_bytes()).into_exit());
     }
     if bits & poll::GC != 0 {
         let r = s.gc_poll();

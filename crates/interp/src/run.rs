@@ -89,7 +89,14 @@ impl Cells {
 pub(crate) unsafe fn execute(st: *mut State) -> Step {
     loop {
         let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
-        match if hooked { run::<HOOKED>(st) } else { run::<PLAIN>(st) } {
+        let exit = if hooked {
+            run::<HOOKED>(st)
+        } else if (*st).counts {
+            run::<COUNTED>(st)
+        } else {
+            run::<PLAIN>(st)
+        };
+        match exit {
             Exit::Switch => {}
             Exit::Error => error::unwind(st)?,
             e => return Err(e),
@@ -330,6 +337,8 @@ pub(crate) unsafe fn one(st: *mut State) -> Exit {
 const PLAIN: u8 = 0;
 /// The loop that calls hooks.
 const HOOKED: u8 = 1;
+/// The loop of states whose instructions are counted.
+const COUNTED: u8 = 3;
 /// One instruction for machine code.
 const ONE: u8 = 2;
 
@@ -382,10 +391,28 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 Ok(()) if MODE == ONE => return Exit::Done,
                 Ok(()) => {
                     reload!();
+                    changed!();
                 }
                 Err(e) => return e,
             }
         }};
+    }
+    // What was called may have used up the instructions, or, in machine code, set a hook.
+    macro_rules! changed {
+        () => {
+            if MODE != ONE {
+                let bits = (*st).poll.load(Ordering::Relaxed);
+                if (MODE == COUNTED || MODE == HOOKED) && bits & poll::OUT_OF_FUEL != 0 {
+                    match safepoint(st, frame_end!(), MODE == HOOKED) {
+                        Ok(()) => unreachable!("the script stops"),
+                        Err(e) => return e,
+                    }
+                }
+                if MODE != HOOKED && bits & poll::HOOK != 0 {
+                    return Exit::Switch;
+                }
+            }
+        };
     }
     macro_rules! polled {
         () => {
@@ -423,8 +450,13 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             let c = cells.at($last);
             *c = (*c).wrapping_add(1);
             let count = *c;
+            let cost = $last.offset_from($target) as u64 + 1;
             ip = $target;
-            if MODE == PLAIN && count & (*st).loop_mask == 0 {
+            if (MODE == COUNTED || MODE == HOOKED && (*st).counts) && !(*st).spend(cost) {
+                save_pc!();
+                changed!();
+            }
+            if MODE != HOOKED && MODE != ONE && count & (*st).loop_mask == 0 {
                 step!(hot_loop(st));
             }
             poll!(frame_end!());
@@ -458,6 +490,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
         ip = ip.sub(1);
     } else {
         reload!();
+        changed!();
     }
     let mut first = true;
     loop {
@@ -1081,12 +1114,15 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         ip = (*inst).code;
                         k = (*inst).constants.cast_mut();
                         cells = Cells::of(inst);
+                        if MODE == COUNTED {
+                            (*st).spend((&(&(*inst).proto).code).len() as u64);
+                        }
                         (*inst).entries = (*inst).entries.wrapping_add(1);
                         if (*inst).entries & (*st).entry_mask == 0 {
                             crate::call::hot_entry(st, inst);
                         }
                         poll!(frame_end!());
-                    } else if MODE == PLAIN && !machine::is_idle(entry) && machine::has_room(st) {
+                    } else if MODE != HOOKED && !machine::is_idle(entry) && machine::has_room(st) {
                         step!(machine::call_code(st, ra, entry, nargs, i.c()));
                         poll!((*st).top.max(frame_end!()));
                     } else {
@@ -1147,6 +1183,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         Ok(r) => match after_native(st, r) {
                             Ok(()) => {
                                 reload!();
+                                changed!();
                             }
                             Err(e) => return e,
                         },

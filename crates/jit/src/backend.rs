@@ -9,7 +9,7 @@ use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal, Ticket};
 use perilune_runtime::tier::RuntimeCalls;
 
 use crate::compile::{Code, Compiler, Direct, Input};
-use crate::engine::{Shapes, label};
+use crate::engine::{JitOptions, Shapes, label};
 use crate::fault::Stage;
 use crate::history::{History, Known};
 use crate::partition::{Edge, Limits, cut};
@@ -99,6 +99,7 @@ pub(crate) struct Backend {
     space: Arc<CodeSpace>,
     pub(crate) calls: RuntimeCalls,
     verify: bool,
+    counts: bool,
     limits: Limits,
     pub(crate) watch: Watch,
     /// Methods that lost their code to a change of another in their module.
@@ -203,11 +204,15 @@ impl Backend {
     pub(crate) fn new(
         space: Arc<CodeSpace>,
         calls: RuntimeCalls,
-        verify: bool,
-        limits: Limits,
+        options: &JitOptions,
         watch: Watch,
     ) -> Backend {
-        Backend { space, calls, verify, limits, watch, lost: Mutex::default() }
+        let limits = Limits {
+            functions: options.partition_max_funcs.max(1),
+            bytes: options.partition_max_bytes,
+        };
+        let (verify, counts) = (options.verify, options.counts);
+        Backend { space, calls, verify, counts, limits, watch, lost: Mutex::default() }
     }
 
     /// How large modules may be.
@@ -259,6 +264,7 @@ impl Backend {
                 id: id.raw(),
                 calls: &self.calls,
                 verify: self.verify,
+                counts: self.counts,
                 direct: &direct,
             };
             match compiler.compile(&input, &mut seen) {

@@ -38,6 +38,8 @@ pub(crate) struct Input<'a> {
     pub(crate) calls: &'a RuntimeCalls,
     /// Runs Cranelift's verifier.
     pub(crate) verify: bool,
+    /// The code counts instructions.
+    pub(crate) counts: bool,
     /// Calls whose callee is, as far as one can tell, in the same module.
     pub(crate) direct: &'a HashMap<u32, Direct>,
 }

@@ -23,7 +23,7 @@ use crate::dump::DumpRequest;
 use crate::fault::{Fault, Stage, guarded};
 use crate::history::{History, Known};
 use crate::native_stack::with_room;
-use crate::partition::{Edge, Limits, cut};
+use crate::partition::{Edge, cut};
 use crate::perf::Perf;
 use crate::snapshot::Snapshot;
 use crate::stats;
@@ -52,6 +52,8 @@ pub struct JitOptions {
     pub workers: usize,
     /// Run Cranelift's verifier on everything.
     pub verify: bool,
+    /// Count instructions, for states that do ([`State::counts`]).
+    pub counts: bool,
     /// Texts to write to the standard error as functions are compiled.
     pub dump: Vec<DumpRequest>,
     /// What to write for `perf`.
@@ -78,6 +80,7 @@ impl Default for JitOptions {
             partition_max_bytes: 256 << 10,
             workers: 0,
             verify: cfg!(debug_assertions),
+            counts: false,
             dump: Vec::new(),
             perf: None,
             gdb: false,
@@ -144,11 +147,7 @@ impl Jit {
             ..Options::default()
         });
         let watch = Watch::new(&options, calls);
-        let limits = Limits {
-            functions: options.partition_max_funcs.max(1),
-            bytes: options.partition_max_bytes,
-        };
-        let backend = Backend::new(space.clone(), calls, options.verify, limits, watch);
+        let backend = Backend::new(space.clone(), calls, &options, watch);
         let mut workers = WorkerOptions::default();
         if options.workers > 0 {
             workers.threads = options.workers;
@@ -162,6 +161,7 @@ impl Jit {
     /// `st` is alive, and drops its tier before anything that the collector or a walk of its stacks reads.
     pub unsafe fn attach(self: &Arc<Jit>, st: *mut State) {
         let mutator = self.space.register(Box::new(Watched { state: st }));
+        (*st).counts = self.options.counts;
         (*st).entry_mask = self.options.threshold.next_power_of_two() - 1;
         (*st).loop_mask = self.options.loop_threshold.next_power_of_two() - 1;
         (*st).miss_step = self.options.miss_threshold.max(1);

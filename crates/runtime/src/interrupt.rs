@@ -23,9 +23,48 @@ impl State {
         seen.elapsed() >= PATIENCE
     }
 
-    /// Takes back the request to stop, as it was obeyed or came too late.
+    /// Takes back the request to stop, as it was obeyed or came too late. A limit that was reached stands.
     pub fn forget_interrupt(&self) {
-        self.poll.fetch_and(!(poll::INTERRUPT | poll::PATIENCE), Ordering::Relaxed);
+        let bits = self.poll.load(Ordering::Relaxed);
+        if bits & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) == 0 {
+            self.poll.fetch_and(!(poll::INTERRUPT | poll::PATIENCE), Ordering::Relaxed);
+        }
         self.interrupt_seen.set(None);
+    }
+
+    /// Why the script has to stop, as the message of the error; see [`State::forget_interrupt`].
+    #[cold]
+    pub fn take_interrupt(&self) -> &'static str {
+        self.forget_interrupt();
+        let bits = self.poll.load(Ordering::Relaxed);
+        if bits & poll::OUT_OF_TIME != 0 {
+            "time limit exceeded"
+        } else if bits & poll::OUT_OF_FUEL != 0 {
+            "instruction limit exceeded"
+        } else {
+            "interrupted!"
+        }
+    }
+
+    /// Counts `cost` instructions, in a state that does ([`State::counts`]); false, and the script has to stop, when so many are not left.
+    ///
+    /// A function counts all of its instructions when it is entered, and a loop all of its when it goes round. Between two such points
+    /// control only goes forward, so no more are ever executed than were counted, and every tier counts the same.
+    #[inline(always)]
+    pub fn spend(&mut self, cost: u64) -> bool {
+        match self.fuel.checked_sub(cost) {
+            Some(left) => {
+                self.fuel = left;
+                true
+            }
+            None => self.out_of_fuel(),
+        }
+    }
+
+    /// More instructions would be needed than are left.
+    #[cold]
+    pub fn out_of_fuel(&mut self) -> bool {
+        self.poll.fetch_or(poll::INTERRUPT | poll::OUT_OF_FUEL, Ordering::Relaxed);
+        false
     }
 }

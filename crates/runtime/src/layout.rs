@@ -237,6 +237,8 @@ pub mod state {
         POLL = State, poll;
         /// Base of the top frame.
         BASE = State, base;
+        /// Instructions that may still be executed.
+        FUEL = State, fuel;
         /// End of the top frame's values.
         TOP = State, top;
         /// End of the stack for frames.

@@ -41,6 +41,10 @@ pub mod poll {
     pub const LEAVE: u32 = 32;
     /// Together with INTERRUPT: library functions that run long go on for [`PATIENCE`](crate::interrupt::PATIENCE).
     pub const PATIENCE: u32 = 64;
+    /// Together with INTERRUPT: the time that the host has given the script is over. It stays set until the host gives it more.
+    pub const OUT_OF_TIME: u32 = 128;
+    /// Together with INTERRUPT: the instructions that the host has given the script are used up. It stays set until the host gives it more.
+    pub const OUT_OF_FUEL: u32 = 256;
 }
 
 /// One state. Stays at one address for its whole life.
@@ -60,6 +64,10 @@ pub struct State {
     pub limit: *mut Value,
     /// The running coroutine.
     pub thread: *mut Thread,
+    /// Instructions that the script may still execute, as [`State::spend`] counts them.
+    pub fuel: u64,
+    /// They are counted. Never changes once the state runs something, as machine code counts too or does not.
+    pub counts: bool,
     /// Nested entries of the interpreter from native code, and parser levels (PUC's `nCcalls`).
     pub native_depth: u32,
     /// Below this address of the native stack no machine code is entered.
@@ -166,6 +174,8 @@ impl State {
             native_floor: 0,
             raised_at: None,
             returned: Returned { bits: 0, tag: 0 },
+            fuel: u64::MAX,
+            counts: false,
             entry_mask: u32::MAX,
             loop_mask: u32::MAX,
             miss_step: u32::MAX,

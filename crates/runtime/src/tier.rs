@@ -89,6 +89,8 @@ pub struct RuntimeCalls {
     pub call: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// Does what the poll word asks for; the second argument is the end of the live registers.
     pub poll: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
+    /// Stops the script, as more instructions would be needed than are left; the second argument is as for `poll`. The status is never OK.
+    pub out_of_fuel: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// Prepares TAILCALL (`callee`, `nargs`, are there upvalues to close): the status; if the frame is now that of a Lua
     /// function to be jumped to, with its base in `State::base`, the number of its arguments plus 1 in the high half.
     pub tail_call: unsafe extern "C" fn(*mut State, *mut Value, usize, bool) -> u64,

@@ -25,6 +25,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     leave_cold,
     call,
     poll: poll_word,
+    out_of_fuel,
     tail_call,
     close_return,
     vararg_prep: leaf::vararg_prep,
@@ -67,7 +68,8 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
     };
     match r {
         Err(Exit::Done) => {
-            if Frame((*st).base).link().flags() & flags::LEAVE != 0 {
+            let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
+            if hooked || Frame((*st).base).link().flags() & flags::LEAVE != 0 {
                 return leave_for_interpreter(st);
             }
             status::OK
@@ -154,6 +156,11 @@ unsafe fn do_poll(st: *mut State, top: *mut Value) -> u64 {
         Err(Exit::Switch) => leave_for_interpreter(st),
         e => settle(st, e),
     }
+}
+
+unsafe extern "C" fn out_of_fuel(st: *mut State, top: *mut Value) -> u64 {
+    (*st).out_of_fuel();
+    poll_word(st, top)
 }
 
 unsafe fn is_polled(st: *mut State) -> bool {

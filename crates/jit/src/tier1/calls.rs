@@ -43,8 +43,19 @@ impl Translator<'_> {
         let native = self.b.ins().load(I64, MEM, st, layout::state::NATIVE_LIMIT as i32);
         let sp = self.b.ins().get_stack_pointer(I64);
         let deep = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, native);
-        self.b.ins().brif(deep, stub, &[], on, &[]);
-        // the interpreter makes room
+        if self.counts {
+            let (shallow, paid) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(deep, stub, &[], shallow, &[]);
+            self.b.switch_to_block(shallow);
+            let (left, enough) = self.fuel_after(self.proto.code.len());
+            self.b.ins().brif(enough, paid, &[], stub, &[]);
+            self.b.switch_to_block(paid);
+            self.set_fuel(left);
+            self.b.ins().jump(on, &[]);
+        } else {
+            self.b.ins().brif(deep, stub, &[], on, &[]);
+        }
+        // the interpreter makes room, or stops the script
         self.b.switch_to_block(stub);
         let entry = self.int(self.calls.interpret as usize as i64);
         let args = [self.passed_closure, base, nargs];

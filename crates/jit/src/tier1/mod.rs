@@ -40,6 +40,8 @@ pub(crate) struct Translator<'a> {
     calls: &'a RuntimeCalls,
     direct: &'a HashMap<u32, Direct>,
     id: u32,
+    /// Instructions are counted.
+    counts: bool,
     flow: Flow,
     blocks: Vec<Option<Block>>,
     types: Types,
@@ -125,6 +127,7 @@ pub(crate) fn translate(
         calls: input.calls,
         direct: input.direct,
         id: input.id,
+        counts: input.counts,
         blocks: vec![None; n],
         known_at: vec![None; n],
         regs: Regs::new(size, &flow.captured),
@@ -583,9 +586,39 @@ impl Translator<'_> {
         self.b.switch_to_block(on);
     }
 
+    /// Counts the instructions of a loop that goes round, from `pc` to `target`, where the script stops if so many are not left.
+    fn charge(&mut self, pc: usize, target: usize) {
+        let (left, enough) = self.fuel_after(pc - target + 1);
+        let (out, on) = (self.cold_block(), self.b.create_block());
+        self.b.ins().brif(enough, on, &[], out, &[]);
+        self.b.switch_to_block(out);
+        let (st, top) = (self.state(), self.frame_end());
+        self.runtime_step(self.calls.out_of_fuel as usize, target, &[st, top]);
+        self.b.ins().jump(on, &[]);
+        self.b.switch_to_block(on);
+        self.set_fuel(left);
+    }
+
+    /// What is left behind `cost` instructions, and whether there are so many.
+    fn fuel_after(&mut self, cost: usize) -> (Value, Value) {
+        let st = self.state();
+        let fuel = self.b.ins().load(I64, MEM, st, layout::state::FUEL as i32);
+        let cost = self.int(cost as i64);
+        let enough = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, fuel, cost);
+        (self.b.ins().isub(fuel, cost), enough)
+    }
+
+    fn set_fuel(&mut self, left: Value) {
+        let st = self.state();
+        self.b.ins().store(MEM, left, st, layout::state::FUEL as i32);
+    }
+
     /// Ends the block: goes from the instruction at `pc` to `target`, by way of a poll if that is backwards.
     fn go(&mut self, pc: usize, target: usize) {
         if target <= pc {
+            if self.counts {
+                self.charge(pc, target);
+            }
             let top = self.frame_end();
             self.poll(target, top);
         } else if self.flow.preds[target] == 1 {

@@ -17,6 +17,7 @@ local function escape(c) return format("\\%d", byte(c)) end
 local function show(v, depth)
   local t = type(v)
   if t == "string" then
+    v = gsub(v, "(%a: )0x%x+", "%1address")
     if #v > 500 then v = sub(v, 1, 500) .. "...<" .. #v .. ">" end
     return '"' .. gsub(v, "[^ -~]", escape) .. '"'
   elseif t == "number" then

@@ -415,7 +415,7 @@ impl Cx {
                 None => v.type_name().as_bytes().to_vec(),
             };
         let mut text = name;
-        text.extend_from_slice(format!(": 0x{:014x}", v.raw().bits()).as_bytes());
+        text.extend_from_slice(format!(": {:#x}", v.raw().bits()).as_bytes());
         self.str(&text)
     }
 

@@ -10,6 +10,9 @@ use crate::state::State;
 use crate::table::{ArrayKind, Table};
 use crate::value::{SlotExt, Tag, Value};
 
+/// Instructions that count for a piece of work of a library function that runs long.
+const PIECE_OF_WORK: u64 = 100;
+
 impl Cx {
     /// Whether somebody asked to stop the script, and a function that runs long is to obey by now.
     #[inline]
@@ -24,17 +27,22 @@ impl Cx {
         unsafe { (*self.state()).forget_interrupt() };
     }
 
-    /// For long loops of native functions: fails with "interrupted!" if somebody asked to stop the script.
+    /// For long loops of native functions: fails with "interrupted!" if somebody asked to stop the script, or for the limit that was reached. Where
+    /// instructions are counted it counts for 100 of them.
     ///
     /// # Errors
     /// That one.
     #[inline]
     pub fn interrupted(&self) -> Result<(), Raised> {
+        // SAFETY: N1.
+        let st = unsafe { &mut *self.state() };
+        if st.counts {
+            st.spend(PIECE_OF_WORK);
+        }
         if !self.interrupt_pending() {
             return Ok(());
         }
-        self.forget_interrupt();
-        Err(self.error("interrupted!"))
+        Err(self.error(st.take_interrupt()))
     }
 
     /// Makes room for `n` more values before value `at`; they start as nil.
