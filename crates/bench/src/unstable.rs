@@ -51,7 +51,7 @@ struct Seen {
 }
 
 fn unstable(calls: usize) -> Result<Seen> {
-    let engines = [Engine::new(), Engine::with_jit(JitOptions::default())];
+    let engines = [Engine::interpreter(), Engine::with_jit(JitOptions::default())];
     let states = engines.each_ref().map(Lua::with_engine);
     for lua in &states {
         eval(lua, PROGRAM)?;

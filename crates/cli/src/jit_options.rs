@@ -155,7 +155,7 @@ impl JitChoices {
     /// The engine that was chosen.
     pub(crate) fn engine(&self, mode: Mode) -> Engine {
         let engine = match self.tier(mode) {
-            Tier::Off => Engine::new(),
+            Tier::Off => Engine::interpreter(),
             Tier::Tier1 | Tier::On => Engine::with_jit(self.jit_options(mode)),
         };
         if self.stats {

@@ -306,6 +306,18 @@ pub(crate) unsafe fn call_from_native(
     call_flagged(st, callee, nargs, 0)
 }
 
+/// `Vm::traced`: calls from the host.
+///
+/// # Safety
+/// As [`call_from_native`].
+pub(crate) unsafe fn call_traced(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+) -> Result<usize, Raised> {
+    call_flagged(st, callee, nargs, flags::TRACED)
+}
+
 /// `Vm::finalize`: calls a finalizer for the collector.
 ///
 /// # Safety

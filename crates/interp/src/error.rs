@@ -1,5 +1,6 @@
 //! Errors: finding who catches one, closing variables on the way, message handlers.
 
+use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::State;
@@ -91,6 +92,10 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
                 }
                 Err(_) => Err(()),
             };
+        }
+        if fl & flags::TRACED != 0 {
+            debug::note_traceback(st);
+            return Ok(());
         }
         if fl & flags::FINALIZER != 0 {
             // the collector turns the error into a warning

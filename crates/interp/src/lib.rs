@@ -31,6 +31,7 @@ use perilune_runtime::vm::Vm;
 /// The interpreter's entry points, for [`perilune_runtime::state::State::create`].
 pub static VM: Vm = Vm {
     call: call::call_from_native,
+    traced: call::call_traced,
     finalize: call::call_finalizer,
     handle: error::handle,
     resume: coroutine::resume,

@@ -1,39 +1,199 @@
 //! Running source text.
 
+use std::borrow::Cow;
+use std::panic::Location;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use perilune_bytecode::Proto;
-use perilune_runtime::native::{Cx, Val};
+use perilune_runtime::native::Val;
 
-use crate::{Error, Lua, program};
+use crate::stack::Raw;
+use crate::traits::{FromLuaMulti, IntoLua, IntoLuaMulti};
+use crate::{Error, Function, Lua, Result, Table, Value};
 
-/// Source text with its name, or a compiled program, ready to run.
-pub struct Chunk<'a> {
-    lua: &'a Lua,
-    code: Code,
-    name: Vec<u8>,
+/// What can be loaded: source text or binary chunks, by value or from a file.
+pub trait AsChunk {
+    /// The name; without one it is the place of the call to [`Lua::load`].
+    fn name(&self) -> Option<String> {
+        None
+    }
+
+    /// The table of globals, if it is another than the state's.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn environment(&self, lua: &Lua) -> Result<Option<Table>> {
+        let _ = lua;
+        Ok(None)
+    }
+
+    /// Which kinds of chunk are accepted; without one both.
+    fn mode(&self) -> Option<ChunkMode> {
+        None
+    }
+
+    /// The bytes.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    fn source<'a>(&self) -> std::io::Result<Cow<'a, [u8]>>
+    where
+        Self: 'a;
 }
 
-enum Code {
-    Source(Vec<u8>),
+macro_rules! chunks {
+    ($($t:ty: $source:expr;)*) => {$(
+        impl AsChunk for $t {
+            fn source<'a>(&self) -> std::io::Result<Cow<'a, [u8]>>
+            where
+                Self: 'a,
+            {
+                let f: fn(&Self) -> Cow<'a, [u8]> = $source;
+                Ok(f(self))
+            }
+        }
+    )*};
+}
+
+chunks! {
+    &str: |s| Cow::Borrowed(s.as_bytes());
+    String: |s| Cow::Owned(s.clone().into_bytes());
+    &String: |s| Cow::Borrowed(s.as_bytes());
+    &[u8]: |s| Cow::Borrowed(s);
+    Vec<u8>: |s| Cow::Owned(s.clone());
+    &Vec<u8>: |s| Cow::Borrowed(s);
+}
+
+impl<const N: usize> AsChunk for &[u8; N] {
+    fn source<'a>(&self) -> std::io::Result<Cow<'a, [u8]>>
+    where
+        Self: 'a,
+    {
+        Ok(Cow::Borrowed(*self))
+    }
+}
+
+macro_rules! files {
+    ($($t:ty)*) => {$(
+        impl AsChunk for $t {
+            fn name(&self) -> Option<String> {
+                Some(format!("@{}", self.display()))
+            }
+
+            fn source<'a>(&self) -> std::io::Result<Cow<'a, [u8]>>
+            where
+                Self: 'a,
+            {
+                std::fs::read(self).map(Cow::Owned)
+            }
+        }
+    )*};
+}
+
+files!(&Path PathBuf);
+
+impl<C: AsChunk + ?Sized> AsChunk for Box<C> {
+    fn name(&self) -> Option<String> {
+        (**self).name()
+    }
+
+    fn environment(&self, lua: &Lua) -> Result<Option<Table>> {
+        (**self).environment(lua)
+    }
+
+    fn mode(&self) -> Option<ChunkMode> {
+        (**self).mode()
+    }
+
+    fn source<'a>(&self) -> std::io::Result<Cow<'a, [u8]>>
+    where
+        Self: 'a,
+    {
+        (**self).source()
+    }
+}
+
+/// Kind of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChunkMode {
+    /// Source text.
+    Text,
+    /// What `string.dump` makes.
+    Binary,
+}
+
+/// Source text with its name, or a compiled program, ready to run.
+///
+/// ```
+/// let lua = perilune::Lua::new();
+/// let n: i64 = lua.load("6 * 7").eval()?;
+/// assert_eq!(n, 42);
+/// lua.load("x = ...").set_name("setup").call::<()>(n)?;
+/// assert_eq!(lua.globals().get::<i64>("x")?, 42);
+/// # Ok::<(), perilune::Error>(())
+/// ```
+#[must_use = "chunks do nothing before they are run"]
+pub struct Chunk<'a> {
+    lua: Lua,
+    code: Code<'a>,
+    name: String,
+    env: Result<Option<Table>>,
+    mode: Option<ChunkMode>,
+}
+
+enum Code<'a> {
+    Source(std::io::Result<Cow<'a, [u8]>>),
     Compiled(Arc<Proto>),
 }
 
 impl<'a> Chunk<'a> {
-    pub(crate) fn new(lua: &'a Lua, source: Vec<u8>) -> Chunk<'a> {
-        let name = source.clone();
-        Chunk { lua, code: Code::Source(source), name }
+    pub(crate) fn new(lua: &Lua, chunk: impl AsChunk + 'a, place: &Location<'_>) -> Chunk<'a> {
+        let name = chunk.name().unwrap_or_else(|| format!("@{}:{}", place.file(), place.line()));
+        let (env, mode) = (chunk.environment(lua), chunk.mode());
+        Chunk { lua: lua.clone(), code: Code::Source(chunk.source()), name, env, mode }
     }
 
-    /// `proto` was compiled by an [`crate::Engine`].
-    pub(crate) fn of_program(lua: &'a Lua, proto: Arc<Proto>) -> Chunk<'a> {
-        Chunk { lua, code: Code::Compiled(proto), name: Vec::new() }
+    /// `proto` was compiled by the engine of `lua`.
+    pub(crate) fn of_program(lua: &Lua, proto: Arc<Proto>) -> Chunk<'static> {
+        let code = Code::Compiled(proto);
+        Chunk { lua: lua.clone(), code, name: String::new(), env: Ok(None), mode: None }
     }
 
-    /// Names the chunk: `@file`, `=display name`, or source text (the default). Programs have their names already.
-    #[must_use]
-    pub fn set_name(mut self, name: impl AsRef<[u8]>) -> Chunk<'a> {
-        self.name = name.as_ref().to_vec();
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names the chunk: `@file`, `=display name`, or source text. Programs have their names already.
+    pub fn set_name(mut self, name: impl Into<String>) -> Chunk<'a> {
+        self.name = name.into();
+        self
+    }
+
+    /// The table of globals, if it is another than the state's.
+    pub fn environment(&self) -> Option<&Table> {
+        self.env.as_ref().ok()?.as_ref()
+    }
+
+    /// Gives the chunk another table of globals.
+    pub fn set_environment(mut self, env: Table) -> Chunk<'a> {
+        self.env = Ok(Some(env));
+        self
+    }
+
+    /// The kind of chunk: as was set, or as the source is.
+    pub fn mode(&self) -> ChunkMode {
+        match (&self.mode, &self.code) {
+            (Some(mode), _) => *mode,
+            (None, Code::Source(Ok(s))) if s.first() != Some(&0x1B) => ChunkMode::Text,
+            _ => ChunkMode::Binary,
+        }
+    }
+
+    /// Accepts this kind of chunk only.
+    pub fn set_mode(mut self, mode: ChunkMode) -> Chunk<'a> {
+        self.mode = Some(mode);
         self
     }
 
@@ -41,47 +201,100 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     /// If it does not compile, or raises an error.
-    pub fn exec(self) -> Result<(), Error> {
-        self.run(|_| ())
+    pub fn exec(self) -> Result<()> {
+        self.call(())
     }
 
-    /// Runs it and converts its first result as `tostring` does.
+    /// Runs it as an expression, or as statements if it is none, and gives the results.
     ///
     /// # Errors
-    /// As [`Chunk::exec`].
-    pub fn eval_string(self) -> Result<String, Error> {
-        self.run(text_of_top)
+    /// As [`Chunk::exec`]; if the results do not convert.
+    pub fn eval<R: FromLuaMulti>(self) -> Result<R> {
+        if let (ChunkMode::Text, Code::Source(Ok(source))) = (self.mode(), &self.code)
+            && let Ok(f) = self.function(&[b"return ", &source[..]].concat())
+        {
+            return f.call(());
+        }
+        self.call(())
     }
 
-    fn run<R>(self, result: impl FnOnce(&mut Cx) -> R) -> Result<R, Error> {
-        self.lua.with(|cx| {
-            match &self.code {
-                Code::Source(source) => match cx.load(source, &self.name, b"bt", None) {
-                    Ok(f) => cx.push_callee(f),
-                    Err(m) => return Err(Error::syntax(&m)),
-                },
-                Code::Compiled(proto) => program::push(cx, proto),
+    /// Runs it with arguments, which it finds in `...`.
+    ///
+    /// # Errors
+    /// As [`Chunk::eval`].
+    pub fn call<R: FromLuaMulti>(self, args: impl IntoLuaMulti) -> Result<R> {
+        self.into_function()?.call(args)
+    }
+
+    /// Compiles it.
+    ///
+    /// # Errors
+    /// If it does not compile, or a file cannot be read.
+    pub fn into_function(self) -> Result<Function> {
+        match &self.code {
+            Code::Source(Ok(source)) => self.function(source),
+            Code::Source(Err(e)) => {
+                Err(Error::external(std::io::Error::new(e.kind(), e.to_string())))
             }
-            match cx.call_protected(0) {
-                Ok(n) => {
-                    if n == 0 {
-                        cx.push(Val::NIL);
-                    } else {
-                        cx.pop(n - 1);
-                    }
-                    Ok(result(cx))
+            Code::Compiled(proto) => {
+                let entry = self.lua.enter();
+                let s = entry.stack();
+                s.poll()?;
+                // SAFETY: the proto is a `Program`'s, which was verified when it was compiled, and whose engine `Lua::load_program` compares.
+                let f = unsafe { s.cx().instantiate(proto).raw() };
+                let f = Function(s.handle(Raw(f)));
+                if let Some(env) = self.env.clone()? {
+                    f.set_environment(env)?;
                 }
-                Err(()) => Err(Error::RuntimeError(text_of_top(cx))),
+                Ok(f)
             }
-        })
+        }
+    }
+
+    fn function(&self, source: &[u8]) -> Result<Function> {
+        let entry = self.lua.enter();
+        let s = entry.stack();
+        s.poll()?;
+        let env = self.env.clone()?.map(|t| s.word(&t.0));
+        let mode: &[u8] = match self.mode {
+            None => b"bt",
+            Some(ChunkMode::Text) => b"t",
+            Some(ChunkMode::Binary) => b"b",
+        };
+        let cx = &*s.cx();
+        // SAFETY: rooted by the chunk's handle.
+        let env = env.map(|e| unsafe { Val::of(cx, e.0) });
+        match cx.try_load(source, self.name.as_bytes(), mode, env) {
+            Ok(f) => Ok(Function(s.handle(Raw(f.raw())))),
+            Err(e) if e.is_runtime => {
+                Err(Error::RuntimeError(String::from_utf8_lossy(&e.message).into_owned()))
+            }
+            Err(e) => Err(Error::syntax(&e.message)),
+        }
+    }
+
+    /// What converts to the function that the chunk is.
+    #[track_caller]
+    pub fn wrap(chunk: impl AsChunk + 'a) -> impl IntoLua {
+        Wrapped { chunk, place: Location::caller() }
     }
 }
 
-fn text_of_top(cx: &mut Cx) -> String {
-    let i = cx.top() - 1;
-    if cx.push_tostring(i).is_err() {
-        return "error object that cannot be shown".into();
+struct Wrapped<C> {
+    chunk: C,
+    place: &'static Location<'static>,
+}
+
+impl<C: AsChunk> IntoLua for Wrapped<C> {
+    fn into_lua(self, lua: &Lua) -> Result<Value> {
+        Chunk::new(lua, self.chunk, self.place).into_function().map(Value::Function)
     }
-    let v = cx.get(cx.top() - 1);
-    v.as_str().map(|s| String::from_utf8_lossy(s.bytes()).into_owned()).unwrap_or_default()
+}
+
+impl Lua {
+    /// A chunk of source text (or a binary one) to run in this state.
+    #[track_caller]
+    pub fn load<'a>(&self, chunk: impl AsChunk + 'a) -> Chunk<'a> {
+        Chunk::new(self, chunk, Location::caller())
+    }
 }

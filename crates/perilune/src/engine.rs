@@ -16,8 +16,13 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// A new engine.
+    /// A new engine, with a compiler with the default options.
     pub fn new() -> Engine {
+        Engine::with_jit(JitOptions::default())
+    }
+
+    /// A new engine without a compiler: its states interpret.
+    pub fn interpreter() -> Engine {
         Engine { shared: EngineShared::new(), jit: None }
     }
 

@@ -1,8 +1,17 @@
-//! Errors of the public interface.
+//! Errors.
 
+use std::error::Error as StdError;
 use std::fmt;
+use std::result::Result as StdResult;
+use std::sync::Arc;
 
-/// Why a chunk did not run to its end.
+/// What a foreign error is kept as.
+type DynStdError = dyn StdError + Send + Sync;
+
+/// Result of the operations of this crate.
+pub type Result<T> = StdResult<T, Error>;
+
+/// Why an operation failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,27 +22,324 @@ pub enum Error {
         /// The source ends too early: more text could make it valid.
         incomplete_input: bool,
     },
-    /// An error was raised and not caught; the error value as `tostring` gives it.
+    /// An error was raised by Lua and not caught: the error value as `tostring` gives it, and a traceback.
     RuntimeError(String),
+    /// The memory limit is reached, or the system has no more.
+    MemoryError(String),
+    /// What was asked for is not safe and was refused.
+    SafetyError(String),
+    /// A function made with `create_function_mut` was called while it ran.
+    RecursiveMutCallback,
+    /// A function or userdata of a scope was used after the scope had ended.
+    CallbackDestructed,
+    /// There is no room on the stack for so many arguments or results.
+    StackError,
+    /// More arguments than [`Function::bind`](crate::Function::bind) takes.
+    BindError,
+    /// An argument has not the type that a function expects.
+    BadArgument {
+        /// The function, if it has a name.
+        to: Option<String>,
+        /// Position, from 1.
+        pos: usize,
+        /// The argument's name, if it has one.
+        name: Option<String>,
+        /// What is wrong with it.
+        cause: Arc<Error>,
+    },
+    /// A value of Lua cannot be converted to a type of Rust.
+    FromLuaConversionError {
+        /// The Lua type.
+        from: &'static str,
+        /// The Rust type.
+        to: String,
+        /// More about it.
+        message: Option<String>,
+    },
+    /// The coroutine has ended, or is running.
+    CoroutineUnresumable,
+    /// The userdata holds another type.
+    UserDataTypeMismatch,
+    /// The value of the userdata was taken, or its scope has ended.
+    UserDataDestructed,
+    /// The value of the userdata is borrowed for writing.
+    UserDataBorrowError,
+    /// The value of the userdata is borrowed.
+    UserDataBorrowMutError,
+    /// The metamethod may not be set by the host.
+    MetaMethodRestricted(String),
+    /// A metamethod's value has a type that it cannot have.
+    MetaMethodTypeError {
+        /// The metamethod.
+        method: String,
+        /// The value's type.
+        type_name: &'static str,
+        /// More about it.
+        message: Option<String>,
+    },
+    /// The [`RegistryKey`](crate::RegistryKey) belongs to another state.
+    MismatchedRegistryKey,
+    /// A function of the host returned an error.
+    CallbackError {
+        /// Where it was called.
+        traceback: String,
+        /// The error.
+        cause: Arc<Error>,
+    },
+    /// A panic of a callback that an earlier call has resumed came back once more.
+    PreviouslyResumedPanic,
+    /// A value could not be serialised.
+    SerializeError(String),
+    /// A value could not be deserialised.
+    DeserializeError(String),
+    /// An error of another type.
+    ExternalError(Arc<DynStdError>),
+    /// An error with context.
+    WithContext {
+        /// The context.
+        context: String,
+        /// The error.
+        cause: Arc<Error>,
+    },
 }
 
 impl Error {
+    /// A [`Error::RuntimeError`] with this message.
+    pub fn runtime<S: fmt::Display>(message: S) -> Error {
+        Error::RuntimeError(message.to_string())
+    }
+
+    /// An error of another type; one of this type stays what it is.
+    pub fn external<T: Into<Box<DynStdError>>>(error: T) -> Error {
+        match error.into().downcast::<Error>() {
+            Ok(error) => *error,
+            Err(error) => Error::ExternalError(error.into()),
+        }
+    }
+
+    /// The external error inside, if it has this type.
+    pub fn downcast_ref<T: StdError + 'static>(&self) -> Option<&T> {
+        match self {
+            Error::ExternalError(e) => e.downcast_ref(),
+            _ => self.cause().and_then(Error::downcast_ref),
+        }
+    }
+
+    /// The errors that this one wraps, itself first. External errors stand for themselves, and end the chain.
+    pub fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+        let mut next = Some(self);
+        std::iter::from_fn(move || {
+            let e = next?;
+            next = e.cause();
+            match e {
+                Error::ExternalError(e) => Some(&**e as &(dyn StdError + 'static)),
+                e => Some(e as &(dyn StdError + 'static)),
+            }
+        })
+    }
+
+    /// The error that this one wraps.
+    fn cause(&self) -> Option<&Error> {
+        match self {
+            Error::BadArgument { cause, .. }
+            | Error::CallbackError { cause, .. }
+            | Error::WithContext { cause, .. } => Some(cause),
+            _ => None,
+        }
+    }
+
     /// Of a message of the compiler.
     pub(crate) fn syntax(message: &[u8]) -> Error {
         let message = String::from_utf8_lossy(message).into_owned();
         let incomplete_input = message.ends_with("<eof>");
         Error::SyntaxError { message, incomplete_input }
     }
+
+    pub(crate) fn not_enough_memory() -> Error {
+        Error::MemoryError("not enough memory".to_owned())
+    }
+
+    #[cold]
+    pub(crate) fn from_lua_conversion(
+        from: &'static str,
+        to: impl Into<String>,
+        message: impl Into<Option<String>>,
+    ) -> Error {
+        Error::FromLuaConversionError { from, to: to.into(), message: message.into() }
+    }
+
+    #[cold]
+    pub(crate) fn bad_argument(self, pos: usize, to: Option<&str>) -> Error {
+        Error::BadArgument { to: to.map(str::to_owned), pos, name: None, cause: Arc::new(self) }
+    }
+
+    #[cold]
+    pub(crate) fn bad_self(self, to: &str) -> Error {
+        let name = Some("self".to_owned());
+        Error::BadArgument { to: Some(to.to_owned()), pos: 1, name, cause: Arc::new(self) }
+    }
+}
+
+fn with_detail(f: &mut fmt::Formatter<'_>, detail: Option<&String>) -> fmt::Result {
+    detail.map_or(Ok(()), |d| write!(f, " ({d})"))
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::SyntaxError { message, .. } | Error::RuntimeError(message) => {
-                f.write_str(message)
+            Error::SyntaxError { message, .. } => write!(f, "syntax error: {message}"),
+            Error::RuntimeError(message) => write!(f, "runtime error: {message}"),
+            Error::MemoryError(message) => write!(f, "memory error: {message}"),
+            Error::SafetyError(message) => write!(f, "safety error: {message}"),
+            Error::RecursiveMutCallback => f.write_str("mutable callback called recursively"),
+            Error::CallbackDestructed => {
+                f.write_str("a destructed callback or destructed userdata method was called")
             }
+            Error::StackError => f.write_str(
+                "out of Lua stack, too many arguments to a Lua function or too many return values from a callback",
+            ),
+            Error::BindError => f.write_str("too many arguments to Function::bind"),
+            Error::BadArgument { to, pos, name, cause } => {
+                match name {
+                    Some(name) => write!(f, "bad argument `{name}`")?,
+                    None => write!(f, "bad argument #{pos}")?,
+                }
+                if let Some(to) = to {
+                    write!(f, " to `{to}`")?;
+                }
+                write!(f, ": {cause}")
+            }
+            Error::FromLuaConversionError { from, to, message } => {
+                write!(f, "error converting Lua {from} to {to}")?;
+                with_detail(f, message.as_ref())
+            }
+            Error::CoroutineUnresumable => f.write_str("coroutine is non-resumable"),
+            Error::UserDataTypeMismatch => f.write_str("userdata is not expected type"),
+            Error::UserDataDestructed => f.write_str("userdata has been destructed"),
+            Error::UserDataBorrowError => f.write_str("error borrowing userdata"),
+            Error::UserDataBorrowMutError => f.write_str("error mutably borrowing userdata"),
+            Error::MetaMethodRestricted(method) => write!(f, "metamethod {method} is restricted"),
+            Error::MetaMethodTypeError { method, type_name, message } => {
+                write!(f, "metamethod {method} has unsupported type {type_name}")?;
+                with_detail(f, message.as_ref())
+            }
+            Error::MismatchedRegistryKey => f.write_str("RegistryKey used from different Lua state"),
+            Error::CallbackError { traceback, cause } => show_callback(f, traceback, cause),
+            Error::PreviouslyResumedPanic => {
+                f.write_str("previously resumed panic returned again")
+            }
+            Error::SerializeError(message) => write!(f, "serialize error: {message}"),
+            Error::DeserializeError(message) => write!(f, "deserialize error: {message}"),
+            Error::ExternalError(e) => e.fmt(f),
+            Error::WithContext { context, cause } => write!(f, "{context}\n{cause}"),
         }
     }
 }
 
-impl std::error::Error for Error {}
+/// The innermost error with the innermost traceback, in which the outermost one is marked.
+fn show_callback(f: &mut fmt::Formatter<'_>, outer: &str, cause: &Arc<Error>) -> fmt::Result {
+    let (mut cause, mut inner) = (cause, None);
+    while let Error::CallbackError { traceback, cause: next } = &**cause {
+        (cause, inner) = (next, Some(traceback));
+    }
+    writeln!(f, "{cause}")?;
+    let Some(inner) = inner else { return writeln!(f, "{}", outer.trim_end()) };
+    match inner.find(outer.trim_start_matches("stack traceback:").trim()) {
+        Some(at) => {
+            let (above, from) = inner.split_at(at);
+            writeln!(f, "{above}>{}", from.trim_end())
+        }
+        None => writeln!(f, "{}", inner.trim_end()),
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Error::ExternalError(e) => e.source(),
+            Error::WithContext { cause, .. } => cause.source(),
+            _ => None,
+        }
+    }
+}
+
+/// Makes an [`Error`] of any error.
+pub trait ExternalError {
+    /// See [`Error::external`].
+    fn into_lua_err(self) -> Error;
+}
+
+impl<E: Into<Box<DynStdError>>> ExternalError for E {
+    fn into_lua_err(self) -> Error {
+        Error::external(self)
+    }
+}
+
+/// Makes a [`Result`] of any result.
+pub trait ExternalResult<T> {
+    /// See [`Error::external`].
+    ///
+    /// # Errors
+    /// The one that was there.
+    fn into_lua_err(self) -> Result<T>;
+}
+
+impl<T, E: ExternalError> ExternalResult<T> for StdResult<T, E> {
+    fn into_lua_err(self) -> Result<T> {
+        self.map_err(ExternalError::into_lua_err)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Error {}
+    impl<T> Sealed for super::Result<T> {}
+}
+
+/// Adds context to errors.
+pub trait ErrorContext: sealed::Sealed {
+    /// With this context; one that was there before is replaced.
+    #[must_use]
+    fn context<C: fmt::Display>(self, context: C) -> Self;
+
+    /// As [`ErrorContext::context`]; the context is made only when there is an error.
+    #[must_use]
+    fn with_context<C: fmt::Display>(self, f: impl FnOnce(&Error) -> C) -> Self;
+}
+
+impl ErrorContext for Error {
+    fn context<C: fmt::Display>(self, context: C) -> Error {
+        let context = context.to_string();
+        let cause = match self {
+            Error::WithContext { cause, .. } => cause,
+            other => Arc::new(other),
+        };
+        Error::WithContext { context, cause }
+    }
+
+    fn with_context<C: fmt::Display>(self, f: impl FnOnce(&Error) -> C) -> Error {
+        let context = f(&self).to_string();
+        self.context(context)
+    }
+}
+
+impl<T> ErrorContext for Result<T> {
+    fn context<C: fmt::Display>(self, context: C) -> Result<T> {
+        self.map_err(|e| e.context(context))
+    }
+
+    fn with_context<C: fmt::Display>(self, f: impl FnOnce(&Error) -> C) -> Result<T> {
+        self.map_err(|e| e.with_context(f))
+    }
+}
+
+macro_rules! external {
+    ($($ty:ty),*) => {$(
+        impl From<$ty> for Error {
+            fn from(e: $ty) -> Error {
+                Error::external(e)
+            }
+        }
+    )*};
+}
+external!(std::net::AddrParseError, std::io::Error, std::str::Utf8Error);

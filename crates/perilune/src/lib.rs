@@ -5,35 +5,72 @@
 //! ```
 //! let lua = perilune::Lua::new();
 //! lua.load("x = 6 * 7").exec()?;
-//! assert_eq!(lua.load("return x").eval_string()?, "42");
+//! assert_eq!(lua.load("x").eval::<i64>()?, 42);
 //! # Ok::<(), perilune::Error>(())
 //! ```
 //!
 //! **Invariant:** this crate does the wiring; the language lives in the crates below it.
 
+mod app_data;
 mod call;
+mod callback;
+mod cell;
 mod chunk;
+mod control;
+mod convert;
 mod engine;
 mod error;
+mod failure;
+mod function;
+mod gc;
 mod interrupt;
 mod listing;
 mod lua;
+mod multi;
+mod options;
 mod program;
+mod registry;
 mod report;
+mod stack;
+mod string;
 pub mod syntax;
+mod table;
+mod table_iter;
+mod thread;
+mod traits;
+mod types;
+mod userdata;
+mod value;
+mod warning;
 
+pub use app_data::{AppDataRef, AppDataRefMut};
 pub use call::call_with_handler;
-pub use chunk::Chunk;
+pub use chunk::{AsChunk, Chunk, ChunkMode};
 pub use engine::Engine;
-pub use error::Error;
+pub use error::{Error, ErrorContext, ExternalError, ExternalResult, Result};
+pub use function::{Function, FunctionInfo, LuaNativeFn, LuaNativeFnMut};
+pub use gc::{GcGenParams, GcIncParams, GcMode};
 pub use interrupt::{Interrupt, SignalTrap, end_on_broken_pipe};
 pub use listing::{listing, listings_of};
-pub use lua::Lua;
+pub use lua::{Lua, WeakLua};
+pub use multi::{MultiValue, Variadic};
+pub use options::{LuaOptions, StdLib};
 pub use perilune_jit::{DumpKind, DumpRequest, JitOptions, Perf};
 #[doc(hidden)]
 pub use perilune_jit::{Fault, Stage};
 pub use program::Program;
+pub use registry::RegistryKey;
 pub use report::{report_at_exit, report_now};
+#[doc(hidden)]
+pub use stack::{Raw, Stack};
+pub use string::{BorrowedBytes, BorrowedStr, LuaString};
+pub use table::Table;
+pub use table_iter::{TablePairs, TableSequence};
+pub use thread::{Thread, ThreadStatus};
+pub use traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
+pub use types::{Either, Integer, LightUserData, MaybeSend, MaybeSync, Number, VmState};
+pub use userdata::AnyUserData;
+pub use value::{Nil, Value};
 
 /// What native functions see of a state, for the command and for libraries that come with it.
 pub use perilune_runtime::native;

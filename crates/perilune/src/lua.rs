@@ -1,50 +1,174 @@
 //! A Lua state.
 
-use std::rc::Rc;
-use std::sync::Arc;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::rc::{Rc, Weak};
+use std::sync::{Arc, OnceLock};
 
 use perilune_runtime::chaos::Chaos;
 use perilune_runtime::native::Cx;
 use perilune_runtime::state::{State, poll};
 
+use crate::control::{Control, Entry};
 use crate::interrupt::Gate;
-use crate::{Chunk, Engine, Interrupt, Program};
+use crate::stack::{Online, Raw};
+use crate::traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
+use crate::{
+    Chunk, Engine, Error, Interrupt, LuaOptions, LuaString, MultiValue, Program, Result, StdLib,
+    Table, Value,
+};
 
-/// Owns the state; dropped with the last handle.
-struct Owner {
-    state: *mut State,
-    gate: Arc<Gate>,
+/// A Lua state: one heap, one set of globals. Cheap to clone; clones are the same state. Stays on its thread.
+///
+/// The state lives as long as there is a `Lua`, or a call into it is under way. Handles ([`Table`], [`crate::Function`], ..) do not keep it
+/// alive: their use afterwards is a panic, "Lua instance is destroyed".
+///
+/// ```
+/// use perilune::{Lua, Result};
+///
+/// fn main() -> Result<()> {
+///     let lua = Lua::new();
+///     lua.globals().set("planet", "Mars")?;
+///     let text: String = lua.load("'Hello, ' .. planet").eval()?;
+///     assert_eq!(text, "Hello, Mars");
+///     Ok(())
+/// }
+/// ```
+#[repr(transparent)]
+pub struct Lua {
+    pub(crate) control: Rc<Control>,
 }
 
-impl Drop for Owner {
-    fn drop(&mut self) {
-        self.gate.close();
-        // SAFETY: P1 (a state is entered only through `Lua::with`, which borrows the owner): no frame is active now.
-        unsafe { State::destroy(self.state) }
+impl Clone for Lua {
+    #[inline(always)]
+    fn clone(&self) -> Lua {
+        self.control.retain();
+        Lua { control: self.control.clone() }
     }
 }
 
-/// A Lua state: one heap, one set of globals. Cheap to clone; clones are the same state. Stays on its thread.
-#[derive(Clone)]
-pub struct Lua {
-    owner: Rc<Owner>,
+impl Drop for Lua {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.control.release();
+    }
+}
+
+impl std::fmt::Debug for Lua {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Lua({:p})", Rc::as_ptr(&self.control))
+    }
+}
+
+/// A `Lua` that counts as no owner, for a callback.
+pub(crate) struct Borrowed(ManuallyDrop<Lua>);
+
+impl Deref for Borrowed {
+    type Target = Lua;
+    #[inline(always)]
+    fn deref(&self) -> &Lua {
+        &self.0
+    }
 }
 
 impl Lua {
-    /// A state of an engine of its own, with the standard library.
-    pub fn new() -> Lua {
-        Lua::with_engine(&Engine::new())
+    /// The `Lua` that a control block stands for.
+    #[inline(always)]
+    pub(crate) fn of(control: &Rc<Control>) -> &Lua {
+        // SAFETY: `Lua` is a transparent wrapper; a reference drops nothing, and `Lua` is only cloned by counting itself.
+        unsafe { &*(&raw const *control).cast() }
     }
 
-    /// A state of `engine`, with the standard library.
+    /// The `Lua` of a state, for a callback of it.
+    ///
+    /// # Safety
+    /// `st` is alive, was made by this crate, and outlives the result.
+    #[inline(always)]
+    pub(crate) unsafe fn borrowed(st: *mut State) -> Borrowed {
+        let control = Rc::from_raw((*st).host.cast::<Control>());
+        Borrowed(ManuallyDrop::new(Lua { control }))
+    }
+
+    /// Begins an operation.
+    ///
+    /// # Panics
+    /// When the state is gone, which a `Lua` that a finalizer kept can see.
+    #[inline(always)]
+    pub(crate) fn enter(&self) -> Entry<'_> {
+        Entry::new(&self.control)
+    }
+
+    /// A state with the standard library but for `debug`, which can break assumptions of other code. Its engine is one that all such
+    /// states of the process share; it compiles what is hot.
+    pub fn new() -> Lua {
+        Lua::with_engine_and(&Lua::shared_engine(), StdLib::ALL_SAFE, LuaOptions::new())
+            .unwrap_or_else(|e| panic!("the standard library does not open: {e}"))
+    }
+
+    /// A state with these libraries, apart from the basic functions, which are always there. As [`Lua::new`] otherwise.
+    ///
+    /// # Errors
+    /// [`Error::SafetyError`] if they include `debug`: [`Lua::unsafe_new_with`] allows it.
+    pub fn new_with(libs: StdLib, options: LuaOptions) -> Result<Lua> {
+        if libs.contains(StdLib::DEBUG) {
+            let message = "the unsafe `debug` module can't be loaded using safe `new_with`";
+            return Err(Error::SafetyError(message.to_owned()));
+        }
+        Lua::with_engine_and(&Lua::shared_engine(), libs, options)
+    }
+
+    /// A state with the whole standard library.
+    ///
+    /// # Safety
+    /// None is needed here: `debug` is as safe as the rest. The function is unsafe for the sake of programs that were written for C Lua.
+    pub unsafe fn unsafe_new() -> Lua {
+        Lua::with_engine(&Lua::shared_engine())
+    }
+
+    /// A state with these libraries.
+    ///
+    /// # Safety
+    /// As of [`Lua::unsafe_new`].
+    ///
+    /// # Panics
+    /// When there is no memory for it.
+    pub unsafe fn unsafe_new_with(libs: StdLib, options: LuaOptions) -> Lua {
+        Lua::with_engine_and(&Lua::shared_engine(), libs, options)
+            .unwrap_or_else(|e| panic!("the standard library does not open: {e}"))
+    }
+
+    /// The engine of states that are made without one.
+    fn shared_engine() -> Engine {
+        static SHARED: OnceLock<Engine> = OnceLock::new();
+        SHARED.get_or_init(Engine::new).clone()
+    }
+
+    /// A state of `engine`, with the whole standard library.
+    ///
+    /// # Panics
+    /// When there is no memory for it.
     pub fn with_engine(engine: &Engine) -> Lua {
         let lua = Lua::without_libraries(engine);
         lua.open_libraries();
         lua
     }
 
+    /// A state of `engine` with these libraries.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn with_engine_and(engine: &Engine, libs: StdLib, options: LuaOptions) -> Result<Lua> {
+        let lua = Lua::bare(engine, options);
+        lua.load_std_libs(libs)?;
+        Ok(lua)
+    }
+
     /// A state of `engine` with no globals at all.
     pub fn without_libraries(engine: &Engine) -> Lua {
+        Lua::bare(engine, LuaOptions::new())
+    }
+
+    fn bare(engine: &Engine, options: LuaOptions) -> Lua {
         let state = State::create(engine.shared.clone(), &perilune_interp::VM);
         if let Some(jit) = &engine.jit {
             // SAFETY: the state was just made; destroying it drops the tier with it, when no frame is left.
@@ -52,7 +176,9 @@ impl Lua {
         }
         // SAFETY: P2: the state was just made, and its owner closes the gate before it destroys the state.
         let gate = unsafe { Gate::to(state) };
-        Lua { owner: Rc::new(Owner { state, gate }) }
+        // SAFETY: likewise: the frame of the host is on top.
+        unsafe { (*state).heap.warn = Some(warn) };
+        Lua { control: Control::new(state, gate, engine.clone(), options) }
     }
 
     /// Opens the standard library (`luaL_openlibs`). A true field `LUA_NOENV` of the registry makes it ignore environment variables.
@@ -62,70 +188,300 @@ impl Lua {
     pub fn open_libraries(&self) {
         self.with(perilune_stdlib::open_all)
             .unwrap_or_else(|_| panic!("the standard library does not open"));
-        // SAFETY: P1.
-        unsafe { (*self.owner.state).heap.warn = Some(warn) }
     }
 
-    /// A chunk of source text (or a binary one) to run in this state.
-    pub fn load<'a>(&'a self, source: impl AsRef<[u8]>) -> Chunk<'a> {
-        Chunk::new(self, source.as_ref().to_vec())
+    /// Opens some libraries, and the basic functions.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn load_std_libs(&self, libs: StdLib) -> Result<()> {
+        self.with(|cx| libs.open(cx)).map_err(|_| Error::not_enough_memory())
+    }
+
+    /// The state's engine.
+    pub fn engine(&self) -> &Engine {
+        &self.control.engine
     }
 
     /// A program of this state's engine, to run in this state.
     ///
     /// # Panics
     /// If it is one of another engine.
-    pub fn load_program<'a>(&'a self, program: &Program) -> Chunk<'a> {
-        // SAFETY: P1.
-        let engine = unsafe { &(*self.owner.state).engine };
-        assert!(Arc::ptr_eq(engine, &program.engine), "the program is one of another engine");
+    pub fn load_program(&self, program: &Program) -> Chunk<'static> {
+        let same = Arc::ptr_eq(&self.control.engine.shared, &program.engine);
+        assert!(same, "the program is one of another engine");
         Chunk::of_program(self, program.proto.clone())
     }
 
-    /// Runs `f` with the state as native functions see it; what it leaves on the stack is removed.
+    /// Runs `f` with the state as native functions see it; what it leaves on the stack is removed. Meanwhile nothing else may use the state, apart from functions of
+    /// the host that `f` calls through it.
     ///
     /// # Panics
     /// If `f` panics, or a native function that it calls. The state may be used again then: what ran is gone, without `__close` having been called, and
-    /// coroutines that were running are dead.
+    /// coroutines that were running are dead. Also if `f` uses a handle of the state.
     pub fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
-        // SAFETY: P1: the state is alive, and on its own thread as `Lua` is neither Send nor Sync.
-        let cx = unsafe { Cx::from_state(self.owner.state) };
-        let _inside = Inside::enter(self.owner.state);
-        let _values = Values { state: self.owner.state, top: cx.top() };
+        let entry = self.enter();
+        let _lent = Lent::new(&self.control);
+        // SAFETY: P1: the state is alive, on its own thread as `Lua` is neither Send nor Sync, and lent: no operation finds it until the end.
+        let cx = unsafe { Cx::from_state(entry.st) };
+        let _inside = Online::new(entry.st);
+        let _values = Values { state: entry.st, top: cx.top() };
         f(cx)
     }
 
-    /// Sets how many bytes the state may take; what needs more raises "not enough memory".
-    pub fn set_memory_limit(&self, bytes: usize) {
-        // SAFETY: P1.
-        unsafe { (*self.owner.state).set_memory_limit(bytes) }
+    /// A weak reference to the state.
+    pub fn weak(&self) -> WeakLua {
+        WeakLua(Rc::downgrade(&self.control))
+    }
+
+    /// The table of globals.
+    pub fn globals(&self) -> Table {
+        let entry = self.enter();
+        let s = entry.stack();
+        let globals = s.cx().globals().val().raw();
+        Table(s.handle(Raw(globals)))
+    }
+
+    /// Lets chunks loaded from now on use another table of globals.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn set_globals(&self, globals: Table) -> Result<()> {
+        let entry = self.enter();
+        let s = entry.stack();
+        let word = s.word(&globals.0);
+        // SAFETY: P1: a table of this state.
+        unsafe { State::set_globals(&mut *s.st, word.0.as_table()) };
+        Ok(())
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    #[inline]
+    pub fn create_string(&self, s: impl AsRef<[u8]>) -> Result<LuaString> {
+        let entry = self.enter();
+        let stack = entry.stack();
+        let raw = stack.string(s.as_ref())?;
+        Ok(LuaString(stack.handle(raw)))
+    }
+
+    /// An empty table.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    #[inline]
+    pub fn create_table(&self) -> Result<Table> {
+        self.create_table_with_capacity(0, 0)
+    }
+
+    /// An empty table with room for so many elements and fields.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    #[inline]
+    pub fn create_table_with_capacity(&self, elements: usize, fields: usize) -> Result<Table> {
+        let entry = self.enter();
+        let s = entry.stack();
+        s.poll()?;
+        s.check_room(elements.saturating_mul(16))?;
+        let t = s.cx().table(elements, fields).val().raw();
+        Ok(Table(s.handle(Raw(t))))
+    }
+
+    /// A table with these entries.
+    ///
+    /// # Errors
+    /// For keys that are nil or NaN; what conversions fail with.
+    pub fn create_table_from<K: IntoLua, V: IntoLua>(
+        &self,
+        iter: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<Table> {
+        let iter = iter.into_iter();
+        let t = self.create_table_with_capacity(0, iter.size_hint().0)?;
+        for (k, v) in iter {
+            t.raw_set(k, v)?;
+        }
+        Ok(t)
+    }
+
+    /// A list of these elements.
+    ///
+    /// # Errors
+    /// What conversions fail with.
+    pub fn create_sequence_from<T: IntoLua>(
+        &self,
+        iter: impl IntoIterator<Item = T>,
+    ) -> Result<Table> {
+        let iter = iter.into_iter();
+        let t = self.create_table_with_capacity(iter.size_hint().0, 0)?;
+        for v in iter {
+            t.raw_push(v)?;
+        }
+        Ok(t)
+    }
+
+    /// The value as a string, if it is one or a number.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    pub fn coerce_string(&self, v: Value) -> Result<Option<LuaString>> {
+        let text = match v {
+            Value::String(s) => return Ok(Some(s)),
+            Value::Integer(_) | Value::Number(_) => v.to_string()?,
+            _ => return Ok(None),
+        };
+        self.create_string(text).map(Some)
+    }
+
+    /// The value as an integer, if it is a number equal to one or a string that converts.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn coerce_integer(&self, v: Value) -> Result<Option<i64>> {
+        let entry = self.enter();
+        let raw = entry.stack().raw(&v)?;
+        // SAFETY: the value is a handle's or none of the heap.
+        Ok(unsafe { perilune_runtime::convert::to_integer(raw.0) })
+    }
+
+    /// The value as a float, if it is a number or a string that converts.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn coerce_number(&self, v: Value) -> Result<Option<f64>> {
+        let entry = self.enter();
+        let raw = entry.stack().raw(&v)?;
+        // SAFETY: the value is a handle's or none of the heap.
+        let n = unsafe { perilune_runtime::convert::to_number(raw.0) };
+        Ok(n.map(|n| if n.is_int() { n.as_int() as f64 } else { n.as_float() }))
+    }
+
+    /// Converts a value to Lua.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn pack(&self, t: impl IntoLua) -> Result<Value> {
+        t.into_lua(self)
+    }
+
+    /// Converts a value of Lua.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn unpack<T: FromLua>(&self, value: Value) -> Result<T> {
+        T::from_lua(value, self)
+    }
+
+    /// Converts a value to Lua and on to another type.
+    ///
+    /// # Errors
+    /// What the conversions fail with.
+    pub fn convert<U: FromLua>(&self, value: impl IntoLua) -> Result<U> {
+        U::from_lua(value.into_lua(self)?, self)
+    }
+
+    /// Converts values to Lua.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn pack_multi(&self, t: impl IntoLuaMulti) -> Result<MultiValue> {
+        t.into_lua_multi(self)
+    }
+
+    /// Converts values of Lua.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn unpack_multi<T: FromLuaMulti>(&self, value: MultiValue) -> Result<T> {
+        T::from_lua_multi(value, self)
+    }
+
+    /// A traceback of the running coroutine from level `level` on, behind a message.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    pub fn traceback(&self, message: Option<&str>, level: usize) -> Result<LuaString> {
+        let entry = self.enter();
+        let s = entry.stack();
+        let text = s.cx().traceback(None, message.map(str::as_bytes), level);
+        self.create_string(text)
     }
 
     /// Asks the state to collect at every safepoint: a mode for tests.
     pub fn set_gc_stress(&self, on: bool) {
         // SAFETY: P1.
-        unsafe { (*self.owner.state).set_gc_stress(on) }
+        unsafe { (*self.enter().st).set_gc_stress(on) }
     }
 
     /// Asks for stacks that grow by what is needed only, so that they move often: a mode for tests.
     pub fn set_small_stack(&self, on: bool) {
         // SAFETY: P1.
-        unsafe { (*self.owner.state).small_stack = on }
+        unsafe { (*self.enter().st).small_stack = on }
     }
 
     /// Lets things happen at random at safepoints, as `seed` has it: collections, stacks that move, code that comes and goes. A mode for tests,
     /// for a state of an engine with [`perilune_jit::JitOptions::chaos`].
     pub fn set_chaos(&self, seed: u64) {
+        let entry = self.enter();
         // SAFETY: P1.
         unsafe {
-            (*self.owner.state).chaos = Some(Box::new(Chaos::new(seed)));
-            (*self.owner.state).request(poll::CHAOS);
+            (*entry.st).chaos = Some(Box::new(Chaos::new(seed)));
+            (*entry.st).request(poll::CHAOS);
         }
     }
 
     /// A handle that stops the running script from another thread or a signal handler.
     pub fn interrupt_handle(&self) -> Interrupt {
-        Interrupt(self.owner.gate.clone())
+        Interrupt(self.control.gate.clone())
+    }
+}
+
+/// A weak reference to a state ([`Lua::weak`]).
+#[derive(Clone, Debug)]
+pub struct WeakLua(Weak<Control>);
+
+impl WeakLua {
+    /// The state.
+    ///
+    /// # Panics
+    /// When it is gone.
+    pub fn upgrade(&self) -> Lua {
+        self.try_upgrade().expect("Lua instance is destroyed")
+    }
+
+    /// The state, if it is there.
+    pub fn try_upgrade(&self) -> Option<Lua> {
+        let control = self.0.upgrade().filter(|c| c.is_alive())?;
+        control.retain();
+        Some(Lua { control })
+    }
+}
+
+impl PartialEq for WeakLua {
+    fn eq(&self, other: &WeakLua) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+}
+
+impl Eq for WeakLua {}
+
+/// The state is lent: operations do not find it.
+struct Lent<'a> {
+    control: &'a Control,
+    state: *mut State,
+}
+
+impl<'a> Lent<'a> {
+    fn new(control: &'a Control) -> Lent<'a> {
+        Lent { control, state: control.state.replace(std::ptr::null_mut()) }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.control.state.set(self.state);
     }
 }
 
@@ -139,28 +495,6 @@ impl Drop for Values {
     fn drop(&mut self) {
         // SAFETY: P1; calls that a panic has left have put back the frame on top.
         unsafe { Cx::from_state(self.state) }.set_top(self.top);
-    }
-}
-
-/// The host is in a state: its stacks are not to be walked from elsewhere.
-struct Inside(*mut State);
-
-impl Inside {
-    fn enter(state: *mut State) -> Inside {
-        // SAFETY: P1.
-        if let Some(tier) = unsafe { (&mut (*state).tier).as_mut() } {
-            tier.enter();
-        }
-        Inside(state)
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        // SAFETY: P1: whoever entered the state borrows its owner.
-        if let Some(tier) = unsafe { (&mut (*self.0).tier).as_mut() } {
-            tier.leave();
-        }
     }
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use perilune_bytecode::{Proto, compile_source, undump};
 use perilune_runtime::engine::EngineShared;
-use perilune_runtime::native::Cx;
 
 use crate::{Engine, Error};
 
@@ -25,11 +24,4 @@ impl Program {
         };
         Ok(Program { proto, engine: engine.shared.clone() })
     }
-}
-
-/// Pushes a function of a program, to be called.
-pub(crate) fn push(cx: &mut Cx, proto: &Arc<Proto>) {
-    // SAFETY: the proto is a `Program`'s, which was verified when it was compiled, and whose engine `Lua::load_program` compares.
-    let f = unsafe { cx.instantiate(proto) };
-    cx.push_callee(f);
 }

@@ -27,13 +27,16 @@ fn figure(engine: &Engine, name: &str) -> u64 {
 
 /// Runs a program; its result is that of the interpreter.
 fn run(options: JitOptions, program: &str) -> Engine {
-    let interpreted = Lua::new().load(program).eval_string().expect("it runs");
+    let interpreted = Lua::with_engine(&perilune::Engine::interpreter())
+        .load(program)
+        .eval::<String>()
+        .expect("it runs");
     let engine = Engine::with_jit(options);
     let lua = Lua::with_engine(&engine);
-    assert_eq!(lua.load(program).eval_string().expect("it runs"), interpreted);
+    assert_eq!(lua.load(program).eval::<String>().expect("it runs"), interpreted);
     // and once more, with what was refused
     engine.wait_for_compiler();
-    assert_eq!(lua.load(program).eval_string().expect("it runs"), interpreted);
+    assert_eq!(lua.load(program).eval::<String>().expect("it runs"), interpreted);
     // what is dropped before its turn comes is not compiled at all
     engine.wait_for_compiler();
     drop(lua);

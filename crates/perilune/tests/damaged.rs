@@ -137,7 +137,7 @@ fn call(lua: &Lua, name: &str, arguments: &[&[u8]]) -> Option<Vec<u8>> {
 }
 
 fn state(number: u64) -> Lua {
-    let lua = Lua::new();
+    let lua = Lua::with_engine(&perilune::Engine::interpreter());
     lua.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
     lua.set_small_stack(number % 4 == 1);
     lua.set_gc_stress(number % 40 == 3);

@@ -48,7 +48,7 @@ const LIMIT: Duration = Duration::from_millis(20);
 
 /// Runs the operation, interrupts it, and measures how long it goes on. `None` if it ended by itself.
 fn latency(setup: &str, operation: &str, after: Duration) -> Option<Duration> {
-    let lua = Lua::new();
+    let lua = Lua::with_engine(&perilune::Engine::interpreter());
     lua.load(setup).exec().expect("it can be set up");
     let interrupt = lua.interrupt_handle();
     let waker = thread::spawn(move || {
@@ -90,7 +90,7 @@ fn long_operations_stop_soon() {
 
 #[test]
 fn an_interrupted_sort_keeps_all_elements() {
-    let lua = Lua::new();
+    let lua = Lua::with_engine(&perilune::Engine::interpreter());
     let script = "local seen, count = {}, 0
         for i = 1, #t do if not seen[t[i]] then seen[t[i]] = true count = count + 1 end end
         return count";
@@ -107,7 +107,7 @@ fn an_interrupted_sort_keeps_all_elements() {
             waker.join().expect("it does not panic");
             // The request may come when the sort is over.
             let _ = lua.load("for i = 1, 10 do end").exec();
-            assert_eq!(lua.load(script).eval_string().expect("it runs"), "131072", "{element}");
+            assert_eq!(lua.load(script).eval::<String>().expect("it runs"), "131072", "{element}");
         }
     }
 }

@@ -37,7 +37,11 @@ fn ends_in_errors(mode: Mode, size: usize) {
                 message.contains("overflow") || message.contains("error in error handling"),
                 "{mode:?}: {program}: {message}"
             );
-            assert_eq!(lua.load("return 6 * 7").eval_string().expect("it runs"), "42", "{mode:?}");
+            assert_eq!(
+                lua.load("return 6 * 7").eval::<String>().expect("it runs"),
+                "42",
+                "{mode:?}"
+            );
         };
         let thread = thread::Builder::new().stack_size(size).spawn(run).expect("a thread starts");
         assert!(thread.join().is_ok(), "{mode:?}: {program}");

@@ -54,14 +54,14 @@ return table.concat(out, '\n')
 
 fn run(lua: &Lua, salt: &str) -> String {
     let source = format!("local SALT = '{salt}' {PROGRAM}");
-    lua.load(source).set_name("=program").eval_string().expect("the program runs")
+    lua.load(source).set_name("=program").eval::<String>().expect("the program runs")
 }
 
 #[test]
 fn two_threads_run_the_same_program_at_once() {
-    let engine = Engine::new();
+    let engine = Engine::interpreter();
     let fresh = (engine.symbols(), engine.shapes());
-    let expected = run(&Lua::new(), "s");
+    let expected = run(&Lua::with_engine(&perilune::Engine::interpreter()), "s");
     assert!(expected.starts_with("45150,22575.0\n200 20100\n"), "{expected}");
     let barrier = Arc::new(Barrier::new(2));
     let threads: Vec<_> = (0..2)
@@ -90,7 +90,7 @@ fn two_threads_run_the_same_program_at_once() {
 
 #[test]
 fn an_engine_that_many_programs_passed_through_is_as_large_as_a_fresh_one() {
-    let engine = Engine::new();
+    let engine = Engine::interpreter();
     let fresh = (engine.symbols(), engine.shapes());
     let mut after_one = None;
     for round in 0..40 {
@@ -107,7 +107,7 @@ fn an_engine_that_many_programs_passed_through_is_as_large_as_a_fresh_one() {
 
 #[test]
 fn dead_fields_leave_the_engine_while_the_state_lives() {
-    let engine = Engine::new();
+    let engine = Engine::interpreter();
     let lua = Lua::with_engine(&engine);
     lua.load("collectgarbage() collectgarbage()").exec().expect("it runs");
     let before = engine.symbols();

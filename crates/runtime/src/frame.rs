@@ -70,6 +70,8 @@ pub mod flags {
     pub const LEAVE: u16 = 512;
     /// Machine code of the frame failed: only its header is left, where it was before extra arguments moved it.
     pub const FAILED: u16 = 1024;
+    /// Entered from the host, which wants a traceback of the error that leaves it ([`crate::state::State::traceback`]).
+    pub const TRACED: u16 = 2048;
     /// Flags with which a return is not simply to a Lua caller.
     pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED | NATIVE_CALLER;
 }

@@ -17,6 +17,7 @@ pub mod frame;
 pub mod header;
 pub mod heap;
 pub mod hook;
+pub mod host;
 pub mod instance;
 pub mod interrupt;
 pub mod layout;

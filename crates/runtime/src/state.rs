@@ -14,9 +14,10 @@ use crate::closure::{LuaClosure, Upvalue};
 use crate::engine::EngineShared;
 use crate::header::{GcHeader, Kind};
 use crate::heap::Heap;
+use crate::host::HostRoots;
 use crate::instance::Instance;
 use crate::meta::Event;
-use crate::native::Raised;
+use crate::native::{Cx, Raised};
 use crate::string::LuaString;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, Table};
@@ -118,24 +119,19 @@ pub struct State {
     /// Shapes that this state has objects for, by id (weak: dead ones leave when they are dropped).
     pub shapes: hashbrown::HashMap<u32, *mut LocalShape, foldhash::fast::FixedState>,
     /// Further roots: values held by the host.
-    pub host_roots: Vec<Value>,
-    /// Where warnings go, and whether they are on.
-    pub warn: Warnings,
+    pub host_roots: HostRoots,
+    /// What the host keeps for this state: its own affair.
+    pub host: *const (),
+    /// Traceback of the error on its way, made for a call of the host ([`crate::frame::flags::TRACED`]).
+    pub traceback: Option<Vec<u8>>,
+    /// Where warnings go, if not to the standard error.
+    pub warn: Option<fn(&Cx, &[u8])>,
     /// When a library function first saw a request to stop that leaves it time.
     pub interrupt_seen: Cell<Option<Instant>>,
     /// What runs code.
     pub vm: &'static Vm,
     /// The engine.
     pub engine: Arc<EngineShared>,
-}
-
-/// State of the warning system (manual 6.1, `warn`).
-#[derive(Default)]
-pub struct Warnings {
-    /// Warnings are shown.
-    pub on: bool,
-    /// The message so far is to be continued.
-    pub continuing: bool,
 }
 
 /// In the mode of small stacks, stacks up to this size grow by what is needed only; beyond, deep recursion would take for ever.
@@ -195,8 +191,10 @@ impl State {
             empty_shape: null_mut(),
             strings: StringTable::new(),
             shapes: Default::default(),
-            host_roots: Vec::new(),
-            warn: Warnings::default(),
+            host_roots: HostRoots::default(),
+            host: ptr::null(),
+            traceback: None,
+            warn: None,
             interrupt_seen: Cell::new(None),
             vm,
             engine,
@@ -234,18 +232,34 @@ impl State {
         st
     }
 
-    /// Runs all finalizers and frees the state.
+    /// Runs all finalizers, for the end of the state. Their errors are warnings; a panic of one of them leaves the others uncalled.
+    ///
+    /// # Safety
+    /// `st` is alive, and no native or Lua frame of it is active.
+    pub unsafe fn close(st: *mut State) {
+        /// Leaves also after a panic.
+        struct Entered(*mut State);
+        impl Drop for Entered {
+            fn drop(&mut self) {
+                // SAFETY: the state is alive until it is destroyed, which is later.
+                if let Some(tier) = unsafe { (&mut (*self.0).tier).as_mut() } {
+                    tier.leave();
+                }
+            }
+        }
+        if let Some(tier) = &mut (*st).tier {
+            tier.enter();
+        }
+        let _entered = Entered(st);
+        (*st).gc_close();
+    }
+
+    /// Runs all finalizers that were not run by [`State::close`] and frees the state.
     ///
     /// # Safety
     /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to it is used again.
     pub unsafe fn destroy(st: *mut State) {
-        if let Some(tier) = &mut (*st).tier {
-            tier.enter();
-        }
-        (*st).gc_close();
-        if let Some(tier) = &mut (*st).tier {
-            tier.leave();
-        }
+        State::close(st);
         // nobody walks its stacks any more
         (*st).tier = None;
         drop(Box::from_raw(st));
@@ -312,6 +326,16 @@ impl State {
         (*c).header.aux = upvalues as u8;
         (*c).instance = instance;
         c
+    }
+
+    /// Makes a table that of the globals; for functions that are made from now on.
+    ///
+    /// # Safety
+    /// `globals` is a live table of this state.
+    pub unsafe fn set_globals(&mut self, globals: *mut Table) {
+        Table::make_environment(self, globals);
+        Table::set_int(self, self.registry, 2, Value::table(globals));
+        self.globals = globals;
     }
 
     /// Compiles a chunk to a closure over `env` (default: the globals).
@@ -455,6 +479,22 @@ impl Thread {
         }));
         st.adopt(th.cast(), size_of::<Thread>() + capacity * 16);
         th
+    }
+
+    /// Lets a coroutine that is closed, or did not begin, begin with `f`.
+    ///
+    /// # Safety
+    /// All are live; no frame of the coroutine is needed any more.
+    pub unsafe fn restart(st: &mut State, th: *mut Thread, f: Value) {
+        (*th).stack.put(f);
+        (*th).stack.add(1).put(Value::NIL);
+        (*th).base = (*th).stack;
+        (*th).top = (*th).stack.add(2);
+        (*th).status = crate::thread::Status::Suspended;
+        (*th).failed = false;
+        (*th).death = Value::NIL;
+        (*th).non_yieldable = 0;
+        st.barrier(th.cast());
     }
 
     /// Makes `th` the running coroutine: loads its registers into the state.

@@ -18,3 +18,8 @@ pub struct Userdata {
     /// The host's value; `None` once taken by a finalizer.
     pub data: Option<Box<dyn Any>>,
 }
+
+impl Userdata {
+    /// `header.aux` of userdata whose data begins with a [`crate::host::CellHead`].
+    pub const CELL: u8 = 1;
+}

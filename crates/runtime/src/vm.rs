@@ -12,6 +12,9 @@ pub struct Vm {
     /// Calls the function at `callee` (followed by its header slot and `nargs` arguments ending at `State::top`) from a native frame and runs it
     /// to its end. Leaves the results at `callee` on and `top` behind them; returns their number. Cannot yield.
     pub call: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
+    /// Calls like `call`, for the host: an error that leaves the call comes with [`State::traceback`].
+    pub traced:
+        unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
     /// Calls a finalizer like `call`, as a call of its own: message handlers of the interrupted program do not see its errors.
     pub finalize:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,

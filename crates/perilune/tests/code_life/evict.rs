@@ -33,7 +33,8 @@ fn program(functions: usize) -> String {
 
 fn evicted(options: JitOptions) -> Engine {
     let engine = Engine::with_jit(JitOptions { budget: 24 << 10, ..options });
-    let (lua, plain) = (Lua::with_engine(&engine), Lua::new());
+    let (lua, plain) =
+        (Lua::with_engine(&engine), Lua::with_engine(&perilune::Engine::interpreter()));
     for lua in [&lua, &plain] {
         eval(lua, &program(60));
     }

@@ -25,7 +25,7 @@ return run(5)";
 #[test]
 fn a_whole_program_before_it_runs() {
     let expected = {
-        let lua = Lua::new();
+        let lua = Lua::with_engine(&perilune::Engine::interpreter());
         eval(&lua, PROGRAM) + &eval(&lua, "return run(300)")
     };
     for (functions, bytes) in [(100, 256 << 10), (3, 256 << 10), (100, 4000), (1, 1)] {
@@ -49,7 +49,7 @@ fn a_whole_program_before_it_runs() {
             assert_eq!((modules, largest), (1, 9));
         }
         let lua = Lua::with_engine(&engine);
-        let first = lua.load_program(&program).eval_string().expect("it runs");
+        let first = lua.load_program(&program).eval::<String>().expect("it runs");
         // what is met now was not seen before, so all is compiled anew, one by one
         assert_eq!(first + &eval(&lua, "return run(300)"), expected, "{functions} {bytes}");
         for _ in 0..20 {
@@ -93,7 +93,7 @@ fn what_waits_and_calls_each_other_is_compiled_together() {
     }
     source +=
         "local s = 0 for round = 1, 400 do for i = 1, #fs do s = s + fs[i](round) end end return s";
-    let expected = eval(&Lua::new(), &source);
+    let expected = eval(&Lua::with_engine(&perilune::Engine::interpreter()), &source);
     let engine = Engine::with_jit(JitOptions { workers: 1, ..background() });
     let lua = Lua::with_engine(&engine);
     assert_eq!(eval(&lua, &source), expected);

@@ -122,7 +122,7 @@ fn expensive(random: &mut Random) -> String {
 pub(crate) fn patterns_stop(count: u64) {
     let mut longest = Duration::ZERO;
     let state = || {
-        let lua = Lua::new();
+        let lua = Lua::with_engine(&perilune::Engine::interpreter());
         lua.load(DRIVER).exec().expect("the driver is a program");
         lua
     };

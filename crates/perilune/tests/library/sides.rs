@@ -43,7 +43,7 @@ impl Sides {
     pub(crate) fn new(number: u64) -> Sides {
         let puc = Puc::new_with(StdLib::ALL_SAFE, LuaOptions::new()).expect("PUC has a state");
         puc.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
-        let lua = Lua::new();
+        let lua = Lua::with_engine(&perilune::Engine::interpreter());
         lua.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
         lua.set_small_stack(number % 4 == 1);
         lua.set_gc_stress(number % 50 == 40);

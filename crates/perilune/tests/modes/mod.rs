@@ -23,7 +23,7 @@ impl Mode {
     /// A state in this mode, of an engine of its own.
     pub(crate) fn state(self) -> Lua {
         let engine = match self {
-            Mode::Off => Engine::new(),
+            Mode::Off => Engine::interpreter(),
             Mode::Tier1Sync => Engine::with_jit(JitOptions {
                 threshold: 1,
                 loop_threshold: 1,

@@ -77,7 +77,7 @@ impl Mode {
             }
             Code::Chaos(seed) => Some(JitOptions::chaos(seed)),
         };
-        let lua = Lua::with_engine(&options.map_or_else(Engine::new, Engine::with_jit));
+        let lua = Lua::with_engine(&options.map_or_else(Engine::interpreter, Engine::with_jit));
         lua.set_gc_stress(self.gc_stress);
         lua.set_small_stack(self.small_stack);
         if let Code::Chaos(seed) = self.code {
@@ -94,7 +94,7 @@ pub(crate) fn perilune(program: &str, mode: Mode) -> String {
         let lua = mode.state();
         let seconds = if mode.gc_stress { 120 } else { 20 };
         let _guard = Watchdog::start(&lua, Duration::from_secs(seconds));
-        match lua.load(&source).set_name("=harness").eval_string() {
+        match lua.load(&source).set_name("=harness").eval::<String>() {
             Ok(text) => text,
             Err(error) => format!("the harness fails: {error}"),
         }

@@ -14,4 +14,4 @@ pub use errors::{
 };
 pub(crate) use level::proto_of;
 pub use level::{FunctionInfo, Level};
-pub use traceback::traceback;
+pub use traceback::{note_traceback, traceback};

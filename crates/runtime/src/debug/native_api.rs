@@ -71,6 +71,15 @@ impl Cx {
         }
     }
 
+    /// Gives the error on its way a traceback, for the host that will see it; no message handler sees it any more.
+    pub fn note_traceback(&self, text: Vec<u8>) {
+        // SAFETY: N1.
+        unsafe {
+            (*self.state()).traceback = Some(text);
+            (*self.state()).error_handled = true;
+        }
+    }
+
     /// The value of the error on its way, for messages.
     pub fn error_value(&self) -> Val<'_> {
         // SAFETY: N1; `error` is a root.

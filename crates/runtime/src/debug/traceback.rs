@@ -68,6 +68,15 @@ unsafe fn describe(st: *mut State, l: Level) -> Vec<u8> {
     }
 }
 
+/// Keeps a traceback of the running coroutine for the host that will see the error on its way.
+///
+/// # Safety
+/// `st` is live, and its base is that of the frame that failed.
+pub unsafe fn note_traceback(st: *mut State) {
+    let text = traceback(st, (*st).thread, None, 0);
+    (*st).traceback = Some(text);
+}
+
 /// The traceback of `th` from level `first` on, behind `message`.
 ///
 /// # Safety

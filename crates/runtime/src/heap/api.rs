@@ -64,6 +64,8 @@ impl State {
             if self.heap.finalizers.has_pending() {
                 self.heap.pace.postpone();
             }
+        } else {
+            self.drop_dead();
         }
         if over_limit && self.gc_count_bytes() > self.heap.pace.limit {
             Err(OutOfMemory)
@@ -211,6 +213,11 @@ impl State {
     pub fn set_memory_limit(&mut self, bytes: usize) {
         self.heap.pace.limit = bytes;
         self.heap.pace.soon();
+    }
+
+    /// Most bytes that may be in use; `usize::MAX` for no limit.
+    pub fn memory_limit(&self) -> usize {
+        self.heap.pace.limit
     }
 
     /// Whether `bytes` more would be within the limit, and the system has them. Collects nothing.

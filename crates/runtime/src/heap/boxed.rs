@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use super::dead::Dead;
 use crate::header::{GcHeader, Kind};
 use crate::instance::Instance;
 use crate::table::LocalShape;
@@ -45,6 +46,8 @@ pub(crate) struct Boxes {
     pub(crate) shapes: List<LocalShape>,
     pub(crate) instances: List<Instance>,
     pub(crate) userdata: List<Userdata>,
+    /// What dead userdata owned, to be dropped where that may run code.
+    pub(crate) dead: Vec<Dead>,
     live_mark: u8,
 }
 
@@ -55,6 +58,7 @@ impl Boxes {
             shapes: List::new(),
             instances: List::new(),
             userdata: List::new(),
+            dead: Vec::new(),
             live_mark: 0,
         }
     }
@@ -91,7 +95,7 @@ impl Boxes {
             drop(Box::from_raw(p));
         }
         while let Some(p) = self.userdata.next_dead(live, &mut count) {
-            drop(Box::from_raw(p));
+            self.dead.extend(Dead::of(Box::from_raw(p)));
         }
         self.threads.unswept + self.instances.unswept + self.shapes.unswept + self.userdata.unswept
             == 0
@@ -99,6 +103,7 @@ impl Boxes {
 
     /// Drops all.
     pub(crate) unsafe fn free_all(&mut self) {
+        self.dead.clear();
         for p in self.userdata.items.drain(..) {
             drop(Box::from_raw(p));
         }

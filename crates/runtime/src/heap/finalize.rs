@@ -101,6 +101,7 @@ impl State {
         if (*st).heap.finalizers.running {
             return;
         }
+        (*st).drop_dead();
         for _ in 0..limit {
             let Some(object) = (*st).heap.finalizers.pending.pop_front() else { break };
             (*st).heap.finalizers.running = true;

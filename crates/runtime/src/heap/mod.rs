@@ -30,6 +30,7 @@ mod barrier;
 mod block;
 mod boxed;
 mod cycle;
+mod dead;
 mod debug;
 mod finalize;
 mod gray;

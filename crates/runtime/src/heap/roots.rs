@@ -31,8 +31,8 @@ impl State {
         }
         v.pointer(self.memory_message);
         v.pointer(self.empty_shape);
-        for value in &self.host_roots {
-            v.value(*value);
+        for value in self.host_roots.values() {
+            v.value(value);
         }
         for o in self.heap.finalizers.pending() {
             v.object(o);

@@ -21,6 +21,12 @@ impl Cx {
         unsafe { (*self.state()).interrupt_due() }
     }
 
+    /// Where the host wants warnings to go.
+    pub fn warn_function(&self) -> Option<fn(&Cx, &[u8])> {
+        // SAFETY: N1.
+        unsafe { (*self.state()).warn }
+    }
+
     /// Takes back a request to stop that came too late.
     pub fn forget_interrupt(&self) {
         // SAFETY: N1.

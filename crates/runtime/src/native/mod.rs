@@ -323,6 +323,12 @@ impl Cx {
         }
     }
 
+    /// Number of values bound to the running closure.
+    pub fn bound_count(&self) -> usize {
+        // SAFETY: N1; the callee of a native frame is its native closure.
+        unsafe { (*Frame(self.base()).callee().as_native()).header.aux as usize }
+    }
+
     /// Overwrites value `i` bound to the running closure.
     ///
     /// # Panics

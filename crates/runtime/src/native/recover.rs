@@ -1,10 +1,24 @@
 //! Catching an error of a call made from native code.
 
+use super::Cx;
 use crate::meta::Event;
 use crate::state::State;
 use crate::table::Table;
 use crate::thread::Thread;
 use crate::value::{SlotExt, Value};
+
+impl Cx {
+    /// After a call failed: takes its frames off the stack, closes the variables that they left pending, and pushes the error value, onto the
+    /// first `kept` values.
+    pub fn recover(&mut self, kept: usize) {
+        // SAFETY: N1; the frame of this function is still in place, as calls that fail put it back.
+        unsafe {
+            let st = self.state();
+            let base = (*st).base.offset_from((*(*st).thread).stack) as usize;
+            State::recover(st, base, kept);
+        }
+    }
+}
 
 impl State {
     /// After a call from native code failed: takes the frames of the call off the stack, closes the variables that they left pending, and

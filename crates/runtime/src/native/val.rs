@@ -49,6 +49,14 @@ impl<'a> Val<'a> {
     pub(crate) fn new(v: Value) -> Val<'a> {
         Val { v, life: PhantomData }
     }
+    /// A bare value as one that is alive as long as the `Cx` is not used to run code or to collect.
+    ///
+    /// # Safety
+    /// `v` is a live value of the state.
+    #[inline(always)]
+    pub unsafe fn of(_: &'a Cx, v: Value) -> Val<'a> {
+        Val::new(v)
+    }
     /// The bare value, which knows no lifetime.
     #[inline(always)]
     pub fn raw(self) -> Value {
@@ -286,6 +294,10 @@ impl Func<'_> {
 }
 
 impl<'a> Udata<'a> {
+    /// Same as `Val`.
+    pub fn val(self) -> Val<'a> {
+        self.0
+    }
     #[inline(always)]
     pub(crate) fn ptr(self) -> *mut Userdata {
         self.0.v.as_userdata()

@@ -100,7 +100,7 @@ fn warn(cx: &mut Cx) -> NativeResult {
     let switch = parts.len() == 1 && parts[0].first() == Some(&b'@');
     let message = concat(&parts);
     let registry = cx.registry();
-    if switch {
+    if switch && cx.warn_function().is_none() {
         match &message[..] {
             b"@on" => registry.set_name(cx, "_WARN", Val::bool(true)),
             b"@off" => registry.set_name(cx, "_WARN", Val::bool(false)),
@@ -112,8 +112,11 @@ fn warn(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// Shows a warning, if warnings are on.
+/// Shows a warning, if warnings are on, or gives it to the host, if that wants them.
 pub fn emit_warning(cx: &Cx, message: &[u8]) {
+    if let Some(f) = cx.warn_function() {
+        return f(cx, message);
+    }
     if cx.registry().get_name(cx, "_WARN").truthy() {
         stdout::write_error(&concat(&[b"Lua warning: ", message, b"\n"]));
     }

@@ -21,6 +21,7 @@ static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
 static NO_VM: Vm = Vm {
     idle_slot: &NO_CODE,
     call: |_, _, _| unreachable!("no code runs"),
+    traced: |_, _, _| unreachable!("no code runs"),
     finalize: |_, _, _| unreachable!("no code runs"),
     handle: |_| unreachable!("no code runs"),
     resume: |_, _, _| unreachable!("no code runs"),

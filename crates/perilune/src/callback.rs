@@ -1,0 +1,152 @@
+//! Functions of the host: Rust closures that Lua calls.
+
+use std::cell::{Cell, UnsafeCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use perilune_runtime::native::{Cx, NativeResult, Ret, Val};
+use perilune_runtime::state::State;
+
+use crate::cell::HostCell;
+use crate::control::Control;
+use crate::failure::Failure;
+use crate::stack::{Raw, Stack};
+use crate::traits::{FromLuaMulti, IntoLuaMulti};
+use crate::{Error, Function, Lua, Result};
+
+/// What is called with the arguments on the stack, and leaves its results there.
+pub(crate) trait Callee<A, R>: 'static {
+    /// Arguments are the values from `at` on, `n` of them; returns the number of results, which it has pushed.
+    ///
+    /// # Safety
+    /// `s` is the stack of the running native function.
+    unsafe fn run(&self, s: Stack<'_>, at: usize, n: usize) -> Result<usize>;
+}
+
+/// A closure `Fn(&Lua, A) -> Result<R>`.
+pub(crate) struct Plain<F>(pub(crate) F);
+
+impl<F, A, R> Callee<A, R> for Plain<F>
+where
+    F: Fn(&Lua, A) -> Result<R> + 'static,
+    A: FromLuaMulti,
+    R: IntoLuaMulti,
+{
+    #[inline(always)]
+    unsafe fn run(&self, s: Stack<'_>, at: usize, n: usize) -> Result<usize> {
+        let args = A::from_stack_args(at, n, 1, None, s)?;
+        (self.0)(s.lua, args)?.push_into_stack_multi(s)
+    }
+}
+
+/// A closure `FnMut(&Lua, A) -> Result<R>`.
+pub(crate) struct Mutable<F> {
+    f: UnsafeCell<F>,
+    busy: Cell<bool>,
+}
+
+impl<F> Mutable<F> {
+    pub(crate) fn new(f: F) -> Mutable<F> {
+        Mutable { f: UnsafeCell::new(f), busy: Cell::new(false) }
+    }
+}
+
+/// A flag that is set as long as this lives.
+struct Busy<'a>(&'a Cell<bool>);
+
+impl Drop for Busy<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
+impl<F, A, R> Callee<A, R> for Mutable<F>
+where
+    F: FnMut(&Lua, A) -> Result<R> + 'static,
+    A: FromLuaMulti,
+    R: IntoLuaMulti,
+{
+    #[inline(always)]
+    unsafe fn run(&self, s: Stack<'_>, at: usize, n: usize) -> Result<usize> {
+        if self.busy.replace(true) {
+            return Err(Error::RecursiveMutCallback);
+        }
+        let busy = Busy(&self.busy);
+        let args = A::from_stack_args(at, n, 1, None, s)?;
+        // SAFETY: the flag keeps a second call out.
+        let r = unsafe { (*self.f.get())(s.lua, args)? };
+        drop(busy);
+        r.push_into_stack_multi(s)
+    }
+}
+
+/// Lets operations find the state while a callback runs, also if [`Lua::with`] has lent it further out.
+struct Open<'a> {
+    control: &'a Control,
+    before: *mut State,
+}
+
+impl Drop for Open<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.control.state.set(self.before);
+    }
+}
+
+/// The native function for callees of type `C`, which is bound to it.
+fn enter<A, R, C: Callee<A, R>>(cx: &mut Cx) -> NativeResult {
+    let st = cx.state();
+    // SAFETY: N1: the state is alive, and whoever called into it counts as an owner.
+    let lua = unsafe { Lua::borrowed(st) };
+    let control: &Control = &lua.control;
+    let open = Open { control, before: control.state.replace(st) };
+    let s = Stack { st, lua: &lua };
+    let n = cx.top();
+    // SAFETY: the function is bound to the cell of a `C`, and alive as it is the callee of the running frame; the value is never taken.
+    let callee = unsafe { &*bound::<C>(cx) };
+    let r = if control.options.catch_rust_panics {
+        // SAFETY: the stack is that of this function.
+        catch_unwind(AssertUnwindSafe(|| unsafe { callee.run(s, 0, n) }))
+    } else {
+        // SAFETY: likewise.
+        Ok(unsafe { callee.run(s, 0, n) })
+    };
+    let r = match r {
+        Ok(Ok(n)) => Ok(Ret(n as i32)),
+        Ok(Err(e)) => Err(Failure::Error(e).raise(s)),
+        Err(panic) => Err(Failure::Panic(Some(panic)).raise(s)),
+    };
+    drop(open);
+    r
+}
+
+/// The callee that the running native function is bound to.
+#[inline(always)]
+unsafe fn bound<C: 'static>(cx: &Cx) -> *const C {
+    let u = cx.bound(0).raw().as_userdata();
+    let data = (&(*u).data).as_deref().unwrap_unchecked();
+    HostCell::value((&raw const *data).cast::<HostCell<C>>().cast_mut())
+}
+
+impl<'a> Stack<'a> {
+    /// A function of the host. `local`: it is not known to be `Send`.
+    pub(crate) fn function<A, R, C: Callee<A, R>>(
+        self,
+        callee: C,
+        local: bool,
+    ) -> Result<Function> {
+        self.poll()?;
+        Ok(Function(self.handle(self.function_raw(callee, local))))
+    }
+
+    /// As [`Stack::function`], without a safepoint.
+    pub(crate) fn function_raw<A, R, C: Callee<A, R>>(self, callee: C, local: bool) -> Raw {
+        let local: Option<&Rc<Control>> = local.then_some(&self.lua.control);
+        let cell = self.udata(HostCell::boxed(callee, local));
+        let cx = self.cx();
+        // SAFETY: it was just made.
+        let cell = unsafe { Val::of(cx, cell.0) };
+        Raw(cx.func(enter::<A, R, C>, &[cell]).val().raw())
+    }
+}

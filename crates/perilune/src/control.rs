@@ -1,0 +1,273 @@
+//! The control block of a state: what `Lua` and all handles share, and who owns the state.
+
+use std::any::{Any, TypeId};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ptr::null_mut;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use perilune_runtime::state::State;
+use perilune_runtime::value::Value as Word;
+
+use crate::app_data::AppData;
+use crate::interrupt::Gate;
+use crate::registry::Keys;
+use crate::{Engine, Lua, LuaOptions};
+
+/// One per state. The state lives as long as there is a `Lua`, or a call into it is under way; handles keep the control block only.
+pub(crate) struct Control {
+    /// The state, for operations; null when it is gone, and while [`Lua::with`] has lent it to its caller.
+    pub(crate) state: Cell<*mut State>,
+    /// The state; null when it is gone.
+    home: Cell<*mut State>,
+    /// `Lua`s, and calls under way.
+    strong: Cell<usize>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) options: LuaOptions,
+    pub(crate) engine: Engine,
+    pub(crate) app_data: AppData,
+    /// Values under keys that may be dropped on any thread.
+    pub(crate) keys: Arc<Keys>,
+    /// Metatables of the types of userdata, as slots for handles.
+    pub(crate) metatables: RefCell<HashMap<TypeId, u32, foldhash::fast::FixedState>>,
+    /// The metatable of errors, as a slot for handles.
+    pub(crate) error_meta: Cell<Option<u32>>,
+    /// The function set with [`Lua::set_warning_function`].
+    pub(crate) warning: RefCell<Option<Rc<crate::warning::WarnFn>>>,
+}
+
+impl Control {
+    /// Takes over a state that was just made; the result counts as one `Lua`.
+    pub(crate) fn new(
+        state: *mut State,
+        gate: Arc<Gate>,
+        engine: Engine,
+        options: LuaOptions,
+    ) -> Rc<Control> {
+        let control = Rc::new(Control {
+            state: Cell::new(state),
+            home: Cell::new(state),
+            strong: Cell::new(1),
+            gate,
+            options,
+            engine,
+            app_data: AppData::default(),
+            keys: Arc::default(),
+            metatables: RefCell::default(),
+            error_meta: Cell::new(None),
+            warning: RefCell::default(),
+        });
+        // SAFETY: P1: the state was just made.
+        unsafe { (*state).host = Rc::as_ptr(&control).cast() };
+        control
+    }
+
+    /// The state, for an operation.
+    ///
+    /// # Panics
+    /// When it is gone, or lent by [`Lua::with`].
+    #[inline(always)]
+    pub(crate) fn state(&self) -> *mut State {
+        let st = self.state.get();
+        if st.is_null() {
+            self.refuse();
+        }
+        st
+    }
+
+    #[cold]
+    fn refuse(&self) -> ! {
+        if self.home.get().is_null() {
+            panic!("Lua instance is destroyed");
+        }
+        panic!("the state is in use by Lua::with");
+    }
+
+    /// Is there still a state?
+    #[inline(always)]
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.home.get().is_null()
+    }
+
+    /// The state also while it is lent; null when it is gone. For what runs no code and collects nothing.
+    #[inline(always)]
+    pub(crate) fn home(&self) -> *mut State {
+        self.home.get()
+    }
+
+    /// One more owner.
+    #[inline(always)]
+    pub(crate) fn retain(&self) {
+        self.strong.set(self.strong.get() + 1);
+    }
+
+    /// One owner less; without any the state goes.
+    #[inline(always)]
+    pub(crate) fn release(&self) {
+        let left = self.strong.get() - 1;
+        self.strong.set(left);
+        if left == 0 {
+            self.destroy();
+        }
+    }
+
+    /// Owners.
+    pub(crate) fn owners(&self) -> usize {
+        self.strong.get()
+    }
+
+    /// Ends the state. Finalizers may still use it, and destructors of host values may try to; if one of them has kept a `Lua`, the state lives on.
+    #[cold]
+    #[inline(never)]
+    fn destroy(&self) {
+        /// Frees the state also after a panic of a finalizer.
+        struct Free<'a>(&'a Control);
+        impl Drop for Free<'_> {
+            fn drop(&mut self) {
+                let left = self.0.strong.get() - 1;
+                self.0.strong.set(left);
+                if left > 0 {
+                    return;
+                }
+                let st = self.0.home.replace(null_mut());
+                self.0.state.set(null_mut());
+                self.0.gate.close();
+                // SAFETY: P1: no call is under way, as each counts as an owner, and no handle finds the state any more.
+                unsafe { State::destroy(st) }
+            }
+        }
+        if self.home.get().is_null() {
+            return;
+        }
+        // what happens meanwhile does not end it a second time
+        self.retain();
+        let free = Free(self);
+        drop(self.app_data.take_all());
+        self.warning.take();
+        // SAFETY: P1: no call is under way.
+        unsafe { State::close(free.0.home.get()) };
+    }
+}
+
+/// A call into a state, or another operation: the state lives until its end.
+pub(crate) struct Entry<'a> {
+    pub(crate) lua: &'a Lua,
+    pub(crate) st: *mut State,
+}
+
+impl<'a> Entry<'a> {
+    /// # Panics
+    /// As [`Control::state`].
+    #[inline(always)]
+    pub(crate) fn new(control: &'a Rc<Control>) -> Entry<'a> {
+        let st = control.state();
+        control.retain();
+        Entry { lua: Lua::of(control), st }
+    }
+}
+
+impl Drop for Entry<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.lua.control.release();
+    }
+}
+
+/// A handle: a slot of the state that the collector takes as a root.
+pub(crate) struct Handle {
+    pub(crate) control: Rc<Control>,
+    index: u32,
+}
+
+impl Handle {
+    /// A handle to a value of a state.
+    ///
+    /// # Safety
+    /// `value` is a live value of the state that `control` has.
+    #[inline(always)]
+    pub(crate) unsafe fn new(control: &Rc<Control>, value: Word) -> Handle {
+        // SAFETY: P1, P4: the slot table is reached by one operation at a time.
+        let index = unsafe { (*control.home()).host_roots.insert(value) };
+        Handle { control: control.clone(), index }
+    }
+
+    /// Begins an operation on the handle's state.
+    ///
+    /// # Panics
+    /// When the state is gone.
+    #[inline(always)]
+    pub(crate) fn enter(&self) -> Entry<'_> {
+        Entry::new(&self.control)
+    }
+
+    /// The value, which is alive until the next safepoint and as long as the slot.
+    ///
+    /// # Panics
+    /// When the state is gone.
+    #[inline(always)]
+    pub(crate) fn word(&self) -> Word {
+        let st = self.control.home();
+        assert!(!st.is_null(), "Lua instance is destroyed");
+        // SAFETY: P1, P4.
+        unsafe { (*st).host_roots.get(self.index) }
+    }
+
+    /// Same state?
+    pub(crate) fn is_of(&self, control: &Rc<Control>) -> bool {
+        Rc::ptr_eq(&self.control, control)
+    }
+}
+
+impl Clone for Handle {
+    #[inline(always)]
+    fn clone(&self) -> Handle {
+        let st = self.control.home();
+        if !st.is_null() {
+            // SAFETY: P1, P4.
+            unsafe { (*st).host_roots.retain(self.index) };
+        }
+        Handle { control: self.control.clone(), index: self.index }
+    }
+}
+
+impl Drop for Handle {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let st = self.control.home();
+        if !st.is_null() {
+            // SAFETY: P1, P4.
+            unsafe { (*st).host_roots.release(self.index) };
+        }
+    }
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.control.is_alive() {
+            return f.write_str("(<destroyed>)");
+        }
+        write!(f, "({:#x})", self.word().bits())
+    }
+}
+
+impl PartialEq for Handle {
+    /// Primitive equality.
+    ///
+    /// # Panics
+    /// For handles of different states.
+    fn eq(&self, other: &Handle) -> bool {
+        assert!(self.is_of(&other.control), "{}", FOREIGN);
+        self.word().raw_equals(other.word())
+    }
+}
+
+/// What is said of a value of another state.
+pub(crate) const FOREIGN: &str =
+    "Lua instance passed Value created from a different main Lua state";
+
+/// Holds a control block so that [`Lua::detach`] sees that a host value which may not change threads is there.
+pub(crate) struct Local(#[allow(dead_code)] pub(crate) Option<Rc<Control>>);
+
+/// Boxed host data of any type.
+pub(crate) type AnyBox = Box<dyn Any>;

@@ -1,0 +1,103 @@
+//! Errors and panics of callbacks as Lua sees them: error values of their own.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+
+use crate::cell::HostCell;
+use crate::stack::{Raw, Stack};
+use crate::{Error, Lua, Result};
+
+/// What a callback ended with instead of results.
+pub(crate) enum Failure {
+    /// An error.
+    Error(Error),
+    /// A panic, until a call of the host has taken it.
+    Panic(Option<Box<dyn Any + Send>>),
+}
+
+impl Failure {
+    /// The failure inside an error value.
+    pub(crate) fn of<'a>(s: Stack<'a>, v: Raw) -> Option<&'a mut Failure> {
+        let cell = HostCell::<Failure>::of(s, v)?;
+        // SAFETY: P1: the cell is alive; failures are never taken, and nobody keeps a reference to one while code runs.
+        Some(unsafe { &mut *HostCell::value(cell) })
+    }
+
+    /// An error value for Lua.
+    pub(crate) fn into_raw(self, s: Stack<'_>) -> Result<Raw> {
+        s.poll()?;
+        Ok(self.into_raw_now(s))
+    }
+
+    /// As [`Failure::into_raw`], without a safepoint.
+    pub(crate) fn into_raw_now(self, s: Stack<'_>) -> Raw {
+        let u = s.udata(HostCell::boxed(self, None));
+        let meta = metatable(s);
+        s.set_udata_meta(u, meta);
+        u
+    }
+
+    /// Raises an error of a callback, with a traceback.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn raise(self, s: Stack<'_>) -> Raised {
+        let failure = match self {
+            Failure::Error(e) => {
+                let traceback = s.cx().traceback(None, None, 0);
+                let traceback = String::from_utf8_lossy(&traceback).into_owned();
+                Failure::Error(Error::CallbackError { traceback, cause: Arc::new(e) })
+            }
+            panic @ Failure::Panic(_) => panic,
+        };
+        let v = failure.into_raw_now(s);
+        let cx = s.cx();
+        // SAFETY: it was just made.
+        cx.raise(unsafe { Val::of(cx, v.0) })
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Failure::Error(e) => e.to_string(),
+            Failure::Panic(None) => Error::PreviouslyResumedPanic.to_string(),
+            Failure::Panic(Some(p)) => {
+                let said = p.downcast_ref::<&str>().map(|s| (*s).to_owned());
+                said.or_else(|| p.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "<panic>".to_owned())
+            }
+        }
+    }
+}
+
+/// The metatable of errors.
+fn metatable(s: Stack<'_>) -> Raw {
+    let control = &s.lua.control;
+    if let Some(slot) = control.error_meta.get() {
+        // SAFETY: P4.
+        return Raw(unsafe { (*s.st).host_roots.get(slot) });
+    }
+    let cx = &*s.cx();
+    let meta = cx.table(0, 3);
+    meta.set_name(cx, "__tostring", cx.func(tostring, &[]).val());
+    meta.set_name(cx, "__name", cx.str(b"error").val());
+    meta.set_name(cx, "__metatable", Val::bool(false));
+    let raw = meta.val().raw();
+    // SAFETY: P4.
+    control.error_meta.set(Some(unsafe { (*s.st).host_roots.insert(raw) }));
+    Raw(raw)
+}
+
+/// `__tostring` of errors.
+fn tostring(cx: &mut Cx) -> NativeResult {
+    let st = cx.state();
+    // SAFETY: N1.
+    let lua = unsafe { Lua::borrowed(st) };
+    let s = Stack { st, lua: &lua };
+    let text = match s.failure(Raw(cx.get(0).raw())) {
+        Some(f) => f.text(),
+        None => return Err(cx.error("an error is expected")),
+    };
+    let v = cx.str(text.as_bytes()).val();
+    cx.ret1(v)
+}

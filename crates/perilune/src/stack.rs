@@ -1,0 +1,318 @@
+//! The VM stack as conversions see it.
+
+use perilune_runtime::host::CellHead;
+use perilune_runtime::native::Cx;
+use perilune_runtime::state::{State, poll};
+use perilune_runtime::userdata::Userdata;
+use perilune_runtime::value::{SlotExt, Tag, Value as Word};
+
+use crate::control::{Entry, FOREIGN, Handle};
+use crate::failure::Failure;
+use crate::types::LightUserData;
+use crate::{AnyUserData, Error, Function, Lua, LuaString, Result, Table, Thread, Value};
+
+/// A value on its way between Rust and Lua, not rooted: whoever has one gives it away before anything else happens.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Raw(pub(crate) Word);
+
+/// A state during an operation.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct Stack<'a> {
+    pub(crate) st: *mut State,
+    pub(crate) lua: &'a Lua,
+}
+
+impl<'a> Entry<'a> {
+    #[inline(always)]
+    pub(crate) fn stack(&self) -> Stack<'a> {
+        Stack { st: self.st, lua: self.lua }
+    }
+}
+
+// SAFETY of all blocks below: P1 (an operation is under way, so the state is alive and on this thread) and P4.
+impl<'a> Stack<'a> {
+    #[inline(always)]
+    pub(crate) fn cx(self) -> &'a mut Cx {
+        // SAFETY: as above; the result is used before the next operation begins.
+        unsafe { Cx::from_state(self.st) }
+    }
+
+    /// Values above the base of the frame on top.
+    #[inline(always)]
+    pub(crate) fn top(self) -> usize {
+        // SAFETY: as above.
+        unsafe { (*self.st).top.offset_from((*self.st).base) as usize }
+    }
+
+    /// Removes the values from number `n` on.
+    #[inline(always)]
+    pub(crate) fn cut(self, n: usize) {
+        debug_assert!(n <= self.top());
+        // SAFETY: as above.
+        unsafe { (*self.st).top = (*self.st).base.add(n) }
+    }
+
+    /// Value number `i`.
+    ///
+    /// # Safety
+    /// It exists.
+    #[inline(always)]
+    pub(crate) unsafe fn get(self, i: usize) -> Raw {
+        Raw((*self.st).base.add(i).get())
+    }
+
+    /// Room for `n` more values, and for what conversions need.
+    #[inline(always)]
+    pub(crate) fn reserve(self, n: usize) -> Result<()> {
+        // SAFETY: as above.
+        let room = unsafe { (*self.st).limit.offset_from((*self.st).top) };
+        if room < n as isize { self.grow(n) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn grow(self, n: usize) -> Result<()> {
+        let _online = Online::new(self.st);
+        // SAFETY: as above; the reclaimer does not walk the stack meanwhile.
+        let r = unsafe { State::reserve(self.st, n) };
+        r.map_err(|_| {
+            // SAFETY: as above.
+            unsafe { (*self.st).error = Word::NIL };
+            Error::StackError
+        })
+    }
+
+    /// Pushes a value. Without [`Stack::reserve`] there is room for a few.
+    ///
+    /// # Panics
+    /// If there is no room.
+    #[inline(always)]
+    pub(crate) fn push(self, v: Raw) {
+        // SAFETY: as above; the room is checked.
+        unsafe {
+            let top = (*self.st).top;
+            assert!(top < (*self.st).hard_limit(), "no room on the VM stack");
+            top.put(v.0);
+            (*self.st).top = top.add(1);
+        }
+    }
+
+    /// A safepoint, if one is due: a slice of the collector's work, finalizers included. No unrooted value is held.
+    #[inline(always)]
+    pub(crate) fn poll(self) -> Result<()> {
+        // SAFETY: as above.
+        let bits = unsafe { (*self.st).poll.load(std::sync::atomic::Ordering::Relaxed) };
+        if bits & poll::GC != 0 { self.collect() } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn collect(self) -> Result<()> {
+        let _online = Online::new(self.st);
+        // SAFETY: as above: what is in use is on the stack or in slots of handles.
+        unsafe { (*self.st).gc_poll() }.map_err(|_| Error::not_enough_memory())
+    }
+
+    /// Fails unless one object of so many bytes may be made.
+    #[inline(always)]
+    pub(crate) fn check_room(self, bytes: usize) -> Result<()> {
+        if bytes < 1 << 16 { Ok(()) } else { self.check_much(bytes) }
+    }
+
+    #[cold]
+    fn check_much(self, bytes: usize) -> Result<()> {
+        let _online = Online::new(self.st);
+        // SAFETY: as above; a safepoint, see [`Stack::poll`].
+        if bytes < u32::MAX as usize - 64 && unsafe { (*self.st).make_room(bytes) } {
+            Ok(())
+        } else {
+            Err(Error::not_enough_memory())
+        }
+    }
+
+    /// A string.
+    #[inline(always)]
+    pub(crate) fn string(self, bytes: &[u8]) -> Result<Raw> {
+        self.poll()?;
+        self.check_room(bytes.len())?;
+        // SAFETY: as above.
+        Ok(Raw(Word::string(unsafe { (*self.st).intern(bytes) })))
+    }
+
+    /// A handle.
+    #[inline(always)]
+    pub(crate) fn handle(self, v: Raw) -> Handle {
+        // SAFETY: as above: the value was just taken from the state.
+        unsafe { Handle::new(&self.lua.control, v.0) }
+    }
+
+    /// The value that a handle of this state refers to.
+    ///
+    /// # Panics
+    /// If it is one of another state.
+    #[inline(always)]
+    pub(crate) fn word(self, h: &Handle) -> Raw {
+        assert!(h.is_of(&self.lua.control), "{}", FOREIGN);
+        Raw(h.word())
+    }
+
+    /// The value as the host sees it.
+    pub(crate) fn value(self, v: Raw) -> Value {
+        match v.0.tag() {
+            Tag::NIL => Value::Nil,
+            Tag::FALSE => Value::Boolean(false),
+            Tag::TRUE => Value::Boolean(true),
+            Tag::INTEGER => Value::Integer(v.0.as_int()),
+            Tag::FLOAT => Value::Number(v.0.as_float()),
+            Tag::LIGHT => Value::LightUserData(LightUserData::from_bits(v.0.bits())),
+            Tag::STRING => Value::String(LuaString(self.handle(v))),
+            Tag::TABLE => Value::Table(Table(self.handle(v))),
+            Tag::FUNCTION | Tag::NATIVE => Value::Function(Function(self.handle(v))),
+            Tag::THREAD => Value::Thread(Thread(self.handle(v))),
+            Tag::USERDATA => match self.failure(v) {
+                Some(Failure::Error(e)) => Value::Error(Box::new(e.clone())),
+                _ => Value::UserData(AnyUserData(self.handle(v))),
+            },
+            // positions of inlined loops, which no program sees
+            _ => Value::Nil,
+        }
+    }
+
+    /// A value for Lua.
+    ///
+    /// # Panics
+    /// If it is one of another state.
+    pub(crate) fn raw(self, v: &Value) -> Result<Raw> {
+        Ok(match v {
+            Value::Nil => Raw(Word::NIL),
+            Value::Boolean(b) => Raw(Word::bool(*b)),
+            Value::LightUserData(p) => Raw(Word::light(p.bits())),
+            Value::Integer(i) => Raw(Word::int(*i)),
+            Value::Number(n) => Raw(Word::float(*n)),
+            Value::String(LuaString(h))
+            | Value::Table(Table(h))
+            | Value::Function(Function(h))
+            | Value::Thread(Thread(h))
+            | Value::UserData(AnyUserData(h)) => self.word(h),
+            Value::Error(e) => Failure::Error((**e).clone()).into_raw(self)?,
+        })
+    }
+
+    /// The host value of a userdata of the embedding interface, if it is of this type: its head.
+    #[inline(always)]
+    pub(crate) fn cell_of(self, v: Raw, id: std::any::TypeId) -> Option<*mut CellHead> {
+        let head = self.cell(v)?;
+        // SAFETY: as above; the head is alive as its userdata is.
+        (unsafe { (*head).id } == id).then_some(head)
+    }
+
+    /// The host value of a userdata of the embedding interface.
+    #[inline(always)]
+    pub(crate) fn cell(self, v: Raw) -> Option<*mut CellHead> {
+        if v.0.tag() != Tag::USERDATA {
+            return None;
+        }
+        let u = v.0.as_userdata();
+        // SAFETY: as above; CELL says that the data, if any, begins with a head.
+        unsafe {
+            if (*u).header.aux != Userdata::CELL {
+                return None;
+            }
+            (&mut (*u).data).as_mut().map(|d| (&raw mut **d).cast())
+        }
+    }
+
+    /// The name of a value's type, as [`Value::type_name`] gives it.
+    pub(crate) fn type_name(self, v: Raw) -> &'static str {
+        match v.0.tag() {
+            Tag::INTEGER => "integer",
+            Tag::LIGHT => "lightuserdata",
+            Tag::USERDATA if self.failure(v).is_some() => "error",
+            _ => v.0.type_name(),
+        }
+    }
+
+    /// The failure that a value is.
+    pub(crate) fn failure(self, v: Raw) -> Option<&'a mut Failure> {
+        Failure::of(self, v)
+    }
+
+    /// The error on its way, which left the stack with `kept` values in use: caught.
+    ///
+    /// # Panics
+    /// When it is a panic of a callback: that goes on.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn caught(self, kept: usize) -> Error {
+        self.cx().recover(kept);
+        // SAFETY: as above; the error value was just pushed.
+        let e = unsafe { self.error_of(kept) };
+        self.cut(kept);
+        match e {
+            Ok(e) => e,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// The error that value number `at`, the last one, is.
+    ///
+    /// # Safety
+    /// It exists.
+    unsafe fn error_of(
+        self,
+        at: usize,
+    ) -> std::result::Result<Error, Box<dyn std::any::Any + Send>> {
+        let traceback = (&mut (*self.st).traceback).take();
+        let v = self.get(at);
+        match self.failure(v) {
+            Some(Failure::Error(e)) => return Ok(e.clone()),
+            Some(Failure::Panic(p)) => {
+                return match p.take() {
+                    Some(p) => Err(p),
+                    None => Ok(Error::PreviouslyResumedPanic),
+                };
+            }
+            None => {}
+        }
+        if v.0.is_string() && v.0.as_string() == (*self.st).memory_message {
+            return Ok(Error::not_enough_memory());
+        }
+        let cx = self.cx();
+        let mut text = match cx.push_tostring(at) {
+            Ok(()) => cx.get(cx.top() - 1).as_str().map_or(Vec::new(), |s| s.bytes().to_vec()),
+            Err(_) => {
+                cx.recover(at + 1);
+                b"error object that cannot be shown".to_vec()
+            }
+        };
+        let traceback = traceback.unwrap_or_else(|| cx.traceback(None, None, 0));
+        text.push(b'\n');
+        text.extend_from_slice(&traceback);
+        Ok(Error::RuntimeError(String::from_utf8_lossy(&text).into_owned()))
+    }
+}
+
+/// The state's thread is in the state: its stacks are not to be walked from elsewhere.
+pub(crate) struct Online(*mut State);
+
+impl Online {
+    #[inline(always)]
+    pub(crate) fn new(st: *mut State) -> Online {
+        // SAFETY: P1.
+        if let Some(tier) = unsafe { (&mut (*st).tier).as_mut() } {
+            tier.enter();
+        }
+        Online(st)
+    }
+}
+
+impl Drop for Online {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: P1: an operation is under way.
+        if let Some(tier) = unsafe { (&mut (*self.0).tier).as_mut() } {
+            tier.leave();
+        }
+    }
+}

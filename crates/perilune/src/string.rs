@@ -1,0 +1,226 @@
+//! Strings of Lua.
+
+use std::borrow::Borrow;
+use std::ffi::c_void;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+
+use perilune_runtime::string::LuaString as StrObject;
+
+use crate::control::Handle;
+use crate::{Error, Lua, Result};
+
+/// A handle to a string: bytes that need not be UTF-8 and never change.
+///
+/// ```
+/// let lua = perilune::Lua::new();
+/// let name = lua.create_string("héllo\xff".replace('\u{ff}', ""))?;
+/// assert_eq!(name.to_str()?, "héllo");
+/// assert_eq!(name.as_bytes().len(), 6);
+/// # Ok::<(), perilune::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct LuaString(pub(crate) Handle);
+
+impl LuaString {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the string is rooted by the handle; who calls has the state, or a `Lua` that keeps it alive.
+        unsafe { StrObject::bytes(self.0.word().as_string()) }
+    }
+
+    /// The contents, if they are UTF-8.
+    ///
+    /// # Errors
+    /// [`Error::FromLuaConversionError`] if they are not.
+    pub fn to_str(&self) -> Result<BorrowedStr> {
+        let bytes = self.as_bytes();
+        match std::str::from_utf8(&bytes) {
+            Ok(_) => Ok(BorrowedStr(bytes)),
+            Err(e) => Err(Error::from_lua_conversion("string", "&str", e.to_string())),
+        }
+    }
+
+    /// The contents; what is not UTF-8 becomes replacement characters.
+    pub fn to_string_lossy(&self) -> String {
+        String::from_utf8_lossy(&self.as_bytes()).into_owned()
+    }
+
+    /// Something that displays the contents; what is not UTF-8 as replacement characters.
+    pub fn display(&self) -> impl std::fmt::Display + '_ {
+        self.to_string_lossy()
+    }
+
+    /// The contents.
+    ///
+    /// # Panics
+    /// When the state is gone.
+    pub fn as_bytes(&self) -> BorrowedBytes {
+        let entry = self.0.enter();
+        let lua = entry.lua.clone();
+        let bytes: *const [u8] = self.bytes();
+        BorrowedBytes { bytes, string: self.clone(), _lua: lua }
+    }
+
+    /// The contents and a zero.
+    pub fn as_bytes_with_nul(&self) -> Vec<u8> {
+        let mut bytes = self.as_bytes().to_vec();
+        bytes.push(0);
+        bytes
+    }
+
+    /// The address that identifies it.
+    pub fn to_pointer(&self) -> *const c_void {
+        std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
+    }
+}
+
+impl std::fmt::Debug for LuaString {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.0.control.is_alive() {
+            return f.write_str("<destroyed>");
+        }
+        write!(f, "{:?}", String::from_utf8_lossy(&self.as_bytes()))
+    }
+}
+
+impl<T: AsRef<[u8]> + ?Sized> PartialEq<T> for LuaString {
+    fn eq(&self, other: &T) -> bool {
+        *self.as_bytes() == *other.as_ref()
+    }
+}
+
+impl PartialEq for LuaString {
+    fn eq(&self, other: &LuaString) -> bool {
+        *self.as_bytes() == *other.as_bytes()
+    }
+}
+
+impl Eq for LuaString {}
+
+impl PartialOrd for LuaString {
+    fn partial_cmp(&self, other: &LuaString) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for LuaString {
+    fn cmp(&self, other: &LuaString) -> std::cmp::Ordering {
+        self.as_bytes().cmp(&other.as_bytes())
+    }
+}
+
+impl Hash for LuaString {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
+    }
+}
+
+/// The contents of a string; keeps the string and its state alive.
+#[derive(Clone)]
+pub struct BorrowedBytes {
+    bytes: *const [u8],
+    string: LuaString,
+    _lua: Lua,
+}
+
+impl BorrowedBytes {
+    pub(crate) fn string(&self) -> &LuaString {
+        &self.string
+    }
+}
+
+impl Deref for BorrowedBytes {
+    type Target = [u8];
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the string is rooted by its handle, does not move, and its state is kept alive.
+        unsafe { &*self.bytes }
+    }
+}
+
+impl AsRef<[u8]> for BorrowedBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Borrow<[u8]> for BorrowedBytes {
+    fn borrow(&self) -> &[u8] {
+        self
+    }
+}
+
+impl<T: AsRef<[u8]> + ?Sized> PartialEq<T> for BorrowedBytes {
+    fn eq(&self, other: &T) -> bool {
+        **self == *other.as_ref()
+    }
+}
+
+impl std::fmt::Debug for BorrowedBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl PartialOrd for BorrowedBytes {
+    fn partial_cmp(&self, other: &BorrowedBytes) -> Option<std::cmp::Ordering> {
+        (**self).partial_cmp(&**other)
+    }
+}
+
+/// The contents of a string, which are UTF-8; keeps the string and its state alive.
+#[derive(Clone)]
+pub struct BorrowedStr(BorrowedBytes);
+
+impl BorrowedStr {
+    pub(crate) fn string(&self) -> &LuaString {
+        &self.0.string
+    }
+}
+
+impl Deref for BorrowedStr {
+    type Target = str;
+    #[inline]
+    fn deref(&self) -> &str {
+        // SAFETY: checked by whoever made it; strings never change.
+        unsafe { std::str::from_utf8_unchecked(&self.0) }
+    }
+}
+
+impl AsRef<str> for BorrowedStr {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl Borrow<str> for BorrowedStr {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl std::fmt::Display for BorrowedStr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl std::fmt::Debug for BorrowedStr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: AsRef<str> + ?Sized> PartialEq<T> for BorrowedStr {
+    fn eq(&self, other: &T) -> bool {
+        **self == *other.as_ref()
+    }
+}
+
+impl Eq for BorrowedStr {}
+
+impl PartialOrd for BorrowedStr {
+    fn partial_cmp(&self, other: &BorrowedStr) -> Option<std::cmp::Ordering> {
+        (**self).partial_cmp(&**other)
+    }
+}

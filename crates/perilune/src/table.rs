@@ -1,0 +1,515 @@
+//! Tables.
+
+use std::ffi::c_void;
+
+use perilune_runtime::meta::Event;
+use perilune_runtime::native::Val;
+use perilune_runtime::table::{KeyError, Table as TableObject};
+use perilune_runtime::value::Value as Word;
+
+use crate::control::Handle;
+use crate::stack::{Raw, Stack};
+use crate::table_iter::{TablePairs, TableSequence};
+use crate::traits::{FromLua, IntoLua};
+use crate::types::Integer;
+use crate::{Error, Result, Value};
+
+/// A handle to a table.
+///
+/// ```
+/// let lua = perilune::Lua::new();
+/// let t = lua.create_table()?;
+/// t.set("x", 1)?;
+/// t.push("first")?;
+/// assert_eq!((t.get::<i64>("x")?, t.get::<String>(1)?, t.len()?), (1, "first".into(), 1));
+/// assert_eq!(t.get::<Option<i64>>("y")?, None);
+/// # Ok::<(), perilune::Error>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct Table(pub(crate) Handle);
+
+impl Table {
+    #[inline(always)]
+    fn object(&self) -> *mut TableObject {
+        self.0.word().as_table()
+    }
+
+    /// `table[key] = value`, `__newindex` included.
+    ///
+    /// # Errors
+    /// For keys that are nil or NaN; what conversions and metamethods fail with.
+    #[inline]
+    pub fn set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let top = push_pair(s, key, value)?;
+        let t = self.object();
+        // SAFETY: P1: the table is rooted by the handle, key and value are on the stack.
+        unsafe {
+            if (*t).meta == 0 {
+                let r = store(s, t, s.get(top), s.get(top + 1));
+                s.cut(top);
+                return r;
+            }
+        }
+        self.set_slow(s, top)
+    }
+
+    /// With key and value on the stack, and a metatable.
+    #[cold]
+    fn set_slow(&self, s: Stack<'_>, top: usize) -> Result<()> {
+        // SAFETY: the key was pushed.
+        let key = unsafe { s.get(top) };
+        // SAFETY: so was the value.
+        let value = unsafe { s.get(top + 1) };
+        s.push(Raw(self.0.word()));
+        s.push(value);
+        let r = s.cx().set_index(top + 2, key.0);
+        if r.is_err() {
+            return Err(s.caught(top));
+        }
+        s.cut(top);
+        Ok(())
+    }
+
+    /// `table[key]`, `__index` included.
+    ///
+    /// # Errors
+    /// What conversions and metamethods fail with.
+    #[inline]
+    pub fn get<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        // SAFETY: the key is used at once, and the table is rooted by the handle.
+        unsafe {
+            let key = key.into_lua_raw(s)?;
+            let t = self.object();
+            let v = TableObject::get(t, key.0);
+            if v.is_nil() && (*t).meta != 0 {
+                return self.get_slow(s, key);
+            }
+            V::from_lua_raw(Raw(v), s)
+        }
+    }
+
+    /// What is missing from a table with a metatable.
+    #[cold]
+    fn get_slow<V: FromLua>(&self, s: Stack<'_>, key: Raw) -> Result<V> {
+        let top = s.top();
+        s.push(Raw(self.0.word()));
+        s.push(key);
+        if s.cx().index(top, key.0).is_err() {
+            return Err(s.caught(top));
+        }
+        // SAFETY: index pushes one value, which stays on the stack meanwhile.
+        let r = unsafe { V::from_lua_raw(s.get(s.top() - 1), s) };
+        s.cut(top);
+        r
+    }
+
+    /// Whether `table[key]` is not nil, `__index` included.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn contains_key(&self, key: impl IntoLua) -> Result<bool> {
+        Ok(!self.get::<Value>(key)?.is_nil())
+    }
+
+    /// Appends a value, metamethods included.
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    pub fn push(&self, value: impl IntoLua) -> Result<()> {
+        if !self.has_metatable() {
+            return self.raw_push(value);
+        }
+        self.set(self.len()? + 1, value)
+    }
+
+    /// Removes the last element and gives it, metamethods included; nil for an empty list.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub fn pop<V: FromLua>(&self) -> Result<V> {
+        if !self.has_metatable() {
+            return self.raw_pop();
+        }
+        let n = self.len()?;
+        let value: Value = self.get(n)?;
+        self.set(n, Value::Nil)?;
+        let entry = self.0.enter();
+        V::from_lua(value, entry.lua)
+    }
+
+    /// Equality as `==` has it, `__eq` included.
+    ///
+    /// # Errors
+    /// What `__eq` raises.
+    pub fn equals(&self, other: &Table) -> Result<bool> {
+        crate::value::metamethod_equals(&self.0, &other.0)
+    }
+
+    /// `table[key] = value` without metamethods.
+    ///
+    /// # Errors
+    /// As [`Table::set`].
+    #[inline]
+    pub fn raw_set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let top = push_pair(s, key, value)?;
+        // SAFETY: P1: the table is rooted by the handle, key and value are on the stack.
+        let r = unsafe { store(s, self.object(), s.get(top), s.get(top + 1)) };
+        s.cut(top);
+        r
+    }
+
+    /// `table[key]` without metamethods.
+    ///
+    /// # Errors
+    /// What conversions fail with.
+    #[inline]
+    pub fn raw_get<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        // SAFETY: the key is used at once, the table is rooted by the handle, and the value is given away at once.
+        unsafe {
+            let key = key.into_lua_raw(s)?;
+            V::from_lua_raw(Raw(TableObject::get(self.object(), key.0)), s)
+        }
+    }
+
+    /// Inserts an element before element `index` (or at the end), without metamethods.
+    ///
+    /// # Errors
+    /// For an index that is neither in the list nor just behind it.
+    pub fn raw_insert(&self, index: Integer, value: impl IntoLua) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        s.poll()?;
+        // SAFETY: it is pushed at once.
+        let value = unsafe { value.into_lua_raw(s)? };
+        s.push(value);
+        let top = s.top() - 1;
+        let n = self.raw_len() as i64;
+        let r = if index < 1 || index > n + 1 {
+            Err(Error::runtime("index out of bounds"))
+        } else {
+            let cx = &*s.cx();
+            let (Some(t), v) = (self.tab(s), cx.get(top)) else { unreachable!("a table") };
+            if index == n + 1 || !t.insert_element(cx, index, v) {
+                for i in (index..=n).rev() {
+                    t.set_int(cx, i + 1, t.get_int(i));
+                }
+                t.set_int(cx, index, v);
+            }
+            Ok(())
+        };
+        s.cut(top);
+        r
+    }
+
+    /// Appends an element without metamethods.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    #[inline]
+    pub fn raw_push(&self, value: impl IntoLua) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        s.poll()?;
+        // SAFETY: P1: the value is stored at once, in a table rooted by the handle.
+        unsafe {
+            let value = value.into_lua_raw(s)?;
+            let t = self.object();
+            TableObject::set_int(&mut *s.st, t, TableObject::length(t) + 1, value.0);
+        }
+        Ok(())
+    }
+
+    /// Removes the last element without metamethods and gives it.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn raw_pop<V: FromLua>(&self) -> Result<V> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        // SAFETY: P1: the table is rooted by the handle; the value is given away at once.
+        unsafe {
+            let t = self.object();
+            let n = TableObject::length(t);
+            if n == 0 {
+                return V::from_lua_raw(Raw(Word::NIL), s);
+            }
+            let value = TableObject::get_int(t, n);
+            TableObject::set_int(&mut *s.st, t, n, Word::NIL);
+            V::from_lua_raw(Raw(value), s)
+        }
+    }
+
+    /// Removes a key without metamethods: from a list, for an integer key, moving the elements behind it one down.
+    ///
+    /// # Errors
+    /// What the conversion fails with; an index that is not in the list.
+    pub fn raw_remove(&self, key: impl IntoLua) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        match key.into_lua(s.lua)? {
+            Value::Integer(i) => {
+                let n = self.raw_len() as i64;
+                if i < 1 || i > n {
+                    return Err(Error::runtime("index out of bounds"));
+                }
+                let cx = &*s.cx();
+                let Some(t) = self.tab(s) else { unreachable!("a table") };
+                if t.remove_element(cx, i).is_none() {
+                    for k in i..n {
+                        t.set_int(cx, k, t.get_int(k + 1));
+                    }
+                    t.set_int(cx, n, Val::NIL);
+                }
+                Ok(())
+            }
+            key => self.raw_set(key, Value::Nil),
+        }
+    }
+
+    fn tab<'a>(&self, s: Stack<'a>) -> Option<perilune_runtime::native::Tab<'a>> {
+        // SAFETY: the table is rooted by the handle.
+        unsafe { Val::of(s.cx(), self.0.word()) }.as_table()
+    }
+
+    /// Removes all entries; the metatable stays.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn clear(&self) -> Result<()> {
+        let entry = self.0.enter();
+        let t = self.object();
+        // SAFETY: P1: the table is rooted by the handle; existing keys may be set to nil during a traversal.
+        unsafe {
+            let mut key = Word::NIL;
+            while let Ok(Some((k, _))) = TableObject::next(t, key) {
+                let _ = TableObject::set(&mut *entry.st, t, k, Word::NIL);
+                key = k;
+            }
+        }
+        Ok(())
+    }
+
+    /// `#table`, `__len` included.
+    ///
+    /// # Errors
+    /// What `__len` raises, or gives if that is no integer.
+    pub fn len(&self) -> Result<Integer> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let t = self.object();
+        // SAFETY: P1: the table is rooted by the handle.
+        unsafe {
+            if (*t).meta == 0 {
+                return Ok(TableObject::length(t));
+            }
+        }
+        let top = s.top();
+        s.reserve(4)?;
+        s.push(Raw(self.0.word()));
+        match s.cx().length(top) {
+            Ok(n) => {
+                s.cut(top);
+                Ok(n)
+            }
+            Err(_) => Err(s.caught(top)),
+        }
+    }
+
+    /// A border, without metamethods.
+    #[inline]
+    pub fn raw_len(&self) -> usize {
+        // SAFETY: P1: the table is rooted by the handle.
+        unsafe { TableObject::length(self.object()) as usize }
+    }
+
+    /// Whether it has no entry at all, without metamethods.
+    pub fn is_empty(&self) -> bool {
+        // SAFETY: P1: the table is rooted by the handle.
+        unsafe { matches!(TableObject::next(self.object(), Word::NIL), Ok(None)) }
+    }
+
+    /// The metatable.
+    pub fn metatable(&self) -> Option<Table> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        // SAFETY: P1: the table is rooted by the handle.
+        unsafe {
+            let m = TableObject::metatable(&mut *s.st, self.object());
+            (!m.is_null()).then(|| Table(s.handle(Raw(Word::table(m)))))
+        }
+    }
+
+    /// Sets or removes the metatable.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn set_metatable(&self, metatable: Option<Table>) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let m = metatable.as_ref().map(|m| s.word(&m.0));
+        let cx = &*s.cx();
+        if let Some(t) = self.tab(s) {
+            // SAFETY: rooted by its handle.
+            t.set_metatable(cx, m.and_then(|m| unsafe { Val::of(cx, m.0) }.as_table()));
+        }
+        Ok(())
+    }
+
+    /// Whether there is a metatable.
+    #[inline]
+    pub fn has_metatable(&self) -> bool {
+        // SAFETY: P1: the table is rooted by the handle.
+        unsafe { (*self.object()).meta != 0 }
+    }
+
+    /// The address that identifies it.
+    pub fn to_pointer(&self) -> *const c_void {
+        std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
+    }
+
+    /// The entries, without metamethods (as `next` gives them). Existing entries may be changed and removed meanwhile.
+    pub fn pairs<K: FromLua, V: FromLua>(&self) -> TablePairs<'_, K, V> {
+        TablePairs::new(self)
+    }
+
+    /// Calls `f` for each entry, without metamethods. Faster than [`Table::pairs`].
+    ///
+    /// # Errors
+    /// What `f` and conversions fail with.
+    pub fn for_each<K: FromLua, V: FromLua>(
+        &self,
+        mut f: impl FnMut(K, V) -> Result<()>,
+    ) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let top = s.top();
+        s.reserve(2)?;
+        s.push(Raw(self.0.word()));
+        let mut at = 0;
+        let r = loop {
+            // SAFETY: P1: the table is rooted by the handle.
+            let Some((next, k, v)) = (unsafe { TableObject::next_index(self.object(), at) }) else {
+                break Ok(());
+            };
+            at = next;
+            // while one is converted the other is on the stack
+            s.push(Raw(v));
+            // SAFETY: the key is in the table; the value was pushed.
+            let r = unsafe { K::from_lua_raw(Raw(k), s) }
+                .and_then(|k| Ok((k, unsafe { V::from_lua_raw(s.get(top + 1), s)? })))
+                .and_then(|(k, v)| f(k, v));
+            s.cut(top + 1);
+            if r.is_err() {
+                break r;
+            }
+        };
+        s.cut(top);
+        r
+    }
+
+    /// The elements from 1 on up to the first nil, without metamethods.
+    pub fn sequence_values<V: FromLua>(&self) -> TableSequence<'_, V> {
+        TableSequence::new(self)
+    }
+
+    /// Calls `f` for each element from 1 on up to the border, without metamethods.
+    ///
+    /// # Errors
+    /// What `f` and conversions fail with.
+    pub fn for_each_value<V: FromLua>(&self, mut f: impl FnMut(V) -> Result<()>) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        for i in 1..=self.raw_len() as i64 {
+            // SAFETY: P1: the table is rooted by the handle; the value is given away at once.
+            let v = unsafe { V::from_lua_raw(Raw(TableObject::get_int(self.object(), i)), s)? };
+            f(v)?;
+        }
+        Ok(())
+    }
+
+    /// `__tostring`, `__call` and the like: the metamethod, nil without one.
+    pub(crate) fn has_metamethod(&self, event: Event) -> bool {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let cx = &*s.cx();
+        self.tab(s).is_some_and(|t| !cx.metamethod(t.val(), event).is_nil())
+    }
+}
+
+/// Pushes key and value; where the key is.
+#[inline(always)]
+fn push_pair(s: Stack<'_>, key: impl IntoLua, value: impl IntoLua) -> Result<usize> {
+    s.poll()?;
+    s.reserve(4)?;
+    let top = s.top();
+    // SAFETY: each is pushed at once.
+    unsafe {
+        let key = key.into_lua_raw(s)?;
+        s.push(key);
+        match value.into_lua_raw(s) {
+            Ok(v) => s.push(v),
+            Err(e) => {
+                s.cut(top);
+                return Err(e);
+            }
+        }
+    }
+    Ok(top)
+}
+
+/// Stores without metamethods.
+#[inline(always)]
+unsafe fn store(s: Stack<'_>, t: *mut TableObject, key: Raw, value: Raw) -> Result<()> {
+    let st = &mut *s.st;
+    if key.0.is_string() {
+        TableObject::set_str_const(st, t, key.0.as_string(), value.0);
+        return Ok(());
+    }
+    match TableObject::set(st, t, key.0, value.0) {
+        Ok(()) => Ok(()),
+        Err(KeyError::Nil) => Err(Error::runtime("index is nil")),
+        Err(KeyError::Nan) => Err(Error::runtime("index is NaN")),
+    }
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Table{:?}", self.0)
+    }
+}
+
+/// Equal elements, up to the border.
+impl<T> PartialEq<[T]> for Table
+where
+    T: IntoLua + Clone,
+{
+    fn eq(&self, other: &[T]) -> bool {
+        let entry = self.0.enter();
+        self.raw_len() == other.len()
+            && other.iter().enumerate().all(|(i, v)| {
+                let mine = self.raw_get::<Value>(i + 1);
+                let theirs = v.clone().into_lua(entry.lua);
+                matches!((mine, theirs), (Ok(a), Ok(b)) if a == b)
+            })
+    }
+}
+
+impl<T: IntoLua + Clone> PartialEq<&[T]> for Table {
+    fn eq(&self, other: &&[T]) -> bool {
+        self == *other
+    }
+}
+
+impl<T: IntoLua + Clone, const N: usize> PartialEq<[T; N]> for Table {
+    fn eq(&self, other: &[T; N]) -> bool {
+        self == &other[..]
+    }
+}

@@ -1,0 +1,128 @@
+//! Conversions between Rust and Lua.
+
+use crate::multi::MultiValue;
+use crate::stack::{Raw, Stack};
+use crate::{Lua, Result, Value};
+
+/// A type that converts to one value of Lua.
+pub trait IntoLua: Sized {
+    /// Converts.
+    ///
+    /// # Errors
+    /// When there is no memory, or what the type says.
+    fn into_lua(self, lua: &Lua) -> Result<Value>;
+
+    /// Converts without a handle. The result is given away before anything else happens.
+    ///
+    /// # Safety
+    /// For this crate only: the result is a live value of the state.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn into_lua_raw(self, s: Stack<'_>) -> Result<Raw> {
+        let v = self.into_lua(s.lua)?;
+        s.raw(&v)
+    }
+}
+
+/// A type that one value of Lua converts to.
+pub trait FromLua: Sized {
+    /// Converts.
+    ///
+    /// # Errors
+    /// [`Error::FromLuaConversionError`](crate::Error::FromLuaConversionError) when the value has another type.
+    fn from_lua(value: Value, lua: &Lua) -> Result<Self>;
+
+    /// Converts without a handle where that can be.
+    ///
+    /// # Safety
+    /// For this crate only: `raw` is a live value of the state.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn from_lua_raw(raw: Raw, s: Stack<'_>) -> Result<Self> {
+        Self::from_lua(s.value(raw), s.lua)
+    }
+
+    /// As [`FromLua::from_lua`], for argument `i` of the function `to`.
+    ///
+    /// # Errors
+    /// [`Error::BadArgument`](crate::Error::BadArgument).
+    #[doc(hidden)]
+    fn from_lua_arg(arg: Value, i: usize, to: Option<&str>, lua: &Lua) -> Result<Self> {
+        Self::from_lua(arg, lua).map_err(|e| e.bad_argument(i, to))
+    }
+}
+
+/// A type that converts to any number of values: results and arguments. Every [`IntoLua`] does, and so do tuples.
+pub trait IntoLuaMulti: Sized {
+    /// Converts.
+    ///
+    /// # Errors
+    /// As [`IntoLua::into_lua`].
+    fn into_lua_multi(self, lua: &Lua) -> Result<MultiValue>;
+
+    /// Pushes the values and counts them.
+    ///
+    /// # Safety
+    /// For this crate only: the values pushed are those counted.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn push_into_stack_multi(self, s: Stack<'_>) -> Result<usize> {
+        let values = self.into_lua_multi(s.lua)?;
+        s.reserve(values.len())?;
+        for v in &values {
+            let raw = s.raw(v)?;
+            s.push(raw);
+        }
+        Ok(values.len())
+    }
+}
+
+/// A type that any number of values converts to. Every [`FromLua`] does, and so do tuples. Values that are too many are
+/// ignored, those that are missing are nil.
+pub trait FromLuaMulti: Sized {
+    /// Converts.
+    ///
+    /// # Errors
+    /// As [`FromLua::from_lua`].
+    fn from_lua_multi(values: MultiValue, lua: &Lua) -> Result<Self>;
+
+    /// Converts the `n` values of the stack from number `at` on.
+    ///
+    /// # Safety
+    /// For this crate only: they exist.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn from_stack_multi(at: usize, n: usize, s: Stack<'_>) -> Result<Self> {
+        // SAFETY: they exist.
+        let values = (at..at + n).map(|i| s.value(unsafe { s.get(i) })).collect();
+        Self::from_lua_multi(values, s.lua)
+    }
+
+    /// As [`FromLuaMulti::from_stack_multi`], for the arguments from number `i` on of the function `to`.
+    ///
+    /// # Safety
+    /// As there.
+    #[doc(hidden)]
+    #[inline]
+    unsafe fn from_stack_args(
+        at: usize,
+        n: usize,
+        i: usize,
+        to: Option<&str>,
+        s: Stack<'_>,
+    ) -> Result<Self> {
+        let _ = (i, to);
+        // SAFETY: they exist.
+        unsafe { Self::from_stack_multi(at, n, s) }
+    }
+
+    /// As [`FromLuaMulti::from_lua_multi`], for the arguments from number `i` on of the function `to`.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    fn from_lua_args(args: MultiValue, i: usize, to: Option<&str>, lua: &Lua) -> Result<Self> {
+        let _ = (i, to);
+        Self::from_lua_multi(args, lua)
+    }
+}

@@ -1,0 +1,115 @@
+//! Small types of the interface.
+
+use std::ffi::c_void;
+
+/// An integer of Lua.
+pub type Integer = i64;
+
+/// A float of Lua.
+pub type Number = f64;
+
+/// A bare address, which Lua can compare and use as a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LightUserData(pub *mut c_void);
+
+impl LightUserData {
+    pub(crate) fn from_bits(bits: u64) -> LightUserData {
+        LightUserData(std::ptr::with_exposed_provenance_mut(bits as usize))
+    }
+
+    pub(crate) fn bits(self) -> u64 {
+        self.0.expose_provenance() as u64
+    }
+}
+
+/// What an interrupted or hooked program does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VmState {
+    /// Goes on.
+    Continue,
+    /// Yields its coroutine. Hooks cannot ask for that.
+    Yield,
+}
+
+/// One of two types: `Left` if the value converts to it, `Right` otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Either<L, R> {
+    /// The first.
+    Left(L),
+    /// The second.
+    Right(R),
+}
+
+impl<L, R> Either<L, R> {
+    /// The first, by reference.
+    pub const fn as_ref(&self) -> Either<&L, &R> {
+        match self {
+            Either::Left(l) => Either::Left(l),
+            Either::Right(r) => Either::Right(r),
+        }
+    }
+
+    /// Is it the first?
+    pub const fn is_left(&self) -> bool {
+        matches!(self, Either::Left(_))
+    }
+
+    /// Is it the second?
+    pub const fn is_right(&self) -> bool {
+        matches!(self, Either::Right(_))
+    }
+
+    /// The first.
+    pub fn left(self) -> Option<L> {
+        if let Either::Left(l) = self { Some(l) } else { None }
+    }
+
+    /// The second.
+    pub fn right(self) -> Option<R> {
+        if let Either::Right(r) = self { Some(r) } else { None }
+    }
+}
+
+/// `Send` where the state may change threads with its host values; here: anything.
+pub trait MaybeSend {}
+impl<T: ?Sized> MaybeSend for T {}
+
+/// `Sync` likewise; here: anything.
+pub trait MaybeSync {}
+impl<T: ?Sized> MaybeSync for T {}
+
+/// The name of a type, without the paths of modules.
+pub(crate) fn short_type_name<T: ?Sized>() -> String {
+    let full = std::any::type_name::<T>();
+    let mut out = String::new();
+    let mut word_start = 0;
+    let bytes = full.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        let c = bytes[i];
+        if c == b':' && bytes.get(i + 1) == Some(&b':') {
+            out.truncate(word_start);
+            i += 2;
+            continue;
+        }
+        out.push(c as char);
+        if !(c.is_ascii_alphanumeric() || c == b'_') {
+            word_start = out.len();
+        }
+        i += 1;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_type_name;
+
+    #[test]
+    fn names_are_short() {
+        assert_eq!(short_type_name::<String>(), "String");
+        assert_eq!(short_type_name::<Vec<Option<std::path::PathBuf>>>(), "Vec<Option<PathBuf>>");
+        assert_eq!(short_type_name::<[u8; 4]>(), "[u8; 4]");
+    }
+}

@@ -1,0 +1,5 @@
+//! Values of the host inside Lua.
+
+mod any;
+
+pub use any::AnyUserData;

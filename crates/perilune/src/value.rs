@@ -1,0 +1,357 @@
+//! Values of Lua as the host sees them.
+
+use std::ffi::c_void;
+
+use perilune_runtime::meta::Event;
+
+use crate::types::{Integer, LightUserData, Number};
+use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread};
+
+pub use Value::Nil;
+
+/// A value of Lua. Objects are handles.
+#[derive(Clone, Default)]
+pub enum Value {
+    /// nil
+    #[default]
+    Nil,
+    /// A boolean.
+    Boolean(bool),
+    /// A bare address.
+    LightUserData(LightUserData),
+    /// An integer.
+    Integer(Integer),
+    /// A float.
+    Number(Number),
+    /// A string, which need not be UTF-8.
+    String(LuaString),
+    /// A table.
+    Table(Table),
+    /// A function, of Lua or of the host.
+    Function(Function),
+    /// A coroutine.
+    Thread(Thread),
+    /// A userdata.
+    UserData(AnyUserData),
+    /// An error of the host.
+    Error(Box<Error>),
+}
+
+impl Value {
+    /// A null light userdata: what stands for `null` where nil cannot.
+    pub const NULL: Value = Value::LightUserData(LightUserData(std::ptr::null_mut()));
+
+    /// The name of the type. Numbers are `integer` or `number`.
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Value::Nil => "nil",
+            Value::Boolean(_) => "boolean",
+            Value::LightUserData(_) => "lightuserdata",
+            Value::Integer(_) => "integer",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Table(_) => "table",
+            Value::Function(_) => "function",
+            Value::Thread(_) => "thread",
+            Value::UserData(_) => "userdata",
+            Value::Error(_) => "error",
+        }
+    }
+
+    /// Equality as `==` has it, `__eq` included.
+    ///
+    /// # Errors
+    /// What `__eq` raises.
+    pub fn equals(&self, other: &Value) -> Result<bool> {
+        match (self, other) {
+            (Value::Table(a), Value::Table(b)) => a.equals(b),
+            (Value::UserData(a), Value::UserData(b)) => a.equals(b),
+            (a, b) => Ok(a == b),
+        }
+    }
+
+    /// The address that identifies an object; null for values that are none.
+    pub fn to_pointer(&self) -> *const c_void {
+        match self {
+            Value::LightUserData(p) => p.0,
+            Value::String(LuaString(h))
+            | Value::Table(Table(h))
+            | Value::Function(Function(h))
+            | Value::Thread(Thread(h))
+            | Value::UserData(AnyUserData(h)) => {
+                std::ptr::with_exposed_provenance(h.word().bits() as usize)
+            }
+            _ => std::ptr::null(),
+        }
+    }
+
+    /// The text that `tostring` gives, `__tostring` included.
+    ///
+    /// # Errors
+    /// What `__tostring` raises.
+    #[allow(clippy::inherent_to_string_shadow_display)]
+    #[allow(clippy::should_implement_trait)]
+    pub fn to_string(&self) -> Result<String> {
+        match self {
+            Value::Nil => Ok("nil".to_owned()),
+            Value::Boolean(b) => Ok(b.to_string()),
+            Value::LightUserData(p) if p.0.is_null() => Ok("null".to_owned()),
+            Value::LightUserData(p) => Ok(format!("lightuserdata: {:p}", p.0)),
+            Value::Integer(i) => Ok(i.to_string()),
+            Value::Number(n) => {
+                let mut text = Vec::new();
+                let n = perilune_runtime::value::Value::float(*n);
+                perilune_runtime::convert::write_number(&mut text, n);
+                Ok(String::from_utf8_lossy(&text).into_owned())
+            }
+            Value::String(s) => Ok((*s.to_str()?).to_owned()),
+            Value::Error(e) => Ok(e.to_string()),
+            Value::Table(Table(h))
+            | Value::Function(Function(h))
+            | Value::Thread(Thread(h))
+            | Value::UserData(AnyUserData(h)) => {
+                let entry = h.enter();
+                let s = entry.stack();
+                let top = s.top();
+                s.reserve(2)?;
+                s.push(s.word(h));
+                let cx = s.cx();
+                if cx.push_tostring(top).is_err() {
+                    return Err(s.caught(top));
+                }
+                let text = cx.get(top + 1).as_str();
+                let text = text.map(|t| String::from_utf8_lossy(t.bytes()).into_owned());
+                s.cut(top);
+                Ok(text.unwrap_or_default())
+            }
+        }
+    }
+
+    /// nil?
+    pub const fn is_nil(&self) -> bool {
+        matches!(self, Value::Nil)
+    }
+
+    /// [`Value::NULL`]?
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::LightUserData(p) if p.0.is_null())
+    }
+
+    /// A boolean?
+    pub const fn is_boolean(&self) -> bool {
+        matches!(self, Value::Boolean(_))
+    }
+
+    /// A boolean's truth.
+    pub const fn as_boolean(&self) -> Option<bool> {
+        if let Value::Boolean(b) = self { Some(*b) } else { None }
+    }
+
+    /// A light userdata?
+    pub const fn is_light_userdata(&self) -> bool {
+        matches!(self, Value::LightUserData(_))
+    }
+
+    /// A light userdata.
+    pub const fn as_light_userdata(&self) -> Option<LightUserData> {
+        if let Value::LightUserData(p) = self { Some(*p) } else { None }
+    }
+
+    /// An integer?
+    pub const fn is_integer(&self) -> bool {
+        matches!(self, Value::Integer(_))
+    }
+
+    /// An integer.
+    pub const fn as_integer(&self) -> Option<Integer> {
+        if let Value::Integer(i) = self { Some(*i) } else { None }
+    }
+
+    /// An integer of this range.
+    pub fn as_i32(&self) -> Option<i32> {
+        self.as_integer().and_then(|i| i.try_into().ok())
+    }
+
+    /// An integer of this range.
+    pub fn as_u32(&self) -> Option<u32> {
+        self.as_integer().and_then(|i| i.try_into().ok())
+    }
+
+    /// An integer.
+    pub const fn as_i64(&self) -> Option<i64> {
+        self.as_integer()
+    }
+
+    /// An integer of this range.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.as_integer().and_then(|i| i.try_into().ok())
+    }
+
+    /// An integer of this range.
+    pub fn as_isize(&self) -> Option<isize> {
+        self.as_integer().and_then(|i| i.try_into().ok())
+    }
+
+    /// An integer of this range.
+    pub fn as_usize(&self) -> Option<usize> {
+        self.as_integer().and_then(|i| i.try_into().ok())
+    }
+
+    /// A float?
+    pub const fn is_number(&self) -> bool {
+        matches!(self, Value::Number(_))
+    }
+
+    /// A float.
+    pub const fn as_number(&self) -> Option<Number> {
+        if let Value::Number(n) = self { Some(*n) } else { None }
+    }
+
+    /// A float, rounded.
+    pub const fn as_f32(&self) -> Option<f32> {
+        if let Value::Number(n) = self { Some(*n as f32) } else { None }
+    }
+
+    /// A float.
+    pub const fn as_f64(&self) -> Option<f64> {
+        self.as_number()
+    }
+
+    /// A string?
+    pub const fn is_string(&self) -> bool {
+        matches!(self, Value::String(_))
+    }
+
+    /// A string.
+    pub const fn as_string(&self) -> Option<&LuaString> {
+        if let Value::String(s) = self { Some(s) } else { None }
+    }
+
+    /// A table?
+    pub const fn is_table(&self) -> bool {
+        matches!(self, Value::Table(_))
+    }
+
+    /// A table.
+    pub const fn as_table(&self) -> Option<&Table> {
+        if let Value::Table(t) = self { Some(t) } else { None }
+    }
+
+    /// A coroutine?
+    pub const fn is_thread(&self) -> bool {
+        matches!(self, Value::Thread(_))
+    }
+
+    /// A coroutine.
+    pub const fn as_thread(&self) -> Option<&Thread> {
+        if let Value::Thread(t) = self { Some(t) } else { None }
+    }
+
+    /// A function?
+    pub const fn is_function(&self) -> bool {
+        matches!(self, Value::Function(_))
+    }
+
+    /// A function.
+    pub const fn as_function(&self) -> Option<&Function> {
+        if let Value::Function(f) = self { Some(f) } else { None }
+    }
+
+    /// A userdata?
+    pub const fn is_userdata(&self) -> bool {
+        matches!(self, Value::UserData(_))
+    }
+
+    /// A userdata.
+    pub const fn as_userdata(&self) -> Option<&AnyUserData> {
+        if let Value::UserData(u) = self { Some(u) } else { None }
+    }
+
+    /// An error?
+    pub const fn is_error(&self) -> bool {
+        matches!(self, Value::Error(_))
+    }
+
+    /// An error.
+    pub fn as_error(&self) -> Option<&Error> {
+        if let Value::Error(e) = self { Some(e) } else { None }
+    }
+}
+
+/// Primitive equality; an integer equals a float of the same value.
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Nil, Value::Nil) => true,
+            (Value::Boolean(a), Value::Boolean(b)) => a == b,
+            (Value::LightUserData(a), Value::LightUserData(b)) => a == b,
+            (Value::Integer(a), Value::Integer(b)) => a == b,
+            (Value::Number(a), Value::Number(b)) => a == b,
+            (Value::Integer(i), Value::Number(n)) | (Value::Number(n), Value::Integer(i)) => {
+                use perilune_runtime::value::Value as Word;
+                Word::int(*i).raw_equals(Word::float(*n))
+            }
+            (Value::String(a), Value::String(b)) => a == b,
+            (Value::Table(a), Value::Table(b)) => a == b,
+            (Value::Function(a), Value::Function(b)) => a == b,
+            (Value::Thread(a), Value::Thread(b)) => a == b,
+            (Value::UserData(a), Value::UserData(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Nil => f.write_str("Nil"),
+            Value::Boolean(b) => write!(f, "Boolean({b})"),
+            Value::LightUserData(p) => write!(f, "{p:?}"),
+            Value::Integer(i) => write!(f, "Integer({i})"),
+            Value::Number(n) => write!(f, "Number({n})"),
+            Value::String(s) => write!(f, "String({s:?})"),
+            Value::Table(t) => write!(f, "{t:?}"),
+            Value::Function(x) => write!(f, "{x:?}"),
+            Value::Thread(t) => write!(f, "{t:?}"),
+            Value::UserData(u) => write!(f, "{u:?}"),
+            Value::Error(e) => write!(f, "Error({e:?})"),
+        }
+    }
+}
+
+/// `__eq` of two objects of one type that are different.
+pub(crate) fn metamethod_equals(
+    a: &crate::control::Handle,
+    b: &crate::control::Handle,
+) -> Result<bool> {
+    if a == b {
+        return Ok(true);
+    }
+    let entry = a.enter();
+    let s = entry.stack();
+    let top = s.top();
+    s.reserve(4)?;
+    let cx = s.cx();
+    // SAFETY: both are rooted by their handles.
+    let (va, vb) = unsafe {
+        use perilune_runtime::native::Val;
+        (Val::of(cx, s.word(a).0), Val::of(cx, s.word(b).0))
+    };
+    let mut h = cx.metamethod(va, Event::Eq);
+    if h.is_nil() {
+        h = cx.metamethod(vb, Event::Eq);
+    }
+    if h.is_nil() {
+        return Ok(false);
+    }
+    cx.push_callee(h);
+    cx.push(va);
+    cx.push(vb);
+    let cx = s.cx();
+    if cx.call_n(2, 1).is_err() {
+        return Err(s.caught(top));
+    }
+    let r = cx.get(top).truthy();
+    s.cut(top);
+    Ok(r)
+}

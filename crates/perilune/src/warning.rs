@@ -1,0 +1,51 @@
+//! Warnings (manual 6.1, `warn`).
+
+use std::rc::Rc;
+
+use perilune_runtime::native::Cx;
+
+use crate::{Lua, Result};
+
+/// What gets warnings.
+pub(crate) type WarnFn = dyn Fn(&Lua, &str, bool) -> Result<()>;
+
+impl Lua {
+    /// Gives warnings to a function: each message as a whole, so that the last argument is false. Control messages, such as `@on`, come too. Its errors are ignored.
+    pub fn set_warning_function<F>(&self, callback: F)
+    where
+        F: Fn(&Lua, &str, bool) -> Result<()> + 'static,
+    {
+        let entry = self.enter();
+        self.control.warning.replace(Some(Rc::new(callback)));
+        // SAFETY: P1.
+        unsafe { (*entry.st).warn = Some(deliver) };
+    }
+
+    /// Lets warnings go to the standard error again, if they are on.
+    pub fn remove_warning_function(&self) {
+        let entry = self.enter();
+        // SAFETY: P1.
+        unsafe { (*entry.st).warn = None };
+        self.control.warning.take();
+    }
+
+    /// Emits a warning.
+    pub fn warning(&self, message: impl AsRef<str>, incomplete: bool) {
+        let _ = incomplete;
+        let entry = self.enter();
+        perilune_stdlib::base::emit_warning(entry.stack().cx(), message.as_ref().as_bytes());
+    }
+}
+
+fn deliver(cx: &Cx, message: &[u8]) {
+    let st = cx.state();
+    // SAFETY: N1; whoever called into the state counts as an owner.
+    let lua = unsafe { Lua::borrowed(st) };
+    let Some(f) = lua.control.warning.borrow().clone() else { return };
+    let before = lua.control.state.replace(st);
+    let message = String::from_utf8_lossy(message).into_owned();
+    // A panic may not pass the collector, which warns too.
+    let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(&lua, &message, false)));
+    lua.control.state.set(before);
+    drop(r);
+}

@@ -1,0 +1,101 @@
+//! Errors and panics on their way through Lua.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use perilune::{
+    Error, ErrorContext, ExternalError, Function, Lua, LuaOptions, Result, StdLib, Value,
+};
+
+#[test]
+fn kinds() {
+    let lua = Lua::new();
+    let syntax = |text: &str| lua.load(text).exec().unwrap_err();
+    assert!(matches!(syntax("x = "), Error::SyntaxError { incomplete_input: true, .. }));
+    assert!(matches!(syntax("x ="), Error::SyntaxError { incomplete_input: true, .. }));
+    assert!(matches!(syntax("= 1"), Error::SyntaxError { incomplete_input: false, .. }));
+    let e = lua.load("error('oops', 0)").set_name("=c").exec().unwrap_err();
+    let Error::RuntimeError(text) = &e else { panic!("{e}") };
+    assert!(
+        text.starts_with(
+            "oops\nstack traceback:\n\t[C]: in function 'error'\n\tc:1: in main chunk"
+        ),
+        "{text}"
+    );
+    let e = lua.load("error({})").exec().unwrap_err();
+    assert!(matches!(&e, Error::RuntimeError(m) if m.starts_with("table: 0x")), "{e}");
+    let e = lua.load("error(setmetatable({}, {__tostring = function() return 'mine' end}))").exec();
+    assert!(e.unwrap_err().to_string().starts_with("runtime error: mine\n"));
+    lua.set_memory_limit(lua.used_memory() + 1_000_000).unwrap();
+    let e = lua.load("local s = 'x' while true do s = s .. s end").exec().unwrap_err();
+    assert!(matches!(e, Error::MemoryError(_)), "{e}");
+    let e = lua.create_string("y".repeat(2_000_000)).unwrap_err();
+    assert!(matches!(e, Error::MemoryError(_)), "{e}");
+    lua.set_memory_limit(0).unwrap();
+    assert_eq!(lua.load("1 + 1").eval::<i64>().unwrap(), 2);
+}
+
+#[test]
+fn errors_of_callbacks_keep_what_they_are() -> Result<()> {
+    let lua = Lua::new();
+    let f = lua.create_function(|_, ()| -> Result<()> {
+        Err(std::io::Error::other("disk").into_lua_err().context("saving"))
+    })?;
+    lua.globals().set("f", f)?;
+    let e = lua.load("f()").exec().unwrap_err();
+    assert!(e.downcast_ref::<std::io::Error>().is_some());
+    assert!(e.to_string().starts_with("saving\ndisk\nstack traceback:\n"), "{e}");
+    let (ok, caught): (bool, Error) = lua.load("pcall(f)").eval()?;
+    assert!(!ok && caught.downcast_ref::<std::io::Error>().is_some());
+    let text: String = lua.load("local _, e = pcall(f) return tostring(e)").eval()?;
+    assert!(text.starts_with("saving\ndisk"), "{text}");
+    assert!(matches!(lua.load("select(2, pcall(f))").eval::<Value>()?, Value::Error(_)));
+    // raised again by Lua, and by a callback
+    let again: Function = lua.load("function(e) error(e) end").eval()?;
+    let e = again.call::<()>(Error::runtime("mine")).unwrap_err();
+    assert!(matches!(&e, Error::RuntimeError(m) if m == "mine"), "{e}");
+    let g = lua.create_function(|_, f: Function| f.call::<()>(()))?;
+    let e = g.call::<()>(lua.globals().get::<Function>("f")?).unwrap_err();
+    assert!(e.downcast_ref::<std::io::Error>().is_some());
+    assert!(e.chain().count() >= 3);
+    Ok(())
+}
+
+#[test]
+fn panics_go_on_in_the_host() {
+    let lua = Lua::new();
+    let f = lua.create_function(|_, ()| -> Result<()> { panic!("deep") }).unwrap();
+    lua.globals().set("f", f).unwrap();
+    let panic = catch_unwind(AssertUnwindSafe(|| lua.load("f()").exec())).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"deep"));
+    // caught by Lua, kept, and raised twice
+    lua.load("_, e = pcall(f)").exec().unwrap();
+    assert_eq!(lua.load("tostring(e)").eval::<String>().unwrap(), "deep");
+    let panic = catch_unwind(AssertUnwindSafe(|| lua.load("error(e)").exec())).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"deep"));
+    assert!(matches!(lua.load("error(e)").exec(), Err(Error::PreviouslyResumedPanic)));
+    assert_eq!(lua.load("6 * 7").eval::<i64>().unwrap(), 42);
+}
+
+#[test]
+fn panics_pass_pcall_by_option() {
+    let options = LuaOptions::new().catch_rust_panics(false);
+    let lua = Lua::new_with(StdLib::ALL_SAFE, options).unwrap();
+    let f = lua.create_function(|_, ()| -> Result<()> { panic!("deep") }).unwrap();
+    lua.globals().set("f", f).unwrap();
+    for text in
+        ["pcall(f)", "local t = setmetatable({}, {__index = f}) return t.x", "coroutine.wrap(f)()"]
+    {
+        let panic = catch_unwind(AssertUnwindSafe(|| lua.load(text).exec())).unwrap_err();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"deep"), "{text}");
+        assert_eq!(lua.load("6 * 7").eval::<i64>().unwrap(), 42);
+    }
+}
+
+#[test]
+fn chains() {
+    let e = Error::BadArgument { to: None, pos: 1, name: None, cause: Arc::new(Error::StackError) };
+    let e = e.context("first").context("second");
+    assert_eq!(e.to_string(), format!("second\nbad argument #1: {}", Error::StackError));
+    assert_eq!(e.chain().count(), 3);
+}

@@ -1,0 +1,127 @@
+//! Functions, of Lua and of the host.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use perilune::{Error, Function, Lua, MultiValue, Result, Table, Value, Variadic};
+
+#[test]
+fn calls() -> Result<()> {
+    let lua = Lua::new();
+    let f: Function = lua.load("function(...) return select('#', ...), ... end").eval()?;
+    assert_eq!(f.call::<i64>(())?, 0);
+    assert_eq!(f.call::<(i64, String, bool)>(("a", true))?, (2, "a".into(), true));
+    let all: MultiValue = f.call((1, 2.5, Value::Nil))?;
+    assert_eq!(all.len(), 4);
+    let many: Variadic<i64> = f.call(Variadic::from((0..1000).collect::<Vec<_>>()))?;
+    assert_eq!((many.len(), many[0], many[1000]), (1001, 1000, 999));
+    assert_eq!(f.call::<(i64, Option<i64>)>(())?, (0, None));
+    Ok(())
+}
+
+#[test]
+fn callbacks() -> Result<()> {
+    let lua = Lua::new();
+    let count = Rc::new(Cell::new(0));
+    let c = count.clone();
+    lua.globals().set(
+        "add",
+        lua.create_function(move |_, (a, b): (i64, i64)| {
+            c.set(c.get() + 1);
+            Ok(a + b)
+        })?,
+    )?;
+    assert_eq!(
+        lua.load("local s = 0 for i = 1, 1000 do s = add(s, i) end return s").eval::<i64>()?,
+        500_500
+    );
+    assert_eq!(count.get(), 1000);
+    let e = lua.load("add(1, {})").exec().unwrap_err();
+    let Error::CallbackError { cause, traceback } = &e else { panic!("{e}") };
+    assert!(matches!(**cause, Error::BadArgument { pos: 2, .. }), "{cause}");
+    assert!(traceback.starts_with("stack traceback:"));
+    let nested = lua.create_function(|lua, t: Table| {
+        lua.gc_collect()?;
+        t.get::<Function>("f")?.call::<i64>((1, 2))
+    })?;
+    lua.globals().set("nested", nested)?;
+    assert_eq!(lua.load("nested {f = add}").eval::<i64>()?, 3);
+    drop(lua);
+    assert_eq!(Rc::strong_count(&count), 1, "closures go with their state");
+    Ok(())
+}
+
+#[test]
+fn mutable_callbacks_are_not_reentered() -> Result<()> {
+    let lua = Lua::new();
+    let mut n = 0;
+    let f = lua.create_function_mut(move |_, again: Option<Function>| {
+        n += 1;
+        match again {
+            Some(f) => f.call::<i64>(()),
+            None => Ok(n),
+        }
+    })?;
+    assert_eq!((f.call::<i64>(())?, f.call::<i64>(())?), (1, 2));
+    let e = f.call::<i64>(&f).unwrap_err();
+    assert!(
+        e.chain().any(|e| matches!(e.downcast_ref(), Some(Error::RecursiveMutCallback))),
+        "{e}"
+    );
+    assert_eq!(f.call::<i64>(())?, 4);
+    Ok(())
+}
+
+#[test]
+fn binding() -> Result<()> {
+    let lua = Lua::new();
+    let f: Function = lua.load("function(...) return table.concat({...}, ' ') end").eval()?;
+    let bound = f.bind(("a", 1))?;
+    assert_eq!(bound.call::<String>(("b", 2))?, "a 1 b 2");
+    assert_eq!(bound.bind("c")?.call::<String>(())?, "a 1 c");
+    assert_eq!(f.bind(())?, f);
+    assert!(matches!(f.bind(Variadic::from(vec![0; 255])), Err(Error::BindError)));
+    let co = lua.create_thread(
+        lua.load("function(a) coroutine.yield(a) return 2 end").eval::<Function>()?.bind(1)?,
+    )?;
+    assert_eq!((co.resume::<i64>(())?, co.resume::<i64>(())?), (1, 2));
+    Ok(())
+}
+
+#[test]
+fn environments_and_dumps() -> Result<()> {
+    let lua = Lua::new();
+    let f = lua.load("x = (x or 0) + 1 return x").set_name("=counter").into_function()?;
+    let env = lua.create_table()?;
+    env.set("x", 41)?;
+    assert!(f.set_environment(env.clone())?);
+    assert_eq!((f.call::<i64>(())?, f.environment()), (42, Some(env.clone())));
+    assert_eq!(lua.globals().get::<Option<i64>>("x")?, None);
+    let copy = lua.load(f.dump(true)).set_environment(env).into_function()?;
+    assert_eq!(copy.call::<i64>(())?, 43);
+    let info = f.info();
+    assert_eq!(
+        (info.what, info.short_src.as_deref(), info.is_vararg),
+        ("main", Some("counter"), true)
+    );
+    let native = lua.create_function(|_, ()| Ok(()))?;
+    assert_eq!(
+        (native.info().what, native.environment(), native.dump(false).len()),
+        ("C", None, 0)
+    );
+    Ok(())
+}
+
+#[test]
+fn wrapping() -> Result<()> {
+    fn divide(a: i64, b: i64) -> std::result::Result<i64, std::fmt::Error> {
+        a.checked_div(b).ok_or(std::fmt::Error)
+    }
+    let lua = Lua::new();
+    lua.globals().set("divide", Function::wrap(divide))?;
+    lua.globals().set("twice", Function::wrap_raw(|n: i64| 2 * n))?;
+    assert_eq!(lua.load("twice(divide(42, 2))").eval::<i64>()?, 42);
+    let e = lua.load("divide(1, 0)").exec().unwrap_err();
+    assert!(e.downcast_ref::<std::fmt::Error>().is_some(), "{e}");
+    Ok(())
+}
