@@ -227,7 +227,7 @@ pub(crate) unsafe fn enter_code(
     let at = base.offset_from(stack);
     let f = callee.get();
     let left = run_code(st, f, base, entry, nargs, Link::new(frame_flags, 0, distance));
-    left_code(st, &left, f, Link::new(frame_flags, 0, distance), at)
+    left_code(st, &left, Link::new(frame_flags, 0, distance), at)
 }
 
 /// As [`enter_code`], for the CALL that the frame on top, one of the interpreter, is at; `wanted` is its operand C. It has its results then, or another frame is
@@ -264,7 +264,7 @@ pub(crate) unsafe fn call_code(
         (*st).top = caller.0.add((*inst).max_stack as usize);
         return Ok(());
     }
-    match left_code(st, &left, f, link, at)? {
+    match left_code(st, &left, link, at)? {
         Entered::Lua => Ok(()),
         Entered::Native => crate::call::run_native(st),
     }
@@ -313,17 +313,11 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
         }
         return Ok(Entered::Lua);
     }
-    left_code(st, &left, callee, plain, at - shift as isize)
+    left_code(st, &left, plain, at - shift as isize)
 }
 
-/// Machine code for a frame of `f` with this link was left; `at` is its base as an offset in the stack. Does what its end asks for.
-unsafe fn left_code(
-    st: *mut State,
-    left: &Left,
-    f: Value,
-    link: Link,
-    at: isize,
-) -> Result<Entered, Exit> {
+/// Machine code for a frame with this link was left; `at` is its base as an offset in the stack. Does what its end asks for.
+unsafe fn left_code(st: *mut State, left: &Left, link: Link, at: isize) -> Result<Entered, Exit> {
     let s = &mut *st;
     match left.status as u32 as u64 {
         status::OK => {
@@ -342,10 +336,10 @@ unsafe fn left_code(
         status::YIELD => Err(Exit::Yield),
         status::PANIC => panics::go_on(st),
         _ => {
-            // unwinding begins at the frame, which is one of the interpreter again
+            // unwinding begins at the frame, which is one of the interpreter again. Its function may be another by now: one that it has called
+            // as its end, and only that one is still alive for sure.
             let frame = Frame((*s.thread).stack.offset(at));
             s.base = frame.0;
-            frame.0.sub(2).put(f);
             frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));
             frame.set_link(link.with_flags(link.flags() | flags::FAILED));
             Err(Exit::Error)
