@@ -10,6 +10,7 @@ use std::sync::Arc;
 use perilune_runtime::state::State;
 use perilune_runtime::value::Value as Word;
 
+use crate::alarm::Alarm;
 use crate::app_data::AppData;
 use crate::interrupt::Gate;
 use crate::registry::Keys;
@@ -24,6 +25,8 @@ pub(crate) struct Control {
     /// `Lua`s, and calls under way.
     strong: Cell<usize>,
     pub(crate) gate: Arc<Gate>,
+    /// What rings when the script's time is over.
+    pub(crate) alarm: Cell<Option<Alarm>>,
     pub(crate) options: LuaOptions,
     pub(crate) engine: Engine,
     pub(crate) app_data: AppData,
@@ -50,6 +53,7 @@ impl Control {
             home: Cell::new(state),
             strong: Cell::new(1),
             gate,
+            alarm: Cell::new(None),
             options,
             engine,
             app_data: AppData::default(),

@@ -26,7 +26,7 @@ impl Gate {
     }
 
     /// Sets INTERRUPT and these bits of the poll word.
-    fn request(&self, with: u32) {
+    pub(crate) fn request(&self, with: u32) {
         self.users.fetch_add(1, Ordering::SeqCst);
         let word = self.word.load(Ordering::SeqCst);
         if !word.is_null() {

@@ -11,6 +11,7 @@
 //!
 //! **Invariant:** this crate does the wiring; the language lives in the crates below it.
 
+mod alarm;
 mod app_data;
 mod call;
 mod callback;
@@ -24,6 +25,7 @@ mod failure;
 mod function;
 mod gc;
 mod interrupt;
+mod limits;
 mod listing;
 mod lua;
 mod multi;

@@ -1,11 +1,11 @@
-//! Endless programs stop: by an interrupt from another thread, by a count of instructions, by the memory limit.
+//! Endless programs stop: by an interrupt from another thread, by hooks that count, by limits of time, instructions and memory.
 
 mod modes;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use modes::MODES;
+use modes::{MODES, Mode};
 use perilune::{Error, Lua};
 
 /// Programs that do not end by themselves and hold on to nothing.
@@ -143,4 +143,106 @@ fn the_memory_limit_stops_growing_programs() {
             );
         }
     }
+}
+
+/// Runs a program that does not end and catches what it can.
+fn stubborn(program: &str) -> String {
+    format!(
+        "while true do
+           pcall(xpcall, function()
+             local c <close> = setmetatable({{}}, {{__close = function() {program} end}})
+             {program}
+           end, function() {program} end)
+         end"
+    )
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "measures time")]
+fn time_limits_stand_until_they_are_set_anew() {
+    for mode in MODES {
+        for program in ENDLESS
+            .iter()
+            .map(|p| (*p).to_owned())
+            .chain(ENDLESS.iter().map(|p| stubborn(&format!("do {p} end"))))
+        {
+            if program.contains("goto") && program.contains("pcall") {
+                continue; // the label would be there twice
+            }
+            let lua = mode.state();
+            let mut over = Duration::MAX;
+            // other processes may delay a try
+            for _ in 0..4 {
+                let limit = Duration::from_millis(10);
+                let begun = Instant::now();
+                lua.set_time_limit(Some(limit)).expect("it is set");
+                let message = lua.load(&*program).exec().expect_err(&program).to_string();
+                over = over.min(begun.elapsed().saturating_sub(limit));
+                assert!(message.contains("time limit exceeded"), "{mode:?}: {program}: {message}");
+                if over <= LIMIT {
+                    break;
+                }
+            }
+            assert!(over <= LIMIT, "{mode:?}: {program} went on for {over:?}");
+            let message = lua.load("while true do end").exec().expect_err("no time").to_string();
+            assert!(message.contains("time limit exceeded"), "{mode:?}: {message}");
+            lua.set_time_limit(Some(Duration::from_secs(3600))).expect("it is set");
+            assert_eq!(
+                lua.load("local s = 0 for i = 1, 1000 do s = s + i end return s")
+                    .eval::<i64>()
+                    .expect("it runs"),
+                500_500
+            );
+        }
+    }
+}
+
+/// Programs that show how far they came, in `log`.
+const COUNTED: &[&str] = &[
+    "local i = 0 while true do i = i + 1 log = i end",
+    "for i = 1, math.huge do log = i end",
+    "for i = 1, math.maxinteger do log = i if i % 3 == 0 then goto on end log = log + 0.5 ::on:: end",
+    "local function f(n) log = n return f(n + 1) end f(1)",
+    "local function fib(n) log = log + 1 if n < 2 then return n end return fib(n - 1) + fib(n - 2) end log = 0 fib(80)",
+    "local mt = {} mt.__index = function(t, k) log = k return t[k + 1] end log = 0 return setmetatable({}, mt)[1]",
+    "local v = setmetatable({}, {__add = function(a, b) log = log + 1 return a end}) log = 0 while true do v = v + 1 end",
+    "log = 0 while true do table.sort({3, 1, 2, 5, 4}, function(a, b) log = log + 1 return a < b end) end",
+    "log = 0 local co = coroutine.wrap(function() while true do log = log + 1 coroutine.yield() end end) while true do co() end",
+    "log = 0 while true do pcall(function() log = log + 1 error('caught') end) end",
+    "log = 0 while true do for k, v in pairs({1, 2, x = 3}) do log = log + v end end",
+    "log = '' while true do log = log .. 'x' if #log > 50 then log = '' end end",
+    "log = 0 while true do log = log + #('a'):rep(3):gsub('a', function(c) log = log + 1 return c .. c end) end",
+    "log = 0 local o = {n = 0} function o:step() self.n = self.n + 1 log = self.n return self end while true do o:step():step() end",
+    "log = 0 while true do log = log + select('#', (function(...) return ... end)(1, 2, 3)) end",
+];
+
+#[test]
+fn instruction_limits_are_the_same_in_all_modes() {
+    for program in COUNTED {
+        for limit in [0, 1, 50, 1_000, 33_333, 250_000] {
+            let mut expected = None;
+            for mode in MODES {
+                let lua = mode.state_that(true);
+                lua.set_instruction_limit(Some(limit)).expect("it counts");
+                let message =
+                    lua.load(*program).set_name("=it").exec().expect_err(program).to_string();
+                let stopped = message.contains("instruction limit exceeded")
+                    || (limit > 100_000 && message.contains("stack overflow"));
+                assert!(stopped, "{mode:?}: {program}: {message}");
+                let left = lua.instructions_left();
+                lua.set_instruction_limit(None).expect("it counts");
+                let log: String = lua.load("return tostring(log)").eval().expect("it runs");
+                let seen = (log, left, message);
+                let expected = expected.get_or_insert_with(|| seen.clone());
+                assert_eq!(*expected, seen, "{mode:?}, limit {limit}: {program}");
+            }
+        }
+    }
+}
+
+#[test]
+fn engines_whose_code_does_not_count_say_so() {
+    let lua = Mode::Background.state();
+    assert!(lua.set_instruction_limit(Some(1)).is_err());
+    assert_eq!(lua.instructions_left(), None);
 }

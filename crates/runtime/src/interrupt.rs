@@ -32,6 +32,14 @@ impl State {
         self.interrupt_seen.set(None);
     }
 
+    /// The host gives the script more of what it has used up: `limit` is OUT_OF_TIME or OUT_OF_FUEL.
+    pub fn lift_limit(&self, limit: u32) {
+        let before = self.poll.fetch_and(!limit, Ordering::Relaxed);
+        if before & limit != 0 && before & !limit & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) == 0 {
+            self.poll.fetch_and(!poll::INTERRUPT, Ordering::Relaxed);
+        }
+    }
+
     /// Why the script has to stop, as the message of the error; see [`State::forget_interrupt`].
     #[cold]
     pub fn take_interrupt(&self) -> &'static str {

@@ -22,16 +22,25 @@ pub(crate) const MODES: [Mode; 5] =
 impl Mode {
     /// A state in this mode, of an engine of its own.
     pub(crate) fn state(self) -> Lua {
-        let engine = match self {
-            Mode::Off => Engine::interpreter(),
-            Mode::Tier1Sync => Engine::with_jit(JitOptions {
+        self.state_that(false)
+    }
+
+    /// A state in this mode, of an engine of its own, whose instructions are counted if that is asked for.
+    pub(crate) fn state_that(self, counts: bool) -> Lua {
+        let options = match self {
+            Mode::Off => None,
+            Mode::Tier1Sync => Some(JitOptions {
                 threshold: 1,
                 loop_threshold: 1,
                 sync: true,
                 ..JitOptions::default()
             }),
-            Mode::Background => Engine::with_jit(JitOptions::default()),
-            Mode::Chaos(seed) => Engine::with_jit(JitOptions::chaos(seed)),
+            Mode::Background => Some(JitOptions::default()),
+            Mode::Chaos(seed) => Some(JitOptions::chaos(seed)),
+        };
+        let engine = match options {
+            None => Engine::interpreter(),
+            Some(options) => Engine::with_jit(JitOptions { counts, ..options }),
         };
         let lua = Lua::with_engine(&engine);
         if let Mode::Chaos(seed) = self {
