@@ -52,7 +52,7 @@ impl<F> Mutable<F> {
 }
 
 /// A flag that is set as long as this lives.
-struct Busy<'a>(&'a Cell<bool>);
+pub(crate) struct Busy<'a>(pub(crate) &'a Cell<bool>);
 
 impl Drop for Busy<'_> {
     #[inline(always)]

@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
+use std::ptr::null_mut;
 use std::rc::Rc;
 
 use perilune_runtime::host::CellHead;
@@ -16,18 +17,58 @@ use crate::{Error, Result};
 #[repr(C)]
 pub(crate) struct HostCell<T> {
     head: CellHead,
+    /// Where the value is: inside, or at the place that a scope has borrowed.
+    at: Cell<*mut T>,
     local: Local,
     value: UnsafeCell<MaybeUninit<T>>,
+}
+
+impl<T> HostCell<T> {
+    /// The value.
+    ///
+    /// # Safety
+    /// `this` is alive and the value was not taken.
+    #[inline(always)]
+    pub(crate) unsafe fn value(this: *mut HostCell<T>) -> *mut T {
+        (*this).at.get()
+    }
 }
 
 impl<T: 'static> HostCell<T> {
     /// `local`: of a value that is not known to be `Send`.
     pub(crate) fn boxed(value: T, local: Option<&Rc<Control>>) -> AnyBox {
-        Box::new(HostCell {
+        let cell = Box::new(HostCell {
             head: CellHead { id: TypeId::of::<T>(), borrow: Cell::new(0) },
+            at: Cell::new(null_mut()),
             local: Local(local.cloned()),
             value: UnsafeCell::new(MaybeUninit::new(value)),
+        });
+        cell.at.set(cell.value.get().cast());
+        cell
+    }
+
+    /// A cell for a value that lives elsewhere, until [`HostCell::forget`]. `shared`: it may not be written.
+    pub(crate) fn borrowing(at: *mut T, shared: bool, control: &Rc<Control>) -> AnyBox {
+        Box::new(HostCell {
+            // a shared borrow that never ends
+            head: CellHead { id: TypeId::of::<T>(), borrow: Cell::new(isize::from(shared)) },
+            at: Cell::new(at),
+            local: Local(Some(control.clone())),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
         })
+    }
+
+    /// Ends the life of a cell for a value that lives elsewhere.
+    ///
+    /// # Safety
+    /// `this` is alive, and nobody borrows the value but its own cell.
+    pub(crate) unsafe fn forget(this: *mut HostCell<T>) {
+        (*this).head.borrow.set(CellHead::TAKEN);
+    }
+
+    /// Is the value in the cell itself?
+    pub(crate) fn is_inside(&self) -> bool {
+        std::ptr::eq(self.at.get(), self.value.get().cast())
     }
 
     /// The cell of a value of this type.
@@ -36,68 +77,14 @@ impl<T: 'static> HostCell<T> {
         s.cell_of(v, TypeId::of::<T>()).map(|head| head.cast())
     }
 
-    /// The value.
-    ///
-    /// # Safety
-    /// `this` is alive and the value was not taken.
-    #[inline(always)]
-    pub(crate) unsafe fn value(this: *mut HostCell<T>) -> *mut T {
-        (*this).value.get().cast()
+    /// Borrows, as [`CellHead`] counts them.
+    pub(crate) fn borrows(&self) -> isize {
+        self.head.borrow.get()
     }
 
-    /// Begins a shared borrow.
-    ///
-    /// # Safety
-    /// `this` is alive.
-    ///
-    /// # Errors
-    /// When the value is borrowed for writing, or gone.
-    #[inline(always)]
-    pub(crate) unsafe fn begin_shared(this: *mut HostCell<T>) -> Result<()> {
-        let borrow = &(*this).head.borrow;
-        let n = borrow.get();
-        if n < 0 {
-            return Err(unavailable(n, Error::UserDataBorrowError));
-        }
-        borrow.set(n + 1);
-        Ok(())
-    }
-
-    /// Ends a shared borrow.
-    ///
-    /// # Safety
-    /// One was begun.
-    #[inline(always)]
-    pub(crate) unsafe fn end_shared(this: *mut HostCell<T>) {
-        let borrow = &(*this).head.borrow;
-        borrow.set(borrow.get() - 1);
-    }
-
-    /// Begins an exclusive borrow.
-    ///
-    /// # Safety
-    /// `this` is alive.
-    ///
-    /// # Errors
-    /// When the value is borrowed, or gone.
-    #[inline(always)]
-    pub(crate) unsafe fn begin_exclusive(this: *mut HostCell<T>) -> Result<()> {
-        let borrow = &(*this).head.borrow;
-        let n = borrow.get();
-        if n != 0 {
-            return Err(unavailable(n, Error::UserDataBorrowMutError));
-        }
-        borrow.set(CellHead::EXCLUSIVE);
-        Ok(())
-    }
-
-    /// Ends an exclusive borrow.
-    ///
-    /// # Safety
-    /// One was begun.
-    #[inline(always)]
-    pub(crate) unsafe fn end_exclusive(this: *mut HostCell<T>) {
-        (*this).head.borrow.set(0);
+    /// Was the value taken, or has its scope ended?
+    pub(crate) fn is_taken(&self) -> bool {
+        self.head.borrow.get() == CellHead::TAKEN
     }
 
     /// Takes the value out.
@@ -108,21 +95,30 @@ impl<T: 'static> HostCell<T> {
     /// # Errors
     /// When the value is borrowed, or gone.
     pub(crate) unsafe fn take(this: *mut HostCell<T>) -> Result<T> {
-        HostCell::begin_exclusive(this)?;
+        if !(*this).is_inside() && (*this).head.borrow.get() != CellHead::TAKEN {
+            return Err(Error::UserDataBorrowMutError);
+        }
+        (*this).head.begin_exclusive().map_err(|n| unavailable(n, true))?;
         (*this).head.borrow.set(CellHead::TAKEN);
         (*this).local.0 = None;
         Ok((*this).value.get().read().assume_init())
     }
 }
 
+/// Why a borrow could not begin, as [`CellHead`] says.
 #[cold]
-fn unavailable(borrow: isize, otherwise: Error) -> Error {
-    if borrow == CellHead::TAKEN { Error::UserDataDestructed } else { otherwise }
+pub(crate) fn unavailable(borrow: isize, exclusive: bool) -> Error {
+    match (borrow, exclusive) {
+        (CellHead::TAKEN, _) => Error::UserDataDestructed,
+        (_, false) => Error::UserDataBorrowError,
+        (_, true) => Error::UserDataBorrowMutError,
+    }
 }
 
 impl<T> Drop for HostCell<T> {
     fn drop(&mut self) {
-        if self.head.borrow.get() != CellHead::TAKEN {
+        let inside = std::ptr::eq(self.at.get(), self.value.get().cast());
+        if inside && self.head.borrow.get() != CellHead::TAKEN {
             // SAFETY: the value was not taken, and whoever borrows it keeps the cell alive.
             unsafe { self.value.get_mut().assume_init_drop() }
         }

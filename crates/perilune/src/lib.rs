@@ -29,10 +29,13 @@ mod limits;
 mod listing;
 mod lua;
 mod multi;
+mod object;
 mod options;
+mod path;
 mod program;
 mod registry;
 mod report;
+mod scope;
 mod stack;
 mod string;
 pub mod syntax;
@@ -56,6 +59,7 @@ pub use interrupt::{Interrupt, SignalTrap, end_on_broken_pipe};
 pub use listing::{listing, listings_of};
 pub use lua::{Lua, WeakLua};
 pub use multi::{MultiValue, Variadic};
+pub use object::ObjectLike;
 pub use options::{LuaOptions, StdLib};
 pub use perilune_jit::{DumpKind, DumpRequest, JitOptions, Perf};
 #[doc(hidden)]
@@ -63,6 +67,7 @@ pub use perilune_jit::{Fault, Stage};
 pub use program::Program;
 pub use registry::RegistryKey;
 pub use report::{report_at_exit, report_now};
+pub use scope::Scope;
 #[doc(hidden)]
 pub use stack::{Raw, Stack};
 pub use string::{BorrowedBytes, BorrowedStr, LuaString};
@@ -71,7 +76,10 @@ pub use table_iter::{TablePairs, TableSequence};
 pub use thread::{Thread, ThreadStatus};
 pub use traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
 pub use types::{Either, Integer, LightUserData, MaybeSend, MaybeSync, Number, VmState};
-pub use userdata::AnyUserData;
+pub use userdata::{
+    AnyUserData, MetaMethod, UserData, UserDataFields, UserDataMetatable, UserDataMethods, UserDataOwned,
+    UserDataRef, UserDataRefMut, UserDataRegistry,
+};
 pub use value::{Nil, Value};
 
 /// What native functions see of a state, for the command and for libraries that come with it.

@@ -14,7 +14,7 @@ use crate::{Error, Lua, Result};
 ///
 /// ```
 /// let lua = perilune::Lua::new();
-/// let name = lua.create_string("héllo\xff".replace('\u{ff}', ""))?;
+/// let name = lua.create_string("héllo")?;
 /// assert_eq!(name.to_str()?, "héllo");
 /// assert_eq!(name.as_bytes().len(), 6);
 /// # Ok::<(), perilune::Error>(())

@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 
-use perilune_runtime::meta::Event;
 use perilune_runtime::native::Val;
 use perilune_runtime::table::{KeyError, Table as TableObject};
 use perilune_runtime::value::Value as Word;
@@ -32,6 +31,14 @@ impl Table {
     #[inline(always)]
     fn object(&self) -> *mut TableObject {
         self.0.word().as_table()
+    }
+
+    pub(crate) fn get_any<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
+        self.get(key)
+    }
+
+    pub(crate) fn set_any(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
+        self.set(key, value)
     }
 
     /// `table[key] = value`, `__newindex` included.
@@ -433,14 +440,6 @@ impl Table {
             f(v)?;
         }
         Ok(())
-    }
-
-    /// `__tostring`, `__call` and the like: the metamethod, nil without one.
-    pub(crate) fn has_metamethod(&self, event: Event) -> bool {
-        let entry = self.0.enter();
-        let s = entry.stack();
-        let cx = &*s.cx();
-        self.tab(s).is_some_and(|t| !cx.metamethod(t.val(), event).is_nil())
     }
 }
 

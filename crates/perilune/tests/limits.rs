@@ -96,7 +96,7 @@ fn interrupts_stop_endless_programs() {
             assert!(least <= LIMIT, "{mode:?}: {program} went on for {least:?}");
             // the state goes on
             assert_eq!(
-                lua.load("return 6 * 7").eval::<String>().expect("it runs"),
+                lua.load("return 6 * 7").call::<String>(()).expect("it runs"),
                 "42",
                 "{mode:?}"
             );
@@ -137,7 +137,7 @@ fn the_memory_limit_stops_growing_programs() {
             let message = result.expect_err(program).to_string();
             assert!(message.contains("not enough memory"), "{mode:?}: {program}: {message}");
             assert_eq!(
-                lua.load("return #{1, 2, 3}").eval::<String>().expect("it runs"),
+                lua.load("return #{1, 2, 3}").call::<String>(()).expect("it runs"),
                 "3",
                 "{mode:?}"
             );

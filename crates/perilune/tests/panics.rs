@@ -84,7 +84,7 @@ fn panics_pass_and_the_state_goes_on() {
                 if type(kept) == 'thread' then assert(coroutine.status(kept) == 'dead') end
                 if type(kept) == 'function' then assert(type(kept()) == 'number') end
                 return tostring(ok) .. (m:match('stack overflow') or m) .. sum .. co(1) .. co(2) .. co(3) .. co(4)";
-            let shown = lua.load(check).eval::<String>().expect(way);
+            let shown = lua.load(check).call::<String>(()).expect(way);
             assert_eq!(shown, "falsestack overflow2001000136end", "{mode:?}: {way}");
         }
     }
@@ -115,6 +115,6 @@ fn panics_are_told_to_code_that_catches_them_in_between() {
                 if catches(function() up = up + 1 inner(i) end) then n = n + get() end
             end
             return n";
-        assert_eq!(lua.load(program).eval::<String>().expect("it runs"), "650", "{mode:?}");
+        assert_eq!(lua.load(program).call::<String>(()).expect("it runs"), "650", "{mode:?}");
     }
 }

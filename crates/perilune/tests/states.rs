@@ -54,7 +54,7 @@ return table.concat(out, '\n')
 
 fn run(lua: &Lua, salt: &str) -> String {
     let source = format!("local SALT = '{salt}' {PROGRAM}");
-    lua.load(source).set_name("=program").eval::<String>().expect("the program runs")
+    lua.load(source).set_name("=program").call::<String>(()).expect("the program runs")
 }
 
 #[test]

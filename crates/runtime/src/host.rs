@@ -129,6 +129,42 @@ impl CellHead {
     /// The value was taken out.
     pub const TAKEN: isize = isize::MIN;
 
+    /// Begins a shared borrow.
+    ///
+    /// # Errors
+    /// What stands against it: [`CellHead::TAKEN`] or [`CellHead::EXCLUSIVE`].
+    #[inline(always)]
+    pub fn begin_shared(&self) -> Result<(), isize> {
+        let n = self.borrow.get();
+        if n < 0 {
+            return Err(n);
+        }
+        self.borrow.set(n + 1);
+        Ok(())
+    }
+
+    /// Begins an exclusive borrow.
+    ///
+    /// # Errors
+    /// What stands against it: [`CellHead::TAKEN`] or the number of borrows.
+    #[inline(always)]
+    pub fn begin_exclusive(&self) -> Result<(), isize> {
+        let n = self.borrow.get();
+        if n != 0 {
+            return Err(n);
+        }
+        self.borrow.set(CellHead::EXCLUSIVE);
+        Ok(())
+    }
+
+    /// Ends a borrow.
+    #[inline(always)]
+    pub fn end(&self) {
+        let n = self.borrow.get();
+        debug_assert!(n != 0 && n != CellHead::TAKEN);
+        self.borrow.set(if n < 0 { 0 } else { n - 1 });
+    }
+
     /// Borrowed in either way?
     pub fn is_borrowed(&self) -> bool {
         !matches!(self.borrow.get(), 0 | CellHead::TAKEN)

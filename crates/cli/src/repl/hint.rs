@@ -126,7 +126,7 @@ mod tests {
               end
             end
             return table.concat(names, ' ')";
-        let names = lua.load(list).eval::<String>().expect("runs");
+        let names = lua.load(list).call::<String>(()).expect("runs");
         for name in names.split(' ') {
             assert!(signatures::LIBRARY.iter().any(|(n, _)| *n == name), "no signature of {name}");
         }

@@ -1,25 +1,339 @@
 //! Userdata of any type.
 
+use std::any::TypeId;
 use std::ffi::c_void;
 
-use crate::Result;
+use perilune_runtime::host::CellHead;
+use perilune_runtime::native::Val;
+
+use super::borrow::{UserDataRef, UserDataRefMut, cell_of};
+use super::metamethod::MetaMethod;
+use super::method::Guard;
+use super::registry::Proxy;
+use crate::cell::{HostCell, unavailable};
 use crate::control::Handle;
+use crate::scope::Scoped;
+use crate::stack::{Raw, Stack};
+use crate::traits::{FromLua, IntoLua};
+use crate::{Error, LuaString, Result, Table, TablePairs, Value};
 
 /// A handle to a userdata.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct AnyUserData(pub(crate) Handle);
 
 impl AnyUserData {
-    /// Equality as `==` has it, `__eq` included.
+    /// Whether the value has this type. False once it was taken.
+    pub fn is<T: 'static>(&self) -> bool {
+        self.type_id() == Some(TypeId::of::<T>())
+    }
+
+    /// Whether it is a proxy of this type ([`crate::Lua::create_proxy`]).
+    pub fn is_proxy<T: 'static>(&self) -> bool {
+        self.is::<Proxy<T>>()
+    }
+
+    /// The type of the value; `None` when it was taken, and for values that borrow.
+    pub fn type_id(&self) -> Option<TypeId> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let head = s.cell(s.word(&self.0))?;
+        // SAFETY: the head is alive as its userdata is.
+        let head = unsafe { &*head };
+        let gone = head.borrow.get() == CellHead::TAKEN || head.id == TypeId::of::<Scoped>();
+        (!gone).then_some(head.id)
+    }
+
+    /// Borrows the value.
     ///
     /// # Errors
-    /// What `__eq` raises.
-    pub fn equals(&self, other: &AnyUserData) -> Result<bool> {
-        crate::value::metamethod_equals(&self.0, &other.0)
+    /// [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowError`], [`Error::UserDataDestructed`].
+    pub fn borrow<T: 'static>(&self) -> Result<UserDataRef<T>> {
+        UserDataRef::new(self)
+    }
+
+    /// Borrows the value for writing.
+    ///
+    /// # Errors
+    /// [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowMutError`], [`Error::UserDataDestructed`].
+    pub fn borrow_mut<T: 'static>(&self) -> Result<UserDataRefMut<T>> {
+        UserDataRefMut::new(self)
+    }
+
+    /// Lends the value to `f`.
+    ///
+    /// # Errors
+    /// As [`AnyUserData::borrow`].
+    pub fn borrow_scoped<T: 'static, R>(&self, f: impl FnOnce(&T) -> R) -> Result<R> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let (at, _guard) = Guard::borrow::<T>(s, s.word(&self.0), false)?;
+        // SAFETY: the value is borrowed as long as the guard lives.
+        Ok(f(unsafe { &*at }))
+    }
+
+    /// Lends the value to `f` for writing.
+    ///
+    /// # Errors
+    /// As [`AnyUserData::borrow_mut`].
+    pub fn borrow_mut_scoped<T: 'static, R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let (at, _guard) = Guard::borrow::<T>(s, s.word(&self.0), true)?;
+        // SAFETY: the value is borrowed as long as the guard lives.
+        Ok(f(unsafe { &mut *at }))
+    }
+
+    /// Takes the value out; later uses are [`Error::UserDataDestructed`].
+    ///
+    /// # Errors
+    /// As [`AnyUserData::borrow_mut`].
+    pub fn take<T: 'static>(&self) -> Result<T> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let cell = cell_of::<T>(s, s.word(&self.0))?;
+        // SAFETY: the cell is alive as its userdata is.
+        unsafe { HostCell::take(cell) }
+    }
+
+    /// Drops the value; later uses are [`Error::UserDataDestructed`].
+    ///
+    /// # Errors
+    /// [`Error::UserDataBorrowMutError`] when it is borrowed.
+    pub fn destroy(&self) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let v = s.word(&self.0);
+        let Some(head) = s.cell(v) else { return Ok(()) };
+        // SAFETY: the head is alive as its userdata is.
+        unsafe {
+            (*head).begin_exclusive().map_err(|n| unavailable(n, true))?;
+            (*head).end();
+            // An empty cell takes the place of the whole; what was there is dropped when nothing here refers to it any more.
+            let empty = HostCell::<()>::boxed((), None);
+            (*(&raw const *empty).cast::<CellHead>()).borrow.set(CellHead::TAKEN);
+            let old = (&mut (*v.0.as_userdata()).data).replace(empty);
+            drop(old);
+        }
+        Ok(())
+    }
+
+    /// Sets the first user value.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn set_user_value(&self, v: impl IntoLua) -> Result<()> {
+        self.set_nth_user_value(1, v)
+    }
+
+    /// The first user value.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn user_value<V: FromLua>(&self) -> Result<V> {
+        self.nth_user_value(1)
+    }
+
+    /// Sets user value `n`, from 1.
+    ///
+    /// # Errors
+    /// What the conversion fails with; for numbers that are none of a user value.
+    pub fn set_nth_user_value(&self, n: usize, v: impl IntoLua) -> Result<()> {
+        check_user_value(n)?;
+        self.user_table(true)?.map_or(Ok(()), |t| t.raw_set(n, v))
+    }
+
+    /// User value `n`, from 1.
+    ///
+    /// # Errors
+    /// What the conversion fails with; for numbers that are none of a user value.
+    pub fn nth_user_value<V: FromLua>(&self, n: usize) -> Result<V> {
+        check_user_value(n)?;
+        self.user_value_at(n)
+    }
+
+    /// Sets a user value by name.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn set_named_user_value(&self, name: &str, v: impl IntoLua) -> Result<()> {
+        self.user_table(true)?.map_or(Ok(()), |t| t.raw_set(name, v))
+    }
+
+    /// A user value by name.
+    ///
+    /// # Errors
+    /// What the conversion fails with.
+    pub fn named_user_value<V: FromLua>(&self, name: &str) -> Result<V> {
+        self.user_value_at(name)
+    }
+
+    fn user_value_at<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
+        match self.user_table(false)? {
+            Some(t) => t.raw_get(key),
+            None => V::from_lua(Value::Nil, self.0.enter().lua),
+        }
+    }
+
+    /// The table of user values: the one user value of the userdata itself.
+    fn user_table(&self, make: bool) -> Result<Option<Table>> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let cx = &*s.cx();
+        // SAFETY: rooted by the handle.
+        let Some(u) = unsafe { Val::of(cx, s.word(&self.0).0) }.as_udata() else { return Ok(None) };
+        if let Some(t) = u.user_value(0).and_then(Val::as_table) {
+            return Ok(Some(Table(s.handle(Raw(t.val().raw())))));
+        }
+        if !make {
+            return Ok(None);
+        }
+        let t = cx.table(1, 0);
+        u.make_user_values(1);
+        u.set_user_value(cx, 0, t.val());
+        Ok(Some(Table(s.handle(Raw(t.val().raw())))))
+    }
+
+    /// The metatable, which all userdata of the type share.
+    ///
+    /// # Errors
+    /// [`Error::UserDataTypeMismatch`] without one.
+    pub fn metatable(&self) -> Result<UserDataMetatable> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let cx = &*s.cx();
+        // SAFETY: rooted by the handle.
+        let meta = unsafe { Val::of(cx, s.word(&self.0).0) }.as_udata().and_then(|u| u.metatable());
+        let meta = meta.ok_or(Error::UserDataTypeMismatch)?;
+        Ok(UserDataMetatable(Table(s.handle(Raw(meta.val().raw())))))
+    }
+
+    /// The name of the type, as messages have it.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    pub fn type_name(&self) -> Result<LuaString> {
+        let name = self.metatable().and_then(|m| m.get::<LuaString>(MetaMethod::Type));
+        name.or_else(|_| self.0.enter().lua.create_string("userdata"))
     }
 
     /// The address that identifies it.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
+    }
+
+    /// Equality as `==` has it, `__eq` included.
+    pub(crate) fn equals(&self, other: &AnyUserData) -> Result<bool> {
+        crate::value::metamethod_equals(&self.0, &other.0)
+    }
+
+    /// `userdata[key]`
+    pub(crate) fn get_any<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        s.reserve(8)?;
+        let top = s.top();
+        s.push(s.word(&self.0));
+        let r = push_one(s, key, top).and_then(|key| {
+            if s.cx().index(top, key.0).is_err() {
+                return Err(s.caught(top));
+            }
+            // SAFETY: index pushes one value, which stays on the stack meanwhile.
+            unsafe { V::from_lua_raw(s.get(s.top() - 1), s) }
+        });
+        s.cut(top);
+        r
+    }
+
+    /// `userdata[key] = value`
+    pub(crate) fn set_any(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        s.reserve(8)?;
+        let top = s.top();
+        s.push(s.word(&self.0));
+        let key = push_one(s, key, top)?;
+        push_one(s, value, top)?;
+        if s.cx().set_index(top, key.0).is_err() {
+            return Err(s.caught(top));
+        }
+        s.cut(top);
+        Ok(())
+    }
+}
+
+/// Pushes a value, and gives it; on an error cuts the stack to `top`.
+fn push_one(s: Stack<'_>, v: impl IntoLua, top: usize) -> Result<Raw> {
+    // SAFETY: it is pushed at once.
+    match unsafe { v.into_lua_raw(s) } {
+        Ok(raw) => {
+            s.push(raw);
+            Ok(raw)
+        }
+        Err(e) => {
+            s.cut(top);
+            Err(e)
+        }
+    }
+}
+
+fn check_user_value(n: usize) -> Result<()> {
+    if (1..=usize::from(u16::MAX)).contains(&n) {
+        return Ok(());
+    }
+    Err(Error::runtime("user value index out of bounds"))
+}
+
+impl std::fmt::Debug for AnyUserData {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if f.alternate() && self.0.control.is_alive() {
+            let text = |m: MetaMethod| {
+                let m = self.metatable().ok()?.get::<Option<crate::Function>>(m).ok()??;
+                m.call::<String>(self).ok()
+            };
+            if let Some(text) = text(MetaMethod::ToDebugString).or_else(|| text(MetaMethod::ToString)) {
+                return f.write_str(&text);
+            }
+        }
+        write!(f, "AnyUserData{:?}", self.0)
+    }
+}
+
+/// The metatable of a type of userdata.
+#[derive(Clone, Debug)]
+pub struct UserDataMetatable(pub(crate) Table);
+
+impl UserDataMetatable {
+    /// A field.
+    ///
+    /// # Errors
+    /// [`Error::MetaMethodRestricted`]; what the conversion fails with.
+    pub fn get<V: FromLua>(&self, key: impl AsRef<str>) -> Result<V> {
+        MetaMethod::validate(key.as_ref())?;
+        self.0.raw_get(key.as_ref())
+    }
+
+    /// Sets a field.
+    ///
+    /// # Errors
+    /// [`Error::MetaMethodRestricted`], [`Error::MetaMethodTypeError`]; what the conversion fails with.
+    pub fn set(&self, key: impl AsRef<str>, value: impl IntoLua) -> Result<()> {
+        let key = key.as_ref();
+        MetaMethod::validate(key)?;
+        let entry = self.0.0.enter();
+        let value = super::registry::check_meta_field(entry.lua, key, value)?;
+        self.0.raw_set(key, value)
+    }
+
+    /// Whether a field is there.
+    ///
+    /// # Errors
+    /// [`Error::MetaMethodRestricted`].
+    pub fn contains(&self, key: impl AsRef<str>) -> Result<bool> {
+        Ok(!self.get::<Value>(key)?.is_nil())
+    }
+
+    /// The fields.
+    pub fn pairs<V: FromLua>(&self) -> TablePairs<'_, String, V> {
+        self.0.pairs()
     }
 }

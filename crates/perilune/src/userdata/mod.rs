@@ -1,5 +1,16 @@
 //! Values of the host inside Lua.
 
 mod any;
+mod borrow;
+mod index;
+mod metamethod;
+mod method;
+mod registry;
+mod traits;
 
-pub use any::AnyUserData;
+pub use any::{AnyUserData, UserDataMetatable};
+pub use borrow::{UserDataOwned, UserDataRef, UserDataRefMut};
+pub use metamethod::MetaMethod;
+pub(crate) use method::Target;
+pub use registry::UserDataRegistry;
+pub use traits::{UserData, UserDataFields, UserDataMethods};

@@ -18,7 +18,7 @@ return fib(18) .. ' ' .. p.x .. ' ' .. p.y";
 fn a_second_state_runs_what_the_first_compiled() {
     let engine = Engine::with_jit(sync());
     let program = engine.compile(PROGRAM, "=shared").expect("it compiles");
-    let run = |lua: &Lua| lua.load_program(&program).eval::<String>().expect("it runs");
+    let run = |lua: &Lua| lua.load_program(&program).call::<String>(()).expect("it runs");
     let first = run(&Lua::with_engine(&engine));
     let begun = figure(&engine, "compiles begun");
     assert!(begun >= 3);
@@ -36,7 +36,7 @@ fn code_goes_with_the_program() {
     let program = engine.compile(PROGRAM, "=shared").expect("it compiles");
     for _ in 0..3 {
         let lua = Lua::with_engine(&engine);
-        lua.load_program(&program).eval::<String>().expect("it runs");
+        lua.load_program(&program).call::<String>(()).expect("it runs");
     }
     assert!(figure(&engine, "versions live") > 0, "the program is held");
     drop(program);

@@ -23,7 +23,11 @@ pub(crate) fn figure(engine: &Engine, name: &str) -> u64 {
 
 /// Runs a chunk and returns its result.
 pub(crate) fn eval(lua: &Lua, source: &str) -> String {
-    lua.load(source).set_name("=test").eval::<String>().unwrap_or_else(|e| panic!("{e}"))
+    lua.load(source)
+        .set_name("=test")
+        .call::<perilune::Value>(())
+        .and_then(|v| v.to_string())
+        .unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Waits until the condition holds; panics after a while.

@@ -94,7 +94,7 @@ pub(crate) fn perilune(program: &str, mode: Mode) -> String {
         let lua = mode.state();
         let seconds = if mode.gc_stress { 120 } else { 20 };
         let _guard = Watchdog::start(&lua, Duration::from_secs(seconds));
-        match lua.load(&source).set_name("=harness").eval::<String>() {
+        match lua.load(&source).set_name("=harness").call::<String>(()) {
             Ok(text) => text,
             Err(error) => format!("the harness fails: {error}"),
         }

@@ -343,6 +343,18 @@ impl<'a> Udata<'a> {
         // SAFETY: N2.
         unsafe { (&(*self.ptr()).user_values).get(n).map(|v| Val::new(*v)) }
     }
+    /// Gives a userdata room for `n` user values, if it has fewer.
+    pub fn make_user_values(self, n: usize) {
+        // SAFETY: N2; new ones are nil.
+        unsafe {
+            let values = &mut (*self.ptr()).user_values;
+            if values.len() < n {
+                let mut more = std::mem::take(values).into_vec();
+                more.resize(n, Value::NIL);
+                *values = more.into_boxed_slice();
+            }
+        }
+    }
     /// Sets user value `n`; false when there is no such.
     pub fn set_user_value(self, cx: &Cx, n: usize, v: Val<'_>) -> bool {
         // SAFETY: N2; barrier after the store.

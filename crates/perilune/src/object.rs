@@ -1,0 +1,131 @@
+//! What tables and userdata have in common.
+
+use crate::path;
+use crate::traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
+use crate::{AnyUserData, Error, Function, Lua, Result, Table, Value};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for crate::Table {}
+    impl Sealed for crate::AnyUserData {}
+}
+
+/// Values that have fields and methods.
+pub trait ObjectLike: sealed::Sealed {
+    /// `object[key]`, `__index` included.
+    ///
+    /// # Errors
+    /// What conversions and metamethods fail with.
+    fn get<V: FromLua>(&self, key: impl IntoLua) -> Result<V>;
+
+    /// `object[key] = value`, `__newindex` included.
+    ///
+    /// # Errors
+    /// What conversions and metamethods fail with.
+    fn set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()>;
+
+    /// Calls the object (`__call`).
+    ///
+    /// # Errors
+    /// As [`Function::call`].
+    fn call<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R>;
+
+    /// `object:name(args)`
+    ///
+    /// # Errors
+    /// As [`Function::call`]; if there is no such function.
+    fn call_method<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R>;
+
+    /// `object.name(args)`
+    ///
+    /// # Errors
+    /// As [`Function::call`]; if there is no such function.
+    fn call_function<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R>;
+
+    /// The value at the end of a path such as `a[1].b?.c["d e"]`, where nothing behind a `?` is looked at if what is before it is nil.
+    ///
+    /// # Errors
+    /// What conversions and metamethods fail with; if the path is none.
+    fn get_path<V: FromLua>(&self, path: &str) -> Result<V> {
+        let mut current = self.to_value();
+        for (key, optional) in path::parse(path)? {
+            current = match current {
+                Value::Table(t) => t.get::<Value>(&key)?,
+                Value::UserData(u) => ObjectLike::get::<Value>(&u, &key)?,
+                v => {
+                    let message = format!("attempt to index a {} value with key '{key}'", v.type_name());
+                    return Err(Error::runtime(message));
+                }
+            };
+            if optional && (current.is_nil() || current.is_null()) {
+                break;
+            }
+        }
+        V::from_lua(current, self.lua())
+    }
+
+    /// The text that `tostring` gives, `__tostring` included.
+    ///
+    /// # Errors
+    /// What `__tostring` raises.
+    fn to_string(&self) -> Result<String>;
+
+    /// The object as a value.
+    fn to_value(&self) -> Value;
+
+    /// Its state.
+    #[doc(hidden)]
+    fn lua(&self) -> &Lua;
+}
+
+macro_rules! objects {
+    ($($t:ident $value:expr;)*) => {$(
+        impl ObjectLike for $t {
+            fn get<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
+                self.get_any(key)
+            }
+
+            fn set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
+                self.set_any(key, value)
+            }
+
+            fn call<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
+                // calls do not ask what they call
+                Function(self.0.clone()).call(args)
+            }
+
+            fn call_method<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R> {
+                self.call_function(name, (self, args))
+            }
+
+            fn call_function<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R> {
+                match self.get_any(name)? {
+                    Value::Function(f) => f.call(args),
+                    Value::Table(t) => ObjectLike::call(&t, args),
+                    Value::UserData(u) => ObjectLike::call(&u, args),
+                    v => Err(Error::runtime(format!(
+                        "attempt to call a {} value (function '{name}')",
+                        v.type_name()
+                    ))),
+                }
+            }
+
+            fn to_string(&self) -> Result<String> {
+                self.to_value().to_string()
+            }
+
+            fn to_value(&self) -> Value {
+                $value(self.clone())
+            }
+
+            fn lua(&self) -> &Lua {
+                Lua::of(&self.0.control)
+            }
+        }
+    )*};
+}
+
+objects! {
+    Table Value::Table;
+    AnyUserData Value::UserData;
+}

@@ -1,0 +1,304 @@
+//! Scopes: functions and userdata that borrow, for as long as a call of the host lasts.
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+use crate::callback::Callee;
+use crate::cell::HostCell;
+use crate::control::Handle;
+use crate::stack::{Raw, Stack};
+use crate::traits::{FromLuaMulti, IntoLuaMulti};
+use crate::userdata::{Target, UserDataRegistry};
+use crate::{AnyUserData, Error, Function, Lua, Result, UserData};
+
+/// Anything, behind a pointer.
+trait Erased {}
+impl<T: ?Sized> Erased for T {}
+
+/// A value of a scope; it is gone when the scope has ended.
+pub(crate) struct Scoped(Box<dyn Erased>);
+
+impl Scoped {
+    /// A value that may borrow for `'a`.
+    ///
+    /// # Safety
+    /// It is dropped before `'a` ends.
+    unsafe fn new<'a, T: 'a>(value: Box<T>) -> Scoped {
+        let value: Box<dyn Erased + 'a> = value;
+        // SAFETY: only the lifetime changes; the caller drops it in time.
+        Scoped(unsafe { std::mem::transmute::<Box<dyn Erased + 'a>, Box<dyn Erased>>(value) })
+    }
+
+    /// Where the value is.
+    pub(crate) fn address(&self) -> *mut () {
+        (&raw const *self.0).cast_mut().cast()
+    }
+}
+
+/// What a scope has made: how it ends. Values are taken away from Lua first; what this returns is dropped afterwards.
+type End<'a> = Box<dyn FnOnce() -> Option<Box<dyn Erased + 'a>> + 'a>;
+
+/// Makes functions and userdata that may borrow what lives longer than the scope ([`Lua::scope`]).
+pub struct Scope<'scope, 'env: 'scope> {
+    ends: Ends<'env>,
+    destructors: Destructors<'env>,
+    lua: Lua,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+impl Lua {
+    /// Calls `f` with a scope, whose functions and userdata may borrow what is not `'static`. When `f` returns they are taken away from Lua: later uses are
+    /// [`Error::CallbackDestructed`] and [`Error::UserDataDestructed`].
+    ///
+    /// ```
+    /// # fn main() -> perilune::Result<()> {
+    /// let lua = perilune::Lua::new();
+    /// let mut log = Vec::new();
+    /// lua.scope(|scope| {
+    ///     lua.globals().set("log", scope.create_function_mut(|_, text: String| { log.push(text); Ok(()) })?)?;
+    ///     lua.load("log 'one' log 'two'").exec()
+    /// })?;
+    /// assert_eq!(log, ["one", "two"]);
+    /// assert!(lua.load("log 'three'").exec().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What `f` fails with.
+    pub fn scope<'env, R>(
+        &self,
+        f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R>,
+    ) -> Result<R> {
+        f(&Scope {
+            ends: Ends(RefCell::default()),
+            destructors: Destructors(RefCell::default()),
+            lua: self.clone(),
+            scope: PhantomData,
+            env: PhantomData,
+        })
+    }
+}
+
+impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
+    /// A function that calls `func`, until the scope ends.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    pub fn create_function<F, A, R>(&'scope self, func: F) -> Result<Function>
+    where
+        F: Fn(&Lua, A) -> Result<R> + 'scope,
+        A: FromLuaMulti,
+        R: IntoLuaMulti,
+    {
+        self.function(Box::new(move |s, at, n| {
+            // SAFETY: the arguments of the running function.
+            let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
+            let r = func(s.lua, args)?;
+            // SAFETY: the results of the running function.
+            unsafe { r.push_into_stack_multi(s) }
+        }))
+    }
+
+    /// As [`Scope::create_function`], for closures that change what they hold.
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    pub fn create_function_mut<F, A, R>(&'scope self, func: F) -> Result<Function>
+    where
+        F: FnMut(&Lua, A) -> Result<R> + 'scope,
+        A: FromLuaMulti,
+        R: IntoLuaMulti,
+    {
+        let func = RefCell::new(func);
+        self.create_function(move |lua, args| {
+            let mut func = func.try_borrow_mut().map_err(|_| Error::RecursiveMutCallback)?;
+            func(lua, args)
+        })
+    }
+
+    fn function(&'scope self, run: Box<Run<'scope>>) -> Result<Function> {
+        // SAFETY: only the lifetime changes: the closure is dropped, and not called any more, when the scope ends.
+        let run = unsafe { std::mem::transmute::<Box<Run<'scope>>, Box<Run<'static>>>(run) };
+        let place = Rc::new(Borrowing { run: RefCell::new(Some(Rc::new(run))) });
+        let end = place.clone();
+        let entry = self.lua.enter();
+        let f = entry.stack().function::<(), (), _>(place, true)?;
+        self.ends.0.borrow_mut().push(Box::new(move || {
+            let run = end.run.borrow_mut().take();
+            run.map(|run| Box::new(run) as Box<dyn Erased>)
+        }));
+        Ok(f)
+    }
+
+    /// A userdata that borrows a value.
+    ///
+    /// # Errors
+    /// As [`Lua::create_userdata`].
+    pub fn create_userdata_ref<T: UserData + 'static>(&'scope self, data: &'env T) -> Result<AnyUserData> {
+        self.borrowed((&raw const *data).cast_mut(), true, T::register)
+    }
+
+    /// A userdata that borrows a value for writing.
+    ///
+    /// # Errors
+    /// As [`Lua::create_userdata`].
+    pub fn create_userdata_ref_mut<T: UserData + 'static>(
+        &'scope self,
+        data: &'env mut T,
+    ) -> Result<AnyUserData> {
+        self.borrowed(data, false, T::register)
+    }
+
+    /// A userdata that borrows a value of a registered type.
+    ///
+    /// # Errors
+    /// As [`Lua::create_any_userdata`].
+    pub fn create_any_userdata_ref<T: 'static>(&'scope self, data: &'env T) -> Result<AnyUserData> {
+        self.borrowed((&raw const *data).cast_mut(), true, |_| ())
+    }
+
+    /// A userdata that borrows a value of a registered type for writing.
+    ///
+    /// # Errors
+    /// As [`Lua::create_any_userdata`].
+    pub fn create_any_userdata_ref_mut<T: 'static>(
+        &'scope self,
+        data: &'env mut T,
+    ) -> Result<AnyUserData> {
+        self.borrowed(data, false, |_| ())
+    }
+
+    fn borrowed<T: 'static>(
+        &'scope self,
+        at: *mut T,
+        shared: bool,
+        register: impl FnOnce(&mut UserDataRegistry<T>),
+    ) -> Result<AnyUserData> {
+        let entry = self.lua.enter();
+        let s = entry.stack();
+        let cell = HostCell::borrowing(at, shared, &self.lua.control);
+        let u = self.lua.userdata_of::<T>(s, cell, register)?;
+        let handle = s.handle(u);
+        let end = handle.clone();
+        self.ends.0.borrow_mut().push(Box::new(move || {
+            with_cell::<T>(&end, |cell| {
+                // SAFETY: the cell is alive as its userdata is; borrows of it have ended, or it would be no end.
+                unsafe {
+                    assert_free(cell, usize::from(shared));
+                    HostCell::forget(cell);
+                }
+            });
+            None
+        }));
+        Ok(AnyUserData(handle))
+    }
+
+    /// A userdata with a value that may borrow.
+    ///
+    /// # Errors
+    /// As [`Lua::create_userdata`].
+    pub fn create_userdata<T: UserData + 'env>(&'scope self, data: T) -> Result<AnyUserData> {
+        self.create_any_userdata(data, T::register)
+    }
+
+    /// A userdata with a value that may borrow, and what `register` says of it. The metatable is its own.
+    ///
+    /// # Errors
+    /// As [`Lua::create_userdata`].
+    pub fn create_any_userdata<T: 'env>(
+        &'scope self,
+        data: T,
+        register: impl FnOnce(&mut UserDataRegistry<T>),
+    ) -> Result<AnyUserData> {
+        let place = Rc::new(Cell::new(std::ptr::null_mut()));
+        let mut registry = UserDataRegistry::new(&self.lua, Target::One(place.clone()));
+        register(&mut registry);
+        let meta = registry.build()?;
+        let entry = self.lua.enter();
+        let s = entry.stack();
+        s.poll()?;
+        // SAFETY: the value is taken out and dropped when the scope ends.
+        let scoped = unsafe { Scoped::new(Box::new(data)) };
+        place.set(scoped.address());
+        let u = s.udata(HostCell::boxed(scoped, Some(&self.lua.control)));
+        s.set_udata_meta(u, s.word(&meta.0));
+        let handle = s.handle(u);
+        let end = handle.clone();
+        self.ends.0.borrow_mut().push(Box::new(move || {
+            place.set(std::ptr::null_mut());
+            let mut value = None;
+            with_cell::<Scoped>(&end, |cell| {
+                // SAFETY: the cell is alive as its userdata is.
+                unsafe {
+                    assert_free(cell, 0);
+                    value = HostCell::take(cell).ok();
+                }
+            });
+            value.map(|v| v.0 as Box<dyn Erased>)
+        }));
+        Ok(AnyUserData(handle))
+    }
+
+    /// Calls a function when the scope has ended.
+    pub fn add_destructor(&'scope self, destructor: impl FnOnce() + 'env) {
+        self.destructors.0.borrow_mut().push(Box::new(destructor));
+    }
+}
+
+/// Code of a function of a scope.
+type Run<'a> = dyn Fn(Stack<'_>, usize, usize) -> Result<usize> + 'a;
+
+/// A function of a scope, until that ends.
+struct Borrowing {
+    run: RefCell<Option<Rc<Box<Run<'static>>>>>,
+}
+
+impl Callee<(), ()> for Rc<Borrowing> {
+    unsafe fn run(&self, s: Stack<'_>, at: usize, n: usize) -> Result<usize> {
+        let run = self.run.borrow().clone().ok_or(Error::CallbackDestructed)?;
+        run(s, at, n)
+    }
+}
+
+fn with_cell<T: 'static>(handle: &Handle, f: impl FnOnce(*mut HostCell<T>)) {
+    let entry = handle.enter();
+    let s = entry.stack();
+    if let Some(cell) = HostCell::<T>::of(s, Raw(handle.word())) {
+        f(cell);
+    }
+}
+
+/// A value of a scope may not be in use when the scope ends: whoever used it would go on with what is gone. Nothing that Lua can do leads to that, as the
+/// scope's end waits for all calls that it began; a leaked borrow would.
+unsafe fn assert_free<T: 'static>(cell: *mut HostCell<T>, own: usize) {
+    if !(*cell).is_taken() && (*cell).borrows() != own as isize {
+        eprintln!("a userdata is borrowed beyond the end of its scope");
+        std::process::abort();
+    }
+}
+
+/// What the scope has made.
+struct Ends<'a>(RefCell<Vec<End<'a>>>);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        // All is taken away before anything is dropped, as destructors may panic or call Lua.
+        let ends = std::mem::take(&mut *self.0.borrow_mut());
+        let values: Vec<_> = ends.into_iter().map(|end| end()).collect();
+        drop(values);
+    }
+}
+
+/// What is to be called afterwards.
+struct Destructors<'a>(RefCell<Vec<Box<dyn FnOnce() + 'a>>>);
+
+impl Drop for Destructors<'_> {
+    fn drop(&mut self) {
+        for destructor in std::mem::take(&mut *self.0.borrow_mut()) {
+            destructor();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Borrowed values of userdata.
+
+use std::ops::{Deref, DerefMut};
+
+use perilune_runtime::host::CellHead;
+
+use crate::cell::{HostCell, unavailable};
+use crate::stack::{Raw, Stack};
+use crate::traits::FromLua;
+use crate::{AnyUserData, Error, Lua, Result, Value};
+
+/// A userdata's value, borrowed. Keeps the userdata and its state alive.
+pub struct UserDataRef<T: 'static> {
+    cell: *mut HostCell<T>,
+    _owner: (AnyUserData, Lua),
+}
+
+/// A userdata's value, borrowed for writing. Keeps the userdata and its state alive.
+pub struct UserDataRefMut<T: 'static> {
+    cell: *mut HostCell<T>,
+    _owner: (AnyUserData, Lua),
+}
+
+/// A userdata's value, taken out of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserDataOwned<T>(pub T);
+
+/// The cell in a userdata that holds its value itself. What a scope lends may be borrowed for the time of a call only.
+pub(crate) fn cell_of<T: 'static>(s: Stack<'_>, v: Raw) -> Result<*mut HostCell<T>> {
+    match HostCell::<T>::of(s, v) {
+        // SAFETY: the cell is alive as its userdata is.
+        Some(cell) if unsafe { (*cell).is_inside() } => Ok(cell),
+        _ => Err(Error::UserDataTypeMismatch),
+    }
+}
+
+impl<T: 'static> UserDataRef<T> {
+    pub(crate) fn new(u: &AnyUserData) -> Result<UserDataRef<T>> {
+        let entry = u.0.enter();
+        let s = entry.stack();
+        let cell = cell_of::<T>(s, s.word(&u.0))?;
+        // SAFETY: the cell is alive as its userdata is.
+        unsafe { (*cell.cast::<CellHead>()).begin_shared() }.map_err(|n| unavailable(n, false))?;
+        Ok(UserDataRef { cell, _owner: (u.clone(), entry.lua.clone()) })
+    }
+}
+
+impl<T: 'static> UserDataRefMut<T> {
+    pub(crate) fn new(u: &AnyUserData) -> Result<UserDataRefMut<T>> {
+        let entry = u.0.enter();
+        let s = entry.stack();
+        let cell = cell_of::<T>(s, s.word(&u.0))?;
+        // SAFETY: the cell is alive as its userdata is.
+        unsafe { (*cell.cast::<CellHead>()).begin_exclusive() }.map_err(|n| unavailable(n, true))?;
+        Ok(UserDataRefMut { cell, _owner: (u.clone(), entry.lua.clone()) })
+    }
+}
+
+macro_rules! borrows {
+    ($($t:ident)*) => {$(
+        impl<T: 'static> Deref for $t<T> {
+            type Target = T;
+            #[inline]
+            fn deref(&self) -> &T {
+                // SAFETY: the value is borrowed, and its owner is held.
+                unsafe { &*HostCell::value(self.cell) }
+            }
+        }
+
+        impl<T: 'static> Drop for $t<T> {
+            fn drop(&mut self) {
+                // SAFETY: the owner is held until after this.
+                unsafe { (*self.cell.cast::<CellHead>()).end() }
+            }
+        }
+
+        impl<T: std::fmt::Debug + 'static> std::fmt::Debug for $t<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: std::fmt::Display + 'static> std::fmt::Display for $t<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: 'static> FromLua for $t<T> {
+            fn from_lua(value: Value, _: &Lua) -> Result<$t<T>> {
+                $t::new(&userdata::<T>(value)?)
+            }
+        }
+    )*};
+}
+
+borrows!(UserDataRef UserDataRefMut);
+
+impl<T: 'static> DerefMut for UserDataRefMut<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the value is borrowed for writing, and its owner is held.
+        unsafe { &mut *HostCell::value(self.cell) }
+    }
+}
+
+impl<T: 'static> FromLua for UserDataOwned<T> {
+    fn from_lua(value: Value, _: &Lua) -> Result<UserDataOwned<T>> {
+        userdata::<T>(value)?.take().map(UserDataOwned)
+    }
+}
+
+impl<T> Deref for UserDataOwned<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for UserDataOwned<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+fn userdata<T>(value: Value) -> Result<AnyUserData> {
+    match value {
+        Value::UserData(u) => Ok(u),
+        v => Err(Error::from_lua_conversion(
+            v.type_name(),
+            "userdata",
+            format!("expected userdata of type {}", crate::types::short_type_name::<T>()),
+        )),
+    }
+}
