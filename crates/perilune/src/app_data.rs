@@ -29,7 +29,7 @@ impl AppData {
 }
 
 /// A shared borrow of app data.
-pub struct AppDataRef<'a, T: ?Sized + 'a> {
+pub struct AppDataRef<'a, T: ?Sized> {
     // Before the borrow of the map that it lies in.
     data: Ref<'a, T>,
     _map: Ref<'a, Map>,
@@ -49,7 +49,7 @@ impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for AppDataRef<'_, T> {
 }
 
 /// An exclusive borrow of app data.
-pub struct AppDataRefMut<'a, T: ?Sized + 'a> {
+pub struct AppDataRefMut<'a, T: ?Sized> {
     // Before the borrow of the map that it lies in.
     data: RefMut<'a, T>,
     _map: Ref<'a, Map>,

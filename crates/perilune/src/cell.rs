@@ -128,7 +128,8 @@ impl<T> Drop for HostCell<T> {
 impl<'a> Stack<'a> {
     /// A userdata around the box of a [`HostCell`], without metatable.
     pub(crate) fn udata(self, cell: AnyBox) -> Raw {
-        let u = self.cx().udata(cell, 0).val().raw();
+        // SAFETY: P5: cells of what is not Send hold the control block, so that the state is not detached.
+        let u = unsafe { self.cx().udata_of_any(cell, 0) }.val().raw();
         // SAFETY: P1: the userdata was just made; what it holds is a cell, which begins with its head.
         unsafe { (*u.as_userdata()).header.aux = Userdata::CELL };
         Raw(u)

@@ -116,6 +116,11 @@ impl Control {
         }
     }
 
+    /// Owners.
+    pub(crate) fn owners(&self) -> usize {
+        self.strong.get()
+    }
+
     /// Ends the state. Finalizers may still use it, and destructors of host values may try to; if one of them has kept a `Lua`, the state lives on.
     #[cold]
     #[inline(never)]

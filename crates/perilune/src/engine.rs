@@ -8,28 +8,90 @@ use perilune_runtime::native::{Cx, Func};
 
 use crate::{Error, Program, listing};
 
-/// What any number of states on any number of threads share: shapes, symbols, and the code of programs.
+/// What any number of states on any number of threads share: shapes, symbols, and the code of programs. Cheap to clone.
+///
+/// ```
+/// use perilune::{Engine, Lua};
+///
+/// let engine = Engine::new();
+/// let program = engine.compile("return ... * 2", "=double")?;
+/// let sum: i64 = (1..=2)
+///     .map(|n| {
+///         let (engine, program) = (engine.clone(), program.clone());
+///         std::thread::spawn(move || {
+///             let lua = Lua::with_engine(&engine);
+///             lua.load_program(&program).call::<i64>(n).expect("it runs")
+///         })
+///     })
+///     .map(|t| t.join().expect("no panic"))
+///     .sum();
+/// assert_eq!(sum, 6);
+/// # Ok::<(), perilune::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) shared: Arc<EngineShared>,
     pub(crate) jit: Option<Arc<Jit>>,
 }
 
+/// What an engine is made with.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    jit: Option<JitOptions>,
+}
+
+impl EngineOptions {
+    /// The defaults: a compiler with the default options.
+    pub fn new() -> EngineOptions {
+        EngineOptions { jit: Some(JitOptions::default()) }
+    }
+
+    /// With a compiler with these options: when it compiles, how much code there may be, how many threads it has.
+    #[must_use]
+    pub fn jit(mut self, options: JitOptions) -> EngineOptions {
+        self.jit = Some(options);
+        self
+    }
+
+    /// Without a compiler.
+    #[must_use]
+    pub fn interpreter(mut self) -> EngineOptions {
+        self.jit = None;
+        self
+    }
+
+    /// The engine.
+    pub fn build(self) -> Engine {
+        Engine::with_options(self)
+    }
+}
+
+impl Default for EngineOptions {
+    fn default() -> EngineOptions {
+        EngineOptions::new()
+    }
+}
+
 impl Engine {
+    /// A new engine with these options.
+    pub fn with_options(options: EngineOptions) -> Engine {
+        let jit = options.jit.map(|o| Jit::new(o, perilune_interp::CALLS));
+        Engine { shared: EngineShared::new(), jit }
+    }
+
     /// A new engine, with a compiler with the default options.
     pub fn new() -> Engine {
-        Engine::with_jit(JitOptions::default())
+        EngineOptions::new().build()
     }
 
     /// A new engine without a compiler: its states interpret.
     pub fn interpreter() -> Engine {
-        Engine { shared: EngineShared::new(), jit: None }
+        EngineOptions::new().interpreter().build()
     }
 
     /// A new engine whose states compile what is hot to machine code.
     pub fn with_jit(options: JitOptions) -> Engine {
-        let jit = Jit::new(options, perilune_interp::CALLS);
-        Engine { shared: EngineShared::new(), jit: Some(jit) }
+        EngineOptions::new().jit(options).build()
     }
 
     /// Compiles source text (or takes a binary chunk) for any number of the engine's states to run: they share its bytecode, and its machine code. `name` is as of

@@ -19,6 +19,8 @@ mod cell;
 mod chunk;
 mod control;
 mod convert;
+mod debug;
+mod detached;
 mod engine;
 mod error;
 mod failure;
@@ -51,7 +53,9 @@ mod warning;
 pub use app_data::{AppDataRef, AppDataRefMut};
 pub use call::call_with_handler;
 pub use chunk::{AsChunk, Chunk, ChunkMode};
-pub use engine::Engine;
+pub use debug::{Debug, DebugEvent, DebugNames, DebugSource, DebugStack, HookTriggers};
+pub use detached::Detached;
+pub use engine::{Engine, EngineOptions};
 pub use error::{Error, ErrorContext, ExternalError, ExternalResult, Result};
 pub use function::{Function, FunctionInfo, LuaNativeFn, LuaNativeFnMut};
 pub use gc::{GcGenParams, GcIncParams, GcMode};
@@ -77,8 +81,8 @@ pub use thread::{Thread, ThreadStatus};
 pub use traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
 pub use types::{Either, Integer, LightUserData, MaybeSend, MaybeSync, Number, VmState};
 pub use userdata::{
-    AnyUserData, MetaMethod, UserData, UserDataFields, UserDataMetatable, UserDataMethods, UserDataOwned,
-    UserDataRef, UserDataRefMut, UserDataRegistry,
+    AnyUserData, MetaMethod, UserData, UserDataFields, UserDataMetatable, UserDataMethods,
+    UserDataOwned, UserDataRef, UserDataRefMut, UserDataRegistry,
 };
 pub use value::{Nil, Value};
 

@@ -53,7 +53,8 @@ pub trait ObjectLike: sealed::Sealed {
                 Value::Table(t) => t.get::<Value>(&key)?,
                 Value::UserData(u) => ObjectLike::get::<Value>(&u, &key)?,
                 v => {
-                    let message = format!("attempt to index a {} value with key '{key}'", v.type_name());
+                    let message =
+                        format!("attempt to index a {} value with key '{key}'", v.type_name());
                     return Err(Error::runtime(message));
                 }
             };

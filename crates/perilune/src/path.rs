@@ -53,8 +53,8 @@ pub(crate) fn parse(path: &str) -> Result<Vec<(Key, bool)>> {
                     return Err(fail("expected '.' or '['", at));
                 }
                 let mut name = String::new();
-                while let Some((_, c)) =
-                    chars.next_if(|(_, c)| !matches!(c, '.' | '?' | '[') && !c.is_ascii_whitespace())
+                while let Some((_, c)) = chars
+                    .next_if(|(_, c)| !matches!(c, '.' | '?' | '[') && !c.is_ascii_whitespace())
                 {
                     name.push(c);
                 }
@@ -111,14 +111,24 @@ mod tests {
     #[test]
     fn paths() {
         let shown = |p: &str| match parse(p) {
-            Ok(keys) => keys.iter().map(|(k, q)| format!("{k:?}{}", if *q { "?" } else { "" })).collect::<Vec<_>>().join(" "),
+            Ok(keys) => keys
+                .iter()
+                .map(|(k, q)| format!("{k:?}{}", if *q { "?" } else { "" }))
+                .collect::<Vec<_>>()
+                .join(" "),
             Err(e) => e.to_string(),
         };
-        assert_eq!(shown("a[-1]?.c[\"d\\\" e\"]"), "Name(\"a\") Index(-1)? Name(\"c\") Name(\"d\\\" e\")");
+        assert_eq!(
+            shown("a[-1]?.c[\"d\\\" e\"]"),
+            "Name(\"a\") Index(-1)? Name(\"c\") Name(\"d\\\" e\")"
+        );
         assert_eq!(shown("a..b"), "runtime error: empty key in path at position 2");
         assert_eq!(shown("a[x]"), "runtime error: invalid integer in path at position 2");
         assert_eq!(shown("a[1"), "runtime error: expected ']' in path at position 3");
-        assert_eq!(shown("a[99999999999999999999]"), "runtime error: invalid integer in path at position 2");
+        assert_eq!(
+            shown("a[99999999999999999999]"),
+            "runtime error: invalid integer in path at position 2"
+        );
         assert_eq!(shown("a['b"), "runtime error: unfinished string in path at position 4");
     }
 }

@@ -137,7 +137,10 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
     ///
     /// # Errors
     /// As [`Lua::create_userdata`].
-    pub fn create_userdata_ref<T: UserData + 'static>(&'scope self, data: &'env T) -> Result<AnyUserData> {
+    pub fn create_userdata_ref<T: UserData + 'static>(
+        &'scope self,
+        data: &'env T,
+    ) -> Result<AnyUserData> {
         self.borrowed((&raw const *data).cast_mut(), true, T::register)
     }
 

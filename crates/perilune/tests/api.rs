@@ -2,13 +2,21 @@
 
 #[path = "api/convert.rs"]
 mod convert;
+#[path = "api/detach.rs"]
+mod detach;
 #[path = "api/errors.rs"]
 mod errors;
 #[path = "api/functions.rs"]
 mod functions;
+#[path = "api/hooks.rs"]
+mod hooks;
+#[path = "api/scopes.rs"]
+mod scopes;
 #[path = "api/states.rs"]
 mod states;
 #[path = "api/tables.rs"]
 mod tables;
 #[path = "api/threads.rs"]
 mod threads;
+#[path = "api/userdata.rs"]
+mod userdata;

@@ -290,7 +290,9 @@ impl std::fmt::Debug for AnyUserData {
                 let m = self.metatable().ok()?.get::<Option<crate::Function>>(m).ok()??;
                 m.call::<String>(self).ok()
             };
-            if let Some(text) = text(MetaMethod::ToDebugString).or_else(|| text(MetaMethod::ToString)) {
+            if let Some(text) =
+                text(MetaMethod::ToDebugString).or_else(|| text(MetaMethod::ToString))
+            {
                 return f.write_str(&text);
             }
         }

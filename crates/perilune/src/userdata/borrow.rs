@@ -51,7 +51,8 @@ impl<T: 'static> UserDataRefMut<T> {
         let s = entry.stack();
         let cell = cell_of::<T>(s, s.word(&u.0))?;
         // SAFETY: the cell is alive as its userdata is.
-        unsafe { (*cell.cast::<CellHead>()).begin_exclusive() }.map_err(|n| unavailable(n, true))?;
+        unsafe { (*cell.cast::<CellHead>()).begin_exclusive() }
+            .map_err(|n| unavailable(n, true))?;
         Ok(UserDataRefMut { cell, _owner: (u.clone(), entry.lua.clone()) })
     }
 }

@@ -13,7 +13,16 @@ pub(super) fn getter(
     own: Value,
     strict: bool,
 ) -> Result<Function> {
-    bind(lua, index, &[Value::Table(getters.clone()), Value::Table(members.clone()), own, Value::Boolean(strict)])
+    bind(
+        lua,
+        index,
+        &[
+            Value::Table(getters.clone()),
+            Value::Table(members.clone()),
+            own,
+            Value::Boolean(strict),
+        ],
+    )
 }
 
 /// `__newindex`: setters, then what the type had itself.

@@ -39,7 +39,11 @@ impl Drop for Guard {
 
 impl Guard {
     /// The value of a userdata of this type, borrowed.
-    pub(crate) fn borrow<T: 'static>(s: Stack<'_>, v: Raw, exclusive: bool) -> Result<(*mut T, Guard)> {
+    pub(crate) fn borrow<T: 'static>(
+        s: Stack<'_>,
+        v: Raw,
+        exclusive: bool,
+    ) -> Result<(*mut T, Guard)> {
         // SAFETY: the target is that of the type.
         unsafe { Target::Type(TypeId::of::<T>()).borrow(s, v, exclusive) }
     }

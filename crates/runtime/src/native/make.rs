@@ -149,7 +149,16 @@ impl Cx {
     }
 
     /// A userdata around a host value, with `n` user values.
-    pub fn udata(&self, data: Box<dyn std::any::Any>, n: usize) -> Udata<'_> {
+    pub fn udata(&self, data: Box<dyn std::any::Any + Send>, n: usize) -> Udata<'_> {
+        // SAFETY: the value may change threads.
+        unsafe { self.udata_of_any(data, n) }
+    }
+
+    /// As [`Cx::udata`].
+    ///
+    /// # Safety
+    /// The state stays on its thread as long as the value exists, unless that is `Send`.
+    pub unsafe fn udata_of_any(&self, data: Box<dyn std::any::Any>, n: usize) -> Udata<'_> {
         // SAFETY: N1; adopted as the kind that it is.
         unsafe {
             let header = GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: 0, word: 0 };

@@ -1,0 +1,88 @@
+//! States that change threads.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use perilune::{Lua, Result, UserData, Value};
+
+struct Plain(Arc<AtomicU32>);
+
+impl UserData for Plain {}
+
+impl Drop for Plain {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn what_may_go() -> Result<()> {
+    let lua = Lua::new();
+    lua.load(
+        "function f() return coroutine.yield() end co = coroutine.create(f) coroutine.resume(co)",
+    )
+    .exec()?;
+    let n = Arc::new(AtomicU32::new(0));
+    let count = n.clone();
+    let add =
+        lua.create_send_function(move |_, k: u32| Ok(count.fetch_add(k, Ordering::Relaxed)))?;
+    lua.globals().set("add", add)?;
+    let dropped = Arc::new(AtomicU32::new(0));
+    lua.globals().set("u", lua.create_send_userdata(Plain(dropped.clone()))?)?;
+    let key = lua.create_registry_value("kept")?;
+    let detached = lua.detach().expect("nothing stays behind");
+    let detached = std::thread::spawn(move || {
+        let lua = detached.attach();
+        lua.load("add(5) for i = 1, 100000 do local t = {} end").exec().unwrap();
+        assert_eq!(lua.registry_value::<String>(&key).unwrap(), "kept");
+        drop(key);
+        let fails = lua.load("add({})").exec().unwrap_err();
+        assert!(fails.to_string().starts_with("bad argument #1"));
+        lua.detach().expect("nothing stays behind")
+    })
+    .join()
+    .unwrap();
+    assert_eq!(n.load(Ordering::Relaxed), 5);
+    // ended where it is dropped
+    std::thread::spawn(move || drop(detached)).join().unwrap();
+    assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    Ok(())
+}
+
+#[test]
+fn what_may_not() -> Result<()> {
+    let stays = |lua: Lua| lua.detach().expect_err("it stays");
+    let lua = Lua::new();
+    let t = lua.create_table()?;
+    let lua = stays(lua);
+    drop(t);
+    let weak = lua.weak();
+    let lua = stays(lua);
+    drop(weak);
+    let other = lua.clone();
+    let lua = stays(lua);
+    drop(other);
+    lua.set_app_data(Rc::new(1));
+    let lua = stays(lua);
+    lua.remove_app_data::<Rc<i32>>();
+    lua.set_warning_function(|_, _, _| Ok(()));
+    let lua = stays(lua);
+    lua.remove_warning_function();
+    lua.create_any_userdata(Rc::new(1))?;
+    // it is garbage, but it is there
+    let lua = stays(lua);
+    lua.gc_collect()?;
+    lua.gc_collect()?;
+    let f = lua.create_function(|_, ()| Ok(()))?;
+    lua.globals().set("f", f)?;
+    let lua = stays(lua);
+    lua.globals().set("f", Value::Nil)?;
+    lua.gc_collect()?;
+    lua.gc_collect()?;
+    let inside = lua.create_send_function(|lua, ()| Ok(lua.clone().detach().is_err()))?;
+    assert!(inside.call::<bool>(())?);
+    drop(inside);
+    lua.detach().expect("it goes");
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! Userdata: types of the host in Lua.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use perilune::{
+    AnyUserData, Error, Function, Lua, MetaMethod, ObjectLike, Result, UserData, UserDataFields,
+    UserDataMethods, UserDataOwned, UserDataRef, UserDataRefMut, Value,
+};
+
+struct Vec2 {
+    x: f64,
+    y: f64,
+}
+
+impl UserData for Vec2 {
+    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
+        fields.add_field("kind", "vector");
+        fields.add_field_method_get("x", |_, this| Ok(this.x));
+        fields.add_field_method_set("x", |_, this, x| {
+            this.x = x;
+            Ok(())
+        });
+        fields.add_field_function_get("me", |_, u: AnyUserData| Ok(u));
+        fields.add_meta_field("version", 3);
+    }
+
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_method("dot", |_, this, other: UserDataRef<Vec2>| {
+            Ok(this.x * other.x + this.y * other.y)
+        });
+        methods.add_method_mut("scale", |_, this, k: f64| {
+            this.x *= k;
+            this.y *= k;
+            Ok(())
+        });
+        methods.add_method_once("into", |_, this, ()| Ok(this.x));
+        methods.add_function("new", |_, (x, y): (f64, f64)| Ok(Vec2 { x, y }));
+        methods.add_meta_function(
+            MetaMethod::Add,
+            |_, (a, b): (UserDataRef<Vec2>, UserDataRef<Vec2>)| {
+                Ok(Vec2 { x: a.x + b.x, y: a.y + b.y })
+            },
+        );
+        methods.add_meta_method(MetaMethod::ToString, |_, this, ()| {
+            Ok(format!("({}, {})", this.x, this.y))
+        });
+        methods.add_meta_method(MetaMethod::Eq, |_, this, other: UserDataRef<Vec2>| {
+            Ok(this.x == other.x && this.y == other.y)
+        });
+        methods.add_meta_method(MetaMethod::Call, |_, this, k: f64| Ok(this.x + k));
+        methods.add_method_mut("call", |_, this, f: Function| {
+            this.x += 1.0;
+            f.call::<Value>(())
+        });
+        methods.add_method("reading", |_, _, f: Function| f.call::<Value>(()));
+    }
+}
+
+fn state() -> Result<Lua> {
+    let lua = Lua::new();
+    lua.globals().set("Vec2", lua.create_proxy::<Vec2>()?)?;
+    lua.load("a, b = Vec2.new(1, 2), Vec2.new(3, 4)").exec()?;
+    Ok(lua)
+}
+
+#[test]
+fn fields_and_methods() -> Result<()> {
+    let lua = state()?;
+    let check = |text: &str| -> Result<()> {
+        assert!(lua.load(text).eval::<bool>()?, "{text}");
+        Ok(())
+    };
+    check("a.x == 1 and a.kind == 'vector' and a.me == a")?;
+    check("a:dot(b) == 11")?;
+    lua.load("a:scale(2) a.x = a.x + 1").exec()?;
+    check("tostring(a) == '(3, 4)' and a == b and a ~= Vec2.new(0, 0)")?;
+    check("tostring(a + b) == '(6, 8)' and a(1) == 4")?;
+    check("type(a) == 'userdata' and getmetatable(a) == false")?;
+    let a: AnyUserData = lua.globals().get("a")?;
+    assert!(a.is::<Vec2>() && !a.is::<String>());
+    assert_eq!((a.get::<f64>("x")?, a.call_method::<f64>("dot", &a)?), (3.0, 25.0));
+    a.set("x", 0)?;
+    assert_eq!(ObjectLike::call::<f64>(&a, 5)?, 5.0);
+    assert_eq!(ObjectLike::to_string(&a)?, "(0, 4)");
+    assert_eq!(a.metatable()?.get::<i64>("version")?, 3);
+    assert_eq!(a.type_name()?, "Vec2");
+    assert!(matches!(a.metatable()?.set("__gc", 1), Err(Error::MetaMethodRestricted(_))));
+    assert!(matches!(a.metatable()?.set("__index", 1), Err(Error::MetaMethodTypeError { .. })));
+    assert_eq!(format!("{a:#?}"), "(0, 4)");
+    let e = lua.load("a.unknown.x = 1").exec().unwrap_err();
+    assert!(e.to_string().contains("attempt to index a nil value (field 'unknown')"), "{e}");
+    let e = lua.load("a.unknown = 1").exec().unwrap_err();
+    assert!(e.to_string().contains("attempt to set an unknown field 'unknown'"), "{e}");
+    Ok(())
+}
+
+#[test]
+fn wrong_selves_are_errors() -> Result<()> {
+    let lua = state()?;
+    let message = |text: &str| lua.load(text).exec().unwrap_err().to_string();
+    let m = message("a.dot(1, b)");
+    assert!(
+        m.starts_with(
+            "bad argument `self` to `Vec2.dot`: error converting Lua integer to userdata"
+        ),
+        "{m}"
+    );
+    assert!(
+        message("a.dot()")
+            .starts_with("bad argument `self` to `Vec2.dot`: error converting Lua nil")
+    );
+    assert!(message("a:dot()").starts_with("bad argument #2 to `Vec2.dot`: "));
+    assert!(message("Vec2.new(1)").starts_with("bad argument #2 to `Vec2.new`: "));
+    lua.globals().set("other", lua.create_any_userdata(1u8)?)?;
+    let m = message("a.dot(other, b)");
+    assert!(
+        m.starts_with("bad argument `self` to `Vec2.dot`: userdata is not expected type"),
+        "{m}"
+    );
+    assert!(message("a:dot(other)").starts_with("bad argument #2 to `Vec2.dot`: userdata is not"));
+    assert!(
+        message("Vec2:scale(1)")
+            .starts_with("bad argument `self` to `Vec2.scale`: userdata is not")
+    );
+    let m = message("a.dot(io.stdout, b)");
+    assert!(
+        m.starts_with("bad argument `self` to `Vec2.dot`: error converting Lua userdata"),
+        "{m}"
+    );
+    Ok(())
+}
+
+#[test]
+fn borrows() -> Result<()> {
+    let lua = state()?;
+    let a: AnyUserData = lua.globals().get("a")?;
+    let message = |text: &str| lua.load(text).exec().unwrap_err().to_string();
+    let m = message("a:call(function() return a.x end)");
+    assert!(m.contains("error borrowing userdata"), "{m}");
+    let m = message("a:reading(function() a:scale(1) end)");
+    assert!(m.contains("error mutably borrowing userdata"), "{m}");
+    lua.load("a:reading(function() return a:reading(function() return a.x end) end)").exec()?;
+    // the same closure for writing, on another value
+    let m = message("a:call(function() b:call(function() end) end)");
+    assert!(m.contains("mutable callback called recursively"), "{m}");
+    {
+        let (r, s) = (a.borrow::<Vec2>()?, a.borrow::<Vec2>()?);
+        assert_eq!(r.x, s.x);
+        assert!(matches!(a.borrow_mut::<Vec2>(), Err(Error::UserDataBorrowMutError)));
+        assert!(matches!(a.take::<Vec2>(), Err(Error::UserDataBorrowMutError)));
+        assert!(matches!(a.destroy(), Err(Error::UserDataBorrowMutError)));
+        assert!(matches!(a.borrow::<String>(), Err(Error::UserDataTypeMismatch)));
+    }
+    {
+        let mut w = a.borrow_mut::<Vec2>()?;
+        w.x = 9.0;
+        assert!(matches!(a.borrow::<Vec2>(), Err(Error::UserDataBorrowError)));
+        assert!(message("a.x = 1").contains("error mutably borrowing userdata"));
+    }
+    assert_eq!(a.borrow_scoped(|v: &Vec2| v.x)?, 9.0);
+    a.borrow_mut_scoped(|v: &mut Vec2| v.x = 8.0)?;
+    assert_eq!(lua.load("a:into()").eval::<f64>()?, 8.0);
+    assert!(matches!(a.borrow::<Vec2>(), Err(Error::UserDataDestructed)));
+    assert!(message("return a.x").contains("userdata has been destructed"));
+    assert_eq!(a.type_id(), None);
+    let owned: UserDataOwned<Vec2> = lua.load("b").eval()?;
+    assert_eq!(owned.x, 3.0);
+    assert!(message("b:dot(b)").contains("userdata has been destructed"));
+    Ok(())
+}
+
+#[test]
+fn borrows_outlive_what_lua_holds() -> Result<()> {
+    let lua = Lua::new();
+    let dropped = Rc::new(RefCell::new(0));
+    struct Noisy(Rc<RefCell<i32>>, i32);
+    impl Drop for Noisy {
+        fn drop(&mut self) {
+            *self.0.borrow_mut() += 1;
+        }
+    }
+    impl UserData for Noisy {
+        fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+            methods.add_method("run", |lua, this, f: Function| {
+                f.call::<()>(())?;
+                lua.gc_collect()?;
+                lua.gc_collect()?;
+                assert_eq!(*this.0.borrow(), 0);
+                Ok(this.1)
+            });
+        }
+    }
+    let u = lua.create_userdata(Noisy(dropped.clone(), 7))?;
+    let borrowed: UserDataRef<Noisy> = u.borrow()?;
+    drop(u);
+    lua.gc_collect()?;
+    assert_eq!((borrowed.1, *dropped.borrow()), (7, 0));
+    drop(borrowed);
+    lua.gc_collect()?;
+    lua.gc_collect()?;
+    assert_eq!(*dropped.borrow(), 1);
+    // A debugger takes the last reference away while a method runs.
+    let full = unsafe { Lua::unsafe_new() };
+    full.globals().set("make", full.create_function(|_, ()| Ok(Noisy(Rc::default(), 5)))?)?;
+    let text = "local f = make().run
+        return f(make(), function()
+            for i = 1, 9 do if debug.getlocal(2, i) then debug.setlocal(2, i, nil) end end
+        end)";
+    assert_eq!(full.load(text).eval::<i64>()?, 5);
+    Ok(())
+}
+
+#[test]
+fn user_values_and_any_types() -> Result<()> {
+    let lua = Lua::new();
+    let u = lua.create_any_userdata(vec![1, 2, 3])?;
+    assert_eq!(u.user_value::<Value>()?, Value::Nil);
+    u.set_user_value("first")?;
+    u.set_nth_user_value(5, 5)?;
+    u.set_named_user_value("n", true)?;
+    lua.gc_collect()?;
+    assert_eq!((u.user_value::<String>()?, u.nth_user_value::<i64>(5)?), ("first".into(), 5));
+    assert!(u.named_user_value::<bool>("n")? && u.nth_user_value::<i64>(0).is_err());
+    lua.register_userdata_type::<String>(|r| {
+        r.add_method("len", |_, this, ()| Ok(this.len()));
+        r.add_meta_method(MetaMethod::Index, |_, _, key: String| Ok(key + "?"));
+    })?;
+    let s = lua.create_any_userdata("text".to_owned())?;
+    assert_eq!(s.call_method::<i64>("len", ())?, 4);
+    assert_eq!(s.get::<String>("what")?, "what?");
+    lua.globals().set("s", AnyUserData::wrap("wrapped".to_owned()))?;
+    assert_eq!(lua.load("s:len()").eval::<i64>()?, 7);
+    let mut w: UserDataRefMut<String> = lua.globals().get("s")?;
+    w.push('!');
+    assert!(lua.load("s:len()").exec().is_err());
+    drop(w);
+    assert_eq!(lua.load("s:len()").eval::<i64>()?, 8);
+    let t = lua.create_table()?;
+    t.set("list", vec![lua.create_any_userdata("deep".to_owned())?])?;
+    assert_eq!(t.get_path::<String>("list[1].x")?, "x?");
+    assert_eq!(t.get_path::<Option<i64>>("none?.x")?, None);
+    assert!(t.get_path::<Value>("none.x").is_err());
+    Ok(())
+}
+
+#[test]
+fn drop_in_odd_orders() -> Result<()> {
+    let lua = Lua::new();
+    let weak = lua.weak();
+    struct Keeper(#[allow(dead_code)] Option<AnyUserData>, Option<perilune::Table>);
+    impl UserData for Keeper {}
+    impl Drop for Keeper {
+        fn drop(&mut self) {
+            if let Some(t) = &self.1 {
+                t.set("dropped", true).unwrap();
+            }
+        }
+    }
+    let t = lua.create_table()?;
+    let inner = lua.create_userdata(Keeper(None, Some(t.clone())))?;
+    let outer = lua.create_userdata(Keeper(Some(inner.clone()), None))?;
+    drop(inner);
+    outer.destroy()?;
+    assert!(matches!(outer.destroy(), Err(Error::UserDataDestructed)));
+    lua.gc_collect()?;
+    lua.gc_collect()?;
+    assert!(t.get::<bool>("dropped")?);
+    // a userdata that owns its own state, and one whose destructor needs a state that is gone
+    struct Own(#[allow(dead_code)] Lua);
+    let own = lua.create_any_userdata(Own(lua.clone()))?;
+    own.destroy()?;
+    let late = lua.create_any_userdata(Keeper(Some(own), None))?;
+    drop(late);
+    drop(lua);
+    assert!(weak.try_upgrade().is_none());
+    Ok(())
+}
