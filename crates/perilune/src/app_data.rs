@@ -114,9 +114,9 @@ impl Lua {
         if !map.contains_key(&TypeId::of::<T>()) {
             return Ok(None);
         }
-        let data = Ref::map(Ref::clone(&map), |m| &m[&TypeId::of::<T>()]);
+        let place: *const RefCell<Box<dyn Any>> = &raw const map[&TypeId::of::<T>()];
         // SAFETY: the cell lies in the map, which is borrowed, and so unchanged, as long as `_map` lives; that is dropped after `data`.
-        let cell: &RefCell<Box<dyn Any>> = unsafe { &*(&raw const *data) };
+        let cell = unsafe { &*place };
         let data = Ref::map(cell.try_borrow()?, |b| b.downcast_ref().expect("by type"));
         Ok(Some(AppDataRef { data, _map: map }))
     }
@@ -141,8 +141,9 @@ impl Lua {
     ) -> Result<Option<AppDataRefMut<'_, T>>, BorrowMutError> {
         let map = self.control.app_data.map.borrow();
         let Some(cell) = map.get(&TypeId::of::<T>()) else { return Ok(None) };
+        let place = std::ptr::from_ref(cell);
         // SAFETY: as in `try_app_data_ref`.
-        let cell: &RefCell<Box<dyn Any>> = unsafe { &*(&raw const *cell) };
+        let cell = unsafe { &*place };
         let data = RefMut::map(cell.try_borrow_mut()?, |b| b.downcast_mut().expect("by type"));
         Ok(Some(AppDataRefMut { data, _map: map }))
     }

@@ -103,19 +103,22 @@ fn enter<A, R, C: Callee<A, R>>(cx: &mut Cx) -> NativeResult {
     let open = Open { control, before: control.state.replace(st) };
     let s = Stack { st, lua: &lua };
     let n = cx.top();
-    // SAFETY: the function is bound to the cell of a `C`, and alive as it is the callee of the running frame; the value is never taken.
+    // SAFETY: the function is bound to the cell of a `C`, which nobody can change (HIDDEN), and alive as it is the callee of the running frame; the value is never taken.
     let callee = unsafe { &*bound::<C>(cx) };
-    let r = if control.options.catch_rust_panics {
+    let run = || {
         // SAFETY: the stack is that of this function.
-        catch_unwind(AssertUnwindSafe(|| unsafe { callee.run(s, 0, n) }))
-    } else {
-        // SAFETY: likewise.
-        Ok(unsafe { callee.run(s, 0, n) })
+        match unsafe { callee.run(s, 0, n) } {
+            Ok(n) => Ok(Ret(n as i32)),
+            Err(e) => Err(Failure::Error(e).raise(s)),
+        }
     };
-    let r = match r {
-        Ok(Ok(n)) => Ok(Ret(n as i32)),
-        Ok(Err(e)) => Err(Failure::Error(e).raise(s)),
-        Err(panic) => Err(Failure::Panic(Some(panic)).raise(s)),
+    let r = if control.options.catch_rust_panics {
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(r) => r,
+            Err(panic) => Err(Failure::Panic(Some(panic)).raise(s)),
+        }
+    } else {
+        run()
     };
     drop(open);
     r
@@ -147,6 +150,8 @@ impl<'a> Stack<'a> {
         let cx = self.cx();
         // SAFETY: it was just made.
         let cell = unsafe { Val::of(cx, cell.0) };
-        Raw(cx.func(enter::<A, R, C>, &[cell]).val().raw())
+        let f = cx.func(enter::<A, R, C>, &[cell]);
+        f.hide_bound();
+        Raw(f.val().raw())
     }
 }

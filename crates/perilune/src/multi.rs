@@ -194,13 +194,12 @@ impl<T: FromLua> FromLuaMulti for Variadic<T> {
         to: Option<&str>,
         s: Stack<'_>,
     ) -> Result<Variadic<T>> {
-        (0..n)
+        let one = |i: usize| {
             // SAFETY: the values exist.
-            .map(|i| {
-                unsafe { T::from_lua_raw(s.get(at + i), s) }
-                    .map_err(|e| e.bad_argument(first + i, to))
-            })
-            .collect()
+            let r = unsafe { T::from_lua_raw(s.get(at + i), s) };
+            r.map_err(|e| e.bad_argument(first + i, to))
+        };
+        (0..n).map(one).collect()
     }
 }
 

@@ -225,12 +225,7 @@ impl<'a> Stack<'a> {
 
     /// The name of a value's type, as [`Value::type_name`] gives it.
     pub(crate) fn type_name(self, v: Raw) -> &'static str {
-        match v.0.tag() {
-            Tag::INTEGER => "integer",
-            Tag::LIGHT => "lightuserdata",
-            Tag::USERDATA if self.failure(v).is_some() => "error",
-            _ => v.0.type_name(),
-        }
+        if self.failure(v).is_some() { "error" } else { type_name(v.0) }
     }
 
     /// The failure that a value is.
@@ -290,6 +285,15 @@ impl<'a> Stack<'a> {
         text.push(b'\n');
         text.extend_from_slice(&traceback);
         Ok(Error::RuntimeError(String::from_utf8_lossy(&text).into_owned()))
+    }
+}
+
+/// The name of a value's type, as [`Value::type_name`] gives it, but for errors, which are userdata.
+pub(crate) fn type_name(v: Word) -> &'static str {
+    match v.tag() {
+        Tag::INTEGER => "integer",
+        Tag::LIGHT => "lightuserdata",
+        _ => v.type_name(),
     }
 }
 

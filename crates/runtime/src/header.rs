@@ -58,4 +58,6 @@ impl GcHeader {
     pub const ENVIRONMENT: u8 = 32;
     /// Its hash part is weak (`__mode` was seen in its metatable); set by the collector.
     pub const WEAK: u8 = 64;
+    /// A native closure whose bound values debuggers neither see nor set: its code takes them for what they were.
+    pub const HIDDEN: u8 = 128;
 }

@@ -98,6 +98,9 @@ unsafe fn is_retired(st: *mut State) -> bool {
 }
 
 unsafe extern "C" fn one(st: *mut State) -> u64 {
+    if super::userdata::get_field(st) {
+        return status::OK;
+    }
     guarded(st, || do_one(st))
 }
 

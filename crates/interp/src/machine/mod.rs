@@ -11,6 +11,7 @@ mod leaf;
 mod miss;
 mod native_stack;
 mod panics;
+mod userdata;
 
 pub use calls::CALLS;
 pub(crate) use entry::{IDLE_SLOT, call_code, enter_code, enter_loop, entry_of, is_idle};

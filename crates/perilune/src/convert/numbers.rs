@@ -3,7 +3,7 @@
 use perilune_runtime::convert;
 use perilune_runtime::value::{Tag, Value as Word};
 
-use crate::stack::{Raw, Stack};
+use crate::stack::{Raw, Stack, type_name};
 use crate::traits::{FromLua, IntoLua};
 use crate::{Error, LightUserData, Lua, Result, Value};
 
@@ -13,7 +13,7 @@ const EXPECTED: &str = "expected number or string coercible to number";
 fn number_of(v: Word, to: &str) -> Result<Word> {
     // SAFETY: N2: the value is alive.
     unsafe { convert::to_number(v) }
-        .ok_or_else(|| Error::from_lua_conversion(v.type_name(), to, EXPECTED.to_owned()))
+        .ok_or_else(|| Error::from_lua_conversion(type_name(v), to, EXPECTED.to_owned()))
 }
 
 macro_rules! integers {
@@ -56,7 +56,7 @@ macro_rules! integers {
                 /// What is no integer of the range.
                 #[cold]
                 fn other(v: Word) -> Result<$t> {
-                    let from = v.type_name();
+                    let from = type_name(v);
                     let n = number_of(v, stringify!($t))?;
                     let converted = if n.is_int() {
                         $t::try_from(n.as_int()).ok()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use perilune_runtime::string::LuaString as StrObject;
 use perilune_runtime::value::Value as Word;
 
-use crate::stack::{Raw, Stack};
+use crate::stack::{Raw, Stack, type_name};
 use crate::traits::{FromLua, IntoLua};
 use crate::{Error, Lua, Result, Value};
 
@@ -69,7 +69,7 @@ fn with_text<R>(v: Word, to: &str, f: impl FnOnce(&[u8]) -> Result<R>) -> Result
         perilune_runtime::convert::write_number(&mut text, v);
         return f(&text);
     }
-    Err(Error::from_lua_conversion(v.type_name(), to, "expected string or number".to_owned()))
+    Err(Error::from_lua_conversion(type_name(v), to, "expected string or number".to_owned()))
 }
 
 fn utf8<'a>(bytes: &'a [u8], to: &str) -> Result<&'a str> {

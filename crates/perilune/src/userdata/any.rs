@@ -251,8 +251,10 @@ impl AnyUserData {
         s.reserve(8)?;
         let top = s.top();
         s.push(s.word(&self.0));
-        let key = push_one(s, key, top)?;
+        push_one(s, key, top)?;
         push_one(s, value, top)?;
+        // SAFETY: both were pushed.
+        let key = unsafe { s.get(top + 1) };
         if s.cx().set_index(top, key.0).is_err() {
             return Err(s.caught(top));
         }

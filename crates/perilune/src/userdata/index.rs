@@ -1,6 +1,6 @@
 //! `__index` and `__newindex` of types with computed fields.
 
-use perilune_runtime::native::{Cx, NativeResult, Val};
+use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Val};
 
 use crate::stack::Raw;
 use crate::{Function, Lua, Result, Table, Value};
@@ -16,6 +16,7 @@ pub(super) fn getter(
     bind(
         lua,
         index,
+        Builtin::FieldIndex,
         &[
             Value::Table(getters.clone()),
             Value::Table(members.clone()),
@@ -27,10 +28,10 @@ pub(super) fn getter(
 
 /// `__newindex`: setters, then what the type had itself.
 pub(super) fn setter(lua: &Lua, setters: &Table, own: Value) -> Result<Function> {
-    bind(lua, new_index, &[Value::Table(setters.clone()), own])
+    bind(lua, new_index, Builtin::Other, &[Value::Table(setters.clone()), own])
 }
 
-fn bind(lua: &Lua, f: perilune_runtime::native::NativeFn, values: &[Value]) -> Result<Function> {
+fn bind(lua: &Lua, f: NativeFn, known: Builtin, values: &[Value]) -> Result<Function> {
     let entry = lua.enter();
     let s = entry.stack();
     s.poll()?;
@@ -38,7 +39,7 @@ fn bind(lua: &Lua, f: perilune_runtime::native::NativeFn, values: &[Value]) -> R
     let cx = &*s.cx();
     // SAFETY: rooted by their handles.
     let bound: Vec<Val<'_>> = raw.iter().map(|r| unsafe { Val::of(cx, r.0) }).collect();
-    let f = cx.func(f, &bound).val().raw();
+    let f = cx.func_known(f, &bound, known).val().raw();
     Ok(Function(s.handle(Raw(f))))
 }
 

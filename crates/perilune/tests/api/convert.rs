@@ -84,13 +84,7 @@ fn numbers_convert_as_in_lua() -> Result<()> {
         ),
     ] {
         let e = fails.unwrap_err();
-        // types are named by number only for values on the stack
-        assert_eq!(
-            e.to_string()
-                .replace("Lua number to u8", "Lua integer to u8")
-                .replace("integer to Vec", "integer to Vec"),
-            text
-        );
+        assert_eq!(e.to_string(), text);
     }
     Ok(())
 }
@@ -105,7 +99,7 @@ fn bytes_that_are_not_text() -> Result<()> {
     assert_eq!(s.to_string_lossy(), "\u{fffd}\0x");
     assert_eq!(lua.convert::<LuaString>(12)?, "12");
     assert_eq!(lua.convert::<String>(Cow::Borrowed("cow"))?, "cow");
-    assert_eq!(lua.convert::<bool>(0)?, true);
-    assert_eq!(lua.convert::<bool>(Value::Nil)?, false);
+    assert!(lua.convert::<bool>(0)?);
+    assert!(!lua.convert::<bool>(Value::Nil)?);
     Ok(())
 }

@@ -201,7 +201,7 @@ fn borrows_outlive_what_lua_holds() -> Result<()> {
     lua.gc_collect()?;
     assert_eq!(*dropped.borrow(), 1);
     // A debugger takes the last reference away while a method runs.
-    let full = unsafe { Lua::unsafe_new() };
+    let full = Lua::with_engine(lua.engine());
     full.globals().set("make", full.create_function(|_, ()| Ok(Noisy(Rc::default(), 5)))?)?;
     let text = "local f = make().run
         return f(make(), function()

@@ -95,7 +95,7 @@ impl Boxes {
             drop(Box::from_raw(p));
         }
         while let Some(p) = self.userdata.next_dead(live, &mut count) {
-            self.dead.extend(Dead::of(Box::from_raw(p)));
+            self.dead.extend(Dead::of(p));
         }
         self.threads.unswept + self.instances.unswept + self.shapes.unswept + self.userdata.unswept
             == 0

@@ -13,10 +13,12 @@ pub(crate) struct Dead {
 }
 
 impl Dead {
-    /// What a dead userdata owns, if that is anything.
-    pub(crate) fn of(mut u: Box<Userdata>) -> Option<Dead> {
-        let data = u.data.take()?;
-        Some(Dead { data, is_cell: u.header.aux == Userdata::CELL })
+    /// Frees a dead userdata; gives what it owned, if that is anything.
+    pub(crate) unsafe fn of(u: *mut Userdata) -> Option<Dead> {
+        let data = (&mut (*u).data).take();
+        let is_cell = (*u).header.aux == Userdata::CELL;
+        drop(Box::from_raw(u));
+        Some(Dead { data: data?, is_cell })
     }
 
     /// Is somebody using the value? A debugger can take the last reference to a userdata away while one of its methods runs.

@@ -4,6 +4,7 @@ use std::ptr;
 
 use super::{Cx, Func, Raised, Tab, Val};
 use crate::closure::{LuaClosure, NativeClosure, Upvalue};
+use crate::header::GcHeader;
 use crate::heap::Mode;
 use crate::meta::Event;
 use crate::state::State;
@@ -242,7 +243,8 @@ impl Cx {
 /// Where upvalue `i` of a function has its value.
 unsafe fn upvalue_place(f: Func<'_>, i: usize) -> Option<*mut Value> {
     let raw = f.val().raw();
-    if i >= (*raw.as_header()).aux as usize {
+    let hidden = (*raw.as_header()).flags & GcHeader::HIDDEN != 0;
+    if hidden || i >= (*raw.as_header()).aux as usize {
         return None;
     }
     if f.is_native() {

@@ -123,11 +123,14 @@ pub enum Builtin {
     Insert,
     /// `table.remove`
     Remove,
+    /// The host's `__index` of userdata with computed fields. Bound to it are the table of functions that compute fields, the table of those that are
+    /// simply there, and what else there is.
+    FieldIndex,
 }
 
 impl Builtin {
     /// Number of them.
-    pub const COUNT: usize = Builtin::Remove as usize + 1;
+    pub const COUNT: usize = Builtin::FieldIndex as usize + 1;
 }
 
 /// A state as native functions see it.

@@ -282,6 +282,16 @@ impl<'a> Tab<'a> {
 }
 
 impl Func<'_> {
+    /// Hides the values bound to a native function from debuggers, for code that takes them for what they were.
+    ///
+    /// # Panics
+    /// If it is a Lua function.
+    pub fn hide_bound(self) {
+        assert!(self.0.v.tag() == Tag::NATIVE, "a native function");
+        // SAFETY: N2.
+        unsafe { (*self.0.v.as_native()).header.flags |= crate::header::GcHeader::HIDDEN }
+    }
+
     /// Makes a native function one that the interpreter and machine code know.
     ///
     /// # Panics
