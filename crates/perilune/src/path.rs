@@ -122,7 +122,7 @@ mod tests {
             shown("a[-1]?.c[\"d\\\" e\"]"),
             "Name(\"a\") Index(-1)? Name(\"c\") Name(\"d\\\" e\")"
         );
-        assert_eq!(shown("a..b"), "runtime error: empty key in path at position 2");
+        assert_eq!(shown("a..b"), "runtime error: empty key in path at position 1");
         assert_eq!(shown("a[x]"), "runtime error: invalid integer in path at position 2");
         assert_eq!(shown("a[1"), "runtime error: expected ']' in path at position 3");
         assert_eq!(

@@ -132,7 +132,7 @@ fn the_memory_limit_stops_growing_programs() {
     for mode in MODES {
         for program in GROWING {
             let lua = mode.state();
-            lua.set_memory_limit(12 << 20);
+            lua.set_memory_limit(12 << 20).expect("it can be set");
             let result = lua.load(*program).exec();
             let message = result.expect_err(program).to_string();
             assert!(message.contains("not enough memory"), "{mode:?}: {program}: {message}");

@@ -45,7 +45,7 @@ unsafe fn find(st: *mut State, meta: *mut Table, name: Value) -> Value {
     if meta.is_null() {
         return Value::NIL;
     }
-    let handler = Table::fast_event(st, meta, Event::Index);
+    let handler = Table::get_str(meta, (&(*st).event_names)[Event::Index as usize]);
     if handler.is_table() {
         return Table::get_str(handler.as_table(), name.as_string());
     }
