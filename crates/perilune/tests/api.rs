@@ -14,6 +14,8 @@ mod hooks;
 mod scopes;
 #[path = "api/states.rs"]
 mod states;
+#[path = "api/stress.rs"]
+mod stress;
 #[path = "api/tables.rs"]
 mod tables;
 #[path = "api/threads.rs"]
