@@ -1,7 +1,7 @@
 //! Coroutines: resume, yield, close. A resume runs the coroutine's frames in a nested loop on the native stack; a suspended coroutine
 //! holds no native frame.
 
-use perilune_runtime::frame::{Frame, FrameWord, flags};
+use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::State;
@@ -170,7 +170,10 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         let h = Table::metamethod(s, v, Event::Close);
         // calls are made from the bottom of the stack, as if by a native function
         s.base = (*co).stack.add(2);
-        Frame(s.base).set_word(FrameWord::new(FrameWord::NATIVE, 0));
+        let bottom = Frame(s.base);
+        bottom.set_word(FrameWord::new(FrameWord::NATIVE, 0));
+        // what lies there may be no header any more: walks end here
+        bottom.set_link(Link::new(0, 0, 0));
         s.top = place.add(1);
         if let Some(e) = error {
             s.error = e;
