@@ -3,6 +3,7 @@
 //! Values of registers are remembered within extended blocks and always written to their home slots at once, so the
 //! frame is whole at every call. A cold block that calls the runtime for an instruction finds all in place and leaves the result in place.
 
+mod alloc;
 mod arith;
 mod calls;
 mod control;
@@ -62,6 +63,8 @@ pub(crate) struct Translator<'a> {
     nothing_called: bool,
     instance: Value,
     places: Places,
+    /// Stores before this place are done already, where the table was made.
+    built_until: usize,
     /// It is a loop that is entered, by the interpreter's loop.
     is_loop: bool,
     /// Leaves the frame with a status and what the runtime left.
@@ -141,6 +144,7 @@ pub(crate) fn translate(
         nothing_called: true,
         instance,
         places: Places::in_instances_of(input.proto),
+        built_until: 0,
         is_loop: input.entry.is_some(),
         exit,
         entry_sig,
@@ -267,6 +271,7 @@ impl Translator<'_> {
             Op::GetTable | Op::GetI => self.get_table(pc),
             Op::GetField | Op::SelfK => self.get_field(pc),
             Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK => self.set_table(pc),
+            Op::SetField | Op::SetFieldK if pc < self.built_until => {}
             Op::SetField | Op::SetFieldK => self.set_field(pc),
             Op::NewTable => self.new_table(pc),
             Op::SelfR => {
