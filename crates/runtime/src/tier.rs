@@ -87,6 +87,8 @@ pub struct RuntimeCalls {
     pub leave_loop: unsafe extern "C" fn(*mut State) -> u64,
     /// CALL of what is no Lua function: `callee`, `nargs`. Results as CALL leaves them.
     pub call: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
+    /// TFORCALL of what is neither a Lua function nor known. Results as TFORCALL leaves them.
+    pub call_iterator: unsafe extern "C" fn(*mut State) -> u64,
     /// Does what the poll word asks for; the second argument is the end of the live registers.
     pub poll: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// Stops the script, as more instructions would be needed than are left; the second argument is as for `poll`. The status is never OK.

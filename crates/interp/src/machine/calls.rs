@@ -11,6 +11,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 use super::panics::guarded;
 use super::{builtin, entry, leaf, miss};
 use crate::call::{become_metamethod, call_for_instruction, native_returned};
+use crate::for_loop;
 use crate::operators::seen;
 use crate::poll::safepoint;
 use crate::ret;
@@ -24,6 +25,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     leave_loop,
     leave_cold,
     call,
+    call_iterator,
     poll: poll_word,
     out_of_fuel,
     tail_call,
@@ -227,6 +229,22 @@ unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     }
     let end = (*st).base.add((*inst).max_stack as usize);
     do_poll(st, if i.c() == 0 { end.max((*st).top) } else { end })
+}
+
+unsafe extern "C" fn call_iterator(st: *mut State) -> u64 {
+    guarded(st, || do_call_iterator(st))
+}
+
+#[inline(always)]
+unsafe fn do_call_iterator(st: *mut State) -> u64 {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
+    let r = settle(st, for_loop::call_iterator(st, i));
+    if r != status::OK || !is_polled(st) {
+        return r;
+    }
+    do_poll(st, (*st).base.add((*inst).max_stack as usize))
 }
 
 unsafe extern "C" fn tail_call(

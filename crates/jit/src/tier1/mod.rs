@@ -8,6 +8,7 @@ mod arith;
 mod calls;
 mod control;
 mod fields;
+mod iterate;
 mod regs;
 mod tables;
 

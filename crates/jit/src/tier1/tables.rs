@@ -266,7 +266,7 @@ impl Translator<'_> {
     }
 
     /// Addresses of payload and tag of element `at`; the tag's is good for arrays of any kind of value.
-    fn element_addresses(&mut self, object: Value, at: Value) -> (Value, Value) {
+    pub(super) fn element_addresses(&mut self, object: Value, at: Value) -> (Value, Value) {
         let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
         let offset = self.b.ins().ishl_imm_u(at, 3);
         let payload = self.b.ins().iadd(array, offset);
