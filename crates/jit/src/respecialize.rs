@@ -44,7 +44,8 @@ impl FieldSnapshot {
 fn bits(op: Op) -> (u32, u32) {
     match op {
         // the paths of these are the same for everybody
-        Op::Eq | Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
+        Op::Eq => (seen::OTHER, 0),
+        Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
         Op::ForPrep => (3, 3),
         _ => match op.feedback() {
             Feedback::Operands => (seen::ALL, seen::ALL & !seen::MIXED),

@@ -143,6 +143,13 @@ pub struct RuntimeCalls {
     pub compare_strings: unsafe extern "C" fn(u64, u64) -> i64,
     /// CALLMETA of a first register, as far as it makes a plain class of a table (and operand C); 0: it does not.
     pub set_class: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
+    /// The metamethod of two operands (payloads and tags) for an [`crate::meta::Event`], not one that tables are indexed by, if it is a Lua function; 0: it is not, or
+    /// the operands need none.
+    pub handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64) -> u64,
+    /// The `__index` of a value that lacks a key, if it is a Lua function; else 0.
+    pub index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
+    /// The `__newindex` of a value that lacks a key, if it is a Lua function; else 0.
+    pub new_index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
     /// `a ^ b`
     pub pow: extern "C" fn(f64, f64) -> f64,
     /// `a % b`

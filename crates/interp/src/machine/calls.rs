@@ -9,7 +9,7 @@ use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::panics::guarded;
-use super::{builtin, entry, leaf, miss};
+use super::{builtin, entry, handler, leaf, miss};
 use crate::call::{become_metamethod, call_for_instruction, native_returned};
 use crate::for_loop;
 use crate::operators::seen;
@@ -52,6 +52,9 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     equal: leaf::equal,
     compare_strings: leaf::compare_strings,
     set_class: leaf::set_class,
+    handler: handler::of_operands,
+    index_handler: handler::of_index,
+    new_index_handler: handler::of_new_index,
     pow: leaf::pow,
     float_mod: leaf::float_mod,
     shift_left: leaf::shift_left,

@@ -7,6 +7,7 @@
 mod builtin;
 mod calls;
 mod entry;
+mod handler;
 mod leaf;
 mod miss;
 mod native_stack;

@@ -7,6 +7,7 @@ use cranelift_codegen::ir::{
 };
 use perilune_bytecode::{Constant, Op};
 use perilune_runtime::layout;
+use perilune_runtime::meta::Event;
 use perilune_runtime::string::{LuaString, MAX_SHORT};
 use perilune_runtime::value::Tag;
 
@@ -17,7 +18,7 @@ use crate::flow::jump_target;
 use crate::types::{Guess, guess};
 
 /// Where a test goes: to the jump behind it, or past that.
-struct Ends {
+pub(super) struct Ends {
     jump: Block,
     skip: Block,
 }
@@ -54,7 +55,7 @@ impl Translator<'_> {
     }
 
     /// Branches on the truth of a comparison that asks for `wanted`.
-    fn decide(&mut self, condition: Value, wanted: bool, ends: &Ends) {
+    pub(super) fn decide(&mut self, condition: Value, wanted: bool, ends: &Ends) {
         let (yes, no) = if wanted { (ends.jump, ends.skip) } else { (ends.skip, ends.jump) };
         self.b.ins().brif(condition, yes, &[], no, &[]);
     }
@@ -150,6 +151,10 @@ impl Translator<'_> {
             }
         }
         self.b.switch_to_block(slow);
+        if matches!(i.op(), Op::Lt | Op::Le) && self.has_handlers(pc) {
+            let event = if i.op() == Op::Lt { Event::Lt } else { Event::Le };
+            self.test_handler(pc, event, (i.a(), i.b()), wanted, &ends);
+        }
         self.slow_test(pc, &ends);
         self.finish_test(pc, &ends)
     }
@@ -235,6 +240,9 @@ impl Translator<'_> {
                 let (va, vb) = (self.bits(i.a()), self.bits(i.b()));
                 self.equal_values((ta, va), (tb, vb), wanted, &ends, slow);
                 self.b.switch_to_block(slow);
+                if self.has_handlers(pc) {
+                    self.test_handler(pc, Event::Eq, (i.a(), i.b()), wanted, &ends);
+                }
                 self.slow_test(pc, &ends);
             }
         }

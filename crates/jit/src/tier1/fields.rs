@@ -171,6 +171,9 @@ impl Translator<'_> {
             }
         }
         self.b.switch_to_block(slow);
+        if seen.paths.is_empty() && seen.seen {
+            self.index_handler(pc, i.a(), i.b(), i.c(), ways.done);
+        }
         self.generic_result(pc, i.a(), I64, ways.done);
         self.take_value(ways.done, i.a());
     }
@@ -292,7 +295,13 @@ impl Translator<'_> {
         } else {
             self.b.ins().jump(slow, &[]);
         }
-        self.end_slowly(slow, pc, done);
+        self.b.switch_to_block(slow);
+        if seen.paths.is_empty() && seen.seen {
+            self.new_index_handler(pc, done);
+        }
+        self.generic(pc);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
     }
 
     /// Writes a field that the table has.

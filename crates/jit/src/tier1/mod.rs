@@ -9,6 +9,7 @@ mod calls;
 mod control;
 mod fields;
 mod iterate;
+mod metamethods;
 mod regs;
 mod tables;
 
@@ -431,9 +432,14 @@ impl Translator<'_> {
         self.address(self.proto.max_stack.into())
     }
 
+    /// The frame word that says that this code runs the frame and goes on at `pc`.
+    fn frame_word(&mut self, pc: usize) -> Value {
+        self.int(((self.id as u64) << 32 | pc as u64) as i64)
+    }
+
     /// Stores frame word and base, before a call that may look at the frame.
     fn save_frame(&mut self, pc: usize) {
-        let word = self.int(((self.id as u64) << 32 | pc as u64) as i64);
+        let word = self.frame_word(pc);
         let base = self.load_base();
         self.b.ins().store(MEM, word, base, -16);
         let st = self.state();
