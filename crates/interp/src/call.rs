@@ -37,6 +37,11 @@ pub(crate) unsafe fn enter(
     nargs: usize,
     frame_flags: u16,
 ) -> Result<Entered, Exit> {
+    let (mut callee, mut nargs, mut tries) = (callee, nargs, 0);
+    while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
+        callee = become_metamethod(st, callee, nargs, &mut tries)?;
+        nargs += 1;
+    }
     let f = callee.get();
     if f.tag() == Tag::FUNCTION {
         let inst = (*f.as_function()).instance;

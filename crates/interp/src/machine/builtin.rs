@@ -23,6 +23,7 @@ pub(super) static LEAVES: [Leaf; Builtin::COUNT] = {
     leaves[Builtin::RawEqual as usize] = raw_equal;
     leaves[Builtin::RawGet as usize] = raw_get;
     leaves[Builtin::RawLen as usize] = raw_len;
+    leaves[Builtin::SetMetatable as usize] = set_metatable;
     leaves[Builtin::Select as usize] = select;
     leaves[Builtin::ToNumber as usize] = to_number;
     leaves[Builtin::ToString as usize] = to_string;
@@ -46,6 +47,17 @@ pub(super) static LEAVES: [Leaf; Builtin::COUNT] = {
     leaves[Builtin::Remove as usize] = remove;
     leaves
 };
+
+/// Is there a leaf, and what it answers all that the function returns?
+pub(super) fn has_one_result(number: usize) -> bool {
+    const OTHERS: [usize; 4] = [
+        Builtin::Other as usize,
+        Builtin::Assert as usize,
+        Builtin::Select as usize,
+        Builtin::Insert as usize,
+    ];
+    !OTHERS.contains(&number)
+}
 
 unsafe extern "C" fn none(_: *mut State, _: *mut Value, _: usize) -> Pair {
     NO_ANSWER
@@ -105,6 +117,18 @@ unsafe extern "C" fn raw_len(_: *mut State, args: *mut Value, n: usize) -> Pair 
     match argument(args, n, 0) {
         Some(t) if t.is_table() => Value::int(Table::length(t.as_table())).into(),
         Some(s) if s.is_string() => Value::int((*s.as_string()).len as i64).into(),
+        _ => NO_ANSWER,
+    }
+}
+
+unsafe extern "C" fn set_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    match (plain_table(args, n), argument(args, n, 1)) {
+        (Some(t), Some(m))
+            if m.is_table() && Table::fast_event(st, m.as_table(), Event::Gc).is_nil() =>
+        {
+            Table::set_metatable(st, t, m.as_table());
+            Value::table(t).into()
+        }
         _ => NO_ANSWER,
     }
 }
