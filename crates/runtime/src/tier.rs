@@ -57,6 +57,13 @@ pub struct Left {
     pub base: *mut Value,
 }
 
+impl Default for Left {
+    #[inline(always)]
+    fn default() -> Left {
+        Left { status: 0, bits: 0, tag: 0, base: std::ptr::null_mut() }
+    }
+}
+
 /// A value in two machine registers.
 #[repr(C)]
 pub struct Pair {
