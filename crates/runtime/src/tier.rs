@@ -134,6 +134,8 @@ pub struct RuntimeCalls {
     pub get_any: unsafe extern "C" fn(*mut Table, u64, u64) -> Pair,
     /// Store under any key (payload and tag) of a value; 0: a metatable has a say or the key is refused, nothing was done.
     pub set_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64, u64) -> u64,
+    /// CONCAT of so many values from the first on; 0: it is not a matter of strings and numbers of moderate length.
+    pub concat: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// FORPREP: 0: it is an error, 1: the loop runs, 2: it does not.
     pub for_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// SETLIST: the table, the position before the first, the values and their number.

@@ -3,6 +3,7 @@
 //! Each gets its arguments where they lie in the stack. What it does not handle, errors above all, it leaves to the function itself, before it has
 //! changed anything.
 
+use perilune_runtime::cfmt;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::State;
@@ -164,29 +165,10 @@ unsafe extern "C" fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pa
         Tag::STRING => v.into(),
         Tag::INTEGER => {
             let mut digits = [0; 20];
-            Value::string((*st).intern(decimal(v.as_int(), &mut digits))).into()
+            Value::string((*st).intern(cfmt::decimal(v.as_int(), &mut digits))).into()
         }
         _ => NO_ANSWER,
     }
-}
-
-/// The decimal digits of `n`.
-fn decimal(n: i64, buffer: &mut [u8; 20]) -> &[u8] {
-    let mut rest = n.unsigned_abs();
-    let mut at = buffer.len();
-    loop {
-        at -= 1;
-        buffer[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if n < 0 {
-        at -= 1;
-        buffer[at] = b'-';
-    }
-    &buffer[at..]
 }
 
 unsafe extern "C" fn type_(st: *mut State, args: *mut Value, n: usize) -> Pair {
@@ -370,16 +352,4 @@ unsafe extern "C" fn remove(st: *mut State, args: *mut Value, n: usize) -> Pair 
     let v = Table::get_int(t, at);
     Table::set_int(st, t, at, Value::NIL);
     v.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decimal;
-
-    #[test]
-    fn integers_in_decimal() {
-        for n in [0, 7, -7, 10, 1234567890123456789, i64::MAX, i64::MIN] {
-            assert_eq!(decimal(n, &mut [0; 20]), n.to_string().as_bytes());
-        }
-    }
 }

@@ -44,6 +44,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     for_next: leaf::for_next,
     get_any: leaf::get_any,
     set_any: leaf::set_any,
+    concat: leaf::concat,
     for_prep: leaf::for_prep,
     set_list: leaf::set_list,
     var_arg: leaf::var_arg,

@@ -334,7 +334,11 @@ impl Translator<'_> {
             }
             Op::Len => self.length(pc),
             Op::Concat => {
-                self.generic(pc);
+                let (st, first) = (self.state(), self.address(i.a()));
+                let n = self.int(i.b() as i64);
+                let inst = self.runtime(self.calls.concat as usize, &[st, first, n], &[I64]);
+                let done = self.b.inst_results(inst)[0];
+                self.unless_generic(pc, done);
                 for r in i.a()..i.a() + i.b() {
                     self.regs.forget(r);
                 }
