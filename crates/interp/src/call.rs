@@ -49,8 +49,11 @@ pub(crate) unsafe fn enter(
 }
 
 /// The machine code of the function at `callee`, if it is to be run by that.
+///
+/// # Safety
+/// I2.
 #[inline(always)]
-unsafe fn code_of(st: *mut State, callee: *mut Value) -> Option<*const u8> {
+pub(crate) unsafe fn code_of(st: *mut State, callee: *mut Value) -> Option<*const u8> {
     let f = callee.get();
     if f.tag() != Tag::FUNCTION {
         return None;

@@ -8,9 +8,10 @@ use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::{MISS, RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use super::entry::call_code;
 use super::panics::guarded;
 use super::{builtin, entry, handler, leaf, miss};
-use crate::call::{become_metamethod, call_for_instruction, native_returned};
+use crate::call::{become_metamethod, call_for_instruction, code_of, native_returned};
 use crate::for_loop;
 use crate::operators::seen;
 use crate::poll::safepoint;
@@ -204,7 +205,7 @@ unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: 
         && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0
         && s.limit.offset_from(new_base) >= nargs as isize;
     if !simple {
-        return settle(st, call_for_instruction(st, callee, nargs));
+        return settle(st, call_other(st, callee, nargs, c));
     }
     let distance = new_base.offset_from(s.base) as usize;
     let frame = Frame(new_base);
@@ -237,6 +238,19 @@ unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: 
         Ok(Ret(n)) if n >= -1 => settle(st, native_returned(st, n, f).map(|_| ())),
         Ok(r) => settle(st, run::after_native(st, r)),
         Err(_) => settle(st, Err(Exit::Error)),
+    }
+}
+
+/// As [`call_for_machine`], of what is no native function, or while a hook is to see it: above all values with a `__call` that has machine code.
+unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c: usize) -> Step {
+    let mut tries = 0;
+    while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
+        callee = become_metamethod(st, callee, nargs, &mut tries)?;
+        nargs += 1;
+    }
+    match code_of(st, callee) {
+        Some(entry) => call_code(st, callee, entry, nargs, c),
+        None => call_for_instruction(st, callee, nargs),
     }
 }
 
