@@ -6,8 +6,8 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
-use perilune_bytecode::Op;
 use perilune_bytecode::effects::effects;
+use perilune_bytecode::{Constant, Op};
 use perilune_runtime::closure::{LuaClosure, Upvalue};
 use perilune_runtime::header::Kind;
 use perilune_runtime::layout::{self, closure, field_cache, header, state, table, thread};
@@ -21,16 +21,14 @@ use crate::snapshot::FieldPath;
 /// Most fields that a table gets room for in line; the runtime makes larger ones.
 const MAX_FIELDS: usize = 16;
 
-/// The stores of a constructor that follow its NEWTABLE at once and give the table one field each.
+/// The stores of a constructor that follow its NEWTABLE at once.
 struct Constructor {
-    /// The first store.
-    start: usize,
-    /// Their number.
-    count: usize,
-    /// Shape before the last of them.
-    shape: u32,
-    /// Entry of its cache.
-    entry: usize,
+    /// Those that give the table one field each, in order.
+    stores: Vec<usize>,
+    /// Where the code goes on.
+    end: usize,
+    /// Shape before the last of them, and the entry of its cache.
+    last: Option<(u32, usize)>,
 }
 
 impl Translator<'_> {
@@ -109,32 +107,38 @@ impl Translator<'_> {
     /// The stores behind the NEWTABLE at `pc` that give the table its first fields, each a new one, as far as feedback tells.
     ///
     /// A store that was only seen to add the field in slot `n`, as the `n`th behind NEWTABLE, was seen only with tables that gained one field at each
-    /// store before it: so the id of their shape says which fields these are, in any state.
-    fn constructor(&self, pc: usize) -> Option<Constructor> {
+    /// store before it: so the id of their shape says which fields these are, in any state. Stores of nil as a constant do nothing.
+    fn constructor(&self, pc: usize) -> Constructor {
         let code = &self.proto.code;
         let a = code[pc].a();
-        let mut found = None;
-        for count in 0..MAX_FIELDS / 2 {
-            let q = pc + 1 + count;
+        let mut found = Constructor { stores: Vec::new(), end: pc + 1, last: None };
+        for q in pc + 1..code.len() {
             if self.flow.leader[q] || self.flow.cold[q] || !self.flow.reached[q] {
                 break;
             }
             let i = code[q];
-            let stores = match i.op() {
-                Op::SetField => i.a() == a && i.c() < a,
-                Op::SetFieldK => i.a() == a && self.constant_is_some(i.c()),
-                _ => false,
+            let (stores, is_nil) = match i.op() {
+                Op::SetField => (i.a() == a && i.c() < a, false),
+                Op::SetFieldK => (i.a() == a, matches!(self.proto.constants[i.c()], Constant::Nil)),
+                _ => (false, false),
             };
-            if !stores {
+            if !stores || found.stores.len() == MAX_FIELDS / 2 {
                 break;
             }
             let seen = &self.snapshot.fields[self.snapshot.cells[q] as usize];
-            match seen.paths[..] {
-                [FieldPath::Gain { shape, slot, entry, plain: true }] if slot as usize == count => {
-                    found = Some(Constructor { start: pc + 1, count: count + 1, shape, entry });
+            if is_nil {
+                if found.stores.iter().any(|&before| code[before].b() == i.b()) {
+                    break;
                 }
-                _ => break,
+            } else if let [FieldPath::Gain { shape, slot, entry, plain: true }] = seen.paths[..]
+                && slot as usize == found.stores.len()
+            {
+                found.stores.push(q);
+                found.last = Some((shape, entry));
+            } else {
+                break;
             }
+            found.end = q + 1;
         }
         found
     }
@@ -150,27 +154,29 @@ impl Translator<'_> {
             self.poll(pc + 1, top);
             return;
         }
-        let Some(constructor) = self.constructor(pc) else {
-            let slow = self.cold_block();
-            let done = self.b.create_block();
-            let made = self.b.append_block_param(done, I64);
-            let t = self.bump(Table::size_for(fields as u8), slow);
-            self.fill_table(t, fields, i.c(), 0);
-            self.store_home(i.a(), t, Known::Tag(Tag::TABLE));
-            self.b.ins().jump(done, &[BlockArg::from(t)]);
-            self.b.switch_to_block(slow);
-            let t = self.call_new_table(fields, i.c());
-            self.store_home(i.a(), t, Known::Tag(Tag::TABLE));
-            let top = self.address(i.a() + 1);
-            self.poll(pc + 1, top);
-            let t = self.load_home(i.a(), I64).0;
-            self.b.ins().jump(done, &[BlockArg::from(t)]);
-            self.b.switch_to_block(done);
-            self.regs.note(i.a(), made, Known::Tag(Tag::TABLE));
-            self.regs.forget_from(i.a() + 1);
-            return;
-        };
-        self.construct(pc, fields.max(constructor.count), &constructor);
+        let constructor = self.constructor(pc);
+        self.built_until = constructor.end;
+        if let Some(last) = constructor.last {
+            let fields = fields.max(constructor.stores.len());
+            return self.construct(pc, fields, &constructor, last);
+        }
+        let slow = self.cold_block();
+        let done = self.b.create_block();
+        let made = self.b.append_block_param(done, I64);
+        let t = self.bump(Table::size_for(fields as u8), slow);
+        self.fill_table(t, fields, i.c(), 0);
+        self.store_home(i.a(), t, Known::Tag(Tag::TABLE));
+        self.b.ins().jump(done, &[BlockArg::from(t)]);
+        self.b.switch_to_block(slow);
+        let t = self.call_new_table(fields, i.c());
+        self.store_home(i.a(), t, Known::Tag(Tag::TABLE));
+        let top = self.address(i.a() + 1);
+        self.poll(constructor.end, top);
+        let t = self.load_home(i.a(), I64).0;
+        self.b.ins().jump(done, &[BlockArg::from(t)]);
+        self.b.switch_to_block(done);
+        self.regs.note(i.a(), made, Known::Tag(Tag::TABLE));
+        self.regs.forget_from(i.a() + 1);
     }
 
     fn call_new_table(&mut self, fields: usize, array: usize) -> Value {
@@ -181,33 +187,32 @@ impl Translator<'_> {
         self.b.inst_results(inst)[0]
     }
 
-    fn construct(&mut self, pc: usize, fields: usize, c: &Constructor) {
+    /// NEWTABLE with all that its constructor stores.
+    fn construct(&mut self, pc: usize, fields: usize, c: &Constructor, last: (u32, usize)) {
         let i = self.proto.code[pc];
-        let end = c.start + c.count;
-        self.built_until = end;
         let values: Vec<(Value, Known)> =
-            (c.start..end).map(|q| self.stored(self.proto.code[q])).collect();
+            c.stores.iter().map(|&q| self.stored(self.proto.code[q])).collect();
         let (one_by_one, slow) = (self.cold_block(), self.cold_block());
         let done = self.b.create_block();
         let made = self.b.append_block_param(done, I64);
         for &(_, tag) in &values {
             match tag {
-                Known::Tag(Tag::NIL) => {
-                    let never = self.int(0);
-                    self.guard(never, one_by_one);
+                Known::Tag(t) if t != Tag::NIL => {}
+                tag => {
+                    let t = self.tag_value(tag);
+                    self.guard(t, one_by_one);
                 }
-                Known::Tag(_) => {}
-                Known::Value(t) => self.guard(t, one_by_one),
             }
         }
-        let r = self.record(end - 1, c.entry, one_by_one);
-        let shape = self.b.ins().iconst(I32, i64::from(c.shape));
+        let (shape, entry) = last;
+        let r = self.record(c.stores[c.stores.len() - 1], entry, one_by_one);
+        let shape = self.b.ins().iconst(I32, i64::from(shape));
         self.guard_record(r, shape, one_by_one);
         let next = self.of_record(I64, r, field_cache::SUCCESSOR);
         self.guard(next, one_by_one);
 
         let t = self.bump(Table::size_for(fields as u8), slow);
-        self.fill_table(t, fields, i.c(), c.count);
+        self.fill_table(t, fields, i.c(), c.stores.len());
         self.finish_table(pc, t, Some((next, &values)));
         self.b.ins().jump(done, &[BlockArg::from(t)]);
 
@@ -215,7 +220,7 @@ impl Translator<'_> {
         let t = self.call_new_table(fields, i.c());
         self.finish_table(pc, t, Some((next, &values)));
         let top = self.address(i.a() + 1);
-        self.poll(end, top);
+        self.poll(c.end, top);
         let t = self.load_home(i.a(), I64).0;
         self.b.ins().jump(done, &[BlockArg::from(t)]);
 
@@ -223,8 +228,8 @@ impl Translator<'_> {
         let t = self.call_new_table(fields, i.c());
         self.finish_table(pc, t, None);
         let top = self.address(i.a() + 1);
-        self.poll(c.start, top);
-        for q in c.start..end {
+        self.poll(pc + 1, top);
+        for &q in &c.stores {
             self.generic(q);
         }
         let t = self.load_home(i.a(), I64).0;
@@ -250,10 +255,6 @@ impl Translator<'_> {
         }
         let a = self.proto.code[pc].a();
         self.store_home(a, t, Known::Tag(Tag::TABLE));
-    }
-
-    fn constant_is_some(&self, n: usize) -> bool {
-        !matches!(self.proto.constants[n], perilune_bytecode::Constant::Nil)
     }
 
     /// The upvalue for register `r`: the open one on top of the list, or a new one on top; `slow` if it belongs further down.
