@@ -37,16 +37,30 @@ pub(crate) unsafe fn enter(
     nargs: usize,
     frame_flags: u16,
 ) -> Result<Entered, Exit> {
-    let f = callee.get();
-    if f.tag() == Tag::FUNCTION {
-        let inst = (*f.as_function()).instance;
-        let entry = machine::entry_of(inst);
-        let hooked = (*st).poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0;
-        if !machine::is_idle(entry) && !hooked && machine::has_room(st) {
-            return machine::enter_code(st, callee, entry, nargs, frame_flags);
-        }
+    let (mut callee, mut nargs, mut tries) = (callee, nargs, 0);
+    while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
+        callee = become_metamethod(st, callee, nargs, &mut tries)?;
+        nargs += 1;
     }
-    enter_interpreted(st, callee, nargs, frame_flags)
+    match code_of(st, callee) {
+        Some(entry) => machine::enter_code(st, callee, entry, nargs, frame_flags),
+        None => enter_interpreted(st, callee, nargs, frame_flags),
+    }
+}
+
+/// The machine code of the function at `callee`, if it is to be run by that.
+///
+/// # Safety
+/// I2.
+#[inline(always)]
+pub(crate) unsafe fn code_of(st: *mut State, callee: *mut Value) -> Option<*const u8> {
+    let f = callee.get();
+    if f.tag() != Tag::FUNCTION {
+        return None;
+    }
+    let entry = machine::entry_of((*f.as_function()).instance);
+    let hooked = (*st).poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0;
+    (!machine::is_idle(entry) && !hooked && machine::has_room(st)).then_some(entry)
 }
 
 /// As [`enter`]; a Lua function is run by the interpreter in any case.
@@ -358,7 +372,27 @@ pub(crate) unsafe fn call_flagged(
     (*s.thread).non_yieldable += 1;
     let base = s.base.offset_from((*s.thread).stack);
     let at = callee.offset_from((*s.thread).stack);
-    let r = match enter(st, callee, nargs, flags::BOUNDARY | more) {
+    let entered = match code_of(st, callee) {
+        Some(entry) => {
+            match machine::call_code_from_native(st, callee, entry, nargs, flags::BOUNDARY | more) {
+                Ok(n) => {
+                    // the commonest end
+                    std::mem::forget(unwound);
+                    (*s.thread).non_yieldable -= 1;
+                    s.native_depth = depth;
+                    if depth == 0
+                        && let Some(tier) = &mut s.tier
+                    {
+                        tier.leave();
+                    }
+                    return Ok(n);
+                }
+                Err(other) => other,
+            }
+        }
+        None => enter_interpreted(st, callee, nargs, flags::BOUNDARY | more),
+    };
+    let r = match entered {
         Ok(Entered::Lua) => run::execute(st),
         Ok(Entered::Native) => match run_native(st) {
             Ok(()) => run::execute(st),

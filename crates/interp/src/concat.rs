@@ -1,14 +1,15 @@
 //! Concatenation (manual 3.4.6).
 
 use perilune_bytecode::Instr;
+use perilune_runtime::cfmt;
 use perilune_runtime::convert;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::State;
-use perilune_runtime::string::LuaString;
+use perilune_runtime::string::{LuaString, MAX_SHORT};
 use perilune_runtime::table::Table;
-use perilune_runtime::value::{SlotExt, Value};
+use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::{IntoExit, call_for_instruction};
 use crate::step::{Exit, Step};
@@ -71,8 +72,52 @@ pub(crate) unsafe fn go_on(st: *mut State, i: Instr, v: Value) -> Step {
     concat(st, i, n - 1)
 }
 
+/// Joins the `n` values from `first` on, as far as that is a matter of strings and numbers and of no great length; the string.
+///
+/// # Safety
+/// The values are registers of the top frame.
+pub(crate) unsafe fn join_some(st: *mut State, first: *mut Value, n: usize) -> Option<Value> {
+    if let Some(v) = join_short(st, first, n) {
+        return Some(v);
+    }
+    let mut total = 0usize;
+    for i in 0..n {
+        let v = first.add(i).get();
+        if !joins(v) {
+            return None;
+        }
+        total += if v.is_string() { (*v.as_string()).len as usize } else { MAX_SHORT };
+    }
+    if total > SURELY_ROOM { None } else { join(st, first, n).ok() }
+}
+
+/// So many bytes are allocated without asking.
+const SURELY_ROOM: usize = 1 << 16;
+
+/// A short string of strings and integers, without strings in between.
+#[inline]
+unsafe fn join_short(st: *mut State, first: *mut Value, n: usize) -> Option<Value> {
+    let mut buffer = [0; MAX_SHORT];
+    let mut at = 0;
+    for i in 0..n {
+        let v = first.add(i).get();
+        let mut digits = [0; 20];
+        let bytes = match v.tag() {
+            Tag::STRING => LuaString::bytes(v.as_string()),
+            Tag::INTEGER => cfmt::decimal(v.as_int(), &mut digits),
+            _ => return None,
+        };
+        buffer.get_mut(at..at + bytes.len())?.copy_from_slice(bytes);
+        at += bytes.len();
+    }
+    Some(Value::string((*st).intern(&buffer[..at])))
+}
+
 /// One string of `n` strings and numbers.
 unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exit> {
+    if let Some(v) = join_short(st, first, n) {
+        return Ok(v);
+    }
     let s = &mut *st;
     // numbers become strings in place first
     let mut total = 0usize;
@@ -98,7 +143,7 @@ unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exi
             return Ok(a);
         }
     }
-    if total > (1 << 16) && (total >= i32::MAX as usize || !s.check_room(total)) {
+    if total > SURELY_ROOM && (total >= i32::MAX as usize || !s.check_room(total)) {
         if total >= u32::MAX as usize - 64 {
             return Err(debug::runtime_error(st, b"string length overflow").into_exit());
         }

@@ -13,7 +13,7 @@ use crate::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 use crate::types::{access, seen};
 
 /// The most ways that an access of a field tries in line; the cache itself, which has as many entries, is asked for others.
-pub(crate) const MAX_PATHS: usize = 4;
+pub(crate) const MAX_PATHS: usize = 6;
 
 impl FieldSnapshot {
     /// Would code compiled with this find in line what `now` finds, or be of no use for more?
@@ -44,7 +44,8 @@ impl FieldSnapshot {
 fn bits(op: Op) -> (u32, u32) {
     match op {
         // the paths of these are the same for everybody
-        Op::Eq | Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
+        Op::Eq => (seen::OTHER, 0),
+        Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
         Op::ForPrep => (3, 3),
         _ => match op.feedback() {
             Feedback::Operands => (seen::ALL, seen::ALL & !seen::MIXED),
@@ -208,7 +209,7 @@ mod tests {
     fn shapes_are_covered_in_line_and_then_by_the_cache() {
         let p = proto("local t = ... return t.x");
         let mut before = empty(&p);
-        for shape in 1..=4 {
+        for shape in 1..=MAX_PATHS as u32 {
             let mut now = empty(&p);
             now.fields[0].paths = vec![FieldPath::Own { shape, slot: 0 }];
             assert!(!before.covers(&now, &p), "shape {shape}");
@@ -217,10 +218,10 @@ mod tests {
             before = now;
         }
         let mut now = empty(&p);
-        now.fields[0].paths = vec![FieldPath::Own { shape: 5, slot: 0 }];
+        now.fields[0].paths = vec![FieldPath::Own { shape: MAX_PATHS as u32 + 1, slot: 0 }];
         assert!(before.covers(&now, &p), "the cache finds it");
         now.merge(&before, &p);
-        assert_eq!(now.fields[0].paths.len(), 4);
+        assert_eq!(now.fields[0].paths.len(), MAX_PATHS);
     }
 
     #[test]

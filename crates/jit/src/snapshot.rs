@@ -44,6 +44,8 @@ pub enum FieldPath {
         slot: u32,
         /// Entry.
         entry: usize,
+        /// Tables of this shape have no metatable.
+        plain: bool,
     },
 }
 
@@ -105,7 +107,7 @@ impl FieldPath {
         }
     }
 
-    fn of(e: &FieldEntry, entry: usize) -> Option<FieldPath> {
+    unsafe fn of(e: &FieldEntry, entry: usize) -> Option<FieldPath> {
         let shape = e.chain_shape;
         let dictionary = e.holder_shape == 0;
         Some(if e.own_shape != FieldEntry::NO_SHAPE {
@@ -115,7 +117,8 @@ impl FieldPath {
         } else if shape == FieldEntry::STRING_SHAPE {
             FieldPath::Method { entry, dictionary }
         } else if !e.successor.is_null() {
-            FieldPath::Gain { shape, slot: e.slot, entry }
+            // an entry keeps its shapes alive
+            FieldPath::Gain { shape, slot: e.slot, entry, plain: !(*e.successor).has_meta }
         } else if e.holder.is_null() {
             FieldPath::Absent { shape, entry }
         } else {

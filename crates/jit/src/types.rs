@@ -15,6 +15,8 @@ pub(crate) mod seen {
     pub(crate) const INT: u32 = 1;
     pub(crate) const FLOAT: u32 = 2;
     pub(crate) const MIXED: u32 = 4;
+    /// What takes a metamethod, or has none.
+    pub(crate) const OTHER: u32 = 16;
     /// All that there are.
     pub(crate) const ALL: u32 = 31;
 }

@@ -58,8 +58,15 @@ const SMALL: usize = 48;
 const LARGE: usize = 1152;
 
 /// Appends an unsigned integer in decimal.
-pub fn write_u64(buf: &mut Vec<u8>, mut n: u64) {
-    let mut digits = [0u8; 20];
+pub fn write_u64(buf: &mut Vec<u8>, n: u64) {
+    let mut digits = [0; 20];
+    let at = put_digits(n, &mut digits);
+    buf.extend_from_slice(&digits[at..]);
+}
+
+/// Writes the decimal digits of `n` to the end of the buffer; where they begin.
+#[inline]
+fn put_digits(mut n: u64, digits: &mut [u8; 20]) -> usize {
     let mut at = digits.len();
     while n >= 100 {
         let pair = (n % 100) as usize * 2;
@@ -75,7 +82,19 @@ pub fn write_u64(buf: &mut Vec<u8>, mut n: u64) {
         at -= 1;
         digits[at] = b'0' + n as u8;
     }
-    buf.extend_from_slice(&digits[at..]);
+    at
+}
+
+/// An integer as `%d` shows it.
+#[inline]
+pub fn decimal(n: i64, buffer: &mut [u8; 20]) -> &[u8] {
+    // twenty bytes are enough: the least integer has nineteen digits
+    let mut at = put_digits(n.unsigned_abs(), buffer);
+    if n < 0 {
+        at -= 1;
+        buffer[at] = b'-';
+    }
+    &buffer[at..]
 }
 
 /// Appends an integer as `%d` does.

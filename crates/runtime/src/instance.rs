@@ -104,7 +104,8 @@ pub struct Places {
     /// [`Instance::globals`]
     pub globals: usize,
     callees: usize,
-    children: usize,
+    /// [`Instance::children`]
+    pub children: usize,
     cells: usize,
     sites: usize,
     layout: Layout,

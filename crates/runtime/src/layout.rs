@@ -11,6 +11,7 @@ use crate::instance::{FieldCache, FieldEntry, GlobalCache, Instance};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
+use crate::thread::Thread;
 use crate::value::{Tag, Value};
 
 macro_rules! offsets {
@@ -68,10 +69,14 @@ pub mod table {
         ARRAY_CAP = Table, array_cap;
         /// Hash nodes.
         NODES = Table, nodes;
+        /// Where the search for a free node goes on.
+        LAST_FREE = Table, last_free;
         /// log2 of their number.
         LOG_NODES = Table, log_nodes;
         /// Field slots allocated.
         FIELDS_CAP = Table, fields_cap;
+        /// Of those, how many are inline.
+        FIELDS_INLINE = Table, fields_inline;
         /// Events known to be absent.
         ABSENT = Table, absent;
     }
@@ -153,6 +158,15 @@ pub mod closure {
     /// Where a native function's bound values begin.
     pub const BOUND: usize = size_of::<NativeClosure>();
     const _: () = assert!(UPVALUES == 16 && BOUND == 16 && size_of::<Upvalue>() == 32);
+}
+
+/// Of a coroutine.
+pub mod thread {
+    use super::*;
+    offsets! {
+        /// Head of the list of open upvalues.
+        OPEN = Thread, open;
+    }
 }
 
 /// Of an instance.

@@ -81,6 +81,7 @@ impl LuaString {
 
 /// The hash of string contents. Seedless for now: the table of short strings bounds the harm by its own rehash,
 /// and long strings are hashed in full.
+#[inline]
 pub fn hash_bytes(bytes: &[u8]) -> u32 {
     // Eight bytes a step, multiply and fold, in the manner of foldhash and wyhash.
     const K: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -84,6 +84,23 @@ impl Slot {
     }
 }
 
+/// Are they equal? For strings so short that a call to compare them is most of the work.
+#[inline(always)]
+fn same_bytes(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let ((a_words, _), (b_words, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    if let (Some(x), Some(y)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) {
+        return u64::from_le_bytes(*x) == u64::from_le_bytes(*y)
+            && a_words
+                .iter()
+                .zip(b_words)
+                .all(|(x, y)| u64::from_le_bytes(*x) == u64::from_le_bytes(*y));
+    }
+    a.iter().zip(b).all(|(x, y)| x == y)
+}
+
 /// Fewest slots.
 const MIN_SLOTS: usize = 256;
 
@@ -128,7 +145,7 @@ impl StringTable {
             }
             if slot.may_have(hash) {
                 let s = slot.string();
-                if (*s).header.word == hash && LuaString::bytes(s) == bytes {
+                if (*s).header.word == hash && same_bytes(LuaString::bytes(s), bytes) {
                     return Ok(s);
                 }
             }

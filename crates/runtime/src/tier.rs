@@ -57,6 +57,13 @@ pub struct Left {
     pub base: *mut Value,
 }
 
+impl Default for Left {
+    #[inline(always)]
+    fn default() -> Left {
+        Left { status: 0, bits: 0, tag: 0, base: std::ptr::null_mut() }
+    }
+}
+
 /// A value in two machine registers.
 #[repr(C)]
 pub struct Pair {
@@ -87,6 +94,8 @@ pub struct RuntimeCalls {
     pub leave_loop: unsafe extern "C" fn(*mut State) -> u64,
     /// CALL of what is no Lua function: `callee`, `nargs`. Results as CALL leaves them.
     pub call: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
+    /// TFORCALL of what is neither a Lua function nor known. Results as TFORCALL leaves them.
+    pub call_iterator: unsafe extern "C" fn(*mut State) -> u64,
     /// Does what the poll word asks for; the second argument is the end of the live registers.
     pub poll: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// Stops the script, as more instructions would be needed than are left; the second argument is as for `poll`. The status is never OK.
@@ -125,6 +134,8 @@ pub struct RuntimeCalls {
     pub get_any: unsafe extern "C" fn(*mut Table, u64, u64) -> Pair,
     /// Store under any key (payload and tag) of a value; 0: a metatable has a say or the key is refused, nothing was done.
     pub set_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64, u64) -> u64,
+    /// CONCAT of so many values from the first on; 0: it is not a matter of strings and numbers of moderate length.
+    pub concat: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// FORPREP: 0: it is an error, 1: the loop runs, 2: it does not.
     pub for_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// SETLIST: the table, the position before the first, the values and their number.
@@ -141,6 +152,13 @@ pub struct RuntimeCalls {
     pub compare_strings: unsafe extern "C" fn(u64, u64) -> i64,
     /// CALLMETA of a first register, as far as it makes a plain class of a table (and operand C); 0: it does not.
     pub set_class: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
+    /// The metamethod of two operands (payloads and tags) for an [`crate::meta::Event`], not one that tables are indexed by, if it is a Lua function; 0: it is not, or
+    /// the operands need none.
+    pub handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64) -> u64,
+    /// The `__index` of a value that lacks a key, if it is a Lua function; else 0.
+    pub index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
+    /// The `__newindex` of a value that lacks a key, if it is a Lua function; else 0.
+    pub new_index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
     /// `a ^ b`
     pub pow: extern "C" fn(f64, f64) -> f64,
     /// `a % b`

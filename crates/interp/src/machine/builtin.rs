@@ -3,6 +3,7 @@
 //! Each gets its arguments where they lie in the stack. What it does not handle, errors above all, it leaves to the function itself, before it has
 //! changed anything.
 
+use perilune_runtime::cfmt;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::State;
@@ -23,6 +24,7 @@ pub(super) static LEAVES: [Leaf; Builtin::COUNT] = {
     leaves[Builtin::RawEqual as usize] = raw_equal;
     leaves[Builtin::RawGet as usize] = raw_get;
     leaves[Builtin::RawLen as usize] = raw_len;
+    leaves[Builtin::SetMetatable as usize] = set_metatable;
     leaves[Builtin::Select as usize] = select;
     leaves[Builtin::ToNumber as usize] = to_number;
     leaves[Builtin::ToString as usize] = to_string;
@@ -46,6 +48,17 @@ pub(super) static LEAVES: [Leaf; Builtin::COUNT] = {
     leaves[Builtin::Remove as usize] = remove;
     leaves
 };
+
+/// Is there a leaf, and what it answers all that the function returns?
+pub(super) fn has_one_result(number: usize) -> bool {
+    const OTHERS: [usize; 4] = [
+        Builtin::Other as usize,
+        Builtin::Assert as usize,
+        Builtin::Select as usize,
+        Builtin::Insert as usize,
+    ];
+    !OTHERS.contains(&number)
+}
 
 unsafe extern "C" fn none(_: *mut State, _: *mut Value, _: usize) -> Pair {
     NO_ANSWER
@@ -109,6 +122,18 @@ unsafe extern "C" fn raw_len(_: *mut State, args: *mut Value, n: usize) -> Pair 
     }
 }
 
+unsafe extern "C" fn set_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
+    match (plain_table(args, n), argument(args, n, 1)) {
+        (Some(t), Some(m))
+            if m.is_table() && Table::fast_event(st, m.as_table(), Event::Gc).is_nil() =>
+        {
+            Table::set_metatable(st, t, m.as_table());
+            Value::table(t).into()
+        }
+        _ => NO_ANSWER,
+    }
+}
+
 unsafe extern "C" fn select(_: *mut State, args: *mut Value, n: usize) -> Pair {
     if let Some(s) = string(args, n) {
         return if LuaString::bytes(s).first() == Some(&b'#') {
@@ -140,29 +165,10 @@ unsafe extern "C" fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pa
         Tag::STRING => v.into(),
         Tag::INTEGER => {
             let mut digits = [0; 20];
-            Value::string((*st).intern(decimal(v.as_int(), &mut digits))).into()
+            Value::string((*st).intern(cfmt::decimal(v.as_int(), &mut digits))).into()
         }
         _ => NO_ANSWER,
     }
-}
-
-/// The decimal digits of `n`.
-fn decimal(n: i64, buffer: &mut [u8; 20]) -> &[u8] {
-    let mut rest = n.unsigned_abs();
-    let mut at = buffer.len();
-    loop {
-        at -= 1;
-        buffer[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if n < 0 {
-        at -= 1;
-        buffer[at] = b'-';
-    }
-    &buffer[at..]
 }
 
 unsafe extern "C" fn type_(st: *mut State, args: *mut Value, n: usize) -> Pair {
@@ -346,16 +352,4 @@ unsafe extern "C" fn remove(st: *mut State, args: *mut Value, n: usize) -> Pair 
     let v = Table::get_int(t, at);
     Table::set_int(st, t, at, Value::NIL);
     v.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decimal;
-
-    #[test]
-    fn integers_in_decimal() {
-        for n in [0, 7, -7, 10, 1234567890123456789, i64::MAX, i64::MIN] {
-            assert_eq!(decimal(n, &mut [0; 20]), n.to_string().as_bytes());
-        }
-    }
 }

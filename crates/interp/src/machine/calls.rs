@@ -5,12 +5,14 @@ use std::sync::atomic::Ordering;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::native::{Cx, Ret};
 use perilune_runtime::state::{State, poll};
-use perilune_runtime::tier::{RuntimeCalls, status};
+use perilune_runtime::tier::{MISS, RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use super::entry::call_code;
 use super::panics::guarded;
-use super::{builtin, entry, leaf, miss};
-use crate::call::{become_metamethod, call_for_instruction, native_returned};
+use super::{builtin, entry, handler, leaf, miss};
+use crate::call::{become_metamethod, call_for_instruction, code_of, native_returned};
+use crate::for_loop;
 use crate::operators::seen;
 use crate::poll::safepoint;
 use crate::ret;
@@ -24,6 +26,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     leave_loop,
     leave_cold,
     call,
+    call_iterator,
     poll: poll_word,
     out_of_fuel,
     tail_call,
@@ -42,6 +45,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     for_next: leaf::for_next,
     get_any: leaf::get_any,
     set_any: leaf::set_any,
+    concat: leaf::concat,
     for_prep: leaf::for_prep,
     set_list: leaf::set_list,
     var_arg: leaf::var_arg,
@@ -50,6 +54,9 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     equal: leaf::equal,
     compare_strings: leaf::compare_strings,
     set_class: leaf::set_class,
+    handler: handler::of_operands,
+    index_handler: handler::of_index,
+    new_index_handler: handler::of_new_index,
     pow: leaf::pow,
     float_mod: leaf::float_mod,
     shift_left: leaf::shift_left,
@@ -180,53 +187,87 @@ unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     let base = s.base;
     let inst = (*Frame(base).callee().as_function()).instance;
     let i = *(*inst).code.add(Frame(base).word().pc() as usize - 1);
-    let f = callee.get();
-    let new_base = callee.add(2);
-    let simple = f.tag() == Tag::NATIVE
-        && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0
-        && s.limit.offset_from(new_base) >= nargs as isize;
-    let r = if simple {
-        let distance = new_base.offset_from(base) as usize;
-        let frame = Frame(new_base);
-        frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
-        frame.set_link(Link::new(0, 0, distance));
-        s.base = new_base;
-        s.top = new_base.add(nargs);
-        match ((*f.as_native()).func)(Cx::from_state(st)) {
-            Ok(Ret(n)) if n >= -1 && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0 => {
-                let base = s.base.sub(distance);
-                let ra = s.base.sub(2);
-                let c = i.c();
-                let count = if n < 0 {
-                    1
-                } else {
-                    let n = n as usize;
-                    ret::move_values(s.top.sub(n), ra, if c == 0 { n } else { n.min(c - 1) });
-                    n
-                };
-                s.base = base;
-                if c == 0 {
-                    s.top = ra.add(count);
-                } else {
-                    for j in count..c - 1 {
-                        ra.add(j).put(Value::NIL);
-                    }
-                }
-                status::OK
-            }
-            // it switched a hook on
-            Ok(Ret(n)) if n >= -1 => settle(st, native_returned(st, n, f).map(|_| ())),
-            Ok(r) => settle(st, run::after_native(st, r)),
-            Err(_) => settle(st, Err(Exit::Error)),
-        }
-    } else {
-        settle(st, call_for_instruction(st, callee, nargs))
-    };
+    let r = call_for_machine(st, callee, nargs, i.c());
     if r != status::OK || !is_polled(st) {
         return r;
     }
     let end = (*st).base.add((*inst).max_stack as usize);
     do_poll(st, if i.c() == 0 { end.max((*st).top) } else { end })
+}
+
+/// Calls what is at `callee` for an instruction that takes results as CALL with operand `c` does.
+#[inline(always)]
+unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: usize) -> u64 {
+    let s = &mut *st;
+    let f = callee.get();
+    let new_base = callee.add(2);
+    let simple = f.tag() == Tag::NATIVE
+        && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0
+        && s.limit.offset_from(new_base) >= nargs as isize;
+    if !simple {
+        return settle(st, call_other(st, callee, nargs, c));
+    }
+    let distance = new_base.offset_from(s.base) as usize;
+    let frame = Frame(new_base);
+    frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
+    frame.set_link(Link::new(0, 0, distance));
+    s.base = new_base;
+    s.top = new_base.add(nargs);
+    match ((*f.as_native()).func)(Cx::from_state(st)) {
+        Ok(Ret(n)) if n >= -1 && s.poll.load(Ordering::Relaxed) & poll::HOOK == 0 => {
+            let base = s.base.sub(distance);
+            let ra = s.base.sub(2);
+            let count = if n < 0 {
+                1
+            } else {
+                let n = n as usize;
+                ret::move_values(s.top.sub(n), ra, if c == 0 { n } else { n.min(c - 1) });
+                n
+            };
+            s.base = base;
+            if c == 0 {
+                s.top = ra.add(count);
+            } else {
+                for j in count..c - 1 {
+                    ra.add(j).put(Value::NIL);
+                }
+            }
+            status::OK
+        }
+        // it switched a hook on
+        Ok(Ret(n)) if n >= -1 => settle(st, native_returned(st, n, f).map(|_| ())),
+        Ok(r) => settle(st, run::after_native(st, r)),
+        Err(_) => settle(st, Err(Exit::Error)),
+    }
+}
+
+/// As [`call_for_machine`], of what is no native function, or while a hook is to see it: above all values with a `__call` that has machine code.
+unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c: usize) -> Step {
+    let mut tries = 0;
+    while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
+        callee = become_metamethod(st, callee, nargs, &mut tries)?;
+        nargs += 1;
+    }
+    match code_of(st, callee) {
+        Some(entry) => call_code(st, callee, entry, nargs, c),
+        None => call_for_instruction(st, callee, nargs),
+    }
+}
+
+unsafe extern "C" fn call_iterator(st: *mut State) -> u64 {
+    guarded(st, || do_call_iterator(st))
+}
+
+#[inline(always)]
+unsafe fn do_call_iterator(st: *mut State) -> u64 {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
+    let r = settle(st, for_loop::call_iterator(st, i));
+    if r != status::OK || !is_polled(st) {
+        return r;
+    }
+    do_poll(st, (*st).base.add((*inst).max_stack as usize))
 }
 
 unsafe extern "C" fn tail_call(
@@ -260,7 +301,7 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
     let (mut nargs, mut tries) = (nargs, 0);
     while callee.get().tag() != Tag::FUNCTION {
         if callee.get().tag() == Tag::NATIVE {
-            return settle(st, call_for_instruction(st, callee, nargs));
+            return tail_call_native(st, callee, nargs);
         }
         callee = match become_metamethod(st, callee, nargs, &mut tries) {
             Ok(callee) => callee,
@@ -281,6 +322,20 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
     frame.set_link(Link::new(keep | flags::TAIL, 0, distance));
     s.base = frame.0;
     (nargs as u64 + 1) << 32
+}
+
+/// TAILCALL of a native function: it is called in place.
+unsafe fn tail_call_native(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
+    let number = (*callee.get().as_native()).header.word as usize;
+    if builtin::has_one_result(number) && (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0 {
+        let answer = builtin::LEAVES[number](st, callee.add(2), nargs);
+        if answer.tag != MISS {
+            callee.put(Value::from_parts(answer.bits, Tag(answer.tag as u8)));
+            (*st).top = callee.add(1);
+            return status::OK;
+        }
+    }
+    call_for_machine(st, callee, nargs, 0)
 }
 
 unsafe extern "C" fn close_return(st: *mut State, results: *mut Value, n: usize) -> u64 {

@@ -226,8 +226,10 @@ pub(crate) unsafe fn enter_code(
     let distance = if base == stack.add(2) { 0 } else { base.offset_from(s.base) as usize };
     let at = base.offset_from(stack);
     let f = callee.get();
-    let left = run_code(st, f, base, entry, nargs, Link::new(frame_flags, 0, distance));
-    left_code(st, &left, Link::new(frame_flags, 0, distance), at)
+    let link = Link::new(frame_flags, 0, distance);
+    let mut left = Left::default();
+    run_code(st, f, base, entry, nargs, link, &mut left);
+    left_code(st, &left, link, at)
 }
 
 /// As [`enter_code`], for the CALL that the frame on top, one of the interpreter, is at; `wanted` is its operand C. It has its results then, or another frame is
@@ -248,7 +250,8 @@ pub(crate) unsafe fn call_code(
     let at = base.offset_from((*(*st).thread).stack);
     let f = callee.get();
     let link = Link::new(0, 0, distance);
-    let left = run_code(st, f, base, entry, nargs, link);
+    let mut left = Left::default();
+    run_code(st, f, base, entry, nargs, link, &mut left);
     if left.status as u32 as u64 == status::OK && matches!(wanted, 1 | 2) {
         if wanted == 2 {
             match left.status >> 32 {
@@ -270,7 +273,43 @@ pub(crate) unsafe fn call_code(
     }
 }
 
-/// Runs `entry` for the function `f` in a frame at `base` with this link.
+/// As [`enter_code`], for a caller in native code, with the flag BOUNDARY: the number of results, from the callee's slot on up to the top, or what
+/// [`enter_code`] says if that is not it.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub(crate) unsafe fn call_code_from_native(
+    st: *mut State,
+    callee: *mut Value,
+    entry: *const u8,
+    nargs: usize,
+    frame_flags: u16,
+) -> Result<usize, Result<Entered, Exit>> {
+    let s = &mut *st;
+    let stack = (*s.thread).stack;
+    let base = callee.add(2);
+    let distance = if base == stack.add(2) { 0 } else { base.offset_from(s.base) as usize };
+    let at = base.offset_from(stack);
+    let f = callee.get();
+    let link = Link::new(frame_flags, 0, distance);
+    let mut left = Left::default();
+    run_code(st, f, base, entry, nargs, link, &mut left);
+    if left.status as u32 as u64 != status::OK {
+        return Err(left_code(st, &left, link, at));
+    }
+    let n = (left.status >> 32) as usize;
+    let dst = left.base.sub(2);
+    if n == 1 {
+        dst.put(Value::from_parts(left.bits, Tag(left.tag as u8)));
+    }
+    s.top = dst.add(n);
+    s.base = left.base.sub(distance);
+    Ok(n)
+}
+
+/// Runs `entry` for the function `f` in a frame at `base` with this link. How it was left is not moved about: a copy in wider pieces would wait for its
+/// parts to reach the cache.
 #[inline(always)]
 unsafe fn run_code(
     st: *mut State,
@@ -279,13 +318,12 @@ unsafe fn run_code(
     entry: *const u8,
     nargs: usize,
     link: Link,
-) -> Left {
+    left: &mut Left,
+) {
     let frame = Frame(base);
     frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
     frame.set_link(link.with_flags(link.flags() | flags::NATIVE_CALLER));
-    let mut left = Left { status: 0, bits: 0, tag: 0, base };
-    native::perilune_enter(st, entry, f.as_function(), base, nargs, &raw mut left);
-    left
+    native::perilune_enter(st, entry, f.as_function(), base, nargs, left);
 }
 
 /// Goes on with the top frame, a Lua frame at a loop's head, in machine code; it is finished there, unless the code is left before: then the frame is
@@ -305,7 +343,7 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     let plain =
         Link::new(link.flags(), 0, if link.distance() == 0 { 0 } else { link.distance() - shift });
     let callee = frame.callee();
-    let mut left = Left { status: 0, bits: 0, tag: 0, base };
+    let mut left = Left::default();
     native::perilune_enter(st, entry, callee.as_function(), base, 0, &raw mut left);
     if left.status as u32 as u64 == status::RESUME {
         if link.flags() & flags::NATIVE_CALLER == 0 {

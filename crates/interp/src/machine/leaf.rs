@@ -14,7 +14,7 @@ use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::miss;
-use crate::{for_loop, ret, run};
+use crate::{concat, for_loop, ret, run};
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
 
@@ -195,6 +195,16 @@ pub(super) unsafe extern "C" fn set_any(
     let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();
     // a key that is refused leaves the table as it was
     (free && Table::set(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok()) as u64
+}
+
+pub(super) unsafe extern "C" fn concat(st: *mut State, first: *mut Value, n: usize) -> u64 {
+    match concat::join_some(st, first, n) {
+        Some(v) => {
+            first.put(v);
+            1
+        }
+        None => 0,
+    }
 }
 
 pub(super) unsafe extern "C" fn for_prep(st: *mut State, ra: *mut Value) -> u64 {

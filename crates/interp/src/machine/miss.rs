@@ -12,7 +12,7 @@ use perilune_runtime::state::State;
 #[inline(always)]
 fn learns(i: Instr) -> bool {
     match i.op() {
-        Op::Concat | Op::Len | Op::Eq | Op::EqK | Op::EqI | Op::ForPrep => false,
+        Op::Concat | Op::Len | Op::EqK | Op::EqI | Op::ForPrep => false,
         op => matches!(
             op.feedback(),
             Feedback::Field | Feedback::Global | Feedback::Operands | Feedback::Access

@@ -7,6 +7,7 @@
 mod builtin;
 mod calls;
 mod entry;
+mod handler;
 mod leaf;
 mod miss;
 mod native_stack;
@@ -14,7 +15,9 @@ mod panics;
 mod userdata;
 
 pub use calls::CALLS;
-pub(crate) use entry::{IDLE_SLOT, call_code, enter_code, enter_loop, entry_of, is_idle};
+pub(crate) use entry::{
+    IDLE_SLOT, call_code, call_code_from_native, enter_code, enter_loop, entry_of, is_idle,
+};
 pub(crate) use native_stack::{has_reserve, has_room, measure};
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};

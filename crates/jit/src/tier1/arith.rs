@@ -4,6 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value};
 use perilune_bytecode::{Constant, Op};
+use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::regs::Known;
@@ -38,6 +39,25 @@ enum Kind {
 }
 
 impl Kind {
+    fn event(self) -> Event {
+        match self {
+            Kind::Add => Event::Add,
+            Kind::Sub => Event::Sub,
+            Kind::Mul => Event::Mul,
+            Kind::Mod => Event::Mod,
+            Kind::Pow => Event::Pow,
+            Kind::Div => Event::Div,
+            Kind::IDiv => Event::IDiv,
+            Kind::And => Event::BAnd,
+            Kind::Or => Event::BOr,
+            Kind::Xor => Event::BXor,
+            Kind::Shl => Event::Shl,
+            Kind::Shr => Event::Shr,
+            Kind::Neg => Event::Unm,
+            Kind::Not => Event::BNot,
+        }
+    }
+
     fn has_int(self) -> bool {
         !matches!(self, Kind::Pow | Kind::Div)
     }
@@ -216,6 +236,9 @@ impl Translator<'_> {
             self.b.ins().jump(slow, &[]);
         }
         self.b.switch_to_block(slow);
+        if self.has_handlers(pc) {
+            self.operator_handler(pc, (kind.event(), dst), (x, y), result, done);
+        }
         // the guards may have left a tag of the result's register known from before
         self.generic_result(pc, dst, result, done);
         self.take_value(done, dst);

@@ -107,7 +107,7 @@ impl Translator<'_> {
         self.b.ins().load(I64, MEM, inst, instance::SLOT as i32)
     }
 
-    fn entry_of(&mut self, callee: Value) -> Value {
+    pub(super) fn entry_of(&mut self, callee: Value) -> Value {
         let slot = self.slot_of(callee);
         self.b.ins().load(I64, MEM, slot, 0)
     }
@@ -336,7 +336,7 @@ impl Translator<'_> {
     }
 
     /// Leaves the frame with the status of a callee that failed or yields.
-    fn pass_on(&mut self, status_: Value) {
+    pub(super) fn pass_on(&mut self, status_: Value) {
         let base = self.return_base();
         // an error finds its way by `State::base`; of a yield the top frame is the yielding one
         let (error, out) = (self.b.create_block(), self.b.create_block());

@@ -7,6 +7,7 @@ use cranelift_codegen::ir::{
 };
 use perilune_bytecode::{Constant, Op};
 use perilune_runtime::layout;
+use perilune_runtime::meta::Event;
 use perilune_runtime::string::{LuaString, MAX_SHORT};
 use perilune_runtime::value::Tag;
 
@@ -14,10 +15,10 @@ use super::arith::Operand;
 use super::regs::Known;
 use super::{MEM, Translator};
 use crate::flow::jump_target;
-use crate::types::{Guess, UNKNOWN, guess};
+use crate::types::{Guess, guess};
 
 /// Where a test goes: to the jump behind it, or past that.
-struct Ends {
+pub(super) struct Ends {
     jump: Block,
     skip: Block,
 }
@@ -54,7 +55,7 @@ impl Translator<'_> {
     }
 
     /// Branches on the truth of a comparison that asks for `wanted`.
-    fn decide(&mut self, condition: Value, wanted: bool, ends: &Ends) {
+    pub(super) fn decide(&mut self, condition: Value, wanted: bool, ends: &Ends) {
         let (yes, no) = if wanted { (ends.jump, ends.skip) } else { (ends.skip, ends.jump) };
         self.b.ins().brif(condition, yes, &[], no, &[]);
     }
@@ -150,6 +151,10 @@ impl Translator<'_> {
             }
         }
         self.b.switch_to_block(slow);
+        if matches!(i.op(), Op::Lt | Op::Le) && self.has_handlers(pc) {
+            let event = if i.op() == Op::Lt { Event::Lt } else { Event::Le };
+            self.test_handler(pc, event, (i.a(), i.b()), wanted, &ends);
+        }
         self.slow_test(pc, &ends);
         self.finish_test(pc, &ends)
     }
@@ -235,6 +240,9 @@ impl Translator<'_> {
                 let (va, vb) = (self.bits(i.a()), self.bits(i.b()));
                 self.equal_values((ta, va), (tb, vb), wanted, &ends, slow);
                 self.b.switch_to_block(slow);
+                if self.has_handlers(pc) {
+                    self.test_handler(pc, Event::Eq, (i.a(), i.b()), wanted, &ends);
+                }
                 self.slow_test(pc, &ends);
             }
         }
@@ -478,15 +486,6 @@ impl Translator<'_> {
         }
     }
 
-    /// TFORPREP: marks the closing value, and makes a loop by `next` one that is inline.
-    pub(super) fn for_each_prep(&mut self, pc: usize) {
-        let ra = self.address(self.proto.code[pc].a());
-        let inst = self.runtime(self.calls.for_each_prep as usize, &[ra], &[I64]);
-        let done = self.b.inst_results(inst)[0];
-        self.unless_generic(pc, done);
-        self.regs.forget_all();
-    }
-
     pub(super) fn for_loop(&mut self, pc: usize) -> bool {
         let i = self.proto.code[pc];
         let a = i.a();
@@ -529,70 +528,6 @@ impl Translator<'_> {
         self.go(pc, target);
         self.b.switch_to_block(end);
         self.regs.forget_all();
-        true
-    }
-
-    /// TFORCALL: a Lua iterator is called as CALL does, `next` and that of `ipairs` are inline in the runtime.
-    pub(super) fn for_call(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let a = i.a();
-        let (f, tag) = self.any(a);
-        let other = self.b.create_block();
-        let done = self.join_block(I64);
-        // the arguments have to be within the frame, whose room is known
-        let has_room = a + 8 <= usize::from(self.proto.max_stack);
-        if has_room && self.require(&[tag], Tag::FUNCTION, other) {
-            let (state, state_tag) = self.any(a + 1);
-            let (control, control_tag) = self.any(a + 2);
-            // the copies lie where the frame's own registers may be known to hold something else
-            self.regs.forget_from(a + 4);
-            self.tags[a + 4..].fill(UNKNOWN);
-            self.store_home(a + 4, f, Known::Tag(Tag::FUNCTION));
-            self.store_home(a + 6, state, state_tag);
-            self.store_home(a + 7, control, control_tag);
-            let nargs = self.int(2);
-            self.lua_call(pc, a + 4, i.c() + 1, f, nargs, done);
-        } else {
-            self.b.ins().jump(other, &[]);
-        }
-        self.b.switch_to_block(other);
-        let ra = self.address(a);
-        let wanted = self.int(i.c() as i64);
-        let inst = self.runtime(self.calls.for_next as usize, &[ra, wanted], &[I64]);
-        let inline = self.b.inst_results(inst)[0];
-        let (slow, on) = (self.cold_block(), self.b.create_block());
-        self.b.ins().brif(inline, on, &[], slow, &[]);
-        self.b.switch_to_block(slow);
-        self.generic(pc);
-        self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(on);
-        let (bits, tag) = self.load_home(a + 4, I64);
-        self.join(done, bits, tag);
-        self.regs.forget_all();
-        self.take_value(done, a + 4);
-    }
-
-    pub(super) fn for_each(&mut self, pc: usize) -> bool {
-        let i = self.proto.code[pc];
-        let a = i.a();
-        let (bits, tag) = self.any(a + 4);
-        let tag = self.tag_value(tag);
-        let (on, end) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(tag, on, &[], end, &[]);
-        self.b.switch_to_block(on);
-        let base = self.load_base();
-        let control = self.b.ins().uload8(I64, MEM, base, (a + 2) as i32 * 16 + 8);
-        let (copy, round) = (self.b.create_block(), self.b.create_block());
-        let inlined = self.b.ins().icmp_imm_u(IntCC::Equal, control, Tag::ITER.0 as i64);
-        self.b.ins().brif(inlined, round, &[], copy, &[]);
-        self.b.switch_to_block(copy);
-        self.b.ins().store(MEM, bits, base, (a + 2) as i32 * 16);
-        self.b.ins().istore8(MEM, tag, base, (a + 2) as i32 * 16 + 8);
-        self.b.ins().jump(round, &[]);
-        self.b.switch_to_block(round);
-        self.regs.forget_all();
-        self.go(pc, pc + 1 - i.bx());
-        self.b.switch_to_block(end);
         true
     }
 }

@@ -18,7 +18,7 @@ use crate::snapshot::FieldPath;
 
 /// An entry of an inline cache in memory.
 #[derive(Clone, Copy)]
-struct Record {
+pub(super) struct Record {
     address: Value,
     offset: i32,
 }
@@ -48,7 +48,7 @@ impl Translator<'_> {
     }
 
     /// Entry `n` of the cache of the instruction at `pc`; `slow` if this state has none.
-    fn record(&mut self, pc: usize, n: usize, slow: Block) -> Record {
+    pub(super) fn record(&mut self, pc: usize, n: usize, slow: Block) -> Record {
         let cache = self.field_cache(pc);
         let Some(n) = n.checked_sub(1) else { return cache };
         let more = self.of_record(I64, cache, field_cache::MORE);
@@ -56,12 +56,17 @@ impl Translator<'_> {
         Record { address: more, offset: (n * size_of::<FieldEntry>()) as i32 }
     }
 
-    fn of_record(&mut self, ty: cranelift_codegen::ir::Type, r: Record, field: usize) -> Value {
+    pub(super) fn of_record(
+        &mut self,
+        ty: cranelift_codegen::ir::Type,
+        r: Record,
+        field: usize,
+    ) -> Value {
         self.b.ins().load(ty, MEM, r.address, r.offset + field as i32)
     }
 
     /// Guards that an entry is still for this shape.
-    fn guard_record(&mut self, r: Record, shape: Value, slow: Block) {
+    pub(super) fn guard_record(&mut self, r: Record, shape: Value, slow: Block) {
         let cached = self.of_record(I32, r, field_cache::CHAIN_SHAPE);
         let same = self.b.ins().icmp(IntCC::Equal, cached, shape);
         self.guard(same, slow);
@@ -166,6 +171,9 @@ impl Translator<'_> {
             }
         }
         self.b.switch_to_block(slow);
+        if seen.paths.is_empty() && seen.seen {
+            self.index_handler(pc, i.a(), i.b(), i.c(), ways.done);
+        }
         self.generic_result(pc, i.a(), I64, ways.done);
         self.take_value(ways.done, i.a());
     }
@@ -252,7 +260,7 @@ impl Translator<'_> {
                             self.set_own(object, slot, (bits, t, tag), by_cache);
                             next
                         }
-                        FieldPath::Gain { shape: id, slot, entry } => {
+                        FieldPath::Gain { shape: id, slot, entry, plain } => {
                             let next = self.shape_case(shape, id);
                             let r = self.record(pc, entry, by_cache);
                             self.guard_record(r, shape, by_cache);
@@ -261,7 +269,12 @@ impl Translator<'_> {
                             let young = self.b.create_block();
                             self.b.ins().brif(unlogged, by_cache, &[], young, &[]);
                             self.b.switch_to_block(young);
-                            self.gain(object, slot, r, (bits, t), by_cache);
+                            if !plain {
+                                let lacks = self.b.create_block();
+                                self.guard_no_newindex(object, lacks, by_cache);
+                                self.b.switch_to_block(lacks);
+                            }
+                            self.gain(object, slot, r, (bits, tag), by_cache);
                             next
                         }
                         _ => continue,
@@ -282,7 +295,13 @@ impl Translator<'_> {
         } else {
             self.b.ins().jump(slow, &[]);
         }
-        self.end_slowly(slow, pc, done);
+        self.b.switch_to_block(slow);
+        if seen.paths.is_empty() && seen.seen {
+            self.new_index_handler(pc, done);
+        }
+        self.generic(pc);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
     }
 
     /// Writes a field that the table has.
@@ -327,13 +346,13 @@ impl Translator<'_> {
         object: Value,
         slot: u32,
         r: Record,
-        (bits, t): (Value, Value),
+        (bits, tag): (Value, Known),
         by_cache: Block,
     ) {
-        self.guard(t, by_cache);
-        let lacks = self.b.create_block();
-        self.guard_no_newindex(object, lacks, by_cache);
-        self.b.switch_to_block(lacks);
+        let t = self.tag_value(tag);
+        if !matches!(tag, Known::Tag(known) if known != Tag::NIL) {
+            self.guard(t, by_cache);
+        }
         let cap = self.b.ins().uload8(I64, MEM, object, table::FIELDS_CAP as i32);
         let room = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, cap, i64::from(slot));
         self.guard(room, by_cache);

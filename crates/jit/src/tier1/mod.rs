@@ -3,10 +3,13 @@
 //! Values of registers are remembered within extended blocks and always written to their home slots at once, so the
 //! frame is whole at every call. A cold block that calls the runtime for an instruction finds all in place and leaves the result in place.
 
+mod alloc;
 mod arith;
 mod calls;
 mod control;
 mod fields;
+mod iterate;
+mod metamethods;
 mod regs;
 mod tables;
 
@@ -62,6 +65,8 @@ pub(crate) struct Translator<'a> {
     nothing_called: bool,
     instance: Value,
     places: Places,
+    /// Stores before this place are done already, where the table was made.
+    built_until: usize,
     /// It is a loop that is entered, by the interpreter's loop.
     is_loop: bool,
     /// Leaves the frame with a status and what the runtime left.
@@ -141,6 +146,7 @@ pub(crate) fn translate(
         nothing_called: true,
         instance,
         places: Places::in_instances_of(input.proto),
+        built_until: 0,
         is_loop: input.entry.is_some(),
         exit,
         entry_sig,
@@ -267,6 +273,7 @@ impl Translator<'_> {
             Op::GetTable | Op::GetI => self.get_table(pc),
             Op::GetField | Op::SelfK => self.get_field(pc),
             Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK => self.set_table(pc),
+            Op::SetField | Op::SetFieldK if pc < self.built_until => {}
             Op::SetField | Op::SetFieldK => self.set_field(pc),
             Op::NewTable => self.new_table(pc),
             Op::SelfR => {
@@ -327,7 +334,11 @@ impl Translator<'_> {
             }
             Op::Len => self.length(pc),
             Op::Concat => {
-                self.generic(pc);
+                let (st, first) = (self.state(), self.address(i.a()));
+                let n = self.int(i.b() as i64);
+                let inst = self.runtime(self.calls.concat as usize, &[st, first, n], &[I64]);
+                let done = self.b.inst_results(inst)[0];
+                self.unless_generic(pc, done);
                 for r in i.a()..i.a() + i.b() {
                     self.regs.forget(r);
                 }
@@ -425,9 +436,14 @@ impl Translator<'_> {
         self.address(self.proto.max_stack.into())
     }
 
+    /// The frame word that says that this code runs the frame and goes on at `pc`.
+    fn frame_word(&mut self, pc: usize) -> Value {
+        self.int(((self.id as u64) << 32 | pc as u64) as i64)
+    }
+
     /// Stores frame word and base, before a call that may look at the frame.
     fn save_frame(&mut self, pc: usize) {
-        let word = self.int(((self.id as u64) << 32 | pc as u64) as i64);
+        let word = self.frame_word(pc);
         let base = self.load_base();
         self.b.ins().store(MEM, word, base, -16);
         let st = self.state();

@@ -23,7 +23,7 @@ enum Key {
 }
 
 impl Translator<'_> {
-    fn upvalue(&mut self, n: usize) -> Value {
+    pub(super) fn upvalue(&mut self, n: usize) -> Value {
         let closure = self.closure();
         self.b.ins().load(I64, MEM, closure, (closure::UPVALUES + 8 * n) as i32)
     }
@@ -266,7 +266,7 @@ impl Translator<'_> {
     }
 
     /// Addresses of payload and tag of element `at`; the tag's is good for arrays of any kind of value.
-    fn element_addresses(&mut self, object: Value, at: Value) -> (Value, Value) {
+    pub(super) fn element_addresses(&mut self, object: Value, at: Value) -> (Value, Value) {
         let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
         let offset = self.b.ins().ishl_imm_u(at, 3);
         let payload = self.b.ins().iadd(array, offset);
@@ -502,19 +502,6 @@ impl Translator<'_> {
         self.take_value(done, i.a());
     }
 
-    pub(super) fn new_table(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let st = self.state();
-        let fields = self.b.ins().iconst(I32, i.b() as i64);
-        let array = self.b.ins().iconst(I32, i.c() as i64);
-        let inst = self.runtime(self.calls.new_table as usize, &[st, fields, array], &[I64]);
-        let t = self.b.inst_results(inst)[0];
-        self.set(i.a(), t, Known::Tag(Tag::TABLE));
-        self.regs.forget_from(i.a() + 1);
-        let top = self.address(i.a() + 1);
-        self.poll(pc + 1, top);
-    }
-
     pub(super) fn set_list(&mut self, pc: usize) {
         let i = self.proto.code[pc];
         let (t, tag) = self.any(i.a());
@@ -536,19 +523,5 @@ impl Translator<'_> {
             self.b.ins().jump(slow, &[]);
         }
         self.end_slowly(slow, pc, on);
-    }
-
-    pub(super) fn make_closure(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let st = self.state();
-        let n = self.int(i.bx() as i64);
-        let base = self.load_base();
-        let args = [st, self.instance, n, base];
-        let inst = self.runtime(self.calls.closure as usize, &args, &[I64]);
-        let c = self.b.inst_results(inst)[0];
-        self.set(i.a(), c, Known::Tag(Tag::FUNCTION));
-        self.regs.forget_from(i.a() + 1);
-        let top = self.address(i.a() + 1);
-        self.poll(pc + 1, top);
     }
 }

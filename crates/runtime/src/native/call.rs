@@ -47,6 +47,31 @@ impl Cx {
         }
     }
 
+    /// Calls value `f` of the stack with its values `x` and `y`; whether the first result is true. It leaves nothing on the stack.
+    ///
+    /// # Errors
+    /// What the function raises.
+    ///
+    /// # Panics
+    /// If one of them does not exist, or nothing can be pushed.
+    pub fn call_test(&mut self, f: usize, x: usize, y: usize) -> Result<bool, Raised> {
+        // SAFETY: N1; the values are below the top, and there is room for the call.
+        unsafe {
+            let st = self.state();
+            let (base, callee) = ((*st).base, (*st).top);
+            assert!(f.max(x).max(y) < self.top() && callee.add(3) < (*st).hard_limit());
+            callee.put(base.add(f).get());
+            callee.add(1).put(Value::NIL);
+            callee.add(2).put(base.add(x).get());
+            callee.add(3).put(base.add(y).get());
+            (*st).top = callee.add(4);
+            let n = ((*st).vm.call)(st, callee, 2)?;
+            let results = (*st).top.sub(n);
+            (*st).top = results;
+            Ok(n > 0 && results.get().truthy())
+        }
+    }
+
     /// Like [`Cx::call`], with exactly `want` results (cut, or filled with nil).
     ///
     /// # Errors

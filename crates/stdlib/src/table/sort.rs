@@ -147,18 +147,11 @@ impl Sorter {
             cx.interrupted()?;
         }
         let top = cx.top();
-        let (x, y) = (cx.get(top - a), cx.get(top - b));
-        if !self.with_function {
-            let (x, y) = (x.raw(), y.raw());
-            return cx.less_than(x, y);
+        if self.with_function {
+            return cx.call_test(1, top - a, top - b);
         }
-        cx.push_callee(cx.get(1));
-        cx.push(x);
-        cx.push(y);
-        let n = cx.call(2)?;
-        let r = n > 0 && cx.get(top).truthy();
-        cx.pop(n);
-        Ok(r)
+        let (x, y) = (cx.get(top - a).raw(), cx.get(top - b).raw());
+        cx.less_than(x, y)
     }
 
     /// Sorts `list[lo ..= up]`.

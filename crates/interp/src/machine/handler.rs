@@ -1,0 +1,68 @@
+//! Metamethods that machine code calls itself: Lua functions. All else is left to the instruction in the interpreter.
+
+use perilune_runtime::meta::Event;
+use perilune_runtime::state::State;
+use perilune_runtime::table::Table;
+use perilune_runtime::value::{Tag, Value};
+
+unsafe fn value(bits: u64, tag: u64) -> Value {
+    Value::from_parts(bits, Tag(tag as u8))
+}
+
+/// The address of a Lua function, or 0.
+unsafe fn lua_function(h: Value) -> u64 {
+    if h.tag() == Tag::FUNCTION { h.bits() } else { 0 }
+}
+
+pub(super) unsafe extern "C" fn of_operands(
+    st: *mut State,
+    a: u64,
+    a_tag: u64,
+    b: u64,
+    b_tag: u64,
+    event: u64,
+) -> u64 {
+    let (a, b) = (value(a, a_tag), value(b, b_tag));
+    // numbers and strings among themselves have operators of their own
+    if a.is_number() && b.is_number() || a.is_string() && b.is_string() {
+        return 0;
+    }
+    let event = Event::ALL[event as usize];
+    let s = &mut *st;
+    let mut h = Table::metamethod(s, a, event);
+    if h.is_nil() {
+        h = Table::metamethod(s, b, event);
+    }
+    lua_function(h)
+}
+
+pub(super) unsafe extern "C" fn of_index(
+    st: *mut State,
+    object: u64,
+    tag: u64,
+    key: u64,
+    key_tag: u64,
+) -> u64 {
+    missing(st, value(object, tag), value(key, key_tag), Event::Index)
+}
+
+pub(super) unsafe extern "C" fn of_new_index(
+    st: *mut State,
+    object: u64,
+    tag: u64,
+    key: u64,
+    key_tag: u64,
+) -> u64 {
+    missing(st, value(object, tag), value(key, key_tag), Event::NewIndex)
+}
+
+/// The metamethod for a key that `object` lacks.
+unsafe fn missing(st: *mut State, object: Value, key: Value, event: Event) -> u64 {
+    if object.is_table() {
+        let t = object.as_table();
+        if !Table::has_meta(t) || !Table::get(t, key).is_nil() {
+            return 0;
+        }
+    }
+    lua_function(Table::metamethod(&mut *st, object, event))
+}
