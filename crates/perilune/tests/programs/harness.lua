@@ -17,10 +17,12 @@ local function escape(c) return format("\\%d", byte(c)) end
 local function show(v, depth)
   local t = type(v)
   if t == "string" then
-    v = gsub(v, "(%a: )0x%x+", "%1address")
+    v = gsub(gsub(v, "(%a: )0x%x+", "%1address"), "-nan", "nan")
     if #v > 500 then v = sub(v, 1, 500) .. "...<" .. #v .. ">" end
     return '"' .. gsub(v, "[^ -~]", escape) .. '"'
   elseif t == "number" then
+    -- an operation on two NaNs may give either
+    if v ~= v then return "nan" end
     local text = tostring(v)
     if mtype(v) == "float" and v == v and tonumber(text) ~= v then text = text .. "=" .. format("%.17g", v) end
     return text
