@@ -112,7 +112,7 @@ mod tests {
     /// The table of signatures and the library have the same functions.
     #[test]
     fn signatures_are_complete() {
-        let lua = Lua::new();
+        let lua = Lua::with_engine(&perilune::Engine::interpreter());
         lua.with(|cx| {
             for (name, _) in signatures::LIBRARY {
                 assert!(library(cx, name).as_func().is_some(), "no function {name}");
