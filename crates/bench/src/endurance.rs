@@ -27,7 +27,11 @@ pub(crate) fn thread_time() -> Result<u64> {
 
 /// Runs source text in a state.
 pub(crate) fn eval(lua: &Lua, source: &str) -> Result<String> {
-    lua.load(source).set_name("=bench").call::<Option<String>>(()).map(Option::unwrap_or_default).map_err(|e| e.to_string())
+    lua.load(source)
+        .set_name("=bench")
+        .call::<Option<String>>(())
+        .map(Option::unwrap_or_default)
+        .map_err(|e| e.to_string())
 }
 
 /// Waits until nothing of any code is left; says whether that came to pass.

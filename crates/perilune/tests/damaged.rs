@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use perilune::{Interrupt, Lua};
+use perilune::{Engine, Interrupt, JitOptions, Lua};
 
 /// A case runs this long before it is interrupted, in milliseconds.
 const PATIENCE: u64 = 15;
@@ -136,8 +136,23 @@ fn call(lua: &Lua, name: &str, arguments: &[&[u8]]) -> Option<Vec<u8>> {
     })
 }
 
+/// States take turns: the interpreter, machine code from the first or third entry on, and random decisions.
 fn state(number: u64) -> Lua {
-    let lua = Lua::with_engine(&perilune::Engine::interpreter());
+    let sync = |threshold| JitOptions {
+        threshold,
+        loop_threshold: threshold,
+        sync: true,
+        ..JitOptions::default()
+    };
+    let engine = match number / 2 % 4 {
+        0 | 1 => Engine::interpreter(),
+        2 => Engine::with_jit(sync(1 << (number % 3))),
+        _ => Engine::with_jit(JitOptions::chaos(number)),
+    };
+    let lua = Lua::with_engine(&engine);
+    if number / 2 % 4 == 3 {
+        lua.set_chaos(number);
+    }
     lua.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
     lua.set_small_stack(number % 4 == 1);
     lua.set_gc_stress(number % 40 == 3);
