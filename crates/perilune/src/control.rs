@@ -36,6 +36,13 @@ pub(crate) struct Control {
     pub(crate) metatables: RefCell<HashMap<TypeId, u32, foldhash::fast::FixedState>>,
     /// The metatable of errors, as a slot for handles.
     pub(crate) error_meta: Cell<Option<u32>>,
+    /// The metatable of lists, as a slot for handles.
+    #[cfg(feature = "serde")]
+    pub(crate) array_meta: Cell<Option<u32>>,
+    /// How values of types of userdata are serialised.
+    #[cfg(feature = "serde")]
+    pub(crate) serializers:
+        RefCell<HashMap<TypeId, crate::serde::SerFn, foldhash::fast::FixedState>>,
     /// The function set with [`Lua::set_warning_function`].
     pub(crate) warning: RefCell<Option<Rc<crate::warning::WarnFn>>>,
 }
@@ -60,6 +67,10 @@ impl Control {
             keys: Arc::default(),
             metatables: RefCell::default(),
             error_meta: Cell::new(None),
+            #[cfg(feature = "serde")]
+            array_meta: Cell::new(None),
+            #[cfg(feature = "serde")]
+            serializers: RefCell::default(),
             warning: RefCell::default(),
         });
         // SAFETY: P1: the state was just made.

@@ -39,6 +39,8 @@ mod program;
 mod registry;
 mod report;
 mod scope;
+#[cfg(feature = "serde")]
+pub mod serde;
 mod stack;
 mod string;
 pub mod syntax;
@@ -74,6 +76,8 @@ pub use program::Program;
 pub use registry::RegistryKey;
 pub use report::{report_at_exit, report_now};
 pub use scope::Scope;
+#[cfg(feature = "serde")]
+pub use serde::{DeserializeOptions, LuaSerdeExt, SerializableValue, SerializeOptions};
 #[doc(hidden)]
 pub use stack::{Raw, Stack};
 pub use string::{BorrowedBytes, BorrowedStr, LuaString};

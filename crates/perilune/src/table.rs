@@ -472,10 +472,15 @@ unsafe fn store(s: Stack<'_>, t: *mut TableObject, key: Raw, value: Raw) -> Resu
         TableObject::set_str_const(st, t, key.0.as_string(), value.0);
         return Ok(());
     }
-    match TableObject::set(st, t, key.0, value.0) {
-        Ok(()) => Ok(()),
-        Err(KeyError::Nil) => Err(Error::runtime("index is nil")),
-        Err(KeyError::Nan) => Err(Error::runtime("index is NaN")),
+    TableObject::set(st, t, key.0, value.0).map_err(key_error)
+}
+
+/// What is said of a key that a table cannot have.
+#[cold]
+pub(crate) fn key_error(e: KeyError) -> Error {
+    match e {
+        KeyError::Nil => Error::runtime("index is nil"),
+        KeyError::Nan => Error::runtime("index is NaN"),
     }
 }
 

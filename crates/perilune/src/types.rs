@@ -94,7 +94,8 @@ pub(crate) fn short_type_name<T: ?Sized>() -> String {
             continue;
         }
         out.push(c as char);
-        if !(c.is_ascii_alphanumeric() || c == b'_') {
+        // closures that types are defined in are `{{closure}}`
+        if !(c.is_ascii_alphanumeric() || matches!(c, b'_' | b'{' | b'}')) {
             word_start = out.len();
         }
         i += 1;
@@ -111,5 +112,10 @@ mod tests {
         assert_eq!(short_type_name::<String>(), "String");
         assert_eq!(short_type_name::<Vec<Option<std::path::PathBuf>>>(), "Vec<Option<PathBuf>>");
         assert_eq!(short_type_name::<[u8; 4]>(), "[u8; 4]");
+        let inner = || {
+            struct Inner;
+            short_type_name::<Option<Inner>>()
+        };
+        assert_eq!(inner(), "Option<Inner>");
     }
 }

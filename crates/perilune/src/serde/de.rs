@@ -1,0 +1,643 @@
+//! From Lua to Rust.
+
+use ::serde::de::{self, DeserializeSeed, Unexpected, Visitor};
+use ::serde::forward_to_deserialize_any;
+use perilune_runtime::table::Table as TableObject;
+use perilune_runtime::value::{Tag, Value as Word};
+
+use super::path::{self, NIL, Path, is_null};
+use super::ser::Writer;
+use super::serializable::sorted_pairs;
+use super::{Cut, SerializeOptions, userdata};
+use crate::control::Handle;
+use crate::stack::{Raw, Stack};
+use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread, Value};
+
+/// How values are read.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Levels of tables that are accepted. More need more native stack. 128.
+    pub recursion_limit: usize,
+    /// Functions, coroutines, other userdata and errors are errors; otherwise elements that are such are left out, and others are a unit. True.
+    pub deny_unsupported_types: bool,
+    /// Tables that contain themselves are errors; otherwise their second occurrence is left out. True.
+    pub deny_recursive_tables: bool,
+    /// Keys come in order. False.
+    pub sort_keys: bool,
+    /// Empty tables are lists. False.
+    pub encode_empty_tables_as_array: bool,
+    /// Only tables without other keys than indices, and few holes, are lists; otherwise those of a length above 0. False.
+    pub detect_mixed_tables: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options::new()
+    }
+}
+
+macro_rules! setters {
+    ($($f:ident: $t:ty;)*) => {$(
+        #[doc = concat!("Sets [`Options::", stringify!($f), "`].")]
+        #[must_use]
+        pub const fn $f(mut self, enabled: $t) -> Options {
+            self.$f = enabled;
+            self
+        }
+    )*};
+}
+
+impl Options {
+    /// The usual ones.
+    pub const fn new() -> Options {
+        Options {
+            recursion_limit: super::DEFAULT_RECURSION_LIMIT,
+            deny_unsupported_types: true,
+            deny_recursive_tables: true,
+            sort_keys: false,
+            encode_empty_tables_as_array: false,
+            detect_mixed_tables: false,
+        }
+    }
+
+    setters! {
+        recursion_limit: usize;
+        deny_unsupported_types: bool;
+        deny_recursive_tables: bool;
+        sort_keys: bool;
+        encode_empty_tables_as_array: bool;
+        detect_mixed_tables: bool;
+    }
+}
+
+/// Reads one value, which is rooted by whoever made the reader.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    /// None only for values that are not of the heap.
+    s: Option<Stack<'a>>,
+    v: Raw,
+    options: &'a Options,
+    path: Option<&'a Path<'a>>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(s: Option<Stack<'a>>, v: Raw, options: &'a Options) -> Reader<'a> {
+        Reader { s, v, options, path: None }
+    }
+
+    #[inline(always)]
+    fn stack(&self) -> Stack<'a> {
+        self.s.expect("an object has a state")
+    }
+
+    /// The contents of a string.
+    ///
+    /// # Safety
+    /// The value is a string, and stays rooted as long as the result is used.
+    #[inline(always)]
+    unsafe fn bytes<'b>(self) -> &'b [u8] {
+        &*(&raw const *perilune_runtime::string::LuaString::bytes(self.v.0.as_string()))
+    }
+
+    fn type_name(self) -> &'static str {
+        match self.s {
+            Some(s) => s.type_name(self.v),
+            None if self.v.0.tag() == Tag::INTEGER => "integer",
+            None => self.v.0.type_name(),
+        }
+    }
+
+    #[inline(always)]
+    fn is_table(self) -> bool {
+        self.v.0.tag() == Tag::TABLE
+    }
+
+    #[cold]
+    fn no_table(self) -> Error {
+        de::Error::invalid_type(Unexpected::Other(self.type_name()), &"table")
+    }
+
+    /// Reads what a userdata serialises to.
+    #[cold]
+    fn userdata<R>(self, f: impl FnOnce(Reader<'_>) -> Result<R>) -> Option<Result<R>> {
+        let s = self.s.filter(|_| self.v.0.tag() == Tag::USERDATA)?;
+        let value = match userdata::borrow(s, self.v) {
+            Ok(value) => value?,
+            Err(e) => return Some(Err(Error::SerializeError(e.to_string()))),
+        };
+        if let Err(e) = s.reserve(8) {
+            return Some(Err(e));
+        }
+        let cut = Cut::new(s);
+        let options = SerializeOptions::new();
+        if let Err(e) = erased_serde::serialize(value.get(), Writer::new(s, &options)) {
+            return Some(Err(e));
+        }
+        // SAFETY: a writer pushes one value.
+        let v = unsafe { s.get(s.top() - 1) };
+        let r = f(Reader { v, ..self });
+        drop((cut, value));
+        Some(r)
+    }
+
+    fn read_any<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match self.v.0.tag() {
+            Tag::NIL => visitor.visit_unit(),
+            Tag::FALSE => visitor.visit_bool(false),
+            Tag::TRUE => visitor.visit_bool(true),
+            Tag::INTEGER => visitor.visit_i64(self.v.0.as_int()),
+            Tag::FLOAT => visitor.visit_f64(self.v.0.as_float()),
+            Tag::STRING => {
+                // SAFETY: the value is rooted meanwhile.
+                let bytes = unsafe { self.bytes() };
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => visitor.visit_str(text),
+                    Err(_) => visitor.visit_bytes(bytes),
+                }
+            }
+            Tag::TABLE => {
+                // SAFETY: the table is rooted.
+                let len =
+                    unsafe { path::list_len(self.stack(), self.v.0.as_table(), self.options) };
+                match len {
+                    Some(len) => self.list(len, visitor),
+                    None => self.map(visitor),
+                }
+            }
+            _ if is_null(self.v) => visitor.visit_none(),
+            _ => self.rare(visitor),
+        }
+    }
+
+    #[cold]
+    fn rare<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let mut visitor = Some(visitor);
+        let r = self.userdata(|r| match visitor.take() {
+            Some(visitor) => r.read_any(visitor),
+            None => unreachable!("called once"),
+        });
+        match (r, visitor) {
+            (Some(r), _) => r,
+            (None, Some(v)) if !self.options.deny_unsupported_types => v.visit_unit(),
+            _ => Err(de::Error::custom(format!("unsupported value type `{}`", self.type_name()))),
+        }
+    }
+
+    fn list<'de, V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value> {
+        let s = self.stack();
+        let path = Path::enter(self.v.0.as_table(), self.path, self.options.recursion_limit)?;
+        s.reserve(8)?;
+        let at = s.top();
+        s.push(self.v);
+        s.push(NIL);
+        let mut list = List { s, at, next: 1, len, options: self.options, path: &path };
+        let r = visitor.visit_seq(&mut list)?;
+        let left = list.next <= len;
+        s.cut(at);
+        if left {
+            return Err(de::Error::invalid_length(len, &"fewer elements in the table"));
+        }
+        Ok(r)
+    }
+
+    fn map<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let s = self.stack();
+        let path = Path::enter(self.v.0.as_table(), self.path, self.options.recursion_limit)?;
+        s.reserve(8)?;
+        let at = s.top();
+        s.push(self.v);
+        s.push(NIL);
+        s.push(NIL);
+        let sorted = if self.options.sort_keys {
+            let mut pairs = sorted_pairs(&Table(s.handle(self.v)))?;
+            pairs.reverse();
+            Some(pairs)
+        } else {
+            None
+        };
+        let mut map = Map { s, at, next: 0, sorted, read: 0, options: self.options, path: &path };
+        let r = visitor.visit_map(&mut map)?;
+        let left = map.left();
+        let read = map.read;
+        s.cut(at);
+        if left > 0 {
+            return Err(de::Error::invalid_length(read + left, &"fewer elements in the table"));
+        }
+        Ok(r)
+    }
+
+    /// The one entry of a table that is a variant of an enum.
+    fn variant<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        let s = self.stack();
+        let path = Path::enter(self.v.0.as_table(), self.path, self.options.recursion_limit)?;
+        let one = || de::Error::invalid_value(Unexpected::Map, &"map with a single key");
+        // SAFETY: P1: the table is rooted by the reader's maker.
+        let (k, v) = unsafe {
+            let t = self.v.0.as_table();
+            let (next, k, v) = TableObject::next_index(t, 0).ok_or_else(one)?;
+            if TableObject::next_index(t, next).is_some() {
+                return Err(one());
+            }
+            (Raw(k), Raw(v))
+        };
+        s.reserve(8)?;
+        let cut = Cut::new(s);
+        s.push(k);
+        s.push(v);
+        if path::skips(s, v, self.options, &path)? {
+            return Err(de::Error::custom("bad enum value"));
+        }
+        let name = match k.0.tag() {
+            Tag::STRING => {
+                let key = Reader { v: k, path: None, ..self };
+                // SAFETY: the key is on the stack.
+                let text = std::str::from_utf8(unsafe { key.bytes() });
+                text.map_err(|e| Error::from_lua_conversion("string", "String", e.to_string()))?
+            }
+            _ => return Err(de::Error::custom("bad enum value")),
+        };
+        let value = Some(Reader { v, path: Some(&path), ..self });
+        let r = visitor.visit_enum(Enum { name, value });
+        drop(cut);
+        r
+    }
+}
+
+impl<'de> de::Deserializer<'de> for Reader<'_> {
+    type Error = Error;
+
+    #[inline]
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        self.read_any(visitor)
+    }
+
+    #[inline]
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if self.v.0.is_nil() || is_null(self.v) {
+            return visitor.visit_none();
+        }
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        match self.v.0.tag() {
+            Tag::TABLE => self.variant(visitor),
+            Tag::STRING => {
+                // SAFETY: the value is rooted meanwhile.
+                let text = std::str::from_utf8(unsafe { self.bytes() });
+                let name =
+                    text.map_err(|e| Error::from_lua_conversion("string", "&str", e.to_string()))?;
+                visitor.visit_enum(Enum { name, value: None })
+            }
+            _ => self
+                .userdata(|r| r.deserialize_enum(name, variants, visitor))
+                .unwrap_or_else(|| Err(de::Error::custom("bad enum value"))),
+        }
+    }
+
+    #[inline]
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if self.is_table() {
+            // SAFETY: P1: the table is rooted by the reader's maker.
+            let len = unsafe { TableObject::length(self.v.0.as_table()) as usize };
+            return self.list(len, visitor);
+        }
+        self.userdata(|r| r.deserialize_seq(visitor)).unwrap_or_else(|| Err(self.no_table()))
+    }
+
+    #[inline]
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
+        self.deserialize_seq(visitor)
+    }
+
+    #[inline]
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.deserialize_seq(visitor)
+    }
+
+    #[inline]
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if self.is_table() {
+            return self.map(visitor);
+        }
+        self.userdata(|r| r.deserialize_map(visitor)).unwrap_or_else(|| Err(self.no_table()))
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.deserialize_map(visitor)
+    }
+
+    #[inline]
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    #[inline]
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        if is_null(self.v) {
+            return visitor.visit_unit();
+        }
+        let mut visitor = Some(visitor);
+        let r = self.userdata(|r| match visitor.take() {
+            Some(visitor) => r.deserialize_unit(visitor),
+            None => unreachable!("called once"),
+        });
+        match (r, visitor) {
+            (Some(r), _) => r,
+            (None, Some(visitor)) => self.read_any(visitor),
+            (None, None) => unreachable!("called without result"),
+        }
+    }
+
+    #[inline]
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.deserialize_unit(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf identifier ignored_any
+    }
+}
+
+/// The elements of a list: value `at` is the table, the one above it the element in work.
+struct List<'a> {
+    s: Stack<'a>,
+    at: usize,
+    next: usize,
+    len: usize,
+    options: &'a Options,
+    path: &'a Path<'a>,
+}
+
+/// Puts a value in a slot of the stack.
+///
+/// # Safety
+/// There is such a value.
+#[inline(always)]
+unsafe fn put(s: Stack<'_>, at: usize, v: Raw) {
+    use perilune_runtime::value::SlotExt;
+    (*s.st).base.add(at).put(v.0);
+}
+
+impl<'de> de::SeqAccess<'de> for List<'_> {
+    type Error = Error;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        while self.next <= self.len {
+            let s = self.s;
+            // what an element that failed has left
+            s.cut(self.at + 2);
+            // SAFETY: P1: the table is in its slot, and the element gets into its.
+            let v = unsafe {
+                let v = Raw(TableObject::get_int(s.get(self.at).0.as_table(), self.next as i64));
+                put(s, self.at + 1, v);
+                v
+            };
+            self.next += 1;
+            if path::skips(s, v, self.options, self.path)? {
+                continue;
+            }
+            let reader = Reader { s: Some(s), v, options: self.options, path: Some(self.path) };
+            return seed.deserialize(reader).map(Some);
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.len + 1 - self.next)
+    }
+}
+
+/// The entries of a map: value `at` is the table, those above it are the value and the key in work.
+struct Map<'a> {
+    s: Stack<'a>,
+    at: usize,
+    next: u32,
+    /// The entries in falling order of their keys, if order was asked for.
+    sorted: Option<Vec<(Value, Value)>>,
+    /// Entries so far.
+    read: usize,
+    options: &'a Options,
+    path: &'a Path<'a>,
+}
+
+impl Map<'_> {
+    #[inline]
+    fn pair(&mut self) -> Result<Option<(Raw, Raw)>> {
+        if let Some(pairs) = &mut self.sorted {
+            let Some((k, v)) = pairs.pop() else { return Ok(None) };
+            return Ok(Some((self.s.raw(&k)?, self.s.raw(&v)?)));
+        }
+        // SAFETY: P1: the table is in its slot.
+        let next = unsafe { TableObject::next_index(self.s.get(self.at).0.as_table(), self.next) };
+        Ok(next.map(|(next, k, v)| {
+            self.next = next;
+            (Raw(k), Raw(v))
+        }))
+    }
+
+    /// Entries that nobody has read.
+    fn left(&mut self) -> usize {
+        let mut n = 0;
+        while let Ok(Some(_)) = self.pair() {
+            n += 1;
+        }
+        n
+    }
+}
+
+impl<'de> de::MapAccess<'de> for Map<'_> {
+    type Error = Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
+        while let Some((k, v)) = self.pair()? {
+            let s = self.s;
+            s.cut(self.at + 3);
+            // SAFETY: P1: the slots were pushed.
+            unsafe {
+                put(s, self.at + 1, v);
+                put(s, self.at + 2, k);
+            }
+            if path::skips_key(s, k, self.options, self.path)?
+                || path::skips(s, v, self.options, self.path)?
+            {
+                continue;
+            }
+            self.read += 1;
+            let reader = Reader { s: Some(s), v: k, options: self.options, path: Some(self.path) };
+            return seed.deserialize(reader).map(Some);
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
+        self.s.cut(self.at + 3);
+        // SAFETY: P1: the slot was pushed.
+        let v = unsafe { self.s.get(self.at + 1) };
+        seed.deserialize(Reader {
+            s: Some(self.s),
+            v,
+            options: self.options,
+            path: Some(self.path),
+        })
+    }
+}
+
+/// A variant with its contents.
+struct Enum<'a, 'n> {
+    name: &'n str,
+    value: Option<Reader<'a>>,
+}
+
+impl<'de, 'a> de::EnumAccess<'de> for Enum<'a, '_> {
+    type Error = Error;
+    type Variant = Contents<'a>;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Contents<'a>)> {
+        let name = ::serde::de::value::StrDeserializer::<Error>::new(self.name);
+        Ok((seed.deserialize(name)?, Contents(self.value)))
+    }
+}
+
+/// The contents of a variant.
+struct Contents<'a>(Option<Reader<'a>>);
+
+impl<'a> Contents<'a> {
+    fn expect(self, what: &'static str) -> Result<Reader<'a>> {
+        self.0.ok_or_else(|| de::Error::invalid_type(Unexpected::UnitVariant, &what))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Contents<'_> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<()> {
+        match self.0 {
+            Some(_) => Err(de::Error::invalid_type(Unexpected::NewtypeVariant, &"unit variant")),
+            None => Ok(()),
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
+        seed.deserialize(self.expect("newtype variant")?)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value> {
+        de::Deserializer::deserialize_seq(self.expect("tuple variant")?, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        de::Deserializer::deserialize_map(self.expect("struct variant")?, visitor)
+    }
+}
+
+/// Reads a [`Value`], for code that asks for a deserializer. (Others call [`from_value`](super::LuaSerdeExt::from_value).)
+#[derive(Debug, Default)]
+pub struct Deserializer {
+    value: Value,
+    options: Options,
+}
+
+impl Deserializer {
+    /// With the usual options.
+    pub fn new(value: Value) -> Deserializer {
+        Deserializer { value, options: Options::new() }
+    }
+
+    /// With options.
+    pub fn new_with_options(value: Value, options: Options) -> Deserializer {
+        Deserializer { value, options }
+    }
+
+    /// Calls `f` with a reader of the value.
+    fn read<R>(self, f: impl FnOnce(Reader<'_>) -> Result<R>) -> Result<R> {
+        let handle: &Handle = match &self.value {
+            Value::String(LuaString(h))
+            | Value::Table(Table(h))
+            | Value::Function(Function(h))
+            | Value::Thread(Thread(h))
+            | Value::UserData(AnyUserData(h)) => h,
+            Value::Error(_) => {
+                return Err(de::Error::custom("unsupported value type `error`"));
+            }
+            v => {
+                let word = match v {
+                    Value::Boolean(b) => Word::bool(*b),
+                    Value::Integer(i) => Word::int(*i),
+                    Value::Number(n) => Word::float(*n),
+                    Value::LightUserData(p) => Word::light(p.bits()),
+                    _ => Word::NIL,
+                };
+                return f(Reader::new(None, Raw(word), &self.options));
+            }
+        };
+        let entry = handle.enter();
+        let s = entry.stack();
+        s.reserve(8)?;
+        let _cut = Cut::new(s);
+        f(Reader::new(Some(s), s.word(handle), &self.options))
+    }
+}
+
+macro_rules! reads {
+    ($($f:ident ($($a:ident: $t:ty),*);)*) => {$(
+        fn $f<V: Visitor<'de>>(self, $($a: $t,)* visitor: V) -> Result<V::Value> {
+            self.read(|r| r.$f($($a,)* visitor))
+        }
+    )*};
+}
+
+impl<'de> de::Deserializer<'de> for Deserializer {
+    type Error = Error;
+
+    reads! {
+        deserialize_any();
+        deserialize_option();
+        deserialize_enum(name: &'static str, variants: &'static [&'static str]);
+        deserialize_seq();
+        deserialize_tuple(len: usize);
+        deserialize_tuple_struct(name: &'static str, len: usize);
+        deserialize_map();
+        deserialize_struct(name: &'static str, fields: &'static [&'static str]);
+        deserialize_newtype_struct(name: &'static str);
+        deserialize_unit();
+        deserialize_unit_struct(name: &'static str);
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf identifier ignored_any
+    }
+}

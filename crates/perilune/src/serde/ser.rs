@@ -1,0 +1,697 @@
+//! From Rust to Lua.
+
+use ::serde::{Serialize, ser};
+use perilune_runtime::table::Table as TableObject;
+use perilune_runtime::value::Value as Word;
+
+use super::{Cut, array_metatable, path};
+use crate::stack::{Raw, Stack};
+use crate::traits::IntoLua;
+use crate::{Error, Lua, Result, Value};
+
+/// How values are written.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Levels of nesting that are accepted, of containers, options and newtypes. More need more native stack. 128.
+    pub recursion_limit: usize,
+    /// Lists get [`array_metatable`](super::LuaSerdeExt::array_metatable). True.
+    pub set_array_metatable: bool,
+    /// `None` is [`null`](super::LuaSerdeExt::null) and not nil. True.
+    pub serialize_none_to_null: bool,
+    /// `()` and unit structs are `null` and not nil. True.
+    pub serialize_unit_to_null: bool,
+    /// Numbers of `serde_json` with its feature `arbitrary_precision` are numbers. False.
+    pub detect_serde_json_arbitrary_precision: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options::new()
+    }
+}
+
+impl Options {
+    /// The usual ones.
+    pub const fn new() -> Options {
+        Options {
+            recursion_limit: super::DEFAULT_RECURSION_LIMIT,
+            set_array_metatable: true,
+            serialize_none_to_null: true,
+            serialize_unit_to_null: true,
+            detect_serde_json_arbitrary_precision: false,
+        }
+    }
+
+    /// Sets [`Options::recursion_limit`].
+    #[must_use]
+    pub const fn recursion_limit(mut self, limit: usize) -> Options {
+        self.recursion_limit = limit;
+        self
+    }
+
+    /// Sets [`Options::set_array_metatable`].
+    #[must_use]
+    pub const fn set_array_metatable(mut self, enabled: bool) -> Options {
+        self.set_array_metatable = enabled;
+        self
+    }
+
+    /// Sets [`Options::serialize_none_to_null`].
+    #[must_use]
+    pub const fn serialize_none_to_null(mut self, enabled: bool) -> Options {
+        self.serialize_none_to_null = enabled;
+        self
+    }
+
+    /// Sets [`Options::serialize_unit_to_null`].
+    #[must_use]
+    pub const fn serialize_unit_to_null(mut self, enabled: bool) -> Options {
+        self.serialize_unit_to_null = enabled;
+        self
+    }
+
+    /// Sets [`Options::detect_serde_json_arbitrary_precision`].
+    #[must_use]
+    pub const fn detect_serde_json_arbitrary_precision(mut self, enabled: bool) -> Options {
+        self.detect_serde_json_arbitrary_precision = enabled;
+        self
+    }
+}
+
+/// Says that one value was pushed. Only writers make it.
+pub(super) struct Pushed(());
+
+/// Writes one value: pushes it on the VM stack.
+#[derive(Clone, Copy)]
+pub(super) struct Writer<'a> {
+    s: Stack<'a>,
+    options: &'a Options,
+    /// Levels that are left.
+    left: usize,
+}
+
+/// What serde's names of private structs of `serde_json` are.
+const JSON_NUMBER: &str = "$serde_json::private::Number";
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(s: Stack<'a>, options: &'a Options) -> Writer<'a> {
+        Writer { s, options, left: options.recursion_limit }
+    }
+
+    #[inline]
+    fn descend(mut self) -> Result<Writer<'a>> {
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Ok(self)
+            }
+            None => Err(Error::SerializeError("recursion limit exceeded".to_owned())),
+        }
+    }
+
+    #[inline]
+    fn push(self, v: Raw) -> Result<Pushed> {
+        self.s.push(v);
+        Ok(Pushed(()))
+    }
+
+    #[inline]
+    fn push_string(self, bytes: &[u8]) -> Result<Pushed> {
+        let v = self.s.string(bytes)?;
+        self.push(v)
+    }
+
+    fn push_null(self, null: bool) -> Result<Pushed> {
+        self.push(if null { Raw(Word::light(0)) } else { path::NIL })
+    }
+
+    /// A table on top of the stack that elements go to.
+    #[inline]
+    fn compound(self, elements: usize, fields: usize, part: Part) -> Result<Compound<'a>> {
+        let w = self.descend()?;
+        let s = w.s;
+        s.poll()?;
+        s.reserve(8)?;
+        s.check_room(elements.saturating_mul(16))?;
+        s.check_room(fields.saturating_mul(32))?;
+        let t = Raw(s.cx().table(elements, fields).val().raw());
+        let at = s.top();
+        s.push(t);
+        Ok(Compound { w, at, part })
+    }
+
+    #[inline]
+    fn list(self, len: usize, part: Part) -> Result<Compound<'a>> {
+        self.compound(len, 0, part)
+    }
+}
+
+macro_rules! scalars {
+    ($($f:ident $t:ty;)*) => {$(
+        #[inline]
+        fn $f(self, v: $t) -> Result<Pushed> {
+            // SAFETY: it is pushed at once.
+            let v = unsafe { v.into_lua_raw(self.s)? };
+            self.push(v)
+        }
+    )*};
+}
+
+impl<'a> ser::Serializer for Writer<'a> {
+    type Ok = Pushed;
+    type Error = Error;
+    type SerializeSeq = Compound<'a>;
+    type SerializeTuple = Compound<'a>;
+    type SerializeTupleStruct = Compound<'a>;
+    type SerializeTupleVariant = Compound<'a>;
+    type SerializeMap = Compound<'a>;
+    type SerializeStruct = Compound<'a>;
+    type SerializeStructVariant = Compound<'a>;
+
+    scalars! {
+        serialize_bool bool;
+        serialize_i8 i8;
+        serialize_i16 i16;
+        serialize_i32 i32;
+        serialize_i64 i64;
+        serialize_i128 i128;
+        serialize_u8 u8;
+        serialize_u16 u16;
+        serialize_u32 u32;
+        serialize_u64 u64;
+        serialize_u128 u128;
+        serialize_f32 f32;
+        serialize_f64 f64;
+    }
+
+    #[inline]
+    fn serialize_char(self, v: char) -> Result<Pushed> {
+        self.push_string(v.encode_utf8(&mut [0; 4]).as_bytes())
+    }
+
+    #[inline]
+    fn serialize_str(self, v: &str) -> Result<Pushed> {
+        self.push_string(v.as_bytes())
+    }
+
+    #[inline]
+    fn serialize_bytes(self, v: &[u8]) -> Result<Pushed> {
+        self.push_string(v)
+    }
+
+    #[inline]
+    fn serialize_none(self) -> Result<Pushed> {
+        self.push_null(self.options.serialize_none_to_null)
+    }
+
+    #[inline]
+    fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<Pushed> {
+        v.serialize(self.descend()?)
+    }
+
+    #[inline]
+    fn serialize_unit(self) -> Result<Pushed> {
+        self.push_null(self.options.serialize_unit_to_null)
+    }
+
+    #[inline]
+    fn serialize_unit_struct(self, _: &'static str) -> Result<Pushed> {
+        self.serialize_unit()
+    }
+
+    #[inline]
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+    ) -> Result<Pushed> {
+        self.serialize_str(variant)
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        v: &T,
+    ) -> Result<Pushed> {
+        v.serialize(self.descend()?)
+    }
+
+    #[inline]
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        v: &T,
+    ) -> Result<Pushed> {
+        let mut c = self.compound(0, 1, Part::default())?;
+        c.field(variant, v)?;
+        c.finish()
+    }
+
+    #[inline]
+    fn serialize_seq(self, len: Option<usize>) -> Result<Compound<'a>> {
+        let c = self.list(len.unwrap_or(0), Part::default())?;
+        if self.options.set_array_metatable {
+            let meta = array_metatable(self.s);
+            // SAFETY: P1: the table is on the stack, the metatable in a slot.
+            unsafe {
+                TableObject::set_metatable(&mut *self.s.st, c.table(), meta.0.as_table());
+            }
+        }
+        Ok(c)
+    }
+
+    #[inline]
+    fn serialize_tuple(self, len: usize) -> Result<Compound<'a>> {
+        self.serialize_seq(Some(len))
+    }
+
+    #[inline]
+    fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<Compound<'a>> {
+        self.serialize_seq(Some(len))
+    }
+
+    #[inline]
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Compound<'a>> {
+        self.list(len, Part { variant: Some(variant), ..Part::default() })
+    }
+
+    #[inline]
+    fn serialize_map(self, len: Option<usize>) -> Result<Compound<'a>> {
+        self.compound(0, len.unwrap_or(0), Part::default())
+    }
+
+    #[inline]
+    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Compound<'a>> {
+        if self.options.detect_serde_json_arbitrary_precision && name == JSON_NUMBER && len == 1 {
+            let w = self.descend()?;
+            let at = w.s.top();
+            w.s.push(path::NIL);
+            return Ok(Compound { w, at, part: Part { number: true, ..Part::default() } });
+        }
+        self.compound(0, len, Part::default())
+    }
+
+    #[inline]
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Compound<'a>> {
+        self.compound(0, len, Part { variant: Some(variant), ..Part::default() })
+    }
+}
+
+/// How far a table is, and what becomes of it.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    /// Elements so far.
+    next: i64,
+    /// The result is a table with the table as the field of this name.
+    variant: Option<&'static str>,
+    /// A number as `serde_json` has it: no table, but its text.
+    number: bool,
+}
+
+/// Writes the elements of a table, which is value `at` and on top of the stack between two elements.
+pub(super) struct Compound<'a> {
+    w: Writer<'a>,
+    at: usize,
+    part: Part,
+}
+
+impl Compound<'_> {
+    #[inline(always)]
+    fn table(&self) -> *mut TableObject {
+        // SAFETY: it was pushed, and stays until the end.
+        unsafe { self.w.s.get(self.at).0.as_table() }
+    }
+
+    /// Writes a value on top of the table.
+    #[inline]
+    fn value<T: Serialize + ?Sized>(&self, v: &T) -> Result<Raw> {
+        let Pushed(()) = v.serialize(self.w)?;
+        // SAFETY: it was pushed.
+        Ok(unsafe { self.w.s.get(self.w.s.top() - 1) })
+    }
+
+    #[inline]
+    fn element<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
+        let v = self.value(v)?;
+        let s = self.w.s;
+        // of variants nils are no elements, as in a list that is pushed to
+        self.part.next += i64::from(self.part.variant.is_none() || !v.0.is_nil());
+        if !v.0.is_nil() {
+            // SAFETY: P1: table and value are on the stack.
+            unsafe { TableObject::set_int(&mut *s.st, self.table(), self.part.next, v.0) };
+        }
+        s.cut(self.at + 1);
+        Ok(())
+    }
+
+    /// Writes the value of a key on top of the table.
+    #[inline]
+    fn entry<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
+        let v = self.value(v)?;
+        let s = self.w.s;
+        // SAFETY: P1: table, key and value are on the stack; the key is just below the value.
+        unsafe {
+            let key = s.get(self.at + 1);
+            TableObject::set(&mut *s.st, self.table(), key.0, v.0)
+                .map_err(crate::table::key_error)?;
+        }
+        s.cut(self.at + 1);
+        Ok(())
+    }
+
+    #[inline]
+    fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, v: &T) -> Result<()> {
+        let v = self.value(v)?;
+        let s = self.w.s;
+        if self.part.number {
+            debug_assert_eq!(name, JSON_NUMBER);
+            s.cut(self.at);
+            s.push(v);
+            return Ok(());
+        }
+        // SAFETY: P1: table and value are on the stack; making the name collects nothing.
+        unsafe {
+            let name = (*s.st).intern(name.as_bytes());
+            TableObject::set_str_const(&mut *s.st, self.table(), name, v.0);
+        }
+        s.cut(self.at + 1);
+        Ok(())
+    }
+
+    /// Leaves the result in the place of the table.
+    #[inline]
+    fn finish(self) -> Result<Pushed> {
+        self.w.s.cut(self.at + 1);
+        if self.part.variant.is_some() || self.part.number {
+            self.finish_slow()
+        } else {
+            Ok(Pushed(()))
+        }
+    }
+
+    fn finish_slow(self) -> Result<Pushed> {
+        let s = self.w.s;
+        if self.part.number {
+            // SAFETY: it was pushed.
+            let text = s.value(unsafe { s.get(self.at) }).to_string()?;
+            let integer = || text.parse().ok().map(Word::int);
+            let v = if text.contains(['.', 'e', 'E']) { None } else { integer() };
+            if let Some(v) = v.or_else(|| text.parse().ok().map(Word::float)) {
+                s.cut(self.at);
+                s.push(Raw(v));
+            }
+            return Ok(Pushed(()));
+        }
+        let outer = self.w.left + 1;
+        let mut c = Writer { left: outer, ..self.w }.compound(0, 1, Part::default())?;
+        c.at = s.top() - 1;
+        let name = self.part.variant.unwrap_or_default();
+        // SAFETY: P1: both tables are on the stack; making the name collects nothing.
+        unsafe {
+            let name = (*s.st).intern(name.as_bytes());
+            TableObject::set_str_const(&mut *s.st, c.table(), name, s.get(self.at).0);
+            let result = s.get(c.at);
+            s.cut(self.at);
+            s.push(result);
+        }
+        Ok(Pushed(()))
+    }
+}
+
+macro_rules! compounds {
+    ($ok:ty, $t:ident: $($trait:ident $f:ident $to:ident ($($key:ident: $kt:ty)?);)*) => {$(
+        impl ser::$trait for $t<'_> {
+            type Ok = $ok;
+            type Error = Error;
+
+            #[inline]
+            fn $f<T: Serialize + ?Sized>(&mut self, $($key: $kt,)? v: &T) -> Result<()> {
+                self.$to($($key,)? v)
+            }
+
+            #[inline]
+            fn end(self) -> Result<$ok> {
+                self.finish()
+            }
+        }
+    )*};
+}
+
+compounds! { Pushed, Compound:
+    SerializeSeq serialize_element element ();
+    SerializeTuple serialize_element element ();
+    SerializeTupleStruct serialize_field element ();
+    SerializeTupleVariant serialize_field element ();
+    SerializeStruct serialize_field field (key: &'static str);
+    SerializeStructVariant serialize_field field (key: &'static str);
+}
+
+impl ser::SerializeMap for Compound<'_> {
+    type Ok = Pushed;
+    type Error = Error;
+
+    #[inline]
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
+        self.w.s.cut(self.at + 1);
+        self.value(key).map(drop)
+    }
+
+    #[inline]
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
+        assert!(self.w.s.top() > self.at + 1, "serialize_value called before serialize_key");
+        self.w.s.cut(self.at + 2);
+        self.entry(v)
+    }
+
+    #[inline]
+    fn end(self) -> Result<Pushed> {
+        self.finish()
+    }
+}
+
+/// Makes a [`Value`] of what serde serialises, for code that asks for a serializer. (Others call [`to_value`](super::LuaSerdeExt::to_value).)
+#[derive(Debug)]
+pub struct Serializer<'a> {
+    lua: &'a Lua,
+    options: Options,
+}
+
+impl<'a> Serializer<'a> {
+    /// With the usual options.
+    pub fn new(lua: &'a Lua) -> Serializer<'a> {
+        Serializer::new_with_options(lua, Options::new())
+    }
+
+    /// With options.
+    pub fn new_with_options(lua: &'a Lua, options: Options) -> Serializer<'a> {
+        Serializer { lua, options }
+    }
+
+    /// What a writer pushes.
+    fn write(self, f: impl FnOnce(Writer<'_>) -> Result<Pushed>) -> Result<Value> {
+        let entry = self.lua.enter();
+        let s = entry.stack();
+        s.reserve(8)?;
+        let _cut = Cut::new(s);
+        f(Writer::new(s, &self.options))?;
+        // SAFETY: it was pushed.
+        Ok(s.value(unsafe { s.get(s.top() - 1) }))
+    }
+
+    /// What a writer begins.
+    fn begin(
+        self,
+        f: impl FnOnce(Writer<'_>) -> Result<Compound<'_>>,
+    ) -> Result<SerializeTable<'a>> {
+        let entry = self.lua.enter();
+        let s = entry.stack();
+        s.reserve(8)?;
+        let _cut = Cut::new(s);
+        let c = f(Writer::new(s, &self.options))?;
+        // SAFETY: it was pushed.
+        let table = s.value(unsafe { s.get(c.at) });
+        let (lua, part, left) = (self.lua, c.part, c.w.left);
+        let options = Options { recursion_limit: left, ..self.options };
+        Ok(SerializeTable { lua, options, table, part, key: None })
+    }
+}
+
+macro_rules! writes {
+    ($($f:ident ($($a:ident: $t:ty),*);)*) => {$(
+        fn $f(self, $($a: $t),*) -> Result<Value> {
+            self.write(|w| w.$f($($a),*))
+        }
+    )*};
+}
+
+macro_rules! begins {
+    ($($f:ident ($($a:ident: $t:ty),*);)*) => {$(
+        fn $f(self, $($a: $t),*) -> Result<SerializeTable<'a>> {
+            self.begin(|w| w.$f($($a),*))
+        }
+    )*};
+}
+
+impl<'a> ser::Serializer for Serializer<'a> {
+    type Ok = Value;
+    type Error = Error;
+    type SerializeSeq = SerializeTable<'a>;
+    type SerializeTuple = SerializeTable<'a>;
+    type SerializeTupleStruct = SerializeTable<'a>;
+    type SerializeTupleVariant = SerializeTable<'a>;
+    type SerializeMap = SerializeTable<'a>;
+    type SerializeStruct = SerializeTable<'a>;
+    type SerializeStructVariant = SerializeTable<'a>;
+
+    writes! {
+        serialize_bool(v: bool);
+        serialize_i8(v: i8);
+        serialize_i16(v: i16);
+        serialize_i32(v: i32);
+        serialize_i64(v: i64);
+        serialize_i128(v: i128);
+        serialize_u8(v: u8);
+        serialize_u16(v: u16);
+        serialize_u32(v: u32);
+        serialize_u64(v: u64);
+        serialize_u128(v: u128);
+        serialize_f32(v: f32);
+        serialize_f64(v: f64);
+        serialize_char(v: char);
+        serialize_str(v: &str);
+        serialize_bytes(v: &[u8]);
+        serialize_none();
+        serialize_unit();
+        serialize_unit_struct(name: &'static str);
+        serialize_unit_variant(name: &'static str, index: u32, variant: &'static str);
+    }
+
+    begins! {
+        serialize_seq(len: Option<usize>);
+        serialize_tuple(len: usize);
+        serialize_tuple_struct(name: &'static str, len: usize);
+        serialize_tuple_variant(name: &'static str, index: u32, variant: &'static str, len: usize);
+        serialize_map(len: Option<usize>);
+        serialize_struct(name: &'static str, len: usize);
+        serialize_struct_variant(name: &'static str, index: u32, variant: &'static str, len: usize);
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<Value> {
+        self.write(|w| w.serialize_some(v))
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        v: &T,
+    ) -> Result<Value> {
+        self.write(|w| w.serialize_newtype_struct(name, v))
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        v: &T,
+    ) -> Result<Value> {
+        self.write(|w| w.serialize_newtype_variant(name, index, variant, v))
+    }
+}
+
+/// What a [`Serializer`] writes elements to. The table is in a handle between two of them, as nobody says which of several such is used next.
+pub struct SerializeTable<'a> {
+    lua: &'a Lua,
+    options: Options,
+    table: Value,
+    part: Part,
+    key: Option<Value>,
+}
+
+impl SerializeTable<'_> {
+    fn with<R>(&mut self, f: impl FnOnce(&mut Compound<'_>) -> Result<R>) -> Result<R> {
+        let entry = self.lua.enter();
+        let s = entry.stack();
+        s.reserve(8)?;
+        let cut = Cut::new(s);
+        let table = s.raw(&self.table)?;
+        s.push(table);
+        let w = Writer::new(s, &self.options);
+        let mut c = Compound { w, at: cut.top, part: self.part };
+        let r = f(&mut c)?;
+        self.part = c.part;
+        if self.part.number {
+            // SAFETY: it was pushed.
+            self.table = s.value(unsafe { s.get(c.at) });
+        }
+        Ok(r)
+    }
+
+    fn element<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
+        self.with(|c| c.element(v))
+    }
+
+    fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, v: &T) -> Result<()> {
+        self.with(|c| c.field(name, v))
+    }
+
+    fn finish(mut self) -> Result<Value> {
+        self.with(|c| {
+            let s = c.w.s;
+            let whole = Compound { w: c.w, at: c.at, part: c.part };
+            whole.finish()?;
+            // SAFETY: the result is there.
+            Ok(s.value(unsafe { s.get(c.at) }))
+        })
+    }
+}
+
+compounds! { Value, SerializeTable:
+    SerializeSeq serialize_element element ();
+    SerializeTuple serialize_element element ();
+    SerializeTupleStruct serialize_field element ();
+    SerializeTupleVariant serialize_field element ();
+    SerializeStruct serialize_field field (key: &'static str);
+    SerializeStructVariant serialize_field field (key: &'static str);
+}
+
+impl ser::SerializeMap for SerializeTable<'_> {
+    type Ok = Value;
+    type Error = Error;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
+        let writer = Serializer::new_with_options(self.lua, self.options);
+        self.key = Some(key.serialize(writer)?);
+        Ok(())
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
+        let key = self.key.take().expect("serialize_value called before serialize_key");
+        self.with(|c| {
+            let key = c.w.s.raw(&key)?;
+            c.w.s.push(key);
+            c.entry(v)
+        })
+    }
+
+    fn end(self) -> Result<Value> {
+        self.finish()
+    }
+}
