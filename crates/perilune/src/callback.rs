@@ -4,7 +4,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use perilune_runtime::native::{Cx, NativeResult, Ret, Val};
+use perilune_runtime::native::{Cx, NativeResult, Raised, Ret, Val};
 use perilune_runtime::state::State;
 
 use crate::cell::HostCell;
@@ -96,22 +96,26 @@ impl Drop for Open<'_> {
 
 /// The native function for callees of type `C`, which is bound to it.
 fn enter<A, R, C: Callee<A, R>>(cx: &mut Cx) -> NativeResult {
+    let n = cx.top();
+    // SAFETY: the function is bound to the cell of a `C`, which nobody can change (HIDDEN), and alive as it is the callee of the running frame; the value is never taken.
+    let callee = unsafe { &*bound::<C>(cx) };
+    // SAFETY: the stack is that of this function.
+    inside(cx, |s| unsafe { callee.run(s, 0, n) }).map(|n| Ret(n as i32))
+}
+
+/// Runs code of the host in a native function. Its errors are raised, its panics too, if they are to be caught.
+#[inline(always)]
+pub(crate) fn inside<R>(
+    cx: &mut Cx,
+    f: impl FnOnce(Stack<'_>) -> Result<R>,
+) -> std::result::Result<R, Raised> {
     let st = cx.state();
     // SAFETY: N1: the state is alive, and whoever called into it counts as an owner.
     let lua = unsafe { Lua::borrowed(st) };
     let control: &Control = &lua.control;
     let open = Open { control, before: control.state.replace(st) };
     let s = Stack { st, lua: &lua };
-    let n = cx.top();
-    // SAFETY: the function is bound to the cell of a `C`, which nobody can change (HIDDEN), and alive as it is the callee of the running frame; the value is never taken.
-    let callee = unsafe { &*bound::<C>(cx) };
-    let run = || {
-        // SAFETY: the stack is that of this function.
-        match unsafe { callee.run(s, 0, n) } {
-            Ok(n) => Ok(Ret(n as i32)),
-            Err(e) => Err(Failure::Error(e).raise(s)),
-        }
-    };
+    let run = || f(s).map_err(|e| Failure::Error(e).raise(s));
     let r = if control.options.catch_rust_panics {
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(r) => r,
@@ -126,7 +130,7 @@ fn enter<A, R, C: Callee<A, R>>(cx: &mut Cx) -> NativeResult {
 
 /// The callee that the running native function is bound to.
 #[inline(always)]
-unsafe fn bound<C: 'static>(cx: &Cx) -> *const C {
+pub(crate) unsafe fn bound<C: 'static>(cx: &Cx) -> *const C {
     let u = cx.bound(0).raw().as_userdata();
     let data = (&(*u).data).as_deref().unwrap_unchecked();
     HostCell::value((&raw const *data).cast::<HostCell<C>>().cast_mut())

@@ -210,12 +210,17 @@ impl<'a> Chunk<'a> {
     /// # Errors
     /// As [`Chunk::exec`]; if the results do not convert.
     pub fn eval<R: FromLuaMulti>(self) -> Result<R> {
+        self.into_evaluated()?.call(())
+    }
+
+    /// Compiles it as an expression, or as statements if it is none.
+    pub(crate) fn into_evaluated(self) -> Result<Function> {
         if let (ChunkMode::Text, Code::Source(Ok(source))) = (self.mode(), &self.code)
             && let Ok(f) = self.function(&[b"return ", &source[..]].concat())
         {
-            return f.call(());
+            return Ok(f);
         }
-        self.call(())
+        self.into_function()
     }
 
     /// Runs it with arguments, which it finds in `...`.

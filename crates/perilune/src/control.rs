@@ -36,6 +36,9 @@ pub(crate) struct Control {
     pub(crate) metatables: RefCell<HashMap<TypeId, u32, foldhash::fast::FixedState>>,
     /// The metatable of errors, as a slot for handles.
     pub(crate) error_meta: Cell<Option<u32>>,
+    /// What is known while futures are polled.
+    #[cfg(feature = "async")]
+    pub(crate) polling: crate::futures::Polling,
     /// The metatable of lists, as a slot for handles.
     #[cfg(feature = "serde")]
     pub(crate) array_meta: Cell<Option<u32>>,
@@ -67,6 +70,8 @@ impl Control {
             keys: Arc::default(),
             metatables: RefCell::default(),
             error_meta: Cell::new(None),
+            #[cfg(feature = "async")]
+            polling: crate::futures::Polling::default(),
             #[cfg(feature = "serde")]
             array_meta: Cell::new(None),
             #[cfg(feature = "serde")]
@@ -103,6 +108,12 @@ impl Control {
     #[inline(always)]
     pub(crate) fn is_alive(&self) -> bool {
         !self.home.get().is_null()
+    }
+
+    /// Can operations begin?
+    #[cfg(feature = "async")]
+    pub(crate) fn is_free(&self) -> bool {
+        !self.state.get().is_null()
     }
 
     /// The state also while it is lent; null when it is gone. For what runs no code and collects nothing.

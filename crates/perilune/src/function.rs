@@ -261,7 +261,7 @@ impl Function {
 }
 
 /// Becomes a function when it is converted.
-struct Wrapped<M>(M);
+pub(crate) struct Wrapped<M>(pub(crate) M);
 
 impl<M: FnOnce(&Lua) -> Result<Function>> IntoLua for Wrapped<M> {
     fn into_lua(self, lua: &Lua) -> Result<Value> {

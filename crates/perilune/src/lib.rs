@@ -25,6 +25,8 @@ mod engine;
 mod error;
 mod failure;
 mod function;
+#[cfg(feature = "async")]
+mod futures;
 mod gc;
 mod interrupt;
 mod limits;
@@ -61,6 +63,8 @@ pub use detached::Detached;
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, ErrorContext, ExternalError, ExternalResult, Result};
 pub use function::{Function, FunctionInfo, LuaNativeFn, LuaNativeFnMut};
+#[cfg(feature = "async")]
+pub use futures::{AsyncCallFuture, AsyncThread, LuaNativeAsyncFn};
 pub use gc::{GcGenParams, GcIncParams, GcMode};
 pub use interrupt::{Interrupt, SignalTrap, end_on_broken_pipe};
 pub use listing::{listing, listings_of};

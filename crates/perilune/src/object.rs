@@ -1,5 +1,7 @@
 //! What tables and userdata have in common.
 
+#[cfg(feature = "async")]
+use crate::futures::AsyncCallFuture;
 use crate::path;
 use crate::traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
 use crate::{AnyUserData, Error, Function, Lua, Result, Table, Value};
@@ -41,6 +43,26 @@ pub trait ObjectLike: sealed::Sealed {
     /// # Errors
     /// As [`Function::call`]; if there is no such function.
     fn call_function<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R>;
+
+    /// As [`ObjectLike::call`], as a future.
+    #[cfg(feature = "async")]
+    fn call_async<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> AsyncCallFuture<R>;
+
+    /// As [`ObjectLike::call_method`], as a future.
+    #[cfg(feature = "async")]
+    fn call_async_method<R: FromLuaMulti>(
+        &self,
+        name: &str,
+        args: impl IntoLuaMulti,
+    ) -> AsyncCallFuture<R>;
+
+    /// As [`ObjectLike::call_function`], as a future.
+    #[cfg(feature = "async")]
+    fn call_async_function<R: FromLuaMulti>(
+        &self,
+        name: &str,
+        args: impl IntoLuaMulti,
+    ) -> AsyncCallFuture<R>;
 
     /// The value at the end of a path such as `a[1].b?.c["d e"]`, where nothing behind a `?` is looked at if what is before it is nil.
     ///
@@ -108,6 +130,38 @@ macro_rules! objects {
                         "attempt to call a {} value (function '{name}')",
                         v.type_name()
                     ))),
+                }
+            }
+
+            #[cfg(feature = "async")]
+            fn call_async<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> AsyncCallFuture<R> {
+                Function(self.0.clone()).call_async(args)
+            }
+
+            #[cfg(feature = "async")]
+            fn call_async_method<R: FromLuaMulti>(
+                &self,
+                name: &str,
+                args: impl IntoLuaMulti,
+            ) -> AsyncCallFuture<R> {
+                self.call_async_function(name, (self, args))
+            }
+
+            #[cfg(feature = "async")]
+            fn call_async_function<R: FromLuaMulti>(
+                &self,
+                name: &str,
+                args: impl IntoLuaMulti,
+            ) -> AsyncCallFuture<R> {
+                match self.get_any(name) {
+                    Ok(Value::Function(f)) => f.call_async(args),
+                    Ok(Value::Table(t)) => ObjectLike::call_async(&t, args),
+                    Ok(Value::UserData(u)) => ObjectLike::call_async(&u, args),
+                    Ok(v) => AsyncCallFuture::error(Error::runtime(format!(
+                        "attempt to call a {} value (function '{name}')",
+                        v.type_name()
+                    ))),
+                    Err(e) => AsyncCallFuture::error(e),
                 }
             }
 

@@ -6,7 +6,7 @@ use perilune_runtime::native::{Cx, NativeResult, Resumed, Val};
 use perilune_runtime::thread::Status;
 
 use crate::control::Handle;
-use crate::stack::Raw;
+use crate::stack::{Raw, Stack};
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::{Error, Function, Lua, Result};
 
@@ -48,10 +48,21 @@ impl Thread {
     /// # Panics
     /// As [`Function::call`].
     pub fn resume<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
+        // SAFETY: the values exist.
+        self.resume_with(args, |s, at, n| unsafe { R::from_stack_multi(at, n, s) })
+    }
+
+    /// Resumes it; `f` converts what it yields or returns: the `n` values of the stack from number `at` on.
+    #[inline]
+    pub(crate) fn resume_with<R>(
+        &self,
+        args: impl IntoLuaMulti,
+        f: impl FnOnce(Stack<'_>, usize, usize) -> Result<R>,
+    ) -> Result<R> {
+        let entry = self.0.enter();
         if self.status() != ThreadStatus::Resumable {
             return Err(Error::CoroutineUnresumable);
         }
-        let entry = self.0.enter();
         let s = entry.stack();
         s.reserve(8)?;
         let at = s.top();
@@ -70,7 +81,7 @@ impl Thread {
             };
             match ((*s.st).vm.traced)(s.st, (*s.st).base.add(at), n + 1) {
                 Ok(n) => {
-                    let r = R::from_stack_multi(at, n, s);
+                    let r = f(s, at, n);
                     s.cut(at);
                     r
                 }

@@ -13,6 +13,8 @@ use crate::stack::{Raw, Stack};
 use crate::traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
 use crate::types::{MaybeSend, short_type_name};
 use crate::{AnyUserData, Error, Function, Lua, Result, Table, Value};
+#[cfg(feature = "async")]
+use crate::{UserDataRef, UserDataRefMut};
 
 /// Collects the fields and methods of a type.
 pub struct UserDataRegistry<T> {
@@ -91,6 +93,60 @@ impl<T> UserDataRegistry<T> {
     {
         let (f, busy) = (UnsafeCell::new(f), Cell::new(false));
         self.function(NamedMut { name: function_name::<T>(name), f, busy })
+    }
+
+    /// A function that makes futures. `start` gets the arguments as they lie on the stack.
+    #[cfg(feature = "async")]
+    fn future<F, R>(
+        &mut self,
+        start: impl Fn(Stack<'_>, usize, usize) -> Result<F> + 'static,
+    ) -> Option<Function>
+    where
+        F: Future<Output = Result<R>> + 'static,
+        R: IntoLuaMulti,
+    {
+        let f = self.lua.enter().stack().async_function(crate::futures::AsyncCallee::new(start));
+        f.map_err(|e| self.parts.failure.get_or_insert(e)).ok()
+    }
+
+    #[cfg(feature = "async")]
+    fn async_method<B, M, A, MR, R>(&mut self, name: &str, method: M) -> Option<Function>
+    where
+        B: FromLua,
+        M: Fn(Lua, B, A) -> MR + 'static,
+        A: FromLuaMulti,
+        MR: Future<Output = Result<R>> + 'static,
+        R: IntoLuaMulti,
+    {
+        let name = function_name::<T>(name);
+        self.future(move |s, at, n| {
+            // SAFETY: they are the arguments.
+            let (this, args) = unsafe {
+                let this = B::from_stack_args(at, n.min(1), 1, None, s);
+                (this, A::from_stack_args(at + 1, n.saturating_sub(1), 2, Some(&name), s))
+            };
+            let this = this.map_err(|e| match e {
+                Error::BadArgument { cause, .. } => (*cause).clone().bad_self(&name),
+                e => e.bad_self(&name),
+            })?;
+            Ok(method(s.lua.clone(), this, args?))
+        })
+    }
+
+    #[cfg(feature = "async")]
+    fn async_plain<F, A, FR, R>(&mut self, name: &str, f: F) -> Option<Function>
+    where
+        F: Fn(Lua, A) -> FR + 'static,
+        A: FromLuaMulti,
+        FR: Future<Output = Result<R>> + 'static,
+        R: IntoLuaMulti,
+    {
+        let name = function_name::<T>(name);
+        self.future(move |s, at, n| {
+            // SAFETY: they are the arguments.
+            let args = unsafe { A::from_stack_args(at, n, 1, Some(&name), s)? };
+            Ok(f(s.lua.clone(), args))
+        })
     }
 
     /// The metatable.
@@ -237,7 +293,49 @@ macro_rules! add {
     )*};
 }
 
+#[cfg(feature = "async")]
+macro_rules! add_async {
+    ($($add:ident $list:ident $borrow:ident;)*) => {$(
+        fn $add<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
+        where
+            T: 'static,
+            M: Fn(Lua, $borrow<T>, A) -> MR + MaybeSend + 'static,
+            A: FromLuaMulti,
+            MR: Future<Output = Result<R>> + MaybeSend + 'static,
+            R: IntoLuaMulti,
+        {
+            let name = name.into();
+            put!(self.$list, name, self.async_method(&name, method));
+        }
+    )*};
+    (functions $($add:ident $list:ident;)*) => {$(
+        fn $add<F, A, FR, R>(&mut self, name: impl Into<String>, function: F)
+        where
+            F: Fn(Lua, A) -> FR + MaybeSend + 'static,
+            A: FromLuaMulti,
+            FR: Future<Output = Result<R>> + MaybeSend + 'static,
+            R: IntoLuaMulti,
+        {
+            let name = name.into();
+            put!(self.$list, name, self.async_plain(&name, function));
+        }
+    )*};
+}
+
 impl<T> UserDataMethods<T> for UserDataRegistry<T> {
+    #[cfg(feature = "async")]
+    add_async! {
+        add_async_method methods UserDataRef;
+        add_async_method_mut methods UserDataRefMut;
+        add_async_meta_method meta_methods UserDataRef;
+        add_async_meta_method_mut meta_methods UserDataRefMut;
+    }
+    #[cfg(feature = "async")]
+    add_async! { functions
+        add_async_function methods;
+        add_async_meta_function meta_methods;
+    }
+
     add! {
         add_method methods method (Fn(&Lua, &T, A) -> Result<R>);
         add_method_mut methods method_mut (FnMut(&Lua, &mut T, A) -> Result<R>);

@@ -4,6 +4,8 @@ use super::UserDataRegistry;
 use crate::traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
 use crate::types::{MaybeSend, short_type_name};
 use crate::{AnyUserData, Lua, Result};
+#[cfg(feature = "async")]
+use crate::{UserDataRef, UserDataRefMut};
 
 /// Methods, functions and metamethods of a type.
 pub trait UserDataMethods<T> {
@@ -77,6 +79,83 @@ pub trait UserDataMethods<T> {
     where
         F: FnMut(&Lua, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
+        R: IntoLuaMulti;
+
+    /// As [`UserDataMethods::add_method`], for methods that make futures. The value is borrowed as long as the future holds the borrow.
+    #[cfg(feature = "async")]
+    fn add_async_method<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
+    where
+        T: 'static,
+        M: Fn(Lua, UserDataRef<T>, A) -> MR + MaybeSend + 'static,
+        A: FromLuaMulti,
+        MR: Future<Output = Result<R>> + MaybeSend + 'static,
+        R: IntoLuaMulti;
+
+    /// As [`UserDataMethods::add_async_method`], with the value borrowed for writing.
+    #[cfg(feature = "async")]
+    fn add_async_method_mut<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
+    where
+        T: 'static,
+        M: Fn(Lua, UserDataRefMut<T>, A) -> MR + MaybeSend + 'static,
+        A: FromLuaMulti,
+        MR: Future<Output = Result<R>> + MaybeSend + 'static,
+        R: IntoLuaMulti;
+
+    /// As [`UserDataMethods::add_async_method`], with the value taken out of the userdata.
+    #[cfg(feature = "async")]
+    fn add_async_method_once<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
+    where
+        T: 'static,
+        M: Fn(Lua, T, A) -> MR + MaybeSend + 'static,
+        A: FromLuaMulti,
+        MR: Future<Output = Result<R>> + MaybeSend + 'static,
+        R: IntoLuaMulti,
+    {
+        let name = name.into();
+        let full = format!("{}.{name}", short_type_name::<T>());
+        self.add_async_function(name, move |lua, (u, args): (AnyUserData, A)| {
+            let future =
+                u.take().map_err(|e| e.bad_self(&full)).map(|this| method(lua, this, args));
+            async move { future?.await }
+        });
+    }
+
+    /// As [`UserDataMethods::add_function`], for functions that make futures.
+    #[cfg(feature = "async")]
+    fn add_async_function<F, A, FR, R>(&mut self, name: impl Into<String>, function: F)
+    where
+        F: Fn(Lua, A) -> FR + MaybeSend + 'static,
+        A: FromLuaMulti,
+        FR: Future<Output = Result<R>> + MaybeSend + 'static,
+        R: IntoLuaMulti;
+
+    /// As [`UserDataMethods::add_meta_method`], for methods that make futures.
+    #[cfg(feature = "async")]
+    fn add_async_meta_method<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
+    where
+        T: 'static,
+        M: Fn(Lua, UserDataRef<T>, A) -> MR + MaybeSend + 'static,
+        A: FromLuaMulti,
+        MR: Future<Output = Result<R>> + MaybeSend + 'static,
+        R: IntoLuaMulti;
+
+    /// As [`UserDataMethods::add_async_meta_method`], with the value borrowed for writing.
+    #[cfg(feature = "async")]
+    fn add_async_meta_method_mut<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
+    where
+        T: 'static,
+        M: Fn(Lua, UserDataRefMut<T>, A) -> MR + MaybeSend + 'static,
+        A: FromLuaMulti,
+        MR: Future<Output = Result<R>> + MaybeSend + 'static,
+        R: IntoLuaMulti;
+
+    /// As [`UserDataMethods::add_meta_function`], for functions that make futures.
+    #[cfg(feature = "async")]
+    fn add_async_meta_function<F, A, FR, R>(&mut self, name: impl Into<String>, function: F)
+    where
+        F: Fn(Lua, A) -> FR + MaybeSend + 'static,
+        A: FromLuaMulti,
+        FR: Future<Output = Result<R>> + MaybeSend + 'static,
         R: IntoLuaMulti;
 }
 

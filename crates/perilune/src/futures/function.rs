@@ -1,0 +1,334 @@
+//! Functions made of futures.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use perilune_runtime::native::{Cx, NativeResult};
+use perilune_runtime::thread::Thread as ThreadObject;
+use perilune_runtime::value::{SlotExt, Value as Word};
+
+use crate::callback::inside;
+use crate::cell::HostCell;
+use crate::function::Wrapped;
+use crate::stack::{Raw, Stack};
+use crate::traits::{FromLuaMulti, IntoLua, IntoLuaMulti};
+use crate::types::MaybeSend;
+use crate::{Error, ExternalError, Function, Lua, MultiValue, Result};
+
+/// A future that pushes its results.
+pub(crate) trait Task {
+    /// Polls it; at the end gives the number of values pushed.
+    fn poll(self: Pin<&mut Self>, s: Stack<'_>, cx: &mut Context<'_>) -> Poll<Result<usize>>;
+}
+
+/// A future of results.
+struct TaskOf<F>(F);
+
+impl<F, R> Task for TaskOf<F>
+where
+    F: Future<Output = Result<R>>,
+    R: IntoLuaMulti,
+{
+    fn poll(self: Pin<&mut Self>, s: Stack<'_>, cx: &mut Context<'_>) -> Poll<Result<usize>> {
+        // SAFETY: the field is pinned as the whole is: nothing moves it out.
+        let future = unsafe { self.map_unchecked_mut(|r| &mut r.0) };
+        // SAFETY: results are pushed on the stack of the running function.
+        future.poll(cx).map(|r| r.and_then(|r| unsafe { r.push_into_stack_multi(s) }))
+    }
+}
+
+type Boxed = Pin<Box<dyn Task>>;
+
+/// What makes the future of a call, of the arguments from `at` on, `n` of them.
+type Start = dyn Fn(Stack<'_>, usize, usize) -> Result<Boxed>;
+
+/// The function that a native function is bound to.
+pub(crate) struct AsyncCallee(Box<Start>);
+
+impl AsyncCallee {
+    /// Of a function that makes futures. `start` gets the arguments of a call as they lie on the stack.
+    pub(crate) fn new<F, R>(
+        start: impl Fn(Stack<'_>, usize, usize) -> Result<F> + 'static,
+    ) -> AsyncCallee
+    where
+        F: Future<Output = Result<R>> + 'static,
+        R: IntoLuaMulti,
+    {
+        AsyncCallee::boxed(move |s, at, n| Ok(Box::pin(TaskOf(start(s, at, n)?))))
+    }
+
+    fn boxed(start: impl Fn(Stack<'_>, usize, usize) -> Result<Boxed> + 'static) -> AsyncCallee {
+        AsyncCallee(Box::new(start))
+    }
+}
+
+/// The future of a call, as value 0 of the frame that waits for it.
+struct Waiting {
+    future: Option<Boxed>,
+    /// It waits for what [`Lua::yield_with`] gives.
+    exchanging: bool,
+}
+
+/// What a step of a call leads to.
+enum Next {
+    /// The last values are results.
+    Return(usize),
+    /// The last values are yielded.
+    Yield(usize),
+}
+
+/// The native function for futures.
+fn run(cx: &mut Cx) -> NativeResult {
+    let (step, top) = (cx.step(), cx.top());
+    let next = inside(cx, |s| {
+        let mut values = None;
+        if step == 0 {
+            // SAFETY: the function is bound to the cell, and alive as it is the callee of the running frame; the value is never taken.
+            let callee = unsafe { &*crate::callback::bound::<AsyncCallee>(s.cx()) };
+            let future = (callee.0)(s, 0, top)?;
+            s.cut(0);
+            s.poll()?;
+            let waiting = Waiting { future: Some(future), exchanging: false };
+            s.push(s.udata(HostCell::boxed(waiting, Some(&s.lua.control))));
+        } else {
+            // SAFETY: values up to the top exist.
+            values = Some((1..top).map(|i| s.value(unsafe { s.get(i) })).collect::<MultiValue>());
+            s.cut(1);
+        }
+        poll(s, values)
+    })?;
+    match next {
+        Next::Return(n) => cx.ret(n),
+        Next::Yield(n) => {
+            let kept = cx.top() - n;
+            let r = cx.yield_then(n, 1);
+            if r.is_err() {
+                // nobody will come back for it
+                debug_assert_eq!(kept, 1);
+                let v = Raw(cx.get(0).raw());
+                let _ = inside(cx, |s| {
+                    drop(take(s, v));
+                    Ok(())
+                });
+            }
+            r
+        }
+    }
+}
+
+/// Polls the future that value 0 holds, which was resumed with values.
+fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
+    // SAFETY: it was pushed.
+    let cell = HostCell::<Waiting>::of(s, unsafe { s.get(0) }).ok_or(Error::CallbackDestructed)?;
+    // SAFETY: P1: the cell is rooted in the running frame, and only this function, and who cancels the suspended call, use it.
+    let waiting = unsafe { &mut *HostCell::value(cell) };
+    let Some(future) = &mut waiting.future else { return Err(Error::CallbackDestructed) };
+    let polling = &s.lua.control.polling;
+    // SAFETY: it outlives the poll in which it was set.
+    let waker = polling.waker.get().map_or(Waker::noop(), |w| unsafe { w.as_ref() });
+    // What a future further out exchanges is none of this one's business.
+    let before = polling.exchange.replace(values.filter(|_| waiting.exchanging));
+    let r = future.as_mut().poll(s, &mut Context::from_waker(waker));
+    let mine = polling.exchange.replace(before);
+    match r {
+        Poll::Pending => {
+            s.cut(1);
+            waiting.exchanging = mine.is_some();
+            match mine {
+                Some(values) => {
+                    s.reserve(values.len())?;
+                    for v in &values {
+                        s.push(s.raw(v)?);
+                    }
+                    Ok(Next::Yield(values.len()))
+                }
+                None => {
+                    s.push(Raw(Word::light(Lua::poll_pending().bits())));
+                    Ok(Next::Yield(1))
+                }
+            }
+        }
+        Poll::Ready(r) => {
+            let future = waiting.future.take();
+            drop(future);
+            r.map(Next::Return)
+        }
+    }
+}
+
+/// The future of a call, taken from it.
+fn take(s: Stack<'_>, v: Raw) -> Option<Boxed> {
+    let cell = HostCell::<Waiting>::of(s, v)?;
+    // SAFETY: P1: the call is suspended or gone, so nobody else uses the cell.
+    unsafe { (*HostCell::value(cell)).future.take() }
+}
+
+/// Drops the future that a suspended coroutine waits for, if it does.
+pub(super) fn cancel(s: Stack<'_>, th: *mut ThreadObject) {
+    // SAFETY: P1: the coroutine is rooted by a handle and does not run, so its frame on top is between base and top.
+    let first = unsafe { ((*th).base < (*th).top).then(|| Raw((*th).base.get())) };
+    drop(first.and_then(|v| take(s, v)));
+}
+
+impl Stack<'_> {
+    /// A function made of futures.
+    pub(crate) fn async_function(self, callee: AsyncCallee) -> Result<Function> {
+        self.poll()?;
+        let cell = self.udata(HostCell::boxed(callee, Some(&self.lua.control)));
+        let cx = self.cx();
+        // SAFETY: it was just made.
+        let cell = unsafe { perilune_runtime::native::Val::of(cx, cell.0) };
+        let f = cx.func(run, &[cell]).val().raw();
+        Ok(Function(self.handle(Raw(f))))
+    }
+}
+
+/// A closure or function of Rust that takes arguments of Lua one by one and makes a future.
+pub trait LuaNativeAsyncFn<A: FromLuaMulti> {
+    /// What the future gives.
+    type Output;
+    /// Calls it.
+    fn call(&self, args: A) -> impl Future<Output = Self::Output> + MaybeSend + 'static;
+}
+
+macro_rules! native_functions {
+    ($(($($name:ident)*))*) => {$(
+        impl<FN, $($name,)* F, R> LuaNativeAsyncFn<($($name,)*)> for FN
+        where
+            FN: Fn($($name,)*) -> F,
+            F: Future<Output = R> + MaybeSend + 'static,
+            ($($name,)*): FromLuaMulti,
+        {
+            type Output = R;
+            #[allow(non_snake_case)]
+            fn call(&self, args: ($($name,)*)) -> impl Future<Output = R> + MaybeSend + 'static {
+                let ($($name,)*) = args;
+                self($($name,)*)
+            }
+        }
+    )*};
+}
+
+native_functions! {
+    () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) (A B C D E G H) (A B C D E G H I)
+    (A B C D E G H I J) (A B C D E G H I J K) (A B C D E G H I J K L) (A B C D E G H I J K L M)
+    (A B C D E G H I J K L M N) (A B C D E G H I J K L M N O) (A B C D E G H I J K L M N O P)
+    (A B C D E G H I J K L M N O P Q)
+}
+
+impl Function {
+    /// As [`Function::wrap`], for functions that make futures.
+    pub fn wrap_async<F, A, R, E>(func: F) -> impl IntoLua
+    where
+        F: LuaNativeAsyncFn<A, Output = std::result::Result<R, E>> + MaybeSend + 'static,
+        A: FromLuaMulti,
+        R: IntoLuaMulti,
+        E: ExternalError,
+    {
+        Wrapped(move |lua: &Lua| {
+            lua.enter().stack().async_function(AsyncCallee::boxed(move |s, at, n| {
+                // SAFETY: they are the arguments.
+                let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
+                let future = func.call(args);
+                let future = async move { future.await.map_err(ExternalError::into_lua_err) };
+                Ok(Box::pin(TaskOf(future)) as Boxed)
+            }))
+        })
+    }
+
+    /// As [`Function::wrap_async`], for futures that do not fail. (A result that they give is two results in Lua.)
+    pub fn wrap_raw_async<F, A>(func: F) -> impl IntoLua
+    where
+        F: LuaNativeAsyncFn<A> + MaybeSend + 'static,
+        F::Output: IntoLuaMulti,
+        A: FromLuaMulti,
+    {
+        Wrapped(move |lua: &Lua| {
+            lua.enter().stack().async_function(AsyncCallee::boxed(move |s, at, n| {
+                // SAFETY: they are the arguments.
+                let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
+                let future = func.call(args);
+                Ok(Box::pin(TaskOf(async move { Ok(future.await) })) as Boxed)
+            }))
+        })
+    }
+}
+
+impl Lua {
+    /// A function that runs the future which `func` makes, and returns its results. While the future is pending the coroutine that called the function is
+    /// suspended, so the function is called from coroutines that an executor drives: with [`Function::call_async`] and the like.
+    ///
+    /// The future may hold the state (its first argument). If the coroutine is then neither driven to its end nor dropped by way of [`Function::call_async`],
+    /// the state lives on with it.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> perilune::Result<()> {
+    /// let lua = perilune::Lua::new();
+    /// let sleep = lua.create_async_function(|_, ms: u64| async move {
+    ///     tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+    ///     Ok(ms)
+    /// })?;
+    /// lua.globals().set("sleep", sleep)?;
+    /// assert_eq!(lua.load("return sleep(1) + sleep(2)").eval_async::<u64>().await?, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    pub fn create_async_function<F, A, FR, R>(&self, func: F) -> Result<Function>
+    where
+        F: Fn(Lua, A) -> FR + MaybeSend + 'static,
+        A: FromLuaMulti,
+        FR: Future<Output = Result<R>> + MaybeSend + 'static,
+        R: IntoLuaMulti,
+    {
+        self.enter().stack().async_function(AsyncCallee::new(move |s, at, n| {
+            // SAFETY: they are the arguments.
+            let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
+            Ok(func(s.lua.clone(), args))
+        }))
+    }
+
+    /// Suspends the coroutine that the function runs in which this future belongs to, with values, as `coroutine.yield` does; gives what the coroutine is
+    /// resumed with.
+    ///
+    /// ```
+    /// use perilune::{Lua, Result};
+    ///
+    /// async fn count(lua: Lua, up_to: i64) -> Result<()> {
+    ///     for i in 1..=up_to {
+    ///         lua.yield_with::<()>(i).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// let lua = Lua::new();
+    /// lua.globals().set("count", lua.create_async_function(count)?)?;
+    /// let sum: i64 = lua.load("local n = 0; for i in coroutine.wrap(function() count(10) end) do n = n + i end; return n").eval()?;
+    /// assert_eq!(sum, 55);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What conversions fail with.
+    pub async fn yield_with<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
+        let mut args = Some(args.into_lua_multi(self)?);
+        let values = std::future::poll_fn(move |_| {
+            let _entry = self.enter();
+            let exchange = &self.control.polling.exchange;
+            match args.take() {
+                Some(values) => {
+                    exchange.replace(Some(values));
+                    Poll::Pending
+                }
+                None => Poll::Ready(exchange.take().unwrap_or_default()),
+            }
+        });
+        R::from_lua_multi(values.await, self)
+    }
+}
