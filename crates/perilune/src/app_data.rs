@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
 use crate::Lua;
+use crate::sync::Guard;
+use crate::types::MaybeSend;
 
 type Map = HashMap<TypeId, RefCell<Box<dyn Any>>>;
 
@@ -33,6 +35,7 @@ pub struct AppDataRef<'a, T: ?Sized> {
     // Before the borrow of the map that it lies in.
     data: Ref<'a, T>,
     _map: Ref<'a, Map>,
+    _guard: Guard<'a>,
 }
 
 impl<T: ?Sized> Deref for AppDataRef<'_, T> {
@@ -53,6 +56,7 @@ pub struct AppDataRefMut<'a, T: ?Sized> {
     // Before the borrow of the map that it lies in.
     data: RefMut<'a, T>,
     _map: Ref<'a, Map>,
+    _guard: Guard<'a>,
 }
 
 impl<T: ?Sized> Deref for AppDataRefMut<'_, T> {
@@ -79,7 +83,7 @@ impl Lua {
     ///
     /// # Panics
     /// If app data is borrowed.
-    pub fn set_app_data<T: 'static>(&self, data: T) -> Option<T> {
+    pub fn set_app_data<T: MaybeSend + 'static>(&self, data: T) -> Option<T> {
         match self.try_set_app_data(data) {
             Ok(old) => old,
             Err(_) => panic!("cannot mutably borrow app data container"),
@@ -90,7 +94,8 @@ impl Lua {
     ///
     /// # Errors
     /// The value, if app data is borrowed.
-    pub fn try_set_app_data<T: 'static>(&self, data: T) -> Result<Option<T>, T> {
+    pub fn try_set_app_data<T: MaybeSend + 'static>(&self, data: T) -> Result<Option<T>, T> {
+        let _guard = self.control.lock.hold();
         let Ok(mut map) = self.control.app_data.map.try_borrow_mut() else { return Err(data) };
         let old = map.insert(TypeId::of::<T>(), RefCell::new(Box::new(data)));
         drop(map);
@@ -101,7 +106,7 @@ impl Lua {
     ///
     /// # Panics
     /// If it is borrowed for writing.
-    pub fn app_data_ref<T: 'static>(&self) -> Option<AppDataRef<'_, T>> {
+    pub fn app_data_ref<T: MaybeSend + 'static>(&self) -> Option<AppDataRef<'_, T>> {
         self.try_app_data_ref().expect("already mutably borrowed")
     }
 
@@ -109,7 +114,10 @@ impl Lua {
     ///
     /// # Errors
     /// If it is borrowed for writing.
-    pub fn try_app_data_ref<T: 'static>(&self) -> Result<Option<AppDataRef<'_, T>>, BorrowError> {
+    pub fn try_app_data_ref<T: MaybeSend + 'static>(
+        &self,
+    ) -> Result<Option<AppDataRef<'_, T>>, BorrowError> {
+        let guard = self.control.lock.hold();
         let map = self.control.app_data.map.try_borrow()?;
         if !map.contains_key(&TypeId::of::<T>()) {
             return Ok(None);
@@ -118,14 +126,14 @@ impl Lua {
         // SAFETY: the cell lies in the map, which is borrowed, and so unchanged, as long as `_map` lives; that is dropped after `data`.
         let cell = unsafe { &*place };
         let data = Ref::map(cell.try_borrow()?, |b| b.downcast_ref().expect("by type"));
-        Ok(Some(AppDataRef { data, _map: map }))
+        Ok(Some(AppDataRef { data, _map: map, _guard: guard }))
     }
 
     /// The state's value of type `T`, for writing.
     ///
     /// # Panics
     /// If it is borrowed.
-    pub fn app_data_mut<T: 'static>(&self) -> Option<AppDataRefMut<'_, T>> {
+    pub fn app_data_mut<T: MaybeSend + 'static>(&self) -> Option<AppDataRefMut<'_, T>> {
         self.try_app_data_mut().expect("already borrowed")
     }
 
@@ -136,23 +144,25 @@ impl Lua {
     ///
     /// # Panics
     /// If the container is being changed.
-    pub fn try_app_data_mut<T: 'static>(
+    pub fn try_app_data_mut<T: MaybeSend + 'static>(
         &self,
     ) -> Result<Option<AppDataRefMut<'_, T>>, BorrowMutError> {
+        let guard = self.control.lock.hold();
         let map = self.control.app_data.map.borrow();
         let Some(cell) = map.get(&TypeId::of::<T>()) else { return Ok(None) };
         let place = std::ptr::from_ref(cell);
         // SAFETY: as in `try_app_data_ref`.
         let cell = unsafe { &*place };
         let data = RefMut::map(cell.try_borrow_mut()?, |b| b.downcast_mut().expect("by type"));
-        Ok(Some(AppDataRefMut { data, _map: map }))
+        Ok(Some(AppDataRefMut { data, _map: map, _guard: guard }))
     }
 
     /// Takes the state's value of type `T` away.
     ///
     /// # Panics
     /// If app data is borrowed.
-    pub fn remove_app_data<T: 'static>(&self) -> Option<T> {
+    pub fn remove_app_data<T: MaybeSend + 'static>(&self) -> Option<T> {
+        let _guard = self.control.lock.hold();
         let map = self.control.app_data.map.try_borrow_mut();
         let old = map.expect("cannot mutably borrow app data container").remove(&TypeId::of::<T>());
         old.and_then(|b| b.into_inner().downcast().ok()).map(|b| *b)

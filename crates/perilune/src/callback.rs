@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 
 use perilune_runtime::native::{Cx, NativeResult, Raised, Ret, Val};
 use perilune_runtime::state::State;
@@ -11,6 +10,7 @@ use crate::cell::HostCell;
 use crate::control::Control;
 use crate::failure::Failure;
 use crate::stack::{Raw, Stack};
+use crate::sync::XRc;
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::{Error, Function, Lua, Result};
 
@@ -129,6 +129,9 @@ pub(crate) fn inside<R>(
 }
 
 /// The callee that the running native function is bound to.
+///
+/// # Safety
+/// The function was bound to the cell of a `C`, and nobody could change that (HIDDEN).
 #[inline(always)]
 pub(crate) unsafe fn bound<C: 'static>(cx: &Cx) -> *const C {
     let u = cx.bound(0).raw().as_userdata();
@@ -149,7 +152,7 @@ impl<'a> Stack<'a> {
 
     /// As [`Stack::function`], without a safepoint.
     pub(crate) fn function_raw<A, R, C: Callee<A, R>>(self, callee: C, local: bool) -> Raw {
-        let local: Option<&Rc<Control>> = local.then_some(&self.lua.control);
+        let local: Option<&XRc<Control>> = local.then_some(&self.lua.control);
         let cell = self.udata(HostCell::boxed(callee, local));
         let cx = self.cx();
         // SAFETY: it was just made.

@@ -4,13 +4,13 @@ use std::any::TypeId;
 use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
-use std::rc::Rc;
 
 use perilune_runtime::host::CellHead;
 use perilune_runtime::userdata::Userdata;
 
 use crate::control::{AnyBox, Control, Local};
 use crate::stack::{Raw, Stack};
+use crate::sync::XRc;
 use crate::{Error, Result};
 
 /// A host value with its type and its borrows.
@@ -36,7 +36,7 @@ impl<T> HostCell<T> {
 
 impl<T: 'static> HostCell<T> {
     /// `local`: of a value that is not known to be `Send`.
-    pub(crate) fn boxed(value: T, local: Option<&Rc<Control>>) -> AnyBox {
+    pub(crate) fn boxed(value: T, local: Option<&XRc<Control>>) -> AnyBox {
         let cell = Box::new(HostCell {
             head: CellHead { id: TypeId::of::<T>(), borrow: Cell::new(0) },
             at: Cell::new(null_mut()),
@@ -48,7 +48,7 @@ impl<T: 'static> HostCell<T> {
     }
 
     /// A cell for a value that lives elsewhere, until [`HostCell::forget`]. `shared`: it may not be written.
-    pub(crate) fn borrowing(at: *mut T, shared: bool, control: &Rc<Control>) -> AnyBox {
+    pub(crate) fn borrowing(at: *mut T, shared: bool, control: &XRc<Control>) -> AnyBox {
         Box::new(HostCell {
             // a shared borrow that never ends
             head: CellHead { id: TypeId::of::<T>(), borrow: Cell::new(isize::from(shared)) },

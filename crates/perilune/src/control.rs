@@ -4,7 +4,6 @@ use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ptr::null_mut;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use perilune_runtime::state::State;
@@ -14,16 +13,19 @@ use crate::alarm::Alarm;
 use crate::app_data::AppData;
 use crate::interrupt::Gate;
 use crate::registry::Keys;
+use crate::sync::{Count, Guard, Lock, XRc};
 use crate::{Engine, Lua, LuaOptions};
 
 /// One per state. The state lives as long as there is a `Lua`, or a call into it is under way; handles keep the control block only.
 pub(crate) struct Control {
+    /// Held by whoever uses the rest, counts aside.
+    pub(crate) lock: Lock,
     /// The state, for operations; null when it is gone, and while [`Lua::with`] has lent it to its caller.
     pub(crate) state: Cell<*mut State>,
     /// The state; null when it is gone.
     home: Cell<*mut State>,
     /// `Lua`s, and calls under way.
-    strong: Cell<usize>,
+    strong: Count,
     pub(crate) gate: Arc<Gate>,
     /// What rings when the script's time is over.
     pub(crate) alarm: Cell<Option<Alarm>>,
@@ -47,7 +49,7 @@ pub(crate) struct Control {
     pub(crate) serializers:
         RefCell<HashMap<TypeId, crate::serde::SerFn, foldhash::fast::FixedState>>,
     /// The function set with [`Lua::set_warning_function`].
-    pub(crate) warning: RefCell<Option<Rc<crate::warning::WarnFn>>>,
+    pub(crate) warning: RefCell<Option<XRc<crate::warning::WarnFn>>>,
 }
 
 impl Control {
@@ -57,11 +59,12 @@ impl Control {
         gate: Arc<Gate>,
         engine: Engine,
         options: LuaOptions,
-    ) -> Rc<Control> {
-        let control = Rc::new(Control {
+    ) -> XRc<Control> {
+        let control = XRc::new(Control {
+            lock: Lock::new(),
             state: Cell::new(state),
             home: Cell::new(state),
-            strong: Cell::new(1),
+            strong: Count::new(1),
             gate,
             alarm: Cell::new(None),
             options,
@@ -79,7 +82,7 @@ impl Control {
             warning: RefCell::default(),
         });
         // SAFETY: P1: the state was just made.
-        unsafe { (*state).host = Rc::as_ptr(&control).cast() };
+        unsafe { (*state).host = XRc::as_ptr(&control).cast() };
         control
     }
 
@@ -107,6 +110,7 @@ impl Control {
     /// Is there still a state?
     #[inline(always)]
     pub(crate) fn is_alive(&self) -> bool {
+        let _guard = self.lock.hold();
         !self.home.get().is_null()
     }
 
@@ -116,7 +120,7 @@ impl Control {
         !self.state.get().is_null()
     }
 
-    /// The state also while it is lent; null when it is gone. For what runs no code and collects nothing.
+    /// The state also while it is lent, with the lock held; null when it is gone. For what runs no code and collects nothing.
     #[inline(always)]
     pub(crate) fn home(&self) -> *mut State {
         self.home.get()
@@ -125,15 +129,13 @@ impl Control {
     /// One more owner.
     #[inline(always)]
     pub(crate) fn retain(&self) {
-        self.strong.set(self.strong.get() + 1);
+        self.strong.increment();
     }
 
     /// One owner less; without any the state goes.
     #[inline(always)]
     pub(crate) fn release(&self) {
-        let left = self.strong.get() - 1;
-        self.strong.set(left);
-        if left == 0 {
+        if self.strong.decrement() == 0 {
             self.destroy();
         }
     }
@@ -151,9 +153,7 @@ impl Control {
         struct Free<'a>(&'a Control);
         impl Drop for Free<'_> {
             fn drop(&mut self) {
-                let left = self.0.strong.get() - 1;
-                self.0.strong.set(left);
-                if left > 0 {
+                if self.0.strong.decrement() > 0 {
                     return;
                 }
                 let st = self.0.home.replace(null_mut());
@@ -163,7 +163,9 @@ impl Control {
                 unsafe { State::destroy(st) }
             }
         }
-        if self.home.get().is_null() {
+        let _guard = self.lock.hold();
+        // another thread may have found the state by a weak reference, and even ended it, before this one got the lock
+        if self.home.get().is_null() || self.strong.get() > 0 {
             return;
         }
         // what happens meanwhile does not end it a second time
@@ -180,16 +182,18 @@ impl Control {
 pub(crate) struct Entry<'a> {
     pub(crate) lua: &'a Lua,
     pub(crate) st: *mut State,
+    _guard: Guard<'a>,
 }
 
 impl<'a> Entry<'a> {
     /// # Panics
     /// As [`Control::state`].
     #[inline(always)]
-    pub(crate) fn new(control: &'a Rc<Control>) -> Entry<'a> {
+    pub(crate) fn new(control: &'a XRc<Control>) -> Entry<'a> {
+        let guard = control.lock.hold();
         let st = control.state();
         control.retain();
-        Entry { lua: Lua::of(control), st }
+        Entry { lua: Lua::of(control), st, _guard: guard }
     }
 }
 
@@ -202,7 +206,7 @@ impl Drop for Entry<'_> {
 
 /// A handle: a slot of the state that the collector takes as a root.
 pub(crate) struct Handle {
-    pub(crate) control: Rc<Control>,
+    pub(crate) control: XRc<Control>,
     index: u32,
 }
 
@@ -212,7 +216,7 @@ impl Handle {
     /// # Safety
     /// `value` is a live value of the state that `control` has.
     #[inline(always)]
-    pub(crate) unsafe fn new(control: &Rc<Control>, value: Word) -> Handle {
+    pub(crate) unsafe fn new(control: &XRc<Control>, value: Word) -> Handle {
         // SAFETY: P1, P4: the slot table is reached by one operation at a time.
         let index = unsafe { (*control.home()).host_roots.insert(value) };
         Handle { control: control.clone(), index }
@@ -233,21 +237,29 @@ impl Handle {
     /// When the state is gone.
     #[inline(always)]
     pub(crate) fn word(&self) -> Word {
+        let _guard = self.hold();
         let st = self.control.home();
         assert!(!st.is_null(), "Lua instance is destroyed");
         // SAFETY: P1, P4.
         unsafe { (*st).host_roots.get(self.index) }
     }
 
+    /// Keeps other threads out of the state.
+    #[inline(always)]
+    pub(crate) fn hold(&self) -> Guard<'_> {
+        self.control.lock.hold()
+    }
+
     /// Same state?
-    pub(crate) fn is_of(&self, control: &Rc<Control>) -> bool {
-        Rc::ptr_eq(&self.control, control)
+    pub(crate) fn is_of(&self, control: &XRc<Control>) -> bool {
+        XRc::ptr_eq(&self.control, control)
     }
 }
 
 impl Clone for Handle {
     #[inline(always)]
     fn clone(&self) -> Handle {
+        let _guard = self.hold();
         let st = self.control.home();
         if !st.is_null() {
             // SAFETY: P1, P4.
@@ -260,6 +272,7 @@ impl Clone for Handle {
 impl Drop for Handle {
     #[inline(always)]
     fn drop(&mut self) {
+        let _guard = self.control.lock.hold();
         let st = self.control.home();
         if !st.is_null() {
             // SAFETY: P1, P4.
@@ -284,6 +297,7 @@ impl PartialEq for Handle {
     /// For handles of different states.
     fn eq(&self, other: &Handle) -> bool {
         assert!(self.is_of(&other.control), "{}", FOREIGN);
+        let _guard = self.hold();
         self.word().raw_equals(other.word())
     }
 }
@@ -293,7 +307,7 @@ pub(crate) const FOREIGN: &str =
     "Lua instance passed Value created from a different main Lua state";
 
 /// Holds a control block so that [`Lua::detach`] sees that a host value which may not change threads is there.
-pub(crate) struct Local(#[allow(dead_code)] pub(crate) Option<Rc<Control>>);
+pub(crate) struct Local(#[allow(dead_code)] pub(crate) Option<XRc<Control>>);
 
 /// Boxed host data of any type.
 pub(crate) type AnyBox = Box<dyn Any>;

@@ -6,7 +6,7 @@ use std::ops::{BitOr, BitOrAssign};
 use perilune_runtime::native::{HookSetting, LevelInfo, Val};
 
 use crate::stack::Raw;
-use crate::types::VmState;
+use crate::types::{MaybeSend, VmState};
 use crate::{Error, Function, Lua, Result, Thread};
 
 /// When a hook is called.
@@ -213,19 +213,19 @@ impl Lua {
     /// Calls a function on events of the running coroutine, in place of the hook that was there. What it fails with is raised where the program is.
     ///
     /// ```
-    /// use std::{cell::Cell, rc::Rc};
+    /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
     /// use perilune::{HookTriggers, Lua, VmState};
     ///
     /// # fn main() -> perilune::Result<()> {
     /// let lua = Lua::new();
-    /// let lines = Rc::new(Cell::new(0));
+    /// let lines = Arc::new(AtomicUsize::new(0));
     /// let seen = lines.clone();
     /// lua.set_hook(HookTriggers::EVERY_LINE, move |_, debug| {
-    ///     seen.set(seen.get() + debug.current_line().unwrap_or(0));
+    ///     seen.fetch_add(debug.current_line().unwrap_or(0), Ordering::Relaxed);
     ///     Ok(VmState::Continue)
     /// })?;
     /// lua.load("local a = 1\nlocal b = 2\nreturn a + b").exec()?;
-    /// assert_eq!(lines.get(), 1 + 2 + 3);
+    /// assert_eq!(lines.load(Ordering::Relaxed), 1 + 2 + 3);
     /// lua.remove_hook();
     /// # Ok(())
     /// # }
@@ -235,7 +235,7 @@ impl Lua {
     /// When the memory limit is reached.
     pub fn set_hook<F>(&self, triggers: HookTriggers, callback: F) -> Result<()>
     where
-        F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + 'static,
+        F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
     {
         self.hook(None, triggers, callback)
     }
@@ -247,7 +247,7 @@ impl Lua {
 
     fn hook<F>(&self, thread: Option<&Thread>, triggers: HookTriggers, callback: F) -> Result<()>
     where
-        F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + 'static,
+        F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
     {
         let function = self.create_function(move |lua, event: String| {
             let event = match &event[..] {
@@ -298,7 +298,7 @@ impl Thread {
     /// When the memory limit is reached.
     pub fn set_hook<F>(&self, triggers: HookTriggers, callback: F) -> Result<()>
     where
-        F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + 'static,
+        F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
     {
         Lua::of(&self.0.control).hook(Some(self), triggers, callback)
     }

@@ -1,8 +1,7 @@
 //! States that change threads.
 
-use std::rc::Rc;
-
 use crate::Lua;
+use crate::sync::XRc;
 
 /// A state that nothing refers to and that holds nothing which is bound to its thread: it may change threads. Dropping it ends the state where it is.
 ///
@@ -47,7 +46,7 @@ impl Lua {
     /// [`Lua::create_send_function`] makes functions that are. Registry keys and interrupt handles may stay behind.
     pub fn detach(self) -> Result<Detached, Lua> {
         let control = &self.control;
-        let alone = Rc::strong_count(control) == 1 && Rc::weak_count(control) == 0;
+        let alone = XRc::strong_count(control) == 1 && XRc::weak_count(control) == 0;
         let still = control.owners() == 1 && !control.state.get().is_null();
         let bare = control.app_data.is_empty() && control.warning.borrow().is_none();
         if alone && still && bare { Ok(Detached(self)) } else { Err(self) }

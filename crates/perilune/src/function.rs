@@ -8,6 +8,7 @@ use crate::callback::{Mutable, Plain};
 use crate::control::Handle;
 use crate::stack::Raw;
 use crate::traits::{FromLuaMulti, IntoLua, IntoLuaMulti};
+use crate::types::MaybeSend;
 use crate::{Error, ExternalError, Lua, Result, Table, Value};
 
 /// A handle to a function, of Lua or of the host.
@@ -210,7 +211,7 @@ impl Function {
     /// What converts to a function that calls `func`, an ordinary function of Rust that may fail.
     pub fn wrap<F, A, R, E>(func: F) -> impl IntoLua
     where
-        F: LuaNativeFn<A, Output = std::result::Result<R, E>> + 'static,
+        F: LuaNativeFn<A, Output = std::result::Result<R, E>> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti,
         E: ExternalError,
@@ -225,7 +226,7 @@ impl Function {
     /// As [`Function::wrap`], for functions with state of their own.
     pub fn wrap_mut<F, A, R, E>(func: F) -> impl IntoLua
     where
-        F: LuaNativeFnMut<A, Output = std::result::Result<R, E>> + 'static,
+        F: LuaNativeFnMut<A, Output = std::result::Result<R, E>> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti,
         E: ExternalError,
@@ -241,7 +242,7 @@ impl Function {
     /// As [`Function::wrap`], for functions that do not fail. (A result that they return is two results in Lua.)
     pub fn wrap_raw<F, A>(func: F) -> impl IntoLua
     where
-        F: LuaNativeFn<A> + 'static,
+        F: LuaNativeFn<A> + MaybeSend + 'static,
         F::Output: IntoLuaMulti,
         A: FromLuaMulti,
     {
@@ -251,7 +252,7 @@ impl Function {
     /// As [`Function::wrap_raw`], for functions with state of their own.
     pub fn wrap_raw_mut<F, A>(func: F) -> impl IntoLua
     where
-        F: LuaNativeFnMut<A> + 'static,
+        F: LuaNativeFnMut<A> + MaybeSend + 'static,
         F::Output: IntoLuaMulti,
         A: FromLuaMulti,
     {
@@ -353,7 +354,7 @@ impl Lua {
     /// When the memory limit is reached.
     pub fn create_function<F, A, R>(&self, func: F) -> Result<Function>
     where
-        F: Fn(&Lua, A) -> Result<R> + 'static,
+        F: Fn(&Lua, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti,
     {
@@ -366,7 +367,7 @@ impl Lua {
     /// When the memory limit is reached.
     pub fn create_function_mut<F, A, R>(&self, func: F) -> Result<Function>
     where
-        F: FnMut(&Lua, A) -> Result<R> + 'static,
+        F: FnMut(&Lua, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti,
     {

@@ -9,6 +9,12 @@
 //! # Ok::<(), perilune::Error>(())
 //! ```
 //!
+//! # Features
+//!
+//! - `serde`: conversions between Rust and Lua by serde (`LuaSerdeExt`).
+//! - `async`: functions that wait for futures, and calls that are futures (`Lua::create_async_function`, [`Function`]`::call_async`).
+//! - `send`: states and handles are `Send` and `Sync`; operations lock their state.
+//!
 //! **Invariant:** this crate does the wiring; the language lives in the crates below it.
 
 mod alarm;
@@ -45,6 +51,7 @@ mod scope;
 pub mod serde;
 mod stack;
 mod string;
+mod sync;
 pub mod syntax;
 mod table;
 mod table_iter;

@@ -2,7 +2,6 @@
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::rc::{Rc, Weak};
 use std::sync::{Arc, OnceLock};
 
 use perilune_runtime::chaos::Chaos;
@@ -12,13 +11,15 @@ use perilune_runtime::state::{State, poll};
 use crate::control::{Control, Entry};
 use crate::interrupt::Gate;
 use crate::stack::{Online, Raw};
+use crate::sync::{XRc, XWeak};
 use crate::traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
 use crate::{
     Chunk, Engine, Error, Interrupt, LuaOptions, LuaString, MultiValue, Program, Result, StdLib,
     Table, Value,
 };
 
-/// A Lua state: one heap, one set of globals. Cheap to clone; clones are the same state. Stays on its thread.
+/// A Lua state: one heap, one set of globals. Cheap to clone; clones are the same state. Stays on its thread, unless the
+/// feature `send` lets any thread use it: then each operation, to drop a handle included, waits until no other thread is in the state.
 ///
 /// The state lives as long as there is a `Lua`, or a call into it is under way. Handles ([`Table`], [`crate::Function`], ..) do not keep it
 /// alive: their use afterwards is a panic, "Lua instance is destroyed".
@@ -36,7 +37,7 @@ use crate::{
 /// ```
 #[repr(transparent)]
 pub struct Lua {
-    pub(crate) control: Rc<Control>,
+    pub(crate) control: XRc<Control>,
 }
 
 impl Clone for Lua {
@@ -56,7 +57,7 @@ impl Drop for Lua {
 
 impl std::fmt::Debug for Lua {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Lua({:p})", Rc::as_ptr(&self.control))
+        write!(f, "Lua({:p})", XRc::as_ptr(&self.control))
     }
 }
 
@@ -74,7 +75,7 @@ impl Deref for Borrowed {
 impl Lua {
     /// The `Lua` that a control block stands for.
     #[inline(always)]
-    pub(crate) fn of(control: &Rc<Control>) -> &Lua {
+    pub(crate) fn of(control: &XRc<Control>) -> &Lua {
         // SAFETY: `Lua` is a transparent wrapper; a reference drops nothing, and `Lua` is only cloned by counting itself.
         unsafe { &*(&raw const *control).cast() }
     }
@@ -85,7 +86,7 @@ impl Lua {
     /// `st` is alive, was made by this crate, and outlives the result.
     #[inline(always)]
     pub(crate) unsafe fn borrowed(st: *mut State) -> Borrowed {
-        let control = Rc::from_raw((*st).host.cast::<Control>());
+        let control = XRc::from_raw((*st).host.cast::<Control>());
         Borrowed(ManuallyDrop::new(Lua { control }))
     }
 
@@ -222,7 +223,7 @@ impl Lua {
     pub fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
         let entry = self.enter();
         let _lent = Lent::new(&self.control);
-        // SAFETY: P1: the state is alive, on its own thread as `Lua` is neither Send nor Sync, and lent: no operation finds it until the end.
+        // SAFETY: P1: the state is alive, on this thread or locked, and lent: no operation finds it until the end.
         let cx = unsafe { Cx::from_state(entry.st) };
         let _inside = Online::new(entry.st);
         let _values = Values { state: entry.st, top: cx.top() };
@@ -231,7 +232,7 @@ impl Lua {
 
     /// A weak reference to the state.
     pub fn weak(&self) -> WeakLua {
-        WeakLua(Rc::downgrade(&self.control))
+        WeakLua(XRc::downgrade(&self.control))
     }
 
     /// The table of globals.
@@ -440,7 +441,7 @@ impl Lua {
 
 /// A weak reference to a state ([`Lua::weak`]).
 #[derive(Clone, Debug)]
-pub struct WeakLua(Weak<Control>);
+pub struct WeakLua(XWeak<Control>);
 
 impl WeakLua {
     /// The state.
@@ -453,8 +454,14 @@ impl WeakLua {
 
     /// The state, if it is there.
     pub fn try_upgrade(&self) -> Option<Lua> {
-        let control = self.0.upgrade().filter(|c| c.is_alive())?;
-        control.retain();
+        let control = self.0.upgrade()?;
+        {
+            let _guard = control.lock.hold();
+            if !control.is_alive() {
+                return None;
+            }
+            control.retain();
+        }
         Some(Lua { control })
     }
 }

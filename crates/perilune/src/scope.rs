@@ -72,6 +72,8 @@ impl Lua {
         &self,
         f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R>,
     ) -> Result<R> {
+        // what the scope shares with its functions is not for other threads
+        let _guard = self.control.lock.hold();
         f(&Scope {
             ends: Ends(RefCell::default()),
             destructors: Destructors(RefCell::default()),

@@ -333,12 +333,14 @@ impl Table {
     /// A border, without metamethods.
     #[inline]
     pub fn raw_len(&self) -> usize {
+        let _guard = self.0.hold();
         // SAFETY: P1: the table is rooted by the handle.
         unsafe { TableObject::length(self.object()) as usize }
     }
 
     /// Whether it has no entry at all, without metamethods.
     pub fn is_empty(&self) -> bool {
+        let _guard = self.0.hold();
         // SAFETY: P1: the table is rooted by the handle.
         unsafe { matches!(TableObject::next(self.object(), Word::NIL), Ok(None)) }
     }
@@ -373,6 +375,7 @@ impl Table {
     /// Whether there is a metatable.
     #[inline]
     pub fn has_metatable(&self) -> bool {
+        let _guard = self.0.hold();
         // SAFETY: P1: the table is rooted by the handle.
         unsafe { (*self.object()).meta != 0 }
     }

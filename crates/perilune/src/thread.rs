@@ -95,6 +95,7 @@ impl Thread {
     /// # Panics
     /// When the state is gone.
     pub fn status(&self) -> ThreadStatus {
+        let _guard = self.0.hold();
         let th = self.0.word().as_thread();
         // SAFETY: P1: rooted by the handle.
         unsafe {

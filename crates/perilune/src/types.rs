@@ -71,12 +71,28 @@ impl<L, R> Either<L, R> {
     }
 }
 
-/// `Send` where the state may change threads with its host values; here: anything.
+/// With the feature `send` what is `Send`, without it anything.
+#[cfg(feature = "send")]
+pub trait MaybeSend: Send {}
+#[cfg(feature = "send")]
+impl<T: Send + ?Sized> MaybeSend for T {}
+
+/// With the feature `send` what is `Send`, without it anything.
+#[cfg(not(feature = "send"))]
 pub trait MaybeSend {}
+#[cfg(not(feature = "send"))]
 impl<T: ?Sized> MaybeSend for T {}
 
-/// `Sync` likewise; here: anything.
+/// With the feature `send` what is `Sync`, without it anything.
+#[cfg(feature = "send")]
+pub trait MaybeSync: Sync {}
+#[cfg(feature = "send")]
+impl<T: Sync + ?Sized> MaybeSync for T {}
+
+/// With the feature `send` what is `Sync`, without it anything.
+#[cfg(not(feature = "send"))]
 pub trait MaybeSync {}
+#[cfg(not(feature = "send"))]
 impl<T: ?Sized> MaybeSync for T {}
 
 /// The name of a type, without the paths of modules.

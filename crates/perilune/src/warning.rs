@@ -1,9 +1,9 @@
 //! Warnings (manual 6.1, `warn`).
 
-use std::rc::Rc;
-
 use perilune_runtime::native::Cx;
 
+use crate::sync::XRc;
+use crate::types::MaybeSend;
 use crate::{Lua, Result};
 
 /// What gets warnings.
@@ -13,10 +13,10 @@ impl Lua {
     /// Gives warnings to a function: each message as a whole, so that the last argument is false. Control messages, such as `@on`, come too. Its errors are ignored.
     pub fn set_warning_function<F>(&self, callback: F)
     where
-        F: Fn(&Lua, &str, bool) -> Result<()> + 'static,
+        F: Fn(&Lua, &str, bool) -> Result<()> + MaybeSend + 'static,
     {
         let entry = self.enter();
-        self.control.warning.replace(Some(Rc::new(callback)));
+        self.control.warning.replace(Some(XRc::new(callback)));
         // SAFETY: P1.
         unsafe { (*entry.st).warn = Some(deliver) };
     }

@@ -84,7 +84,7 @@ fn run(cx: &mut Cx) -> NativeResult {
     let next = inside(cx, |s| {
         let mut values = None;
         if step == 0 {
-            // SAFETY: the function is bound to the cell, and alive as it is the callee of the running frame; the value is never taken.
+            // SAFETY: the function is bound to the cell, which nobody can change (HIDDEN), and alive as it is the callee of the running frame; the value is never taken.
             let callee = unsafe { &*crate::callback::bound::<AsyncCallee>(s.cx()) };
             let future = (callee.0)(s, 0, top)?;
             s.cut(0);
@@ -179,7 +179,9 @@ impl Stack<'_> {
         let cx = self.cx();
         // SAFETY: it was just made.
         let cell = unsafe { perilune_runtime::native::Val::of(cx, cell.0) };
-        let f = cx.func(run, &[cell]).val().raw();
+        let f = cx.func(run, &[cell]);
+        f.hide_bound();
+        let f = f.val().raw();
         Ok(Function(self.handle(Raw(f))))
     }
 }

@@ -145,6 +145,7 @@ impl<R: FromLuaMulti> Stream for AsyncThread<R> {
 
 impl<R> Drop for AsyncThread<R> {
     fn drop(&mut self) {
+        let _guard = self.thread.0.hold();
         if !self.owned || !self.thread.0.control.is_free() {
             return;
         }

@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
     /// The value is a string, and stays rooted as long as the result is used.
     #[inline(always)]
     unsafe fn bytes<'b>(self) -> &'b [u8] {
-        &*(&raw const *perilune_runtime::string::LuaString::bytes(self.v.0.as_string()))
+        perilune_runtime::string::LuaString::bytes(self.v.0.as_string())
     }
 
     fn type_name(self) -> &'static str {

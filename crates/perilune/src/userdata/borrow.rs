@@ -70,6 +70,7 @@ macro_rules! borrows {
 
         impl<T: 'static> Drop for $t<T> {
             fn drop(&mut self) {
+                let _guard = self._owner.0.0.hold();
                 // SAFETY: the owner is held until after this.
                 unsafe { (*self.cell.cast::<CellHead>()).end() }
             }

@@ -11,7 +11,7 @@ use crate::callback::Callee;
 use crate::cell::HostCell;
 use crate::stack::{Raw, Stack};
 use crate::traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
-use crate::types::{MaybeSend, short_type_name};
+use crate::types::{MaybeSend, MaybeSync, short_type_name};
 use crate::{AnyUserData, Error, Function, Lua, Result, Table, Value};
 #[cfg(feature = "async")]
 use crate::{UserDataRef, UserDataRefMut};
@@ -414,7 +414,10 @@ impl Lua {
     ///
     /// # Errors
     /// When the metatable of the type cannot be made; when the memory limit is reached.
-    pub fn create_userdata<T: UserData + 'static>(&self, data: T) -> Result<AnyUserData> {
+    pub fn create_userdata<T: UserData + MaybeSend + MaybeSync + 'static>(
+        &self,
+        data: T,
+    ) -> Result<AnyUserData> {
         let entry = self.enter();
         let s = entry.stack();
         let cell = HostCell::boxed(data, Some(&self.control));
@@ -425,7 +428,7 @@ impl Lua {
     ///
     /// # Errors
     /// As there.
-    pub fn create_send_userdata<T: UserData + Send + 'static>(
+    pub fn create_send_userdata<T: UserData + Send + MaybeSync + 'static>(
         &self,
         data: T,
     ) -> Result<AnyUserData> {
@@ -439,7 +442,10 @@ impl Lua {
     ///
     /// # Errors
     /// As [`Lua::create_userdata`].
-    pub fn create_any_userdata<T: 'static>(&self, data: T) -> Result<AnyUserData> {
+    pub fn create_any_userdata<T: MaybeSend + MaybeSync + 'static>(
+        &self,
+        data: T,
+    ) -> Result<AnyUserData> {
         let entry = self.enter();
         let s = entry.stack();
         let cell = HostCell::boxed(data, Some(&self.control));
@@ -458,7 +464,7 @@ impl Lua {
     }
 }
 
-impl<T: UserData + 'static> IntoLua for T {
+impl<T: UserData + MaybeSend + MaybeSync + 'static> IntoLua for T {
     #[inline]
     fn into_lua(self, lua: &Lua) -> Result<Value> {
         lua.create_userdata(self).map(Value::UserData)
@@ -473,14 +479,14 @@ impl<T: UserData + 'static> IntoLua for T {
 
 impl AnyUserData {
     /// What converts to a userdata with this value.
-    pub fn wrap<T: 'static>(data: T) -> impl IntoLua {
+    pub fn wrap<T: MaybeSend + MaybeSync + 'static>(data: T) -> impl IntoLua {
         Wrapped(data)
     }
 }
 
 struct Wrapped<T>(T);
 
-impl<T: 'static> IntoLua for Wrapped<T> {
+impl<T: MaybeSend + MaybeSync + 'static> IntoLua for Wrapped<T> {
     fn into_lua(self, lua: &Lua) -> Result<Value> {
         lua.create_any_userdata(self.0).map(Value::UserData)
     }

@@ -1,6 +1,5 @@
 //! States that change threads.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -63,13 +62,13 @@ fn what_may_not() -> Result<()> {
     let other = lua.clone();
     let lua = stays(lua);
     drop(other);
-    lua.set_app_data(Rc::new(1));
+    lua.set_app_data(Arc::new(1));
     let lua = stays(lua);
-    lua.remove_app_data::<Rc<i32>>();
+    lua.remove_app_data::<Arc<i32>>();
     lua.set_warning_function(|_, _, _| Ok(()));
     let lua = stays(lua);
     lua.remove_warning_function();
-    lua.create_any_userdata(Rc::new(1))?;
+    lua.create_any_userdata(Arc::new(1))?;
     // it is garbage, but it is there
     let lua = stays(lua);
     lua.gc_collect()?;

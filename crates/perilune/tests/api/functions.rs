@@ -1,7 +1,7 @@
 //! Functions, of Lua and of the host.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use perilune::{Error, Function, Lua, MultiValue, Result, Table, Value, Variadic};
 
@@ -22,12 +22,12 @@ fn calls() -> Result<()> {
 #[test]
 fn callbacks() -> Result<()> {
     let lua = Lua::new();
-    let count = Rc::new(Cell::new(0));
+    let count = Arc::new(AtomicUsize::new(0));
     let c = count.clone();
     lua.globals().set(
         "add",
         lua.create_function(move |_, (a, b): (i64, i64)| {
-            c.set(c.get() + 1);
+            c.fetch_add(1, Ordering::Relaxed);
             Ok(a + b)
         })?,
     )?;
@@ -35,7 +35,7 @@ fn callbacks() -> Result<()> {
         lua.load("local s = 0 for i = 1, 1000 do s = add(s, i) end return s").eval::<i64>()?,
         500_500
     );
-    assert_eq!(count.get(), 1000);
+    assert_eq!(count.load(Ordering::Relaxed), 1000);
     let e = lua.load("add(1, {})").exec().unwrap_err();
     let Error::CallbackError { cause, traceback } = &e else { panic!("{e}") };
     assert!(matches!(**cause, Error::BadArgument { pos: 2, .. }), "{cause}");
@@ -47,7 +47,7 @@ fn callbacks() -> Result<()> {
     lua.globals().set("nested", nested)?;
     assert_eq!(lua.load("nested {f = add}").eval::<i64>()?, 3);
     drop(lua);
-    assert_eq!(Rc::strong_count(&count), 1, "closures go with their state");
+    assert_eq!(Arc::strong_count(&count), 1, "closures go with their state");
     Ok(())
 }
 

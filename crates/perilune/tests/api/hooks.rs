@@ -1,20 +1,20 @@
 //! Hooks and active functions.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use perilune::{DebugEvent, Error, Function, HookTriggers, Lua, Result, VmState};
 
 #[test]
 fn events() -> Result<()> {
     let lua = Lua::new();
-    let seen = Rc::new(RefCell::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let log = seen.clone();
     lua.load("function f() return g() end function g() return 1 end").set_name("=lib").exec()?;
     lua.set_hook(HookTriggers::ON_CALLS | HookTriggers::ON_RETURNS, move |_, d| {
         let name = d.names().name.map(|n| n.into_owned()).unwrap_or_default();
         if d.source().short_src.as_deref() == Some("lib") {
-            log.borrow_mut().push((d.event(), name));
+            log.lock().unwrap().push((d.event(), name));
         }
         Ok(VmState::Continue)
     })?;
@@ -26,7 +26,7 @@ fn events() -> Result<()> {
         (DebugEvent::TailCall, String::new()),
         (DebugEvent::Ret, String::new()),
     ];
-    assert_eq!(*seen.borrow(), expected);
+    assert_eq!(*seen.lock().unwrap(), expected);
     Ok(())
 }
 

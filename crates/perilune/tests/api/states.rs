@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use perilune::{Error, Function, Lua, Result, Table, Thread, Value};
 
@@ -75,15 +75,16 @@ fn values_of_other_states() -> Result<()> {
 fn the_last_owner_goes_inside_a_call() -> Result<()> {
     let lua = Lua::new();
     let weak = lua.weak();
-    let cell = Rc::new(RefCell::new(None));
+    #[allow(clippy::arc_with_non_send_sync)] // it is both with the feature `send`
+    let cell = Arc::new(Mutex::new(None));
     let inner = cell.clone();
     let f = lua.create_function(move |_, t: Table| {
-        drop(inner.borrow_mut().take());
+        drop(inner.lock().unwrap().take());
         t.set("x", 42)?;
         t.get::<i64>("x")
     })?;
     let t = lua.create_table()?;
-    *cell.borrow_mut() = Some(lua);
+    *cell.lock().unwrap() = Some(lua);
     assert_eq!(f.call::<i64>(&t)?, 42);
     assert!(weak.try_upgrade().is_none());
     assert_eq!(panic_of(|| t.raw_len()), GONE);
@@ -97,12 +98,12 @@ thread_local! {
 #[test]
 fn finalizers_use_the_state_that_ends() -> Result<()> {
     let lua = Lua::new();
-    let seen = Rc::new(RefCell::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let log = seen.clone();
     let held = lua.create_table()?;
     let finalizer = lua.create_function(move |lua, t: Table| {
         held.set("again", t.get::<i64>("n")?)?;
-        log.borrow_mut().push(held.get::<i64>("again")?);
+        log.lock().unwrap().push(held.get::<i64>("again")?);
         lua.gc_collect()?;
         KEPT.with_borrow_mut(|k| k.push(lua.clone()));
         Ok(())
@@ -112,10 +113,10 @@ fn finalizers_use_the_state_that_ends() -> Result<()> {
     let t: Table = make.call((&finalizer, 1))?;
     make.call::<Value>((finalizer, 2))?;
     lua.gc_collect()?;
-    assert_eq!(*seen.borrow(), [2]);
+    assert_eq!(*seen.lock().unwrap(), [2]);
     KEPT.with_borrow_mut(Vec::clear);
     drop(lua);
-    assert_eq!(*seen.borrow(), [2, 1]);
+    assert_eq!(*seen.lock().unwrap(), [2, 1]);
     // A finalizer kept the state, so it lives on.
     assert_eq!(t.get::<i64>("n")?, 1);
     let kept = KEPT.with_borrow_mut(|k| k.pop()).unwrap();
@@ -129,15 +130,15 @@ fn finalizers_use_the_state_that_ends() -> Result<()> {
 fn handles_dropped_by_the_collector() -> Result<()> {
     let lua = Lua::new();
     // a function that owns a handle, dropped when it is swept
-    struct Noisy(Table, Rc<RefCell<u32>>);
+    struct Noisy(Table, Arc<Mutex<u32>>);
     impl Drop for Noisy {
         fn drop(&mut self) {
             // uses the state from inside a safepoint
             self.0.set("x", self.0.get::<i64>("x").unwrap() + 1).unwrap();
-            *self.1.borrow_mut() += 1;
+            *self.1.lock().unwrap() += 1;
         }
     }
-    let dropped = Rc::new(RefCell::new(0));
+    let dropped = Arc::new(Mutex::new(0));
     let t = lua.create_table()?;
     t.set("x", 0)?;
     for _ in 0..10 {
@@ -146,7 +147,7 @@ fn handles_dropped_by_the_collector() -> Result<()> {
     }
     lua.gc_collect()?;
     lua.gc_collect()?;
-    assert_eq!((*dropped.borrow(), t.get::<i64>("x")?), (10, 10));
+    assert_eq!((*dropped.lock().unwrap(), t.get::<i64>("x")?), (10, 10));
     lua.load("for i = 1, 100000 do local _ = {} end").exec()?;
     Ok(())
 }
@@ -200,29 +201,29 @@ fn registry_and_app_data() -> Result<()> {
 #[test]
 fn app_data_goes_with_the_state() {
     let lua = Lua::new();
-    let rc = Rc::new(());
+    let rc = Arc::new(());
     lua.set_app_data((rc.clone(), lua.globals()));
     let t = lua.globals();
     drop(lua);
-    assert_eq!(Rc::strong_count(&rc), 1);
+    assert_eq!(Arc::strong_count(&rc), 1);
     drop(t);
 }
 
 #[test]
 fn warnings_and_threads() -> Result<()> {
     let lua = Lua::new();
-    let seen = Rc::new(RefCell::new(Vec::new()));
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let log = seen.clone();
     lua.set_warning_function(move |lua, text, _| {
         let main: Thread = lua.current_thread();
         assert!(main.is_running());
-        log.borrow_mut().push(text.to_owned());
+        log.lock().unwrap().push(text.to_owned());
         Ok(())
     });
     lua.load("warn('a', 'b') warn('@on')").exec()?;
     lua.warning("c", false);
     lua.remove_warning_function();
     lua.warning("d", false);
-    assert_eq!(*seen.borrow(), ["ab", "@on", "c"]);
+    assert_eq!(*seen.lock().unwrap(), ["ab", "@on", "c"]);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Userdata: types of the host in Lua.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use perilune::{
     AnyUserData, Error, Function, Lua, MetaMethod, ObjectLike, Result, UserData, UserDataFields,
@@ -173,11 +172,11 @@ fn borrows() -> Result<()> {
 #[test]
 fn borrows_outlive_what_lua_holds() -> Result<()> {
     let lua = Lua::new();
-    let dropped = Rc::new(RefCell::new(0));
-    struct Noisy(Rc<RefCell<i32>>, i32);
+    let dropped = Arc::new(Mutex::new(0));
+    struct Noisy(Arc<Mutex<i32>>, i32);
     impl Drop for Noisy {
         fn drop(&mut self) {
-            *self.0.borrow_mut() += 1;
+            *self.0.lock().unwrap() += 1;
         }
     }
     impl UserData for Noisy {
@@ -186,7 +185,7 @@ fn borrows_outlive_what_lua_holds() -> Result<()> {
                 f.call::<()>(())?;
                 lua.gc_collect()?;
                 lua.gc_collect()?;
-                assert_eq!(*this.0.borrow(), 0);
+                assert_eq!(*this.0.lock().unwrap(), 0);
                 Ok(this.1)
             });
         }
@@ -195,14 +194,14 @@ fn borrows_outlive_what_lua_holds() -> Result<()> {
     let borrowed: UserDataRef<Noisy> = u.borrow()?;
     drop(u);
     lua.gc_collect()?;
-    assert_eq!((borrowed.1, *dropped.borrow()), (7, 0));
+    assert_eq!((borrowed.1, *dropped.lock().unwrap()), (7, 0));
     drop(borrowed);
     lua.gc_collect()?;
     lua.gc_collect()?;
-    assert_eq!(*dropped.borrow(), 1);
+    assert_eq!(*dropped.lock().unwrap(), 1);
     // A debugger takes the last reference away while a method runs.
     let full = Lua::with_engine(lua.engine());
-    full.globals().set("make", full.create_function(|_, ()| Ok(Noisy(Rc::default(), 5)))?)?;
+    full.globals().set("make", full.create_function(|_, ()| Ok(Noisy(Arc::default(), 5)))?)?;
     let text = "local f = make().run
         return f(make(), function()
             for i = 1, 9 do if debug.getlocal(2, i) then debug.setlocal(2, i, nil) end end

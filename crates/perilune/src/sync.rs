@@ -1,0 +1,154 @@
+//! Who may use a state: the thread that it is on, or with the feature `send` any thread, one at a time.
+//!
+//! Without the feature everything here is nothing, and states and handles are neither `Send` nor `Sync`.
+
+#[cfg(not(feature = "send"))]
+mod imp {
+    use std::cell::Cell;
+    use std::marker::PhantomData;
+
+    pub(crate) use std::rc::{Rc as XRc, Weak as XWeak};
+
+    /// No lock.
+    pub(crate) struct Lock;
+
+    impl Lock {
+        pub(crate) const fn new() -> Lock {
+            Lock
+        }
+
+        #[inline(always)]
+        pub(crate) fn hold(&self) -> Guard<'_> {
+            Guard(PhantomData)
+        }
+    }
+
+    /// Nothing held.
+    pub(crate) struct Guard<'a>(PhantomData<(&'a Lock, *const ())>);
+
+    // What is not there costs nothing.
+    const _: () = assert!(
+        size_of::<Lock>() == 0
+            && size_of::<Guard<'_>>() == 0
+            && !std::mem::needs_drop::<Guard<'_>>()
+    );
+
+    /// A count.
+    pub(crate) struct Count(Cell<usize>);
+
+    impl Count {
+        pub(crate) const fn new(n: usize) -> Count {
+            Count(Cell::new(n))
+        }
+
+        #[inline(always)]
+        pub(crate) fn get(&self) -> usize {
+            self.0.get()
+        }
+
+        #[inline(always)]
+        pub(crate) fn increment(&self) {
+            self.0.set(self.0.get() + 1);
+        }
+
+        /// Gives what is left.
+        #[inline(always)]
+        pub(crate) fn decrement(&self) -> usize {
+            let left = self.0.get() - 1;
+            self.0.set(left);
+            left
+        }
+    }
+}
+
+#[cfg(feature = "send")]
+mod imp {
+    use std::marker::PhantomData;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use parking_lot::lock_api::RawReentrantMutex;
+    use parking_lot::{RawMutex, RawThreadId};
+
+    pub(crate) use std::sync::{Arc as XRc, Weak as XWeak};
+
+    /// A lock that its owner may take again.
+    pub(crate) struct Lock(RawReentrantMutex<RawMutex, RawThreadId>);
+
+    impl Lock {
+        pub(crate) const fn new() -> Lock {
+            Lock(RawReentrantMutex::INIT)
+        }
+
+        #[inline]
+        pub(crate) fn hold(&self) -> Guard<'_> {
+            self.0.lock();
+            Guard(self, PhantomData)
+        }
+    }
+
+    /// The lock, held by this thread.
+    pub(crate) struct Guard<'a>(&'a Lock, PhantomData<*const ()>);
+
+    impl Drop for Guard<'_> {
+        #[inline]
+        fn drop(&mut self) {
+            // SAFETY: P6: this thread took the lock when it made the guard, which stays on it.
+            unsafe { self.0.0.unlock() }
+        }
+    }
+
+    /// A count, which is changed with or without the lock.
+    pub(crate) struct Count(AtomicUsize);
+
+    impl Count {
+        pub(crate) const fn new(n: usize) -> Count {
+            Count(AtomicUsize::new(n))
+        }
+
+        #[inline]
+        pub(crate) fn get(&self) -> usize {
+            self.0.load(Ordering::Acquire)
+        }
+
+        #[inline]
+        pub(crate) fn increment(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        /// Gives what is left.
+        #[inline]
+        pub(crate) fn decrement(&self) -> usize {
+            self.0.fetch_sub(1, Ordering::AcqRel) - 1
+        }
+    }
+
+    /// Types that any thread may use, as all that is inside is used with the lock held.
+    mod sendable {
+        use crate::control::Control;
+        use crate::types::LightUserData;
+        use crate::{BorrowedBytes, UserDataRef, UserDataRefMut};
+
+        // SAFETY: P6: who uses its cells holds its lock; what the host puts into it is `Send` (`MaybeSend`).
+        unsafe impl Send for Control {}
+        // SAFETY: P6: likewise.
+        unsafe impl Sync for Control {}
+        // SAFETY: an address, which is not followed.
+        unsafe impl Send for LightUserData {}
+        // SAFETY: likewise.
+        unsafe impl Sync for LightUserData {}
+        // SAFETY: the bytes of a string never change; the handle that roots it is `Send`.
+        unsafe impl Send for BorrowedBytes {}
+        // SAFETY: likewise.
+        unsafe impl Sync for BorrowedBytes {}
+        // SAFETY: a borrow, which begins and ends with the lock held, of a value that threads may share.
+        unsafe impl<T: Sync> Send for UserDataRef<T> {}
+        // SAFETY: likewise.
+        unsafe impl<T: Sync> Sync for UserDataRef<T> {}
+        // SAFETY: an exclusive borrow, which begins and ends with the lock held, of a value that threads may have.
+        unsafe impl<T: Send> Send for UserDataRefMut<T> {}
+        // SAFETY: likewise; shared, it gives shared access only.
+        unsafe impl<T: Send + Sync> Sync for UserDataRefMut<T> {}
+    }
+}
+
+pub(crate) use imp::{Count, Guard, Lock, XRc, XWeak};
