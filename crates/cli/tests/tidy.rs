@@ -24,7 +24,7 @@ const TOP_LEVEL: [&str; 14] = [
 ];
 
 /// Crates that have no unsafe code.
-const SAFE_CRATES: [&str; 5] = ["bench", "bytecode", "cli", "stdlib", "syntax"];
+const SAFE_CRATES: [&str; 6] = ["bench", "bytecode", "cli", "derive", "stdlib", "syntax"];
 
 /// Names in the documents that are not the project's own.
 const FOREIGN: [&str; 6] =

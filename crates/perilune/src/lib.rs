@@ -14,9 +14,14 @@
 //! - `serde`: conversions between Rust and Lua by serde (`LuaSerdeExt`).
 //! - `async`: functions that wait for futures, and calls that are futures (`Lua::create_async_function`, [`Function`]`::call_async`).
 //! - `send`: states and handles are `Send` and `Sync`; operations lock their state.
+//! - `macros`: `#[derive(UserData)]`, `#[derive(FromLua)]`, `userdata_impl`, `chunk!`.
 //!
 //! **Invariant:** this crate does the wiring; the language lives in the crates below it.
 
+#[cfg(feature = "macros")]
+#[path = "macros.rs"]
+#[doc(hidden)]
+pub mod __private;
 mod alarm;
 mod app_data;
 mod call;
@@ -102,6 +107,143 @@ pub use userdata::{
     UserDataOwned, UserDataRef, UserDataRefMut, UserDataRegistry,
 };
 pub use value::{Nil, Value};
+
+/// Source text of Lua in Rust code, for [`Lua::load`]. Variables of Rust are captured with `$`: they are moved into the chunk, whose global variables they are.
+///
+/// ```
+/// use perilune::{Lua, chunk};
+///
+/// # fn main() -> perilune::Result<()> {
+/// let lua = Lua::new();
+/// let name = "moon";
+/// let numbers = vec![1, 2, 3];
+/// lua.load(chunk! {
+///     local sum = 0
+///     for _, n in ipairs($numbers) do
+///         sum = sum + n
+///     end
+///     greeting = "Hello, " .. $name .. " " .. sum
+/// })
+/// .exec()?;
+/// assert_eq!(lua.globals().get::<String>("greeting")?, "Hello, moon 6");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The text is one of Rust tokens: strings stand between double quotes and have Rust's escapes, and `//` begins a comment of Rust.
+#[cfg(feature = "macros")]
+pub use perilune_derive::chunk;
+
+/// Converts a userdata that holds the type by cloning the value.
+///
+/// ```
+/// use perilune::{FromLua, Lua, UserData};
+///
+/// #[derive(Clone, FromLua, UserData)]
+/// struct Point { x: i64, y: i64 }
+///
+/// # fn main() -> perilune::Result<()> {
+/// let lua = Lua::new();
+/// let sum = lua.create_function(|_, (a, b): (Point, Point)| Ok(Point { x: a.x + b.x, y: a.y + b.y }))?;
+/// let p: Point = sum.call((Point { x: 1, y: 2 }, Point { x: 3, y: 4 }))?;
+/// assert_eq!((p.x, p.y), (4, 6));
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "macros")]
+pub use perilune_derive::FromLua;
+
+/// Implements [`UserData`](trait@UserData) with the named fields of a struct as fields, and what
+/// [`userdata_impl`](macro@userdata_impl) says of the type. Types with generic parameters are not supported.
+///
+/// | `#[lua(..)]` on a field | |
+/// |---|---|
+/// | `get` | It can be read; its type is `Clone`. |
+/// | `set` | It can be written. |
+/// | `skip` | It is not there. |
+/// | `name = ".."` | Its name in Lua. |
+///
+/// Without `get` and `set` it can be both read and written.
+///
+/// ```
+/// use perilune::{Lua, UserData};
+///
+/// #[derive(UserData)]
+/// struct Player {
+///     name: String,
+///     #[lua(get, name = "hp")]
+///     health: u32,
+///     #[lua(skip)]
+///     secret: u64,
+/// }
+///
+/// # fn main() -> perilune::Result<()> {
+/// let lua = Lua::new();
+/// let player = lua.create_userdata(Player { name: "Ada".into(), health: 10, secret: 7 })?;
+/// lua.globals().set("p", &player)?;
+/// lua.load("p.name = p.name .. p.hp assert(not pcall(function() p.hp = 1 end))").exec()?;
+/// assert_eq!(player.borrow::<Player>()?.name, "Ada10");
+/// # assert_eq!(player.borrow::<Player>()?.secret, 7);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "macros")]
+pub use perilune_derive::UserData;
+
+/// Makes the functions and constants of an `impl` block methods and fields of a type that derives [`UserData`](derive@UserData), private ones too.
+/// A type may have several such blocks.
+///
+/// `&self`, `&mut self` and `self` make methods, which borrow the value, borrow it for writing or take it; what has no receiver is a function. Methods
+/// that fail return [`Result`]. `async` functions wait (feature `async`). A first parameter `&Lua` or `Lua` is the state. Other references borrow arguments:
+/// `&str`, `&[u8]`, and `&T` and `&mut T` of userdata, also as `Option<&T>`.
+///
+/// | `#[lua(..)]` | |
+/// |---|---|
+/// | `skip` | It is not for Lua. |
+/// | `name = ".."` | Its name in Lua. |
+/// | `infallible` | The function does not return a `Result`. |
+/// | `getter`, `setter` | It reads or writes a field. |
+/// | `field` | What it returns is a field that all values of the type share, as constants are. |
+/// | `meta` | It is a metamethod or, with `field` or on a constant, a field of the metatable; its name begins with `__`. |
+///
+/// ```
+/// use perilune::{Lua, Result, UserData, userdata_impl};
+///
+/// #[derive(Clone, UserData)]
+/// struct Rectangle { w: u32, h: u32 }
+///
+/// #[userdata_impl]
+/// impl Rectangle {
+///     const SIDES: u32 = 4;
+///
+///     #[lua(infallible)]
+///     fn new(w: u32, h: u32) -> Rectangle { Rectangle { w, h } }
+///
+///     #[lua(getter, infallible)]
+///     fn area(&self) -> u32 { self.w * self.h }
+///
+///     fn scale(&mut self, by: u32) -> Result<()> {
+///         self.w = self.w.checked_mul(by).ok_or(perilune::Error::runtime("too large"))?;
+///         self.h *= by;
+///         Ok(())
+///     }
+///
+///     #[lua(meta, infallible)]
+///     fn __eq(&self, other: &Self) -> bool { (self.w, self.h) == (other.w, other.h) }
+/// }
+///
+/// # fn main() -> Result<()> {
+/// let lua = Lua::new();
+/// lua.globals().set("Rectangle", lua.create_proxy::<Rectangle>()?)?;
+/// lua.load(r#"
+///     local r = Rectangle.new(2, 3)
+///     r:scale(2)
+///     assert(r.area == 24 and r == Rectangle.new(4, 6) and r.SIDES == 4)
+/// "#).exec()
+/// # }
+/// ```
+#[cfg(feature = "macros")]
+pub use perilune_derive::userdata_impl;
 
 /// What native functions see of a state, for the command and for libraries that come with it.
 pub use perilune_runtime::native;

@@ -1,0 +1,70 @@
+//! What is said in `#[lua(..)]`.
+
+use syn::{Attribute, Error, LitStr, Meta, Result};
+
+/// The words of the attributes of one item.
+#[derive(Default)]
+pub(crate) struct Words {
+    words: Vec<(String, proc_macro2::Span)>,
+    pub(crate) name: Option<String>,
+}
+
+impl Words {
+    /// Takes the attributes `lua` out of a list. `known` are the words that mean something there.
+    pub(crate) fn take(attributes: &mut Vec<Attribute>, known: &[&str]) -> Result<Words> {
+        let mut words = Words::default();
+        let mut others = Vec::new();
+        for attribute in attributes.drain(..) {
+            if attribute.path().is_ident("lua") {
+                words.read(&attribute, known)?;
+            } else {
+                others.push(attribute);
+            }
+        }
+        *attributes = others;
+        Ok(words)
+    }
+
+    fn read(&mut self, attribute: &Attribute, known: &[&str]) -> Result<()> {
+        if matches!(attribute.meta, Meta::Path(_)) {
+            return Ok(());
+        }
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("name") {
+                self.name = Some(meta.value()?.parse::<LitStr>()?.value());
+                return Ok(());
+            }
+            match meta.path.get_ident().map(ToString::to_string) {
+                Some(word) if known.contains(&word.as_str()) => {
+                    self.words.push((word, meta.path.get_ident().expect("a word").span()));
+                    Ok(())
+                }
+                _ => {
+                    Err(meta
+                        .error(format!("expected `name = \"..\"` or one of: {}", known.join(", "))))
+                }
+            }
+        })
+    }
+
+    /// Is the word there?
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.words.iter().any(|(w, _)| w == word)
+    }
+
+    /// Fails if two of these words are there.
+    pub(crate) fn at_most_one(&self, words: &[&str]) -> Result<()> {
+        let mut found = self.words.iter().filter(|(w, _)| words.contains(&w.as_str()));
+        match (found.next(), found.next()) {
+            (Some((a, _)), Some((b, span))) if a != b => {
+                Err(Error::new(*span, format!("`{a}` and `{b}` exclude each other")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The attributes `cfg` of an item, for what is made of it.
+pub(crate) fn conditions(attributes: &[Attribute]) -> Vec<&Attribute> {
+    attributes.iter().filter(|a| a.path().is_ident("cfg")).collect()
+}
