@@ -270,7 +270,8 @@ pub(crate) unsafe fn native_returned(st: *mut State, n: i32, f: Value) -> Result
 
 /// Enters the function that the native frame on top asks to be called before its next step. Such calls nest no native frames, but
 /// they count as native levels all the same, as in PUC: without that limit an error that is caught and raised again at every level of a
-/// deep recursion through `pcall` takes time that grows with the square of the depth.
+/// deep recursion through `pcall` takes time that grows with the square of the depth. They are safepoints as far as interrupts go: functions that do
+/// nothing but call themselves in this way, or by metamethods, have no other.
 ///
 /// # Safety
 /// I2; the function said [`Ret::CALL`].
@@ -281,10 +282,26 @@ pub(crate) unsafe fn enter_continued(st: *mut State) -> Result<Entered, Exit> {
     if s.native_depth >= MAX_NATIVE_DEPTH {
         raised(depth_error(st))?;
     }
+    obey_interrupt(st)?;
     s.native_depth += 1;
     let callee = s.base.add(kept(s.base));
     let nargs = s.top.offset_from(callee) as usize - 2;
     enter(st, callee, nargs, flags::CONTINUED)
+}
+
+/// The part of a safepoint that calls have which no instruction for calls makes.
+#[inline(always)]
+unsafe fn obey_interrupt(st: *mut State) -> Step {
+    /// It is there.
+    #[cold]
+    unsafe fn stop(st: *mut State) -> Exit {
+        let why = (*st).take_interrupt();
+        debug::runtime_error(st, why.as_bytes()).into_exit()
+    }
+    if (*st).poll.load(std::sync::atomic::Ordering::Relaxed) & poll::INTERRUPT != 0 {
+        return Err(stop(st));
+    }
+    Ok(())
 }
 
 /// Values that the native frame at `base` keeps below the results that it waits for.
@@ -302,6 +319,7 @@ pub(crate) unsafe fn call_for_instruction(
     callee: *mut Value,
     nargs: usize,
 ) -> Step {
+    obey_interrupt(st)?;
     match enter(st, callee, nargs, 0)? {
         Entered::Lua => Ok(()),
         Entered::Native => run_native(st),

@@ -1,9 +1,11 @@
 //! Errors: finding who catches one, closing variables on the way, message handlers.
 
+use std::sync::atomic::Ordering;
+
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::meta::Event;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::Thread;
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -65,6 +67,11 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
         let fl = frame.link().flags();
         if fl & flags::PROTECTED != 0 {
             if fl & flags::HANDLER == 0 {
+                return Ok(());
+            }
+            let limits = poll::OUT_OF_TIME | poll::OUT_OF_FUEL;
+            if s.poll.load(Ordering::Relaxed) & limits != 0 {
+                // no handler would get further than to its first safepoint
                 return Ok(());
             }
             let handler = frame.0.get();
