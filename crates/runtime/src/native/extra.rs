@@ -14,12 +14,25 @@ use crate::value::{SlotExt, Tag, Value};
 /// Instructions that count for a piece of work of a library function that runs long.
 const PIECE_OF_WORK: u64 = 100;
 
+/// Counts a piece of work; whether the script is to stop.
+///
+/// # Safety
+/// The state is alive.
+#[inline]
+unsafe fn piece_of_work(st: *mut State) -> bool {
+    if (*st).counts {
+        (*st).spend(PIECE_OF_WORK);
+    }
+    (*st).interrupt_due()
+}
+
 impl Cx {
-    /// Whether somebody asked to stop the script, and a function that runs long is to obey by now.
+    /// Whether somebody asked to stop the script, or a limit was reached, and a function that runs long is to obey by now. Where instructions are counted
+    /// it counts for 100 of them.
     #[inline]
     pub fn interrupt_pending(&self) -> bool {
         // SAFETY: N1.
-        unsafe { (*self.state()).interrupt_due() }
+        unsafe { piece_of_work(self.state()) }
     }
 
     /// Where the host wants warnings to go.
@@ -41,15 +54,12 @@ impl Cx {
     /// That one.
     #[inline]
     pub fn interrupted(&self) -> Result<(), Raised> {
-        // SAFETY: N1.
-        let st = unsafe { &mut *self.state() };
-        if st.counts {
-            st.spend(PIECE_OF_WORK);
-        }
         if !self.interrupt_pending() {
             return Ok(());
         }
-        Err(self.error(st.take_interrupt()))
+        // SAFETY: N1.
+        let why = unsafe { (*self.state()).take_interrupt() };
+        Err(self.error(why))
     }
 
     /// Makes room for `n` more values before value `at`; they start as nil.
@@ -287,7 +297,7 @@ impl Cx {
             let t = self.get(i).as_table()?.ptr();
             let n = (*t).array_len as usize;
             let st = self.state();
-            let stop = || (*st).interrupt_due();
+            let stop = || piece_of_work(st);
             let numbers = match Table::kind(t) {
                 ArrayKind::Int => {
                     NumberArray::Int(std::slice::from_raw_parts_mut((*t).array.cast(), n))
