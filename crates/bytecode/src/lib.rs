@@ -26,7 +26,7 @@ pub use instr::Instr;
 pub use names::{inner_names, place};
 pub use opcode::{Feedback, Op, Shape};
 pub use proto::{Constant, LocalDesc, MethodCell, Proto, Text, UpvalDesc};
-pub use source::{LoadError, compile_source};
+pub use source::{LoadError, compile_source, compile_watched};
 pub use symbolic::{
     NameKind, Operand, active_locals, call_name, metamethod_event, operand_name, register_name,
 };

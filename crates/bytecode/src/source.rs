@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use perilune_syntax::{parse_at_depth, with_arena};
+use perilune_syntax::{Watch, parse_watched, with_arena};
 
-use crate::compiler::compile;
+use crate::compiler::compile_tree;
 use crate::proto::Proto;
 
 /// Why a chunk cannot be loaded.
@@ -21,10 +21,23 @@ pub struct LoadError {
 /// # Errors
 /// The first error.
 pub fn compile_source(source: &[u8], name: &[u8], depth: u32) -> Result<Arc<Proto>, LoadError> {
+    compile_watched(source, name, depth, &|_| false)
+}
+
+/// As [`compile_source`], as long as `watch` lets it.
+///
+/// # Errors
+/// The first error; [`perilune_syntax::GIVEN_UP`].
+pub fn compile_watched(
+    source: &[u8],
+    name: &[u8],
+    depth: u32,
+    watch: Watch<'_>,
+) -> Result<Arc<Proto>, LoadError> {
     with_arena(|arena| {
-        let chunk = parse_at_depth(arena, source, name, depth)
+        let chunk = parse_watched(arena, source, name, depth, watch)
             .map_err(|e| LoadError { message: e.message, is_runtime: e.is_runtime })?;
-        compile(&chunk, Arc::from(name)).map_err(|e| LoadError {
+        compile_tree(&chunk, Arc::from(name), watch).map_err(|e| LoadError {
             is_runtime: e.is_runtime,
             message: e.message_in(source, name),
         })

@@ -361,10 +361,29 @@ impl State {
                 .map_err(|e| LoadError { message: e.message, is_runtime: false })?
         } else {
             let depth = (*st).native_depth;
-            perilune_bytecode::compile_source(source, name, depth)?
+            let watch = State::watch(st);
+            perilune_bytecode::compile_watched(source, name, depth, &watch).map_err(|mut e| {
+                if e.is_runtime
+                    && e.message == perilune_syntax::GIVEN_UP.as_bytes()
+                    && (*st).interrupt_due()
+                {
+                    e.message = (*st).take_interrupt().into();
+                }
+                e
+            })?
         };
         let env = env.unwrap_or(Value::table((*st).globals));
         Ok(State::instantiate(st, &proto, env))
+    }
+
+    /// What parsing asks for: whether it has to be given up after so many bytes, for their sake or because the script has to stop.
+    ///
+    /// # Safety
+    /// `st` is live as long as the result is used.
+    pub(crate) unsafe fn watch(st: *mut State) -> impl Fn(usize) -> bool {
+        let limit = (*st).memory_limit();
+        let room = limit.saturating_sub((*st).gc_count_bytes());
+        move |bytes| bytes > room || (*st).interrupt_due()
     }
 
     /// Wants a safepoint soon, for `reason` (a bit of [`poll`]).

@@ -20,5 +20,5 @@ pub use chunkname::{chunkid, skip_preamble};
 pub use error::SyntaxError;
 pub use lexeme::{Lexeme, LexemeKind, Lexemes, lexemes};
 pub use names::Names;
-pub use parser::{is_hopeless, near, parse, parse_at_depth};
+pub use parser::{GIVEN_UP, Watch, is_hopeless, near, parse, parse_at_depth, parse_watched};
 pub use span::Span;

@@ -55,6 +55,8 @@ pub(super) enum Limit {
     Instructions,
     DescribedLocals,
     Text,
+    /// That of whoever watches.
+    Watch,
 }
 
 impl Limit {
@@ -68,6 +70,7 @@ impl Limit {
             Limit::Instructions => "too many opcodes",
             Limit::DescribedLocals => "too many local variables (limit is 32767)",
             Limit::Text => "too many strings",
+            Limit::Watch => perilune_syntax::GIVEN_UP,
         }
     }
 }
@@ -84,7 +87,7 @@ impl Exceeded {
     /// The public error, for a chunk of this name (as given to `load`).
     pub(super) fn in_chunk(self, source: &[u8]) -> CompileError {
         let mut message = Vec::new();
-        let is_runtime = self.limit == Limit::DescribedLocals;
+        let is_runtime = matches!(self.limit, Limit::DescribedLocals | Limit::Watch);
         // PUC raises these where there is no position.
         if !is_runtime {
             message = perilune_syntax::chunkid(source);

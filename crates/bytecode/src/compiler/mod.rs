@@ -22,6 +22,7 @@ mod table;
 
 use std::sync::Arc;
 
+use perilune_syntax::Watch;
 use perilune_syntax::ast::{Chunk, ExprId, FuncId, Name, UpvalueSource};
 
 pub use error::CompileError;
@@ -38,9 +39,23 @@ use crate::proto::{Proto, UpvalDesc};
 /// # Errors
 /// When a function passes a limit of the instruction format (registers, constants, length of a loop).
 pub fn compile(chunk: &Chunk<'_>, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileError> {
+    compile_tree(chunk, source, &|_| false)
+}
+
+/// Statements between two looks of a [`Watch`].
+const STATEMENTS_BETWEEN_LOOKS: u32 = 1024;
+
+/// As [`compile`], as long as `watch` lets it.
+pub(crate) fn compile_tree(
+    chunk: &Chunk<'_>,
+    source: Arc<[u8]>,
+    watch: Watch<'_>,
+) -> Result<Arc<Proto>, CompileError> {
     let main = FuncId(0);
     let mut compiler = Compiler {
         chunk,
+        watch,
+        unwatched: STATEMENTS_BETWEEN_LOOKS,
         source: Arc::clone(&source),
         fs: FuncState::new(chunk, main),
         spare: List::new_in(chunk.arena),
@@ -60,6 +75,9 @@ const SPINE: usize = 16;
 
 struct Compiler<'c> {
     chunk: &'c Chunk<'c>,
+    watch: Watch<'c>,
+    /// Statements until it looks again.
+    unwatched: u32,
     source: Arc<[u8]>,
     /// The function being compiled.
     fs: Own<'c, FuncState<'c>>,

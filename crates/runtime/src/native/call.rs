@@ -514,11 +514,11 @@ impl Cx {
     /// no promise.
     pub fn is_hopeless(&self, text: &[u8], mode: &[u8]) -> bool {
         // SAFETY: N1.
-        let depth = unsafe { (*self.state()).native_depth };
+        let (depth, watch) = unsafe { ((*self.state()).native_depth, State::watch(self.state())) };
         match text.first() {
             None => false,
             Some(0x1B) => !mode.contains(&b'b'),
-            Some(_) => !mode.contains(&b't') || perilune_syntax::is_hopeless(text, depth),
+            Some(_) => !mode.contains(&b't') || perilune_syntax::is_hopeless(text, depth, &watch),
         }
     }
 

@@ -64,14 +64,34 @@ pub fn parse_at_depth<'a>(
     name: &[u8],
     depth: u32,
 ) -> std::result::Result<Chunk<'a>, SyntaxError> {
-    Parser::new(arena, source, name, depth).chunk().map_err(|error| *error)
+    parse_watched(arena, source, name, depth, &|_| false)
 }
+
+/// Asked every few thousand tokens or statements, with the bytes that parsing has taken so far: whether to give up.
+pub type Watch<'w> = &'w dyn Fn(usize) -> bool;
+
+/// The message when a [`Watch`] said so.
+pub const GIVEN_UP: &str = "not enough memory";
+
+/// As [`parse_at_depth`], as long as `watch` lets it.
+pub fn parse_watched<'a>(
+    arena: &'a Arena,
+    source: &[u8],
+    name: &[u8],
+    depth: u32,
+    watch: Watch<'_>,
+) -> std::result::Result<Chunk<'a>, SyntaxError> {
+    Parser::new(arena, source, name, depth, watch).chunk().map_err(|error| *error)
+}
+
+/// Tokens between two looks of a [`Watch`].
+const TOKENS_BETWEEN_LOOKS: u32 = 4096;
 
 /// The token at or behind offset `at` of a text without lexical errors, or, with `past_separator`, the one after it if it is a comma or
 /// an operator: the line the lexer is at then, and the token as messages show it.
 pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8>)> {
     with_arena(|arena| {
-        let mut parser = Parser::new(arena, source, b"", 0);
+        let mut parser = Parser::new(arena, source, b"", 0, &|_| false);
         parser.advance().ok()?;
         while parser.span.start < at && parser.token != Token::Eof {
             parser.advance().ok()?;
@@ -86,10 +106,13 @@ pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8
 }
 
 /// Whether `text` is the start of no chunk, whatever follows: it has an error in front of tokens that are whole. `false` is no promise.
-/// `depth` is as for [`parse_at_depth`].
-pub fn is_hopeless(text: &[u8], depth: u32) -> bool {
-    let error = with_arena(|arena| parse_at_depth(arena, text, b"", depth).err());
+/// `depth` and `watch` are as for [`parse_watched`]; what `watch` gives up is hopeless.
+pub fn is_hopeless(text: &[u8], depth: u32, watch: Watch<'_>) -> bool {
+    let error = with_arena(|arena| parse_watched(arena, text, b"", depth, watch).err());
     let Some(error) = error else { return false };
+    if error.is_runtime && error.message == GIVEN_UP.as_bytes() {
+        return true;
+    }
     // Outside of strings and comments no token goes on behind white space.
     let rest = text.get(error.span.end as usize..).unwrap_or_default();
     !error.incomplete && rest.iter().any(u8::is_ascii_whitespace)
@@ -112,6 +135,9 @@ struct Parser<'s, 'a> {
     /// count on it.
     last_line: u32,
     depth: u32,
+    watch: Watch<'s>,
+    /// Tokens until it looks again.
+    unwatched: u32,
     names: Interner,
     known: KnownNames,
     exprs: List<'a, Expr<'a>>,
@@ -132,7 +158,13 @@ struct Parser<'s, 'a> {
 }
 
 impl<'s, 'a> Parser<'s, 'a> {
-    fn new(arena: &'a Arena, source: &'s [u8], name: &'s [u8], depth: u32) -> Parser<'s, 'a> {
+    fn new(
+        arena: &'a Arena,
+        source: &'s [u8],
+        name: &'s [u8],
+        depth: u32,
+        watch: Watch<'s>,
+    ) -> Parser<'s, 'a> {
         let names = Interner::take();
         let known = names.known;
         Parser {
@@ -146,6 +178,8 @@ impl<'s, 'a> Parser<'s, 'a> {
             previous_end: 0,
             last_line: 1,
             depth,
+            watch,
+            unwatched: TOKENS_BETWEEN_LOOKS,
             names,
             known,
             exprs: List::with_capacity_in(source.len().clamp(16, 4096) / 4, arena),
@@ -205,6 +239,13 @@ impl<'s, 'a> Parser<'s, 'a> {
     fn advance(&mut self) -> Result<()> {
         self.previous_end = self.span.end;
         self.last_line = self.line();
+        self.unwatched -= 1;
+        if self.unwatched == 0 {
+            self.unwatched = TOKENS_BETWEEN_LOOKS;
+            if (self.watch)(self.arena.allocated_bytes()) {
+                return Err(self.bare_error(GIVEN_UP.to_owned()));
+            }
+        }
         (self.token, self.span) = match self.ahead.take() {
             Some(ahead) => ahead,
             None => self.read()?,
