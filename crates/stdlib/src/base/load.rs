@@ -72,6 +72,11 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
 fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
     let mut looked_at = 0;
     loop {
+        // a reader may be too short to have a safepoint
+        if let Err(interrupted) = cx.interrupted() {
+            cx.catch(interrupted);
+            return Err(());
+        }
         cx.push_callee(cx.get(0));
         let n = cx.call_protected(0)?;
         let first = cx.top() - n;

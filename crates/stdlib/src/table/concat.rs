@@ -46,7 +46,7 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
             }
         }
     }
-    let mut i = from;
+    let (mut i, mut polled) = (from, 0);
     loop {
         access::get(cx, 0, i)?;
         append(cx, out, cx.get(cx.top() - 1), i)?;
@@ -56,7 +56,8 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
         }
         out.extend_from_slice(cx.get(1).as_str().map_or(&b""[..], |s| s.bytes()));
         i += 1;
-        if i & 0xFFF == 0 {
+        if i & 0xFFF == 0 || out.len() - polled > BYTES_BETWEEN_POLLS {
+            polled = out.len();
             cx.interrupted()?;
             cx.check_room(out.len())?;
         }
