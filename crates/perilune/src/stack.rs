@@ -278,7 +278,8 @@ impl<'a> Stack<'a> {
             Ok(()) => cx.get(cx.top() - 1).as_str().map_or(Vec::new(), |s| s.bytes().to_vec()),
             Err(_) => {
                 cx.recover(at + 1);
-                b"error object that cannot be shown".to_vec()
+                let why = cx.get(at + 1).as_str().map_or(&[][..], |s| s.bytes());
+                [b"error object that cannot be shown: ", why].concat()
             }
         };
         let traceback = traceback.unwrap_or_else(|| cx.traceback(None, None, 0));
