@@ -18,14 +18,15 @@ commands:
   unstable           calls whose argument types keep changing: bounded compiles, and
                      never slower than the interpreter
   swarm              many threads run one program while it is recompiled
+  boundary           calls, tables, userdata and states of the crate against mlua's
   list               list the programs and what they cover
 
 options:
   --vs COMMAND       another engine, such as lua5.4 or \"luajit -joff\"; repeatable,
                      the first is the baseline of all ratios
   --rounds N         runs of each program on each engine (compare 5, memory 3,
-                     startup 200)
-  --only NAME        only this program; repeatable
+                     startup 200, boundary 21)
+  --only NAME        only this program, or lines with this in their names; repeatable
   --library          the programs for single library functions instead
   --suite DIR        are-we-fast-yet's Lua programs in DIR instead of the own ones
   --scale X          work relative to the default, for the own programs
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     Soak,
     Unstable,
     Swarm,
+    Boundary,
     List,
     Help,
 }
@@ -112,6 +114,7 @@ impl Options {
                         "soak" => Command::Soak,
                         "unstable" => Command::Unstable,
                         "swarm" => Command::Swarm,
+                        "boundary" => Command::Boundary,
                         "list" => Command::List,
                         "help" => Command::Help,
                         other => return Err(format!("unknown command '{other}'").into()),
@@ -150,6 +153,7 @@ impl Options {
         options.rounds = rounds.unwrap_or(match options.command {
             Command::Startup => 200,
             Command::Memory => 3,
+            Command::Boundary => 21,
             _ => 5,
         });
         if options.library && options.suite.is_some() {

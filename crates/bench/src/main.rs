@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod boundary;
 mod endurance;
 mod engine;
 mod json;
@@ -54,6 +55,7 @@ fn run(options: &Options) -> Result<bool> {
         Command::Soak => return soak::run(options),
         Command::Unstable => return unstable::run(options),
         Command::Swarm => return swarm::run(options),
+        Command::Boundary => return boundary::run(options),
         Command::Startup => return startup::run(options, &engines(options)?),
         Command::Compare | Command::Memory => {
             let workloads = workloads(options)?;
