@@ -18,6 +18,7 @@ commands:
   unstable           calls whose argument types keep changing: bounded compiles, and
                      never slower than the interpreter
   swarm              many threads run one program while it is recompiled
+  threads            states of one engine on threads, against processes
   boundary           calls, tables, userdata and states of the crate against mlua's
   list               list the programs and what they cover
 
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Unstable,
     Swarm,
     Boundary,
+    Threads,
+    ThreadsWorker,
     List,
     Help,
 }
@@ -115,6 +118,8 @@ impl Options {
                         "unstable" => Command::Unstable,
                         "swarm" => Command::Swarm,
                         "boundary" => Command::Boundary,
+                        "threads" => Command::Threads,
+                        "threads-worker" => Command::ThreadsWorker,
                         "list" => Command::List,
                         "help" => Command::Help,
                         other => return Err(format!("unknown command '{other}'").into()),

@@ -17,6 +17,7 @@ mod stats;
 mod suite;
 mod swarm;
 mod table;
+mod threads;
 mod unstable;
 mod workload;
 
@@ -55,6 +56,8 @@ fn run(options: &Options) -> Result<bool> {
         Command::Soak => return soak::run(options),
         Command::Unstable => return unstable::run(options),
         Command::Swarm => return swarm::run(options),
+        Command::Threads => return threads::run(options),
+        Command::ThreadsWorker => return threads::worker(),
         Command::Boundary => return boundary::run(options),
         Command::Startup => return startup::run(options, &engines(options)?),
         Command::Compare | Command::Memory => {
