@@ -1,0 +1,293 @@
+//! Scripts that mean harm are stopped by the limits, in every mode, and leave a state that works.
+
+#[path = "hostile/programs.rs"]
+mod programs;
+#[path = "hostile/watch.rs"]
+mod watch;
+
+mod modes;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use modes::{MODES, Mode};
+use perilune::Lua;
+use programs::{CATCHING, ENDLESS, GROWING, ODD, SETUP};
+use watch::{overrun, peak, processor_time, reset_peak};
+
+/// How long a script may go on after it should have stopped, in processor time of its thread. (Debug builds are slow.)
+const BOUND: Duration = Duration::from_millis(if cfg!(debug_assertions) { 100 } else { 10 });
+
+/// When scripts are stopped.
+const AFTER: Duration = Duration::from_millis(15);
+
+/// What a state may take, apart from where the limit of memory itself is tested.
+const MEMORY: usize = 64 << 20;
+
+/// When scripts are stopped that should end by themselves.
+const LONG: Duration = Duration::from_millis(500);
+
+/// What a script takes at most of whose limit the time is not the measure.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The tests measure time and memory, so they take turns.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The scripts, or those with the text of the variable `PERILUNE_HOSTILE` in them.
+fn selected(scripts: &[&[&'static str]]) -> Vec<&'static str> {
+    let text = std::env::var("PERILUNE_HOSTILE").unwrap_or_default();
+    scripts.concat().into_iter().filter(|s| s.contains(&text)).collect()
+}
+
+/// The state of a mode, with what the programs use.
+fn state(mode: Mode) -> Lua {
+    prepared(mode.state())
+}
+
+fn prepared(lua: Lua) -> Lua {
+    lua.load(SETUP).exec().expect("it is a program");
+    lua.load("print = function() end").exec().expect("it is a program");
+    lua
+}
+
+/// Whether a state does all that it should.
+fn check_usable(lua: &Lua, what: &str) {
+    let script = "
+        collectgarbage()
+        local t = {}
+        for i = 1, 1000 do t[i] = ('k' .. i):upper() end
+        table.sort(t)
+        local co = coroutine.wrap(function(a) while true do a = coroutine.yield(a * 2) end end)
+        co(1)
+        local ok, e = pcall(error, { 7 })
+        return co(#t) + e[1] + select(2, table.concat(t):gsub('K', ''))";
+    let r = lua.load(script).set_name("=check").call::<i64>(());
+    assert_eq!(r.unwrap_or_else(|e| panic!("{what}: the state is broken: {e}")), 3007, "{what}");
+}
+
+/// What was wrong, and how late scripts were.
+#[derive(Default)]
+struct Findings {
+    wrong: Vec<String>,
+    late: Vec<(Duration, String)>,
+}
+
+impl Findings {
+    /// A script that `stop` stops must fail with `message`, in time, and leave a state that works.
+    fn stopped(
+        &mut self,
+        mode: Mode,
+        program: &str,
+        message: &str,
+        prepare: impl Fn(&Lua) -> Box<dyn FnOnce() + Send>,
+        lift: impl Fn(&Lua),
+    ) {
+        let what = format!("{mode:?}: {program}");
+        let mut least = Duration::MAX;
+        // other processes may delay a try
+        for _ in 0..5 {
+            let lua = state(mode);
+            lua.set_memory_limit(MEMORY).expect("it can be set");
+            let chunk =
+                lua.load(program).set_name("=hostile").into_function().expect("it is a program");
+            let stop = prepare(&lua);
+            let (result, late) = overrun(&what, AFTER, stop, || chunk.call::<()>(()));
+            let error = result.err().map(|e| e.to_string()).unwrap_or_default();
+            if !error.contains(message) {
+                return self.wrong.push(format!("{what}: {late:?} {error}"));
+            }
+            lift(&lua);
+            lua.set_memory_limit(0).expect("it can be set");
+            check_usable(&lua, &what);
+            least = least.min(late.unwrap_or_default());
+            if least <= BOUND {
+                break;
+            }
+        }
+        self.late.push((least, what));
+    }
+
+    /// Prints the slowest.
+    ///
+    /// # Panics
+    /// If anything was wrong, or too slow.
+    fn check(mut self) {
+        self.late.sort();
+        for (late, what) in self.late.iter().rev().take(8) {
+            println!("{late:>10.1?} {what}");
+        }
+        let too_late = self.late.iter().filter(|w| w.0 > BOUND);
+        self.wrong.extend(too_late.map(|(late, what)| format!("{what}: {late:?} late")));
+        assert!(self.wrong.is_empty(), "{:#?}", self.wrong);
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "measures time")]
+fn interrupts_stop_endless_scripts() {
+    let _turn = turn();
+    let mut findings = Findings::default();
+    for mode in MODES {
+        for program in selected(&[ENDLESS]) {
+            let interrupt = |lua: &Lua| -> Box<dyn FnOnce() + Send> {
+                let interrupt = lua.interrupt_handle();
+                Box::new(move || interrupt.request())
+            };
+            findings.stopped(mode, program, "interrupted!", interrupt, |_| {});
+        }
+    }
+    findings.check();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "measures time")]
+fn time_limits_stop_endless_scripts() {
+    let _turn = turn();
+    let mut findings = Findings::default();
+    for mode in MODES {
+        for program in selected(&[ENDLESS, CATCHING]) {
+            let limit = |lua: &Lua| -> Box<dyn FnOnce() + Send> {
+                lua.set_time_limit(Some(AFTER)).expect("it can be set");
+                Box::new(|| {})
+            };
+            let lift = |lua: &Lua| lua.set_time_limit(None).expect("it can be set");
+            findings.stopped(mode, program, "time limit exceeded", limit, lift);
+        }
+    }
+    findings.check();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "measures time")]
+fn instruction_limits_stop_endless_scripts() {
+    let _turn = turn();
+    let mut findings = Findings::default();
+    for mode in MODES {
+        for program in selected(&[ENDLESS, CATCHING]) {
+            let what = format!("{mode:?}: {program}");
+            let lua = prepared(mode.state_that(true));
+            lua.set_memory_limit(MEMORY).expect("it can be set");
+            lua.set_instruction_limit(Some(20_000)).expect("it counts");
+            let run = || lua.load(program).set_name("=hostile").exec();
+            let ((result, time), _) = overrun(&what, PATIENCE, || {}, || processor_time(run));
+            let error = result.err().map(|e| e.to_string()).unwrap_or_default();
+            if !error.contains("instruction limit exceeded") {
+                findings.wrong.push(format!("{what}: {error}"));
+            }
+            if time > PATIENCE {
+                findings.wrong.push(format!("{what}: took {time:?}"));
+            }
+            lua.set_instruction_limit(None).expect("it counts");
+            lua.set_memory_limit(0).expect("it can be set");
+            check_usable(&lua, &what);
+        }
+    }
+    findings.check();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes too long")]
+fn the_memory_limit_stops_growing_scripts() {
+    const LIMIT: usize = 8 << 20;
+    let _turn = turn();
+    let mut findings = Findings::default();
+    for mode in MODES {
+        for program in selected(&[GROWING]) {
+            if mode == Mode::Tier1Sync && program.contains("load('return {") {
+                continue; // each of its chunks would be compiled to machine code, which takes a minute
+            }
+            let what = format!("{mode:?}: {program}");
+            let lua = state(mode);
+            let chunk = lua.load(program).set_name("=hostile").into_function();
+            let chunk = chunk.expect("it is a program");
+            lua.set_memory_limit(LIMIT).expect("it can be set");
+            lua.set_time_limit(Some(3 * PATIENCE)).expect("it can be set");
+            let before = reset_peak();
+            let (result, time) = processor_time(|| chunk.call::<()>(()));
+            if time > Duration::from_secs(1) {
+                eprintln!("{time:?} {what}");
+            }
+            let grown = peak().saturating_sub(before);
+            let error = result.err().map(|e| e.to_string()).unwrap_or_default();
+            if !error.contains("not enough memory") && !error.contains("stack overflow") {
+                findings.wrong.push(format!("{what}: {error}"));
+            }
+            if lua.used_memory() > 2 * LIMIT || grown > 3 * LIMIT {
+                findings
+                    .wrong
+                    .push(format!("{what}: {} bytes, process {grown}", lua.used_memory()));
+            }
+            lua.set_time_limit(None).expect("it can be set");
+            lua.set_memory_limit(0).expect("it can be set");
+            drop(chunk);
+            check_usable(&lua, &what);
+        }
+    }
+    findings.check();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes too long")]
+fn odd_scripts_end() {
+    let _turn = turn();
+    let mut findings = Findings::default();
+    for mode in MODES {
+        for program in selected(&[ODD]) {
+            let what = format!("{mode:?}: {program}");
+            let mut least = Duration::MAX;
+            for _ in 0..5 {
+                let lua = state(mode);
+                lua.set_memory_limit(MEMORY).expect("it can be set");
+                lua.set_time_limit(Some(LONG)).expect("it can be set");
+                let chunk = lua.load(program).set_name("=hostile").into_function();
+                let chunk = chunk.expect("it is a program");
+                let (result, late) = overrun(&what, LONG, || {}, || chunk.call::<()>(()));
+                lua.set_time_limit(None).expect("it can be set");
+                lua.set_memory_limit(0).expect("it can be set");
+                check_usable(&lua, &what);
+                let stopped = result.is_err_and(|e| e.to_string().contains("time limit exceeded"));
+                least = least.min(late.unwrap_or_default());
+                if late.is_none() || (stopped && least <= BOUND) {
+                    break;
+                }
+            }
+            findings.late.push((least, what));
+        }
+    }
+    findings.check();
+}
+
+/// A state that is closed runs its finalizers, also when its time is over: none of them can keep it.
+#[test]
+#[cfg_attr(miri, ignore = "measures time")]
+fn finalizers_do_not_keep_a_state_that_is_out_of_time() {
+    let _turn = turn();
+    let finalizers = [
+        "x = with('__gc', spin)",
+        "x = with('__gc', function() while true do pcall(spin) end end)",
+        "x = {} for i = 1, 1e4 do x[i] = with('__gc', spin) end",
+        "local function again() with('__gc', again) end again()",
+    ];
+    let mut findings = Findings::default();
+    for mode in MODES {
+        for finalizer in finalizers {
+            let what = format!("{mode:?}: {finalizer}");
+            let mut least = Duration::MAX;
+            for _ in 0..5 {
+                let lua = state(mode);
+                lua.load(finalizer).exec().expect("it can be set up");
+                lua.set_time_limit(Some(AFTER)).expect("it can be set");
+                let ((), late) = overrun(&what, AFTER, || {}, || drop(lua));
+                least = least.min(late.unwrap_or_default());
+                if least <= BOUND {
+                    break;
+                }
+            }
+            findings.late.push((least, what));
+        }
+    }
+    findings.check();
+}

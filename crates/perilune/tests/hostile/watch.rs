@@ -1,0 +1,99 @@
+//! Looks at the processor time of a thread from another one.
+
+use std::mem::MaybeUninit;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A script that has not stopped so long after it should have is taken not to stop at all.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The clock of a thread's processor time.
+#[derive(Clone, Copy)]
+struct Clock(libc::clockid_t);
+
+impl Clock {
+    /// That of this thread.
+    fn of_this_thread() -> Clock {
+        let mut id = MaybeUninit::uninit();
+        // SAFETY: the thread is alive, and the id is written unless there is an error.
+        let id = unsafe {
+            assert_eq!(libc::pthread_getcpuclockid(libc::pthread_self(), id.as_mut_ptr()), 0);
+            id.assume_init()
+        };
+        Clock(id)
+    }
+
+    /// What it shows, while its thread is alive.
+    fn now(self) -> Duration {
+        let mut t = MaybeUninit::uninit();
+        // SAFETY: the time is written unless there is an error.
+        let t = unsafe {
+            assert_eq!(libc::clock_gettime(self.0, t.as_mut_ptr()), 0);
+            t.assume_init()
+        };
+        Duration::new(t.tv_sec as u64, t.tv_nsec as u32)
+    }
+}
+
+/// Processor time that `f` takes.
+pub(crate) fn processor_time<R>(f: impl FnOnce() -> R) -> (R, Duration) {
+    let clock = Clock::of_this_thread();
+    let before = clock.now();
+    let r = f();
+    (r, clock.now() - before)
+}
+
+/// Runs `f`; `stop` is called on another thread at `due`. How much processor time `f` took since then: at most what is said, as the clock is read before; `None`
+/// when it ended before. A `f` that does not stop ends the process, with `what` as message.
+pub(crate) fn overrun<R>(
+    what: &str,
+    due: Duration,
+    stop: impl FnOnce() + Send,
+    f: impl FnOnce() -> R,
+) -> (R, Option<Duration>) {
+    let clock = Clock::of_this_thread();
+    let begun = Instant::now();
+    let (done, is_done) = channel();
+    thread::scope(|scope| {
+        let watcher = scope.spawn(move || {
+            let mut at_due = clock.now();
+            while begun.elapsed() < due {
+                at_due = clock.now();
+                match is_done.recv_timeout(Duration::from_micros(200)) {
+                    Err(RecvTimeoutError::Timeout) => {}
+                    _ => return None,
+                }
+            }
+            stop();
+            if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("does not stop: {what}");
+                std::process::abort();
+            }
+            Some(at_due)
+        });
+        let r = f();
+        let end = clock.now();
+        let _ = done.send(());
+        let at_due = watcher.join().expect("the watcher does not panic");
+        (r, at_due.map(|at_due| end.saturating_sub(at_due)))
+    })
+}
+
+fn memory(name: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("it is Linux");
+    let line = status.lines().find(|l| l.starts_with(name)).expect("it is Linux");
+    let kilobytes = line.split_whitespace().nth(1).and_then(|n| n.parse::<usize>().ok());
+    kilobytes.expect("a number") * 1024
+}
+
+/// Lets [`peak`] begin anew; the resident memory of this process.
+pub(crate) fn reset_peak() -> usize {
+    std::fs::write("/proc/self/clear_refs", "5").expect("it is Linux");
+    memory("VmRSS:")
+}
+
+/// The largest resident memory of this process since [`reset_peak`].
+pub(crate) fn peak() -> usize {
+    memory("VmHWM:")
+}
