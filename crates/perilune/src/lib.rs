@@ -9,6 +9,9 @@
 //! # Ok::<(), perilune::Error>(())
 //! ```
 //!
+//! The names and meanings are those of [mlua](https://docs.rs/mlua) where these are the same. The repository has a guide, `docs/embedding.md`, which goes through the
+//! programs in `examples`, and says in `docs/migrating-from-mlua.md` what differs.
+//!
 //! # Features
 //!
 //! - `serde`: conversions between Rust and Lua by serde (`LuaSerdeExt`).
@@ -48,6 +51,7 @@ mod multi;
 mod object;
 mod options;
 mod path;
+pub mod prelude;
 mod program;
 mod registry;
 mod report;
@@ -249,3 +253,8 @@ pub use perilune_derive::userdata_impl;
 pub use perilune_runtime::native;
 /// The standard library, for programs that open it themselves or share its streams.
 pub use perilune_stdlib as stdlib;
+
+/// The guide's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+struct Guide;
