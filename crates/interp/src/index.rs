@@ -8,11 +8,12 @@ use perilune_runtime::instance::Instance;
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::State;
 use perilune_runtime::table::{Cell, Found, KeyError, Stored, Table};
-use perilune_runtime::value::{SlotExt, Value};
+use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::IntoExit;
-use crate::operators::{call_meta2, call_meta3};
+use crate::operators::{call_meta1, call_meta2, call_meta3};
 use crate::step::Step;
+use crate::userdata::{self, Member};
 
 /// Longest chain of `__index` or `__newindex` tables.
 const MAX_CHAIN: usize = 2000;
@@ -35,7 +36,20 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
     let s = &mut *st;
     let mut object = object;
     for _ in 0..MAX_CHAIN {
-        let h = if object.is_table() {
+        let h = if object.tag() == Tag::USERDATA {
+            let h = Table::metamethod(s, object, Event::Index);
+            match userdata::behind(st, h, key) {
+                Member::Value(v) => {
+                    s.base.add(dst).put(v);
+                    return Ok(());
+                }
+                Member::Computed(getter) => return call_meta1(st, getter, object),
+                Member::Unknown if h.is_nil() => {
+                    return Err(debug::index_error(st, object, key).into_exit());
+                }
+                Member::Unknown => h,
+            }
+        } else if object.is_table() {
             let t = object.as_table();
             let v = Table::get(t, key);
             if !v.is_nil() {

@@ -25,6 +25,7 @@ mod ret;
 mod run;
 mod step;
 mod unwound;
+mod userdata;
 
 use perilune_runtime::vm::Vm;
 

@@ -34,6 +34,18 @@ unsafe fn scratch(st: *mut State) -> *mut Value {
     base.add((*inst).max_stack as usize)
 }
 
+/// Calls `h` with one argument for the top frame's instruction.
+///
+/// # Safety
+/// I2; pc stored.
+pub(crate) unsafe fn call_meta1(st: *mut State, h: Value, a: Value) -> Step {
+    let callee = scratch(st);
+    callee.put(h);
+    callee.add(1).put(Value::NIL);
+    callee.add(2).put(a);
+    call_for_instruction(st, callee, 1)
+}
+
 /// Calls metamethod `h` with two arguments for the top frame's instruction.
 ///
 /// # Safety

@@ -203,9 +203,7 @@ impl State {
         unsafe {
             let s = &mut *st;
             s.empty_shape = LocalShape::empty(s);
-            for b in 0..=255u8 {
-                s.byte_strings[b as usize] = s.intern(&[b]);
-            }
+            s.make_byte_strings();
             for e in Event::ALL {
                 s.event_names[*e as usize] = s.intern(e.name().as_bytes());
             }

@@ -82,18 +82,20 @@ impl LuaString {
 /// The hash of string contents. Seedless for now: the table of short strings bounds the harm by its own rehash,
 /// and long strings are hashed in full.
 #[inline]
-pub fn hash_bytes(bytes: &[u8]) -> u32 {
+pub const fn hash_bytes(bytes: &[u8]) -> u32 {
     // Eight bytes a step, multiply and fold, in the manner of foldhash and wyhash.
     const K: u64 = 0x9E37_79B9_7F4A_7C15;
     #[inline(always)]
-    fn fold(a: u64, b: u64) -> u64 {
+    const fn fold(a: u64, b: u64) -> u64 {
         let m = (a as u128).wrapping_mul(b as u128);
         m as u64 ^ (m >> 64) as u64
     }
     let mut h = bytes.len() as u64 ^ 0xA076_1D64_78BD_642F;
     let (chunks, rest) = bytes.as_chunks::<8>();
-    for c in chunks {
-        h = fold(h ^ u64::from_le_bytes(*c), K);
+    let mut i = 0;
+    while i < chunks.len() {
+        h = fold(h ^ u64::from_le_bytes(chunks[i]), K);
+        i += 1;
     }
     if !rest.is_empty() {
         // Reads that overlap, where a copy of so many bytes would be a call.

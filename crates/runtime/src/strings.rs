@@ -101,8 +101,19 @@ fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(b).all(|(x, y)| x == y)
 }
 
-/// Fewest slots.
-const MIN_SLOTS: usize = 256;
+/// Fewest slots: what a state with the standard library needs.
+const MIN_SLOTS: usize = 1024;
+
+/// Hashes of the strings of one byte.
+static BYTE_HASHES: [u32; 256] = {
+    let mut hashes = [0; 256];
+    let mut b = 0;
+    while b < 256 {
+        hashes[b] = hash_bytes(&[b as u8]);
+        b += 1;
+    }
+    hashes
+};
 
 impl Default for StringTable {
     fn default() -> Self {
@@ -248,12 +259,25 @@ impl State {
             return s;
         }
         if let [byte] = bytes {
-            let s = self.byte_strings[*byte as usize];
-            if !s.is_null() {
-                return s;
-            }
+            return self.byte_strings[*byte as usize];
         }
         self.intern_short(bytes)
+    }
+
+    /// Makes the strings of one byte. They are roots, and are found without the table, so they are not in it.
+    ///
+    /// # Safety
+    /// Called once, while the state is set up.
+    pub(crate) unsafe fn make_byte_strings(&mut self) {
+        for (b, &hash) in BYTE_HASHES.iter().enumerate() {
+            let s = self.alloc(Kind::String, LuaString::size_for(1)).cast::<LuaString>();
+            (*s).header.aux = LuaString::SHORT;
+            (*s).header.word = hash;
+            (&raw mut (*s).len).write(1);
+            (&raw mut (*s).symbol).write(0);
+            s.add(1).cast::<u8>().write(b as u8);
+            self.byte_strings[b] = s;
+        }
     }
 
     unsafe fn intern_short(&mut self, bytes: &[u8]) -> *mut LuaString {

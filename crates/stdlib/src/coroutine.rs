@@ -3,7 +3,7 @@
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Resumed, Val};
 use perilune_runtime::thread::Status;
 
-use crate::support::{publish, register};
+use crate::support::{library, names, publish};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("create", create),
@@ -16,14 +16,16 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("close", close),
 ];
 
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
+
 /// Opens `coroutine`.
 ///
 /// # Errors
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, FUNCTIONS.len());
-    register(cx, lib, FUNCTIONS);
+    let lib = library(cx, &NAMES, FUNCTIONS);
     publish(cx, "coroutine", lib);
     Ok(())
 }

@@ -6,7 +6,7 @@ use perilune_runtime::native::{
 
 use crate::base::check_metatable;
 use crate::io::{read_line, write_error};
-use crate::support::{c_str, concat, publish, register, registry_table};
+use crate::support::{c_str, concat, library, names, publish, registry_table};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("debug", debug),
@@ -28,14 +28,16 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("setcstacklimit", setcstacklimit),
 ];
 
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
+
 /// Opens `debug`.
 ///
 /// # Errors
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, FUNCTIONS.len());
-    register(cx, lib, FUNCTIONS);
+    let lib = library(cx, &NAMES, FUNCTIONS);
     publish(cx, "debug", lib);
     Ok(())
 }

@@ -6,7 +6,7 @@ use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Str, Val};
 
 use crate::base::load_file;
 use crate::io::path;
-use crate::support::{c_str, concat, publish, register, registry_table};
+use crate::support::{c_str, concat, library, names, publish, registry_table};
 
 const DEFAULT_PATH: &str = "/usr/local/share/lua/5.4/?.lua;/usr/local/share/lua/5.4/?/init.lua;\
 /usr/local/lib/lua/5.4/?.lua;/usr/local/lib/lua/5.4/?/init.lua;./?.lua;./?/init.lua";
@@ -14,7 +14,13 @@ const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;/usr/local/lib/lua/5.4/
 /// Why no C library can be loaded.
 const NO_LIBRARIES: &str = "dynamic libraries not enabled; check your Lua installation";
 
+const FUNCTIONS: &[(&str, NativeFn)] = &[("loadlib", loadlib), ("searchpath", searchpath)];
+
 const SEARCHERS: &[NativeFn] = &[preload_searcher, lua_searcher, c_searcher, c_root_searcher];
+
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len() + 6] =
+    names(FUNCTIONS, &["searchers", "path", "cpath", "config", "loaded", "preload"]);
 
 /// Opens `package` and `require`.
 ///
@@ -22,8 +28,7 @@ const SEARCHERS: &[NativeFn] = &[preload_searcher, lua_searcher, c_searcher, c_r
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, 8);
-    register(cx, lib, &[("loadlib", loadlib), ("searchpath", searchpath)]);
+    let lib = library(cx, &NAMES, FUNCTIONS);
     let searchers = cx.table(SEARCHERS.len(), 0);
     for (i, f) in SEARCHERS.iter().enumerate() {
         searchers.set_int(cx, i as i64 + 1, cx.func(*f, &[lib.val()]).val());

@@ -3,7 +3,34 @@
 use std::cell::Cell;
 
 use perilune_runtime::meta::Event;
-use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Tab};
+use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Tab, Val};
+
+/// The names of functions, and others behind them, for [`library`].
+pub(crate) const fn names<const N: usize>(
+    functions: &[(&'static str, NativeFn)],
+    more: &[&'static str],
+) -> [&'static str; N] {
+    assert!(functions.len() + more.len() == N);
+    let mut names = [""; N];
+    let mut i = 0;
+    while i < N {
+        names[i] = if i < functions.len() { functions[i].0 } else { more[i - functions.len()] };
+        i += 1;
+    }
+    names
+}
+
+/// A table with these functions; it has room for what else is in `names`, which begin with theirs.
+pub(crate) fn library<'a>(
+    cx: &'a Cx,
+    names: &'static [&'static str],
+    functions: &[(&str, NativeFn)],
+) -> Tab<'a> {
+    cx.table_with(names, |i| match functions.get(i) {
+        Some((_, f)) => cx.func(*f, &[]).val(),
+        None => Val::NIL,
+    })
+}
 
 /// Enters functions in a table.
 pub(crate) fn register(cx: &Cx, t: Tab<'_>, functions: &[(&str, NativeFn)]) {

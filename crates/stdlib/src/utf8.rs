@@ -2,7 +2,7 @@
 
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
 
-use crate::support::{finish, publish, register, reserve, take_buffer};
+use crate::support::{finish, library, names, publish, reserve, take_buffer};
 
 const FUNCTIONS: &[(&str, NativeFn)] =
     &[("offset", offset), ("codepoint", codepoint), ("char", char_), ("len", len)];
@@ -15,14 +15,16 @@ const MAX_UTF: u64 = 0x7FFF_FFFF;
 const POLL_MASK: i64 = 0xFFFF;
 const INVALID: &str = "invalid UTF-8 code";
 
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len() + 2] = names(FUNCTIONS, &["codes", "charpattern"]);
+
 /// Opens `utf8`.
 ///
 /// # Errors
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, 6);
-    register(cx, lib, FUNCTIONS);
+    let lib = library(cx, &NAMES, FUNCTIONS);
     let (strict, lax) = (cx.func(next_strict, &[]), cx.func(next_lax, &[]));
     lib.set_name(cx, "codes", cx.func(codes, &[strict.val(), lax.val()]).val());
     lib.set_name(cx, "charpattern", cx.str(b"[\0-\x7F\xC2-\xFD][\x80-\xBF]*").val());

@@ -13,11 +13,12 @@ use super::panics::guarded;
 use super::{builtin, entry, handler, leaf, miss};
 use crate::call::{become_metamethod, call_for_instruction, code_of, native_returned};
 use crate::for_loop;
-use crate::operators::seen;
+use crate::operators::{call_meta1, seen};
 use crate::poll::safepoint;
 use crate::ret;
 use crate::run;
 use crate::step::{Exit, Step};
+use crate::userdata::{self, Member};
 
 /// What machine code calls.
 pub static CALLS: RuntimeCalls = RuntimeCalls {
@@ -105,10 +106,13 @@ unsafe fn is_retired(st: *mut State) -> bool {
 }
 
 unsafe extern "C" fn one(st: *mut State) -> u64 {
-    if super::userdata::get_field(st) {
-        return status::OK;
+    match userdata::get_field(st) {
+        (Member::Value(_), _) => status::OK,
+        (Member::Computed(getter), object) => {
+            guarded(st, || settle(st, call_meta1(st, getter, object)))
+        }
+        (Member::Unknown, _) => guarded(st, || do_one(st)),
     }
-    guarded(st, || do_one(st))
 }
 
 #[inline(always)]

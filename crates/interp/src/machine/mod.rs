@@ -12,7 +12,6 @@ mod leaf;
 mod miss;
 mod native_stack;
 mod panics;
-mod userdata;
 
 pub use calls::CALLS;
 pub(crate) use entry::{

@@ -275,3 +275,43 @@ fn drop_in_odd_orders() -> Result<()> {
     assert!(weak.try_upgrade().is_none());
     Ok(())
 }
+
+#[test]
+fn computed_fields_are_the_same_in_machine_code() -> Result<()> {
+    struct Meter(i64);
+    impl UserData for Meter {
+        fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
+            fields.add_field_method_get("reading", |_, this| Ok(this.0));
+            fields.add_field_method_get("nothing", |_, _| Ok(Value::Nil));
+            fields.add_field_method_get("broken", |_, this| {
+                if this.0 < 0 { Err(Error::runtime("no reading")) } else { Ok("fine") }
+            });
+        }
+        fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+            methods.add_method("twice", |_, this, ()| Ok(this.0 * 2));
+        }
+    }
+    let program = "local a, b = ...
+        local function sum(m)
+          local s = 0
+          for i = 1, 200 do s = s + m.reading + m:twice() end
+          return s, (m.nothing), m.broken
+        end
+        local calls = 0
+        local out = {sum(a), select(2, sum(a)), select(3, sum(a))}
+        out[#out + 1] = tostring(select(2, pcall(sum, b))):match 'no reading'
+        debug.sethook(function() calls = calls + 1 end, 'c')
+        out[#out + 1] = sum(a)
+        debug.sethook()
+        return table.concat(out, ' ', 1, 1), tostring(out[2]), out[3], out[4], calls";
+    let run = |engine: &perilune::Engine| -> Result<(String, String, String, Option<String>, i64)> {
+        let lua = Lua::with_engine(engine);
+        lua.load(program).call((Meter(3), Meter(-1)))
+    };
+    let sync =
+        perilune::JitOptions { threshold: 1, loop_threshold: 1, sync: true, ..Default::default() };
+    let plain = run(&perilune::Engine::interpreter())?;
+    assert_eq!((plain.0.as_str(), plain.1.as_str()), ("1800", "nil"));
+    assert_eq!(run(&perilune::Engine::with_jit(sync))?, plain);
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! What all states of an engine share: symbols and shapes.
 //!
-//! **Invariant:** nothing here points into a heap, and everything dies with its last user: an engine that many programs
-//! passed through is as large as a fresh one.
+//! **Invariant:** nothing here points into a heap, and everything dies with its last user, but for the shapes of the library's tables, which
+//! stay: an engine that many programs passed through is as large as one that has made its first state.
 
 mod shape;
 mod symbol;
@@ -9,8 +9,8 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use shape::{MAX_CHILDREN, MAX_FIELDS, Shape};
 pub use symbol::Symbol;
@@ -23,6 +23,8 @@ pub struct EngineShared {
     symbols: Arc<SymbolTable>,
     ids: Arc<ShapeIds>,
     empty: Arc<Shape>,
+    /// Shapes found by [`EngineShared::with_fields`], by address and length of the names.
+    lists: Mutex<Vec<(usize, usize, Arc<Shape>)>>,
 }
 
 impl EngineShared {
@@ -30,7 +32,8 @@ impl EngineShared {
     pub fn new() -> Arc<EngineShared> {
         let ids = Arc::new(ShapeIds::default());
         let empty = Shape::root(&ids);
-        Arc::new(EngineShared { symbols: Arc::new(SymbolTable::default()), ids, empty })
+        let symbols = Arc::new(SymbolTable::default());
+        Arc::new(EngineShared { symbols, ids, empty, lists: Mutex::default() })
     }
 
     /// The shape of a table without fields and without metatable.
@@ -50,6 +53,22 @@ impl EngineShared {
             return None;
         }
         from.successor(Some(self.symbol(name)))
+    }
+
+    /// The shape of a table without metatable that gained fields with these names, all different, one after another; `None` as in
+    /// [`EngineShared::with_field`]. It stays with the engine, so that the next state finds it at once: such a list is part of the process.
+    pub fn with_fields(&self, names: &'static [&'static str]) -> Option<Arc<Shape>> {
+        let (at, len) = (names.as_ptr().addr(), names.len());
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, _, shape)) = lists.iter().find(|list| (list.0, list.1) == (at, len)) {
+            return Some(shape.clone());
+        }
+        let mut shape = self.empty.clone();
+        for name in names {
+            shape = self.with_field(&shape, name.as_bytes())?;
+        }
+        lists.push((at, len, shape.clone()));
+        Some(shape)
     }
 
     /// The shape of a table of shape `from` (which has no metatable) after it gained a metatable.

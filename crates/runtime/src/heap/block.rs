@@ -7,6 +7,7 @@
 
 use std::alloc::Layout;
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashMap;
 
@@ -83,6 +84,48 @@ struct Chunk {
     base: *mut u8,
     /// Blocks that were ever used; the rest is untouched memory.
     touched: usize,
+}
+
+/// Chunks that nobody uses, for states that are made after others are gone: the system takes longer to map and clear memory than making a
+/// state takes otherwise. All but [`SPARE_BLOCKS`] of their blocks are untouched memory.
+static SPARE: Mutex<Vec<SpareChunk>> = Mutex::new(Vec::new());
+
+/// Most chunks in [`SPARE`].
+const SPARE_CHUNKS: usize = 8;
+/// Most blocks that were ever used of a chunk in [`SPARE`].
+const SPARE_BLOCKS: usize = 4;
+
+struct SpareChunk(*mut u8);
+
+// SAFETY: nobody else has the address: it is handed from a heap that is gone to one that is its only user.
+unsafe impl Send for SpareChunk {}
+
+impl Chunk {
+    fn new() -> Chunk {
+        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let base = match spare {
+            Some(SpareChunk(base)) => base,
+            // SAFETY: the layout has a size.
+            None => unsafe { std::alloc::alloc(CHUNK) },
+        };
+        if base.is_null() {
+            std::alloc::handle_alloc_error(CHUNK);
+        }
+        // Addresses of objects are turned into addresses of blocks.
+        base.expose_provenance();
+        Chunk { base, touched: 0 }
+    }
+
+    /// Gives the memory back, or keeps it for the next heap.
+    unsafe fn free(self) {
+        if self.touched <= SPARE_BLOCKS {
+            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            if spare.len() < SPARE_CHUNKS {
+                return spare.push(SpareChunk(self.base));
+            }
+        }
+        std::alloc::dealloc(self.base, CHUNK);
+    }
 }
 
 /// All blocks of a heap.
@@ -196,13 +239,7 @@ impl Blocks {
     /// A block never used before.
     unsafe fn fresh(&mut self) -> Block {
         if self.chunks.last().is_none_or(|c| c.touched == CHUNK_BLOCKS) {
-            let base = std::alloc::alloc(CHUNK);
-            if base.is_null() {
-                std::alloc::handle_alloc_error(CHUNK);
-            }
-            // Addresses of objects are turned into addresses of blocks.
-            base.expose_provenance();
-            self.chunks.push(Chunk { base, touched: 0 });
+            self.chunks.push(Chunk::new());
         }
         let chunk = self.chunks.last_mut().expect("just pushed if there was none");
         let b = Block(chunk.base.add(chunk.touched * BLOCK));
@@ -341,7 +378,7 @@ impl Blocks {
     /// Gives everything back.
     pub(crate) unsafe fn free_all(&mut self) {
         for chunk in self.chunks.drain(..) {
-            std::alloc::dealloc(chunk.base, CHUNK);
+            chunk.free();
         }
     }
 }

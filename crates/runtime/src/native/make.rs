@@ -110,6 +110,18 @@ impl Cx {
         }
     }
 
+    /// A table with fields of these names, all different: field number `i` is `value(i)`. Quicker than to enter them one by one, as their list is
+    /// known to the engine.
+    pub fn table_with<'a>(
+        &'a self,
+        names: &'static [&'static str],
+        mut value: impl FnMut(usize) -> Val<'a>,
+    ) -> Tab<'a> {
+        // SAFETY: N1; no safepoint comes in between, as `value` has the context shared at most.
+        let t = unsafe { Table::with_names(self.state(), names, |i| value(i).raw()) };
+        Tab(Val::new(Value::table(t)))
+    }
+
     /// A table with the values from `from` on as its list, nils among them included, and room for so many fields.
     pub fn table_of_values(&self, from: usize, fields: usize) -> Tab<'_> {
         let count = self.top().saturating_sub(from);

@@ -119,6 +119,19 @@ impl LocalShape {
         LocalShape::adopt(st, shape, Box::default())
     }
 
+    /// The shape of a table without metatable whose fields have these names; null when such a table should be a dictionary.
+    ///
+    /// # Safety
+    /// As [`State::adopt`].
+    pub unsafe fn with_names(st: *mut State, names: &'static [&'static str]) -> *mut LocalShape {
+        let Some(shape) = (*st).engine.with_fields(names) else { return ptr::null_mut() };
+        if let Some(&known) = (*st).shapes.get(&shape.id()) {
+            return known;
+        }
+        let keys = names.iter().map(|name| (*st).intern(name.as_bytes())).collect();
+        LocalShape::adopt(st, shape, keys)
+    }
+
     /// A successor that this state has used before.
     #[inline]
     unsafe fn known_successor(this: *mut LocalShape, name: *mut LuaString) -> *mut LocalShape {

@@ -2,7 +2,8 @@
 
 use std::ptr;
 
-use super::{ArrayKind, Node, Table};
+use super::{ArrayKind, LocalShape, Node, Table};
+use crate::engine::MAX_FIELDS;
 use crate::header::Kind;
 use crate::state::State;
 use crate::value::{SlotExt, Tag, Value};
@@ -41,6 +42,31 @@ impl Table {
         for i in 0..fields_hint as usize {
             fields.add(i).put(Value::NIL);
         }
+        t
+    }
+
+    /// A table with fields of these names, all different; field number `i` is `value(i)`.
+    ///
+    /// # Safety
+    /// As [`Table::new`]; `value` makes live values of the state.
+    pub unsafe fn with_names(
+        st: *mut State,
+        names: &'static [&'static str],
+        mut value: impl FnMut(usize) -> Value,
+    ) -> *mut Table {
+        let shape = LocalShape::with_names(st, names);
+        let t = Table::new(st, names.len().min(MAX_FIELDS as usize) as u8, 0);
+        if shape.is_null() {
+            for (i, name) in names.iter().enumerate() {
+                let name = (*st).intern(name.as_bytes());
+                Table::set_str_const(st, t, name, value(i));
+            }
+            return t;
+        }
+        for i in 0..names.len() {
+            (*t).fields.add(i).put(value(i));
+        }
+        Table::set_shape(st, t, shape);
         t
     }
 

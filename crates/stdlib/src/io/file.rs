@@ -9,7 +9,7 @@ use super::read::read;
 use super::stdout::{Shared, lock, share};
 use super::stream::{Buffering, Stream};
 use super::{exec_result, file_result};
-use crate::support::{check_option, give_buffer, register, take_buffer};
+use crate::support::{check_option, give_buffer, library, names, take_buffer};
 
 /// Name of the metatable of files.
 pub(super) const NAME: &str = "FILE*";
@@ -32,14 +32,19 @@ const METHODS: &[(&str, NativeFn)] = &[
     ("setvbuf", setvbuf),
 ];
 
+static METHOD_NAMES: [&str; METHODS.len()] = names(METHODS, &[]);
+
+/// Names of the fields of the metatable.
+static META_NAMES: [&str; 5] = ["__name", "__index", "__gc", "__close", "__tostring"];
+
 /// Makes the metatable of files.
 pub(super) fn register_metatable(cx: &Cx) {
-    let meta = cx.table(0, 5);
-    meta.set_name(cx, "__name", cx.str(NAME.as_bytes()).val());
-    let methods = cx.table(0, METHODS.len());
-    register(cx, methods, METHODS);
-    meta.set_name(cx, "__index", methods.val());
-    register(cx, meta, &[("__gc", collect), ("__close", collect), ("__tostring", tostring)]);
+    let meta = cx.table_with(&META_NAMES, |i| match i {
+        0 => cx.str(NAME.as_bytes()).val(),
+        1 => library(cx, &METHOD_NAMES, METHODS).val(),
+        4 => cx.func(tostring, &[]).val(),
+        _ => cx.func(collect, &[]).val(),
+    });
     cx.registry().set_name(cx, NAME, meta.val());
 }
 

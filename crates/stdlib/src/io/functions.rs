@@ -14,13 +14,14 @@ use super::stdout::{STDERR, STDIN, STDOUT, Shared, flush_all, lock};
 use super::stream::Stream;
 use super::{error_text, file_result, path};
 use crate::os::temporary_file;
-use crate::support::{c_str, concat, publish, register};
+use crate::support::{c_str, concat, names, publish};
 
-const FUNCTIONS: &[(&str, NativeFn)] =
-    &[("open", open_file), ("popen", popen), ("tmpfile", tmpfile), ("type", type_)];
-
-/// Functions that use the default files; a list of those, input first, is bound to them.
-const ON_DEFAULTS: &[(&str, NativeFn)] = &[
+/// Functions; those from [`PLAIN`] on use the default files: a list of them, input first, is bound to those.
+const FUNCTIONS: &[(&str, NativeFn)] = &[
+    ("open", open_file),
+    ("popen", popen),
+    ("tmpfile", tmpfile),
+    ("type", type_),
     ("close", close),
     ("flush", flush),
     ("input", input),
@@ -29,6 +30,11 @@ const ON_DEFAULTS: &[(&str, NativeFn)] = &[
     ("read", read_default),
     ("write", write_default),
 ];
+
+const PLAIN: usize = 4;
+
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len() + 3] = names(FUNCTIONS, &["stdin", "stdout", "stderr"]);
 
 const INPUT: i64 = 1;
 const OUTPUT: i64 = 2;
@@ -39,13 +45,13 @@ const OUTPUT: i64 = 2;
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, 14);
     register_metatable(cx);
-    register(cx, lib, FUNCTIONS);
     let defaults = cx.table(2, 0);
-    for (name, f) in ON_DEFAULTS {
-        lib.set_name(cx, name, cx.func(*f, &[defaults.val()]).val());
-    }
+    let lib = cx.table_with(&NAMES, |i| match FUNCTIONS.get(i) {
+        Some((_, f)) if i < PLAIN => cx.func(*f, &[]).val(),
+        Some((_, f)) => cx.func(*f, &[defaults.val()]).val(),
+        None => Val::NIL,
+    });
     let standard = |name: &str, s: &Shared| {
         let u: Val<'_> = new_handle(cx, s.clone(), true).into();
         lib.set_name(cx, name, u);

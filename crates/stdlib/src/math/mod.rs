@@ -4,7 +4,7 @@ mod random;
 
 use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Val};
 
-use crate::support::{make_known, publish, register};
+use crate::support::{library, make_known, names, publish};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("abs", abs),
@@ -30,14 +30,17 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("type", type_),
 ];
 
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len() + 6] =
+    names(FUNCTIONS, &["pi", "huge", "maxinteger", "mininteger", "random", "randomseed"]);
+
 /// Opens `math`.
 ///
 /// # Errors
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, FUNCTIONS.len() + 6);
-    register(cx, lib, FUNCTIONS);
+    let lib = library(cx, &NAMES, FUNCTIONS);
     make_known(
         cx,
         lib,

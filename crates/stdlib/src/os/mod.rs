@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Val};
 
 use crate::io::{exec_result, file_result, flush_all, path, shell};
-use crate::support::{c_str, check_option, publish, register};
+use crate::support::{c_str, check_option, library, names, publish};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("clock", clock),
@@ -25,14 +25,16 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("tmpname", tmpname),
 ];
 
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
+
 /// Opens `os`.
 ///
 /// # Errors
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, FUNCTIONS.len());
-    register(cx, lib, FUNCTIONS);
+    let lib = library(cx, &NAMES, FUNCTIONS);
     publish(cx, "os", lib);
     Ok(())
 }

@@ -13,7 +13,7 @@ mod packing;
 
 use perilune_runtime::native::{Builtin, Cx, NativeFn, Raised};
 
-use crate::support::{make_known, publish, register};
+use crate::support::{library, make_known, names, publish};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("byte", bytes::byte),
@@ -35,14 +35,19 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("unpack", pack::unpack),
 ];
 
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
+
+/// Names of the fields of its metatable.
+static META_NAMES: [&str; arith::METAMETHODS.len() + 1] = names(arith::METAMETHODS, &["__index"]);
+
 /// Opens `string` and gives strings their metatable.
 ///
 /// # Errors
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, FUNCTIONS.len() + 1);
-    register(cx, lib, FUNCTIONS);
+    let lib = library(cx, &NAMES, FUNCTIONS);
     make_known(
         cx,
         lib,
@@ -54,8 +59,7 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
         ],
     );
     publish(cx, "string", lib);
-    let meta = cx.table(0, 9);
-    register(cx, meta, arith::METAMETHODS);
+    let meta = library(cx, &META_NAMES, arith::METAMETHODS);
     meta.set_name(cx, "__index", lib.val());
     cx.set_type_metatable(cx.str(b"").val(), Some(meta));
     Ok(())

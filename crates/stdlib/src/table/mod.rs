@@ -8,7 +8,7 @@ mod sort;
 
 use perilune_runtime::native::{Builtin, Cx, NativeFn, Raised};
 
-use crate::support::{make_known, publish, register};
+use crate::support::{library, make_known, names, publish};
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("concat", concat::concat),
@@ -20,14 +20,16 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("sort", sort::sort),
 ];
 
+/// Names of the library's fields.
+static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
+
 /// Opens `table`.
 ///
 /// # Errors
 /// "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
-    let lib = cx.table(0, FUNCTIONS.len());
-    register(cx, lib, FUNCTIONS);
+    let lib = library(cx, &NAMES, FUNCTIONS);
     make_known(cx, lib, &[("insert", Builtin::Insert), ("remove", Builtin::Remove)]);
     publish(cx, "table", lib);
     Ok(())
