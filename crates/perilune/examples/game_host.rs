@@ -2,13 +2,17 @@
 //!
 //!     cargo run -p perilune --example game_host
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perilune::{
     AnyUserData, Error, Function, Lua, MetaMethod, Result, Table, Thread, ThreadStatus, UserData,
     UserDataFields, UserDataMethods,
 };
+
+/// The value in a lock, also after a panic of who held it.
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A point of the map, which scripts calculate with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,18 +47,18 @@ struct Entity {
 }
 
 #[derive(Clone)]
-struct Shared(Rc<RefCell<Entity>>);
+struct Shared(Arc<Mutex<Entity>>);
 
 impl UserData for Shared {
     fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
-        fields.add_field_method_get("name", |_, this| Ok(this.0.borrow().name.clone()));
-        fields.add_field_method_get("health", |_, this| Ok(this.0.borrow().health));
-        fields.add_field_method_get("at", |lua, this| lua.create_userdata(this.0.borrow().at));
+        fields.add_field_method_get("name", |_, this| Ok(locked(&this.0).name.clone()));
+        fields.add_field_method_get("health", |_, this| Ok(locked(&this.0).health));
+        fields.add_field_method_get("at", |lua, this| lua.create_userdata(locked(&this.0).at));
     }
 
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
         methods.add_method("move", |_, this, (dx, dy): (f64, f64)| {
-            let at = &mut this.0.borrow_mut().at;
+            let at = &mut locked(&this.0).at;
             *at = Point { x: at.x + dx, y: at.y + dy };
             Ok(())
         });
@@ -62,7 +66,7 @@ impl UserData for Shared {
             if by < 0 {
                 return Err(Error::runtime("harm is not negative"));
             }
-            let mut entity = this.0.borrow_mut();
+            let mut entity = locked(&this.0);
             entity.health = (entity.health - by).max(0);
             Ok(entity.health)
         });
@@ -79,18 +83,18 @@ struct Actor {
 struct Game {
     lua: Lua,
     actors: Vec<Actor>,
-    log: Rc<RefCell<Vec<String>>>,
+    log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Game {
     fn new() -> Result<Game> {
         let lua = Lua::new();
-        let log = Rc::new(RefCell::new(Vec::new()));
+        let log = Arc::new(Mutex::new(Vec::new()));
         let lines = log.clone();
         lua.globals().set(
             "say",
             lua.create_function(move |_, text: String| {
-                lines.borrow_mut().push(text);
+                locked(&lines).push(text);
                 Ok(())
             })?,
         )?;
@@ -116,7 +120,7 @@ impl Game {
     fn add(&mut self, name: &str, script: &str) -> Result<()> {
         let at = Point { x: 0.0, y: 0.0 };
         let entity = Entity { name: name.to_owned(), at, health: 10 };
-        let entity = Shared(Rc::new(RefCell::new(entity)));
+        let entity = Shared(Arc::new(Mutex::new(entity)));
         let env = self.environment(&entity)?;
         let chunk = self.lua.load(script).set_name(format!("={name}"));
         chunk.set_environment(env.clone()).exec()?;
@@ -174,11 +178,11 @@ pub(crate) fn main() -> Result<()> {
         game.frame();
     }
 
-    for line in game.log.borrow().iter() {
+    for line in locked(&game.log).iter() {
         println!("{line}");
     }
     for actor in &game.actors {
-        let entity = actor.entity.0.borrow();
+        let entity = locked(&actor.entity.0);
         let state = if actor.update.is_some() { "goes on" } else { "has ended" };
         println!("{} at {:?}, health {}: {state}", entity.name, entity.at, entity.health);
         if let Some(failure) = &actor.failure {
@@ -188,7 +192,7 @@ pub(crate) fn main() -> Result<()> {
 
     // what came of it
     let expected = ["boo", "guard is at (3, 0), 7.211102550928 from home", "ghost is gone"];
-    assert_eq!(*game.log.borrow(), expected);
+    assert_eq!(*locked(&game.log), expected);
     let failure = game.actors[2].failure.as_deref().unwrap_or_default();
     assert!(failure.contains("harm is not negative") && failure.contains("bug:2"), "{failure}");
     assert!(game.actors[0].update.is_some() && game.actors[1].update.is_none());

@@ -2,13 +2,17 @@
 //!
 //!     cargo run -p perilune --example plugin_sandbox
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perilune::{
     Engine, Error, Function, JitOptions, Lua, LuaOptions, Result, StdLib, Value, Variadic,
 };
+
+/// The value in a lock, also after a panic of who held it.
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What a plugin may use up.
 const MEMORY: usize = 8 << 20;
@@ -28,7 +32,7 @@ enum Outcome {
 
 struct Sandbox {
     lua: Lua,
-    printed: Rc<RefCell<Vec<String>>>,
+    printed: Arc<Mutex<Vec<String>>>,
 }
 
 impl Sandbox {
@@ -48,11 +52,11 @@ impl Sandbox {
             load.call::<Variadic<Value>>((chunk, name, "t"))
         })?;
         globals.set("load", load_text)?;
-        let printed = Rc::new(RefCell::new(Vec::new()));
+        let printed = Arc::new(Mutex::new(Vec::new()));
         let lines = printed.clone();
         let print = lua.create_function(move |_, values: Variadic<Value>| {
             let words: Result<Vec<String>> = values.iter().map(Value::to_string).collect();
-            lines.borrow_mut().push(words?.join(" "));
+            locked(&lines).push(words?.join(" "));
             Ok(())
         })?;
         globals.set("print", print)?;
@@ -70,7 +74,7 @@ impl Sandbox {
         self.lua.set_memory_limit(0)?;
         self.lua.set_time_limit(None)?;
         self.lua.set_instruction_limit(None)?;
-        let printed = self.printed.take();
+        let printed = std::mem::take(&mut *locked(&self.printed));
         Ok(match result {
             Ok(text) => Outcome::Done(text, printed),
             Err(Error::MemoryError(_)) => Outcome::Stopped("memory"),
