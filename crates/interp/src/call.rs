@@ -10,6 +10,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::thread::{MIN_FREE, Thread};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use crate::poll::interrupted;
 use crate::step::{Exit, Step, raised};
 use crate::unwound::Unwound;
 use crate::{hooks, machine, ret, run};
@@ -292,14 +293,8 @@ pub(crate) unsafe fn enter_continued(st: *mut State) -> Result<Entered, Exit> {
 /// The part of a safepoint that calls have which no instruction for calls makes.
 #[inline(always)]
 unsafe fn obey_interrupt(st: *mut State) -> Step {
-    /// It is there.
-    #[cold]
-    unsafe fn stop(st: *mut State) -> Exit {
-        let why = (*st).take_interrupt();
-        debug::runtime_error(st, why.as_bytes()).into_exit()
-    }
     if (*st).poll.load(std::sync::atomic::Ordering::Relaxed) & poll::INTERRUPT != 0 {
-        return Err(stop(st));
+        return Err(interrupted(st));
     }
     Ok(())
 }

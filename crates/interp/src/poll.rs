@@ -10,6 +10,16 @@ use crate::call::IntoExit;
 use crate::machine;
 use crate::step::{Exit, Step};
 
+/// The error that stops the script, as INTERRUPT asks.
+///
+/// # Safety
+/// I2; pc stored.
+#[cold]
+pub(crate) unsafe fn interrupted(st: *mut State) -> Exit {
+    let why = (*st).take_interrupt();
+    debug::runtime_error(st, why.as_bytes()).into_exit()
+}
+
 /// Does what the poll word asks for. `top` is the end of the live registers.
 ///
 /// # Safety
@@ -24,8 +34,7 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
     s.top = top;
     let bits = s.poll.load(Ordering::Relaxed);
     if bits & poll::INTERRUPT != 0 {
-        let why = s.take_interrupt();
-        return Err(debug::runtime_error(st, why.as_bytes()).into_exit());
+        return Err(interrupted(st));
     }
     if bits & poll::GC != 0 {
         let r = s.gc_poll();

@@ -220,15 +220,9 @@ pub(crate) unsafe fn enter_code(
     nargs: usize,
     frame_flags: u16,
 ) -> Result<Entered, Exit> {
-    let s = &mut *st;
-    let stack = (*s.thread).stack;
-    let base = callee.add(2);
-    let distance = if base == stack.add(2) { 0 } else { base.offset_from(s.base) as usize };
-    let at = base.offset_from(stack);
-    let f = callee.get();
-    let link = Link::new(frame_flags, 0, distance);
+    let (link, at) = link_of(st, callee, frame_flags);
     let mut left = Left::default();
-    run_code(st, f, base, entry, nargs, link, &mut left);
+    run_code(st, callee, entry, nargs, link, &mut left);
     left_code(st, &left, link, at)
 }
 
@@ -248,10 +242,9 @@ pub(crate) unsafe fn call_code(
     let base = callee.add(2);
     let distance = base.offset_from((*st).base) as usize;
     let at = base.offset_from((*(*st).thread).stack);
-    let f = callee.get();
     let link = Link::new(0, 0, distance);
     let mut left = Left::default();
-    run_code(st, f, base, entry, nargs, link, &mut left);
+    run_code(st, callee, entry, nargs, link, &mut left);
     if left.status as u32 as u64 == status::OK && matches!(wanted, 1 | 2) {
         if wanted == 2 {
             match left.status >> 32 {
@@ -286,15 +279,9 @@ pub(crate) unsafe fn call_code_from_native(
     nargs: usize,
     frame_flags: u16,
 ) -> Result<usize, Result<Entered, Exit>> {
-    let s = &mut *st;
-    let stack = (*s.thread).stack;
-    let base = callee.add(2);
-    let distance = if base == stack.add(2) { 0 } else { base.offset_from(s.base) as usize };
-    let at = base.offset_from(stack);
-    let f = callee.get();
-    let link = Link::new(frame_flags, 0, distance);
+    let (link, at) = link_of(st, callee, frame_flags);
     let mut left = Left::default();
-    run_code(st, f, base, entry, nargs, link, &mut left);
+    run_code(st, callee, entry, nargs, link, &mut left);
     if left.status as u32 as u64 != status::OK {
         return Err(left_code(st, &left, link, at));
     }
@@ -303,23 +290,32 @@ pub(crate) unsafe fn call_code_from_native(
     if n == 1 {
         dst.put(Value::from_parts(left.bits, Tag(left.tag as u8)));
     }
-    s.top = dst.add(n);
-    s.base = left.base.sub(distance);
+    (*st).top = dst.add(n);
+    (*st).base = left.base.sub(link.distance());
     Ok(n)
 }
 
-/// Runs `entry` for the function `f` in a frame at `base` with this link. How it was left is not moved about: a copy in wider pieces would wait for its
+/// The link of a frame for the function at `callee` on top of the frame `State::base`, and the place of its base in the stack, which may move.
+#[inline(always)]
+unsafe fn link_of(st: *mut State, callee: *mut Value, frame_flags: u16) -> (Link, isize) {
+    let stack = (*(*st).thread).stack;
+    let base = callee.add(2);
+    let distance = if base == stack.add(2) { 0 } else { base.offset_from((*st).base) as usize };
+    (Link::new(frame_flags, 0, distance), base.offset_from(stack))
+}
+
+/// Runs `entry` for the function at `callee` in a frame with this link. How it was left is not moved about: a copy in wider pieces would wait for its
 /// parts to reach the cache.
 #[inline(always)]
 unsafe fn run_code(
     st: *mut State,
-    f: Value,
-    base: *mut Value,
+    callee: *mut Value,
     entry: *const u8,
     nargs: usize,
     link: Link,
     left: &mut Left,
 ) {
+    let (f, base) = (callee.get(), callee.add(2));
     let frame = Frame(base);
     frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
     frame.set_link(link.with_flags(link.flags() | flags::NATIVE_CALLER));
