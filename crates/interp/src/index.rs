@@ -162,6 +162,16 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
             s.base.add(i.a()).put(v);
             return Ok(());
         }
+    } else if object.tag() == Tag::USERDATA {
+        let cache = (*instance(st)).fields.add(cell_index(st));
+        match userdata::find(st, cache, (*object.as_userdata()).meta, name) {
+            Member::Value(v) => {
+                s.base.add(i.a()).put(v);
+                return Ok(());
+            }
+            Member::Computed(getter) => return call_meta1(st, getter, object),
+            Member::Unknown => {}
+        }
     }
     get(st, i.a(), object, name)
 }

@@ -4,10 +4,9 @@
 use std::sync::atomic::Ordering;
 
 use perilune_bytecode::Op;
-use perilune_runtime::closure::NativeClosure;
 use perilune_runtime::frame::Frame;
+use perilune_runtime::instance::FieldCache;
 use perilune_runtime::meta::Event;
-use perilune_runtime::native::Builtin;
 use perilune_runtime::state::{State, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -22,8 +21,8 @@ pub(crate) enum Member {
     Unknown,
 }
 
-/// Runs the instruction of the top frame, one of machine code, if it is GETFIELD or SELF of a userdata whose member is simply there. A computed field is left to
-/// the caller; the userdata is the second value then.
+/// Runs the instruction of the top frame, one of machine code, if it is GETFIELD or SELF of a userdata whose member is simply there, which its cache remembers.
+/// A computed field is left to the caller; the userdata is the second value then.
 ///
 /// # Safety
 /// I2; the pc is behind the instruction.
@@ -32,7 +31,8 @@ pub(crate) unsafe fn get_field(st: *mut State) -> (Member, Value) {
     let base = (*st).base;
     let frame = Frame(base);
     let inst = (*frame.callee().as_function()).instance;
-    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
+    let at = frame.word().pc() as usize - 1;
+    let i = *(*inst).code.add(at);
     if !matches!(i.op(), Op::SelfK | Op::GetField) {
         return (Member::Unknown, Value::NIL);
     }
@@ -41,7 +41,8 @@ pub(crate) unsafe fn get_field(st: *mut State) -> (Member, Value) {
         return (Member::Unknown, Value::NIL);
     }
     let name = (*inst).constants.cast_mut().add(i.c()).get();
-    let member = find(st, (*object.as_userdata()).meta, name);
+    let cache = (*inst).fields.add(*(*inst).cells.add(at) as usize);
+    let member = find(st, cache, (*object.as_userdata()).meta, name);
     match member {
         Member::Value(v) => {
             if i.op() == Op::SelfK {
@@ -55,46 +56,56 @@ pub(crate) unsafe fn get_field(st: *mut State) -> (Member, Value) {
     (member, object)
 }
 
-/// The member of this name that userdata with a metatable have.
+/// The member of this name that userdata with a metatable have. `cache` is told of it if it is simply there.
+///
+/// # Safety
+/// I2; `cache` is that of an access to fields of this name.
 #[inline(always)]
-unsafe fn find(st: *mut State, meta: *mut Table, name: Value) -> Member {
-    if meta.is_null() {
+pub(crate) unsafe fn find(
+    st: *mut State,
+    cache: *mut FieldCache,
+    meta: *mut Table,
+    name: Value,
+) -> Member {
+    if meta.is_null() || is_hooked(st) {
         return Member::Unknown;
     }
-    let handler = Table::get_str(meta, (&(*st).event_names)[Event::Index as usize]);
-    if handler.is_table() {
-        return match Table::get_str(handler.as_table(), name.as_string()) {
-            v if v.is_nil() => Member::Unknown,
-            v => Member::Value(v),
-        };
+    if let Some(v) = FieldCache::hit_userdata(cache, st, meta) {
+        return Member::Value(v);
     }
-    behind(st, handler, name)
+    let handler = Table::get_str(meta, (&(*st).event_names)[Event::Index as usize]);
+    if let Member::Computed(getter) = behind(st, handler, name) {
+        return Member::Computed(getter);
+    }
+    match Table::cache_userdata(st, cache, meta, name.as_string()) {
+        Some(v) => Member::Value(v),
+        None => Member::Unknown,
+    }
 }
 
-/// The member of this name of userdata with `handler` as `__index`, if that is the host's function for computed fields. A hook shall see that function.
+/// Is a hook set? It shall see the host's function for computed fields.
+#[inline(always)]
+unsafe fn is_hooked(st: *mut State) -> bool {
+    (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0
+}
+
+/// The member of this name of userdata with `handler` as `__index`, if that is the host's function for computed fields.
 ///
 /// # Safety
 /// I2.
 #[inline(always)]
 pub(crate) unsafe fn behind(st: *mut State, handler: Value, name: Value) -> Member {
-    if handler.tag() != Tag::NATIVE || !name.is_string() {
+    if !name.is_string() || is_hooked(st) {
         return Member::Unknown;
     }
-    let f = handler.as_native();
-    let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
-    if (*f).header.word != Builtin::FieldIndex as u32 || (*f).header.aux < 2 || hooked {
+    let Some([computed, members]) = Table::computed_fields(handler) else {
         return Member::Unknown;
-    }
-    // a debugger may have put something else there
-    let (computed, there) = (NativeClosure::bound(f, 0).get(), NativeClosure::bound(f, 1).get());
-    if !computed.is_table() || !there.is_table() {
-        return Member::Unknown;
-    }
-    let getter = Table::get_str(computed.as_table(), name.as_string());
+    };
+    let getter = Table::get_str(computed, name.as_string());
     if !getter.is_nil() {
         return Member::Computed(getter);
     }
-    match Table::get_str(there.as_table(), name.as_string()) {
+    match Table::get_str(members, name.as_string()) {
         v if v.is_nil() => Member::Unknown,
         v => Member::Value(v),
     }

@@ -145,6 +145,9 @@ fn path(path: &FieldPath) -> String {
         FieldPath::Method { dictionary, .. } => {
             format!("a method of strings, in {}", holder(dictionary))
         }
+        FieldPath::Member { dictionary, .. } => {
+            format!("a member of userdata, in {}", holder(dictionary))
+        }
         FieldPath::Gain { shape, slot, .. } => format!("shape {shape} gains slot {slot}"),
     }
 }

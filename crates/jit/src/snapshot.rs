@@ -36,6 +36,13 @@ pub enum FieldPath {
         /// The holder is in dictionary mode.
         dictionary: bool,
     },
+    /// A member of userdata with one metatable.
+    Member {
+        /// Entry.
+        entry: usize,
+        /// The holder is in dictionary mode.
+        dictionary: bool,
+    },
     /// A store gives tables of this shape the field, in a slot.
     Gain {
         /// Id of the shape.
@@ -103,7 +110,7 @@ impl FieldPath {
             | FieldPath::Absent { shape, .. }
             | FieldPath::Chain { shape, .. }
             | FieldPath::Gain { shape, .. } => Some(shape),
-            FieldPath::Method { .. } => None,
+            FieldPath::Method { .. } | FieldPath::Member { .. } => None,
         }
     }
 
@@ -116,6 +123,8 @@ impl FieldPath {
             return None;
         } else if shape == FieldEntry::STRING_SHAPE {
             FieldPath::Method { entry, dictionary }
+        } else if shape == FieldEntry::USERDATA_SHAPE {
+            FieldPath::Member { entry, dictionary }
         } else if !e.successor.is_null() {
             // an entry keeps its shapes alive
             FieldPath::Gain { shape, slot: e.slot, entry, plain: !(*e.successor).has_meta }

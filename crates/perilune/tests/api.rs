@@ -10,6 +10,8 @@ mod errors;
 mod functions;
 #[path = "api/hooks.rs"]
 mod hooks;
+#[path = "api/members.rs"]
+mod members;
 #[path = "api/scopes.rs"]
 mod scopes;
 #[path = "api/states.rs"]

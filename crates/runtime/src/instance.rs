@@ -192,6 +192,8 @@ impl FieldEntry {
     pub const NO_SHAPE: u32 = u32::MAX;
     /// `chain_shape` of an entry for strings, which no table has either: `meta` is the metatable of strings.
     pub const STRING_SHAPE: u32 = u32::MAX - 1;
+    /// `chain_shape` of an entry for userdata, likewise: `meta` is their metatable.
+    pub const USERDATA_SHAPE: u32 = u32::MAX - 2;
     /// An entry that matches nothing.
     pub const EMPTY: FieldEntry = FieldEntry {
         own_shape: FieldEntry::NO_SHAPE,

@@ -12,6 +12,7 @@ use crate::state::State;
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
 use crate::thread::Thread;
+use crate::userdata::Userdata;
 use crate::value::{Tag, Value};
 
 macro_rules! offsets {
@@ -87,6 +88,15 @@ pub mod table {
     const _: () = assert!(
         ArrayKind::Int as u8 == 1 && ArrayKind::Float as u8 == 2 && ArrayKind::Any as u8 == 3
     );
+}
+
+/// Of a userdata.
+pub mod userdata {
+    use super::*;
+    offsets! {
+        /// Metatable.
+        META = Userdata, meta;
+    }
 }
 
 /// Of a hash node.

@@ -102,8 +102,9 @@ impl Translator<'_> {
         let ways = Ways { dst: i.a(), by_cache, slow, done: self.join_block(I64) };
         let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
         let other = self.b.create_block();
-        let strings = seen.paths.iter().all(|p| matches!(p, FieldPath::Method { .. }));
-        let tables = seen.paths.is_empty() || !strings;
+        let is_for_tables =
+            |p: &FieldPath| !matches!(p, FieldPath::Method { .. } | FieldPath::Member { .. });
+        let tables = seen.paths.is_empty() || seen.paths.iter().any(is_for_tables);
         if tables && self.require(&[object_tag], Tag::TABLE, other) {
             let shape = self.b.ins().load(I32, MEM, object, layout::header::WORD as i32);
             for path in seen.paths.iter().take(MAX_PATHS) {
@@ -134,7 +135,9 @@ impl Translator<'_> {
                         self.of_holder(r, dictionary, ways);
                         next
                     }
-                    FieldPath::Method { .. } | FieldPath::Gain { .. } => continue,
+                    FieldPath::Method { .. }
+                    | FieldPath::Member { .. }
+                    | FieldPath::Gain { .. } => continue,
                 };
                 self.b.switch_to_block(next);
             }
@@ -152,11 +155,64 @@ impl Translator<'_> {
             self.b.ins().jump(slow, &[]);
         }
         self.b.switch_to_block(other);
-        let method = seen.paths.iter().find_map(|p| match *p {
+        self.members(pc, &seen.paths, (object, object_tag), ways);
+        self.b.switch_to_block(slow);
+        if seen.paths.is_empty() && seen.seen {
+            // computed fields of userdata are found by the instruction itself
+            let (generic, ask) = (self.cold_block(), self.b.create_block());
+            let (_, tag) = self.load_home(i.b(), I64);
+            let is_userdata = self.b.ins().icmp_imm_u(IntCC::Equal, tag, Tag::USERDATA.0 as i64);
+            self.b.ins().brif(is_userdata, generic, &[], ask, &[]);
+            self.b.switch_to_block(ask);
+            self.index_handler(pc, i.a(), i.b(), i.c(), ways.done);
+            self.b.ins().jump(generic, &[]);
+            self.b.switch_to_block(generic);
+        }
+        self.generic_result(pc, i.a(), I64, ways.done);
+        self.take_value(ways.done, i.a());
+    }
+
+    /// Members of what is no table: userdata and strings.
+    fn members(
+        &mut self,
+        pc: usize,
+        paths: &[FieldPath],
+        (object, object_tag): (Value, Known),
+        ways: Ways,
+    ) {
+        let slow = ways.slow;
+        let ways = Ways { by_cache: slow, ..ways };
+        let of_userdata: Vec<_> = paths
+            .iter()
+            .filter_map(|p| match *p {
+                FieldPath::Member { entry, dictionary } => Some((entry, dictionary)),
+                _ => None,
+            })
+            .collect();
+        if !of_userdata.is_empty() {
+            let other = self.b.create_block();
+            if self.require(&[object_tag], Tag::USERDATA, other) {
+                let meta = self.b.ins().load(I64, MEM, object, layout::userdata::META as i32);
+                for (entry, dictionary) in of_userdata {
+                    let next = self.b.create_block();
+                    let r = self.record(pc, entry, slow);
+                    let kind = self.b.ins().iconst(I32, i64::from(FieldEntry::USERDATA_SHAPE));
+                    self.guard_record(r, kind, next);
+                    self.guard_chain(r, meta, next, slow);
+                    self.of_holder(r, dictionary, ways);
+                    self.b.switch_to_block(next);
+                }
+                self.b.ins().jump(slow, &[]);
+            } else {
+                self.b.ins().jump(other, &[]);
+            }
+            self.b.switch_to_block(other);
+        }
+        let of_strings = paths.iter().find_map(|p| match *p {
             FieldPath::Method { entry, dictionary } => Some((entry, dictionary)),
             _ => None,
         });
-        match method {
+        match of_strings {
             Some((entry, dictionary)) if self.require(&[object_tag], Tag::STRING, slow) => {
                 let r = self.record(pc, entry, slow);
                 let strings = self.b.ins().iconst(I32, i64::from(FieldEntry::STRING_SHAPE));
@@ -164,18 +220,12 @@ impl Translator<'_> {
                 let st = self.state();
                 let meta = self.b.ins().load(I64, MEM, st, layout::state::STRING_METATABLE as i32);
                 self.guard_chain(r, meta, slow, slow);
-                self.of_holder(r, dictionary, Ways { by_cache: slow, ..ways });
+                self.of_holder(r, dictionary, ways);
             }
             _ => {
                 self.b.ins().jump(slow, &[]);
             }
         }
-        self.b.switch_to_block(slow);
-        if seen.paths.is_empty() && seen.seen {
-            self.index_handler(pc, i.a(), i.b(), i.c(), ways.done);
-        }
-        self.generic_result(pc, i.a(), I64, ways.done);
-        self.take_value(ways.done, i.a());
     }
 
     /// Ends a lookup with nil.

@@ -6,12 +6,14 @@
 //! A chain entry of a store is a transition, or, without successor, says only that the field is absent; whether `__newindex` is absent is asked of the metatable each time.
 
 use super::{LocalShape, Node, Table, WATCHED};
+use crate::closure::NativeClosure;
 use crate::header::GcHeader;
 use crate::instance::{FieldCache, FieldEntry};
 use crate::meta::Event;
+use crate::native::Builtin;
 use crate::state::{STRING_META, State};
 use crate::string::LuaString;
-use crate::value::{SlotExt, Value};
+use crate::value::{SlotExt, Tag, Value};
 
 /// Longest chain of tables (PUC's `MAXTAGLOOP`).
 const MAX_CHAIN: usize = 2000;
@@ -100,6 +102,25 @@ impl FieldCache {
             return FieldEntry::get_chain(e);
         }
         None
+    }
+
+    /// Loads the cache's field of userdata with metatable `meta`: a member that is simply there. `None` is a miss.
+    #[inline(always)]
+    pub unsafe fn hit_userdata(
+        cache: *const FieldCache,
+        st: *mut State,
+        meta: *mut Table,
+    ) -> Option<Value> {
+        let epoch = (*st).meta_epoch;
+        let more = (*cache).more.as_deref().map_or(&[][..], |more| &more[..]);
+        std::iter::once(&(*cache).first)
+            .chain(more)
+            .find(|e| {
+                e.chain_shape == FieldEntry::USERDATA_SHAPE
+                    && e.meta == meta.addr()
+                    && e.epoch == epoch
+            })
+            .and_then(|e| FieldEntry::get_chain(e))
     }
 
     /// Stores `v` in the cache's field of table `t`; `false` is a miss, and nothing was done.
@@ -295,15 +316,71 @@ impl Table {
         name: *mut LuaString,
     ) -> Option<Value> {
         let meta = (*st).type_metas[STRING_META];
-        if meta.is_null() || !LuaString::is_short(name) {
+        if meta.is_null() {
             return None;
         }
-        (*meta).header.flags |= GcHeader::IS_META;
-        let holder = Table::fast_event(st, meta, Event::Index);
+        let holder = Table::watch_handler(st, meta);
         if !holder.is_table() {
             return None;
         }
-        let holder = holder.as_table();
+        Table::cache_member(st, cache, FieldEntry::STRING_SHAPE, meta, holder.as_table(), name)
+    }
+
+    /// As [`Table::cache_method`], of userdata with metatable `meta`: in the table at `__index`, or behind the host's function for computed fields, if
+    /// the field is not one of these. That function is to be called where a hook shall see it.
+    #[inline(never)]
+    pub unsafe fn cache_userdata(
+        st: *mut State,
+        cache: *mut FieldCache,
+        meta: *mut Table,
+        name: *mut LuaString,
+    ) -> Option<Value> {
+        let handler = Table::watch_handler(st, meta);
+        let holder = if handler.is_table() {
+            handler.as_table()
+        } else {
+            let [computed, members] = Table::computed_fields(handler)?;
+            (*computed).header.flags |= GcHeader::INDEX_TARGET;
+            if !Table::get_str(computed, name).is_nil() {
+                return None;
+            }
+            members
+        };
+        Table::cache_member(st, cache, FieldEntry::USERDATA_SHAPE, meta, holder, name)
+    }
+
+    /// The tables that the host's `__index` of userdata with computed fields looks into: the functions that compute, and the members that are simply there.
+    #[inline(always)]
+    pub unsafe fn computed_fields(handler: Value) -> Option<[*mut Table; 2]> {
+        if handler.tag() != Tag::NATIVE {
+            return None;
+        }
+        let f = handler.as_native();
+        if (*f).header.word != Builtin::FieldIndex as u32 || (*f).header.aux < 2 {
+            return None;
+        }
+        let [a, b] = [0, 1].map(|i| NativeClosure::bound(f, i).get());
+        (a.is_table() && b.is_table()).then(|| [a.as_table(), b.as_table()])
+    }
+
+    /// The `__index` of `meta`, the metatable of something else than a table, which a cache is going to depend on.
+    unsafe fn watch_handler(st: *mut State, meta: *mut Table) -> Value {
+        (*meta).header.flags |= GcHeader::IS_META;
+        Table::fast_event(st, meta, Event::Index)
+    }
+
+    /// Looks up `name` in `holder`, and records it for what has `meta` for a metatable.
+    unsafe fn cache_member(
+        st: *mut State,
+        cache: *mut FieldCache,
+        chain_shape: u32,
+        meta: *mut Table,
+        holder: *mut Table,
+        name: *mut LuaString,
+    ) -> Option<Value> {
+        if !LuaString::is_short(name) {
+            return None;
+        }
         (*holder).header.flags |= GcHeader::INDEX_TARGET;
         let v = Table::get_str(holder, name);
         if v.is_nil() {
@@ -314,7 +391,7 @@ impl Table {
             None => Table::node_of_str(holder, name)?,
         };
         let entry = FieldEntry {
-            chain_shape: FieldEntry::STRING_SHAPE,
+            chain_shape,
             epoch: (*st).meta_epoch,
             meta: meta.expose_provenance(),
             holder,
