@@ -37,6 +37,9 @@ const SIZE: i64 = 3000;
 /// Runs before a state counts as warm.
 const WARM: usize = 200;
 
+/// Runs of each state that later states are compared by.
+const RUNS: usize = 200;
+
 /// How often threads and processes are compared, and for how long each time.
 const ROUNDS: usize = 7;
 const PERIOD: Duration = Duration::from_millis(1000);
@@ -92,7 +95,7 @@ fn engine() -> Result<(Engine, Program)> {
 struct Later {
     /// Compiles after the first state was warm.
     compiles: u64,
-    /// Time of a warm state's run, and of the first runs of later states at worst, in nanoseconds.
+    /// Processor time of a warm state's run, and of the runs of the slowest of the later states from its second on: medians, in nanoseconds.
     warm: f64,
     worst: f64,
 }
@@ -109,22 +112,26 @@ fn later_states(states: usize) -> Result<Later> {
     if before == 0 {
         return Err("nothing was compiled".to_owned());
     }
-    let results: Vec<Result<f64>> = thread::scope(|scope| {
+    // The first state runs along: the machine is as busy for it as for the others.
+    let together = Barrier::new(states + 1);
+    let (warm, results) = thread::scope(|scope| {
         let later = || {
-            let worker = Worker::new(&engine, &program)?;
-            worker.run()?;
-            let times = worker.times(50)?;
-            median(&times).ok_or_else(|| "no times".to_owned())
+            let worker = Worker::new(&engine, &program).and_then(|w| w.run().map(|()| w));
+            together.wait();
+            median(&worker?.times(RUNS)?).ok_or_else(|| "no times".to_owned())
         };
         let threads: Vec<_> = (0..states).map(|_| scope.spawn(later)).collect();
-        threads
+        together.wait();
+        let warm = first.times(RUNS);
+        let results: Vec<Result<f64>> = threads
             .into_iter()
             .map(|t| t.join().unwrap_or_else(|_| Err("a thread panicked".into())))
-            .collect()
+            .collect();
+        (warm, results)
     });
     engine.wait_for_compiler();
     let compiles = figure(&engine, "compiles begun") - before;
-    let warm = median(&first.times(50)?).ok_or("no times")?;
+    let warm = median(&warm?).ok_or("no times")?;
     let mut worst = 0.0f64;
     for result in results {
         worst = worst.max(result?);

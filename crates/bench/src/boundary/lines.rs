@@ -2,7 +2,11 @@
 
 use std::hint::black_box;
 
-use super::api::{Function, Lua, Result, Table, UserData, UserDataFields, UserDataMethods};
+use serde::{Deserialize, Serialize};
+
+use super::api::{
+    Function, Lua, LuaSerdeExt, Result, Table, UserData, UserDataFields, UserDataMethods,
+};
 use crate::boundary::{Goal, Line};
 
 struct Counter {
@@ -64,6 +68,7 @@ pub(in crate::boundary) fn lines() -> Result<Vec<Line>> {
     all.extend(objects()?);
     all.extend(states()?);
     all.extend(iteration()?);
+    all.extend(serde()?);
     Ok(all)
 }
 
@@ -243,6 +248,35 @@ fn states() -> Result<Vec<Line>> {
         Ok(())
     });
     Ok(vec![short, same, long, table, state, load, eval])
+}
+
+/// What a host may keep in a file of its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Settings {
+    name: String,
+    scale: f64,
+    size: (u32, u32),
+    tags: Vec<String>,
+    volume: Option<u8>,
+}
+
+fn serde() -> Result<Vec<Line>> {
+    let lua = Lua::new();
+    let settings = Settings {
+        name: "window".to_owned(),
+        scale: 1.5,
+        size: (640, 480),
+        tags: ["first", "second", "third"].map(str::to_owned).to_vec(),
+        volume: Some(11),
+    };
+    let round_trip = host("serde round trip, 5 fields", Goal::EQUAL, move |n| {
+        for _ in 0..n {
+            let value = lua.to_value(black_box(&settings))?;
+            black_box(lua.from_value::<Settings>(value)?);
+        }
+        Ok(())
+    });
+    Ok(vec![round_trip])
 }
 
 fn iteration() -> Result<Vec<Line>> {
