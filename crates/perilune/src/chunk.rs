@@ -1,6 +1,7 @@
 //! Running source text.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -137,7 +138,9 @@ pub enum ChunkMode {
 pub struct Chunk<'a> {
     lua: Lua,
     code: Code<'a>,
-    name: String,
+    /// Worked out when it is asked for: many chunks are given one.
+    name: OnceCell<String>,
+    place: Option<&'static Location<'static>>,
     env: Result<Option<Table>>,
     mode: Option<ChunkMode>,
 }
@@ -148,26 +151,33 @@ enum Code<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    pub(crate) fn new(lua: &Lua, chunk: impl AsChunk + 'a, place: &Location<'_>) -> Chunk<'a> {
-        let name = chunk.name().unwrap_or_else(|| format!("@{}:{}", place.file(), place.line()));
+    pub(crate) fn new(
+        lua: &Lua,
+        chunk: impl AsChunk + 'a,
+        place: &'static Location<'static>,
+    ) -> Chunk<'a> {
+        let name = chunk.name().map_or_else(OnceCell::new, OnceCell::from);
         let (env, mode) = (chunk.environment(lua), chunk.mode());
-        Chunk { lua: lua.clone(), code: Code::Source(chunk.source()), name, env, mode }
+        let code = Code::Source(chunk.source());
+        Chunk { lua: lua.clone(), code, name, place: Some(place), env, mode }
     }
 
     /// `proto` was compiled by the engine of `lua`.
     pub(crate) fn of_program(lua: &Lua, proto: Arc<Proto>) -> Chunk<'static> {
         let code = Code::Compiled(proto);
-        Chunk { lua: lua.clone(), code, name: String::new(), env: Ok(None), mode: None }
+        let name = OnceCell::new();
+        Chunk { lua: lua.clone(), code, name, place: None, env: Ok(None), mode: None }
     }
 
     /// The name.
     pub fn name(&self) -> &str {
-        &self.name
+        let of_place = |place: &Location<'_>| format!("@{}:{}", place.file(), place.line());
+        self.name.get_or_init(|| self.place.map(of_place).unwrap_or_default())
     }
 
     /// Names the chunk: `@file`, `=display name`, or source text. Programs have their names already.
     pub fn set_name(mut self, name: impl Into<String>) -> Chunk<'a> {
-        self.name = name.into();
+        self.name = OnceCell::from(name.into());
         self
     }
 
@@ -269,7 +279,7 @@ impl<'a> Chunk<'a> {
         let cx = &*s.cx();
         // SAFETY: rooted by the chunk's handle.
         let env = env.map(|e| unsafe { Val::of(cx, e.0) });
-        match cx.try_load(source, self.name.as_bytes(), mode, env) {
+        match cx.try_load(source, self.name().as_bytes(), mode, env) {
             Ok(f) => Ok(Function(s.handle(Raw(f.raw())))),
             Err(e) if e.is_runtime => {
                 Err(Error::RuntimeError(String::from_utf8_lossy(&e.message).into_owned()))
