@@ -159,6 +159,7 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     (*co).resumer = from;
     (*co).status = Status::Running;
     s.barrier(co.cast());
+    s.sync_hook();
     s.close_upvalues((*co).stack);
     s.native_depth += 1;
     while let Some(slot) = (&mut (*co).to_close).pop() {
@@ -206,6 +207,7 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     Thread::load_registers(st, from);
     (*from).status = Status::Running;
     s.barrier(from.cast());
+    s.sync_hook();
     match error {
         None => Ok(()),
         Some(e) => {
