@@ -5,7 +5,7 @@ use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::Instance;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, Raised, Ret};
-use perilune_runtime::state::{State, poll};
+use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::{MIN_FREE, Thread};
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -74,7 +74,7 @@ pub(crate) unsafe fn enter_interpreted(
     mut nargs: usize,
     frame_flags: u16,
 ) -> Result<Entered, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let mut tries = 0;
     loop {
         let f = callee.get();
@@ -171,8 +171,8 @@ pub(crate) unsafe fn become_metamethod(
     nargs: usize,
     tries: &mut u32,
 ) -> Result<*mut Value, Exit> {
-    let s = &mut *st;
-    let h = Table::metamethod(s, callee.get(), Event::Call);
+    let mut s = StateRef::new(st);
+    let h = Table::metamethod(s.ptr(), callee.get(), Event::Call);
     *tries += 1;
     if h.is_nil() || *tries > 100 {
         s.top = s.top.max(callee.add(2 + nargs));
@@ -221,7 +221,7 @@ impl IntoExit for Raised {
 /// # Safety
 /// I2; the top frame is a native one whose step is set.
 pub(crate) unsafe fn run_native(st: *mut State) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     loop {
         if s.poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0 {
             hooks::native_call(st)?;
@@ -249,7 +249,7 @@ pub(crate) unsafe fn run_native(st: *mut State) -> Step {
 /// # Safety
 /// I2; nothing was collected since `f` returned.
 pub(crate) unsafe fn native_returned(st: *mut State, n: i32, f: Value) -> Result<Entered, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let (mut src, n) = if n < 0 { (s.base.sub(2), 1) } else { (s.top.sub(n as usize), n as usize) };
     if s.poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0 {
         if src < s.base {
@@ -277,7 +277,7 @@ pub(crate) unsafe fn native_returned(st: *mut State, n: i32, f: Value) -> Result
 /// # Safety
 /// I2; the function said [`Ret::CALL`].
 pub(crate) unsafe fn enter_continued(st: *mut State) -> Result<Entered, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let frame = Frame(s.base);
     frame.set_link(frame.link().with_extra((s.native_depth - (*s.thread).depth) as usize));
     if s.native_depth >= MAX_NATIVE_DEPTH {
@@ -367,7 +367,7 @@ pub(crate) unsafe fn call_flagged(
     nargs: usize,
     more: u16,
 ) -> Result<usize, Raised> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let depth = s.native_depth;
     if depth == 0 {
         machine::measure(st);
@@ -441,7 +441,7 @@ pub(crate) unsafe fn call_flagged(
 /// "C stack overflow", or, deep inside the handling of one, an error without a handler.
 #[cold]
 unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     if !machine::has_reserve(st) {
         // there is no room for a handler either
         let e = debug::runtime_error(st, b"C stack overflow");

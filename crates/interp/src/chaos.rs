@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use perilune_runtime::chaos::Chaos;
-use perilune_runtime::state::{State, poll};
+use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::thread::Thread;
 
 use crate::machine;
@@ -14,14 +14,14 @@ use crate::machine;
 /// A safepoint: I2, and `State::top` is the end of the live registers. `State::base` may be stale afterwards, unless the stack has not moved.
 #[cold]
 pub(crate) unsafe fn act(st: *mut State) {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let Some(mut chaos) = s.chaos.take() else { return };
     decide(st, &mut chaos);
     (*st).chaos = Some(chaos);
 }
 
 unsafe fn decide(st: *mut State, chaos: &mut Chaos) {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     // the work grows with the stack
     let slots = (*s.thread).capacity as u64;
     if slots > 2048 && !chaos.once_in(slots >> 9) {

@@ -6,7 +6,7 @@ use perilune_runtime::convert;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::string::{LuaString, MAX_SHORT};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -25,7 +25,7 @@ fn joins(v: Value) -> bool {
 /// # Safety
 /// I2; pc stored; the values are registers of the top frame.
 pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     let base = s.base;
     let first = base.add(i.a());
     while n > 1 {
@@ -40,9 +40,9 @@ pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Step {
             n = from + 1;
             continue;
         }
-        let mut h = Table::metamethod(s, a, Event::Concat);
+        let mut h = Table::metamethod(s.ptr(), a, Event::Concat);
         if h.is_nil() {
-            h = Table::metamethod(s, b, Event::Concat);
+            h = Table::metamethod(s.ptr(), b, Event::Concat);
         }
         if h.is_nil() {
             return Err(debug::concat_error(st, first.add(n - 2)).into_exit());
@@ -118,7 +118,7 @@ unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exi
     if let Some(v) = join_short(st, first, n) {
         return Ok(v);
     }
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     // numbers become strings in place first
     let mut total = 0usize;
     for i in 0..n {

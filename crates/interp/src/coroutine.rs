@@ -4,7 +4,7 @@
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Raised;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::{SlotExt, Value};
@@ -41,7 +41,7 @@ pub(crate) unsafe fn resume(
     co: *mut Thread,
     nargs: usize,
 ) -> Result<usize, Raised> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let from = s.thread;
     if (*co).status != Status::Suspended {
         s.top = s.top.sub(nargs);
@@ -145,7 +145,7 @@ pub(crate) unsafe fn resume(
 /// # Safety
 /// I2; `co` is a live coroutine of this state that neither runs nor waits for one that does.
 pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let from = s.thread;
     let mut error = (*co).failed.then_some((*co).death);
     (*co).failed = false;
@@ -168,7 +168,7 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         if !v.truthy() {
             continue;
         }
-        let h = Table::metamethod(s, v, Event::Close);
+        let h = Table::metamethod(s.ptr(), v, Event::Close);
         // calls are made from the bottom of the stack, as if by a native function
         s.base = (*co).stack.add(2);
         let bottom = Frame(s.base);

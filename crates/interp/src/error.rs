@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::meta::Event;
-use perilune_runtime::state::{State, poll};
+use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::Thread;
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -60,7 +60,7 @@ pub(crate) unsafe fn handle(st: *mut State) {
 /// # Safety
 /// I2.
 pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     s.error_handled = true;
     let mut f = Some(Frame(s.base));
     while let Some(frame) = f {
@@ -75,7 +75,7 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
                 return Ok(());
             }
             let handler = frame.0.get();
-            if !handler.is_function() && Table::metamethod(s, handler, Event::Call).is_nil() {
+            if !handler.is_function() && Table::metamethod(s.ptr(), handler, Event::Call).is_nil() {
                 return Ok(());
             }
             let base = s.base.offset_from((*s.thread).stack);
@@ -115,7 +115,7 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
 
 /// Pops frames until one catches, if one does; its pending variables are then still to be closed.
 unsafe fn catch(st: *mut State) -> bool {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let mut frame = Frame(s.base);
     loop {
         let link = frame.link();
@@ -157,7 +157,7 @@ unsafe fn catch(st: *mut State) -> bool {
 /// # Safety
 /// I2; the top frame has the flag CLOSING and its error value stands at the level.
 pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let base = s.base;
     let level = base.add(kept(base));
     let level_offset = level.offset_from((*s.thread).stack) as u32;
@@ -171,7 +171,7 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
         if !v.truthy() {
             continue;
         }
-        let h = Table::metamethod(s, v, Event::Close);
+        let h = Table::metamethod(s.ptr(), v, Event::Close);
         let callee = place.add(1);
         s.top = callee;
         let err = level.get();

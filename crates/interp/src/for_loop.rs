@@ -7,7 +7,7 @@ use perilune_runtime::convert::{self, Round};
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::native::{Builtin, Cx, Ret};
-use perilune_runtime::state::{State, poll};
+use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::{
@@ -137,8 +137,8 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
     if !v.truthy() {
         return Ok(());
     }
-    let s = &mut *st;
-    if perilune_runtime::table::Table::metamethod(s, v, perilune_runtime::meta::Event::Close)
+    let mut s = StateRef::new(st);
+    if perilune_runtime::table::Table::metamethod(s.ptr(), v, perilune_runtime::meta::Event::Close)
         .is_nil()
     {
         return Err(debug::close_error(st, place).into_exit());
@@ -154,7 +154,7 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
 /// I2; pc stored.
 #[inline(never)]
 pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let ra = s.base.add(i.a());
     let (f, callee) = (ra.get(), ra.add(4));
     let new_base = callee.add(2);
@@ -163,7 +163,7 @@ pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
     new_base.put(ra.add(1).get());
     new_base.add(1).put(ra.add(2).get());
     let hooked = |s: &State| s.poll.load(Ordering::Relaxed) & poll::HOOK != 0;
-    if f.tag() != Tag::NATIVE || hooked(s) || s.limit.offset_from(new_base) < 2 {
+    if f.tag() != Tag::NATIVE || hooked(&s) || s.limit.offset_from(new_base) < 2 {
         return call_for_instruction(st, callee, 2);
     }
     let distance = i.a() + 6;
@@ -174,7 +174,7 @@ pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
     s.top = new_base.add(2);
     match ((*f.as_native()).func)(Cx::from_state(st)) {
         Ok(Ret(n)) if n >= -1 => {
-            if hooked(s) {
+            if hooked(&s) {
                 return native_returned(st, n, f).map(|_| ());
             }
             // One result is in place: in the callee's slot.

@@ -2,7 +2,7 @@
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::hook::HookEvent;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::call_flagged;
@@ -10,7 +10,7 @@ use crate::step::{Exit, Step, raised};
 
 /// Calls the hook function of the running coroutine for an event. The top frame is what the event is about.
 unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Value) -> Step {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let th = s.thread;
     let Some(hook) = (*th).hook.as_mut() else { return Ok(()) };
     if hook.active {
@@ -43,7 +43,7 @@ unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Va
 }
 
 unsafe fn live_top(st: *mut State) -> *mut Value {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     let base = s.base;
     let f = Frame(base).callee();
     if f.tag() == Tag::FUNCTION {

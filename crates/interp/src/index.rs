@@ -6,7 +6,7 @@ use perilune_runtime::frame::Frame;
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::meta::Event;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::{Cell, Found, KeyError, Stored, Table};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -33,11 +33,11 @@ unsafe fn cell_index(st: *mut State) -> usize {
 /// I2; pc stored; `dst` is where [`crate::ret::deliver`] puts the instruction's result.
 #[inline(never)]
 pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     let mut object = object;
     for _ in 0..MAX_CHAIN {
         let h = if object.tag() == Tag::USERDATA {
-            let h = Table::metamethod(s, object, Event::Index);
+            let h = Table::metamethod(s.ptr(), object, Event::Index);
             match userdata::behind(st, h, key) {
                 Member::Value(v) => {
                     s.base.add(dst).put(v);
@@ -56,14 +56,14 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
                 s.base.add(dst).put(v);
                 return Ok(());
             }
-            let h = Table::index_event(s, t);
+            let h = Table::index_event(s.ptr(), t);
             if h.is_nil() {
                 s.base.add(dst).put(Value::NIL);
                 return Ok(());
             }
             h
         } else {
-            let h = Table::metamethod(s, object, Event::Index);
+            let h = Table::metamethod(s.ptr(), object, Event::Index);
             if h.is_nil() {
                 return Err(debug::index_error(st, object, key).into_exit());
             }
@@ -83,18 +83,18 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
 /// I2; pc stored.
 #[inline(never)]
 pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     let mut object = object;
     for _ in 0..MAX_CHAIN {
         let h = if object.is_table() {
             let t = object.as_table();
             let h = if Table::has_meta(t) && Table::get(t, key).is_nil() {
-                Table::metamethod(s, object, Event::NewIndex)
+                Table::metamethod(s.ptr(), object, Event::NewIndex)
             } else {
                 Value::NIL
             };
             if h.is_nil() {
-                return match Table::set(s, t, key, v) {
+                return match Table::set(s.ptr(), t, key, v) {
                     Ok(()) => Ok(()),
                     Err(KeyError::Nil) => {
                         Err(debug::runtime_error(st, b"table index is nil").into_exit())
@@ -106,7 +106,7 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
             }
             h
         } else {
-            let h = Table::metamethod(s, object, Event::NewIndex);
+            let h = Table::metamethod(s.ptr(), object, Event::NewIndex);
             if h.is_nil() {
                 return Err(debug::index_error(st, object, key).into_exit());
             }
@@ -132,11 +132,11 @@ unsafe fn note_field(st: *mut State) {
 /// I2; pc stored.
 #[inline(never)]
 pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Value) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     note_field(st);
     if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
         let cache = (*instance(st)).fields.add(cell_index(st));
-        match Table::cache_get(s, cache, object.as_table(), name.as_string()) {
+        match Table::cache_get(s.ptr(), cache, object.as_table(), name.as_string()) {
             Found::Value(v) => {
                 s.base.add(i.a()).put(v);
                 return Ok(());
@@ -158,7 +158,7 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
         }
     } else if object.is_string() {
         let cache = (*instance(st)).fields.add(cell_index(st));
-        if let Some(v) = Table::cache_method(s, cache, name.as_string()) {
+        if let Some(v) = Table::cache_method(s.ptr(), cache, name.as_string()) {
             s.base.add(i.a()).put(v);
             return Ok(());
         }
@@ -182,11 +182,11 @@ pub(crate) unsafe fn get_field(st: *mut State, i: Instr, object: Value, name: Va
 /// I2; pc stored.
 #[inline(never)]
 pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Value) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     note_field(st);
     if object.is_table() && perilune_runtime::string::LuaString::is_short(name.as_string()) {
         let cache = (*instance(st)).fields.add(cell_index(st));
-        match Table::cache_set(s, cache, object.as_table(), name.as_string(), v) {
+        match Table::cache_set(s.ptr(), cache, object.as_table(), name.as_string(), v) {
             Stored::Done => return Ok(()),
             Stored::NewIndex(handler) => {
                 if handler.is_function() {
@@ -201,7 +201,7 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
 
 /// The cell of a global for a cache that missed; null when the environment is no table or the name is not in it.
 unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let text = perilune_runtime::string::LuaString::bytes(name.as_string());
     // the environment may be its own metatable: stores of metamethods must not pass by the table
     if !env.is_table()
@@ -212,9 +212,9 @@ unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
     }
     let t = env.as_table();
     if (*t).header.flags & GcHeader::ENVIRONMENT == 0 {
-        Table::make_environment(s, t);
+        Table::make_environment(s.ptr(), t);
     }
-    let cell = Table::cell_of(s, t, name.as_string(), false);
+    let cell = Table::cell_of(s.ptr(), t, name.as_string(), false);
     if !cell.is_null() {
         let inst = instance(st);
         let cache = (*inst).globals.add(cell_index(st));

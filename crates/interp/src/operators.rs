@@ -6,7 +6,7 @@ use perilune_runtime::compare;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -86,7 +86,7 @@ unsafe fn note(st: *mut State, bits: u32) {
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b: Value) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     if a.is_number() && b.is_number() {
         note(
             st,
@@ -115,9 +115,9 @@ pub(crate) unsafe fn arith_slow(st: *mut State, i: Instr, op: Event, a: Value, b
         Event::BAnd | Event::BOr | Event::BXor | Event::Shl | Event::Shr | Event::BNot
     );
     note(st, if a.is_string() || b.is_string() { seen::STRING } else { seen::OTHER });
-    let mut h = Table::metamethod(s, a, op);
+    let mut h = Table::metamethod(s.ptr(), a, op);
     if h.is_nil() {
-        h = Table::metamethod(s, b, op);
+        h = Table::metamethod(s.ptr(), b, op);
     }
     if h.is_nil() {
         return Err(debug::arith_error(st, a, b, bitwise).into_exit());
@@ -163,10 +163,10 @@ pub(crate) unsafe fn order_slow(
     }
     note(st, seen::OTHER);
     let e = if order == Order::Less { Event::Lt } else { Event::Le };
-    let s = &mut *st;
-    let mut h = Table::metamethod(s, a, e);
+    let s = StateRef::new(st);
+    let mut h = Table::metamethod(s.ptr(), a, e);
     if h.is_nil() {
-        h = Table::metamethod(s, b, e);
+        h = Table::metamethod(s.ptr(), b, e);
     }
     if h.is_nil() {
         return Err(debug::compare_error(st, a, b).into_exit());
@@ -181,11 +181,11 @@ pub(crate) unsafe fn order_slow(
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn equal_slow(st: *mut State, i: Instr, a: Value, b: Value) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     if a.tag() == b.tag() && !a.same_bits(b) && matches!(a.tag(), Tag::TABLE | Tag::USERDATA) {
-        let mut h = Table::metamethod(s, a, Event::Eq);
+        let mut h = Table::metamethod(s.ptr(), a, Event::Eq);
         if h.is_nil() {
-            h = Table::metamethod(s, b, Event::Eq);
+            h = Table::metamethod(s.ptr(), b, Event::Eq);
         }
         if !h.is_nil() {
             note(st, seen::OTHER);
@@ -202,12 +202,12 @@ pub(crate) unsafe fn equal_slow(st: *mut State, i: Instr, a: Value, b: Value) ->
 /// I2; pc stored.
 #[inline(never)]
 pub(crate) unsafe fn length_slow(st: *mut State, i: Instr, v: Value) -> Step {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     if v.is_string() {
         s.base.add(i.a()).put(Value::int((*v.as_string()).len as i64));
         return Ok(());
     }
-    let h = Table::metamethod(s, v, Event::Len);
+    let h = Table::metamethod(s.ptr(), v, Event::Len);
     if h.is_nil() {
         if v.is_table() {
             s.base.add(i.a()).put(Value::int(Table::length(v.as_table())));

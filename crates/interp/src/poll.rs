@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use perilune_runtime::debug;
-use perilune_runtime::state::{State, poll};
+use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::value::Value;
 
 use crate::call::IntoExit;
@@ -27,7 +27,7 @@ pub(crate) unsafe fn interrupted(st: *mut State) -> Exit {
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> Step {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let base = s.base.offset_from((*s.thread).stack);
     // what follows a call with an open number of results still needs their end
     let results = s.top.offset_from((*s.thread).stack);

@@ -2,7 +2,7 @@
 
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, Link, flags};
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::call::{Entered, kept};
@@ -40,7 +40,7 @@ pub(crate) unsafe fn callee_slot(base: *mut Value) -> *mut Value {
 /// # Safety
 /// I2.
 pub(crate) unsafe fn leave(st: *mut State, src: *mut Value, n: usize) -> Result<Entered, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let base = s.base;
     let link = Frame(base).link();
     if link.flags() & (flags::BOUNDARY | flags::NATIVE_CALLER) != 0 {
@@ -65,7 +65,7 @@ pub(crate) unsafe fn give(
     src: *mut Value,
     n: usize,
 ) -> Result<Entered, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     if link.flags() & flags::NATIVE_CALLER != 0 {
         // machine code of this frame returned to a loop that other native code waits for
         s.top = src.add(n);
@@ -101,7 +101,7 @@ pub(crate) unsafe fn give(
 /// # Safety
 /// I2; the top frame is a Lua frame and its pc is behind an instruction that called.
 pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let base = s.base;
     let frame = Frame(base);
     let inst = (*frame.callee().as_function()).instance;

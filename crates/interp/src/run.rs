@@ -16,7 +16,7 @@ use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Builtin, Cx, Ret};
-use perilune_runtime::state::{State, poll};
+use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
 use perilune_runtime::thread::Thread;
@@ -140,7 +140,7 @@ unsafe fn close_variable(
     level: *mut Value,
     results_end: *mut Value,
 ) -> Result<bool, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let th = s.thread;
     let level = level.offset_from((*th).stack) as u32;
     while let Some(&slot) = (&(*th).to_close).last() {
@@ -152,7 +152,7 @@ unsafe fn close_variable(
         if !v.truthy() {
             continue;
         }
-        let h = Table::metamethod(s, v, Event::Close);
+        let h = Table::metamethod(s.ptr(), v, Event::Close);
         let inst = (*Frame(s.base).callee().as_function()).instance;
         s.top = s.base.add((*inst).max_stack as usize).max(results_end);
         raised(State::reserve(st, 8))?;
@@ -174,7 +174,7 @@ pub(crate) unsafe fn close_for_return(
     src: *mut Value,
     n: usize,
 ) -> Result<bool, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let base = s.base;
     s.close_upvalues(base);
     let offset = base.offset_from((*s.thread).stack) as u32;
@@ -199,9 +199,10 @@ pub(crate) unsafe fn close_for_return(
 /// follows returns its results.
 #[inline(never)]
 unsafe fn tail_call(st: *mut State, mut ra: *mut Value, mut nargs: usize, close: bool) -> Step {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     if close {
-        s.close_upvalues(s.base);
+        let base = s.base;
+        s.close_upvalues(base);
     }
     let mut tries = 0;
     while ra.get().tag() != Tag::FUNCTION {
@@ -253,9 +254,9 @@ unsafe fn grow_for_varargs(st: *mut State, ra: *mut Value, n: usize) -> Step {
 /// CALLMETA: `setmetatable(o, {__index = i})`.
 #[inline(never)]
 unsafe fn call_meta(st: *mut State, ra: *mut Value) -> Step {
-    let s = &mut *st;
-    let t = Table::new(s, 1, 0);
-    Table::set_str_const(s, t, s.event_names[Event::Index as usize], ra.add(3).get());
+    let s = StateRef::new(st);
+    let t = Table::new(s.ptr(), 1, 0);
+    Table::set_str_const(s.ptr(), t, s.event_names[Event::Index as usize], ra.add(3).get());
     ra.add(3).put(Value::table(t));
     call_for_instruction(st, ra, 2)
 }
@@ -268,8 +269,8 @@ pub(crate) unsafe fn make_closure(
     n: usize,
     base: *mut Value,
 ) -> Value {
-    let s = &mut *st;
-    let child = Instance::child(s, inst, n);
+    let mut s = StateRef::new(st);
+    let child = Instance::child(&mut s, inst, n);
     let proto = &(*child).proto;
     let count = proto.upvalues.len();
     let outer = Frame(base).callee().as_function();

@@ -1,7 +1,7 @@
 //! What a panic of a native function leaves behind: a state that can be used again.
 
 use perilune_runtime::frame::flags;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::Value;
 
@@ -38,7 +38,7 @@ impl Unwound {
 
     #[cold]
     unsafe fn restore(&mut self) {
-        let s = &mut *self.st;
+        let mut s = StateRef::new(self.st);
         while s.thread != self.thread {
             let co = s.thread;
             s.close_upvalues((*co).stack);

@@ -140,6 +140,43 @@ const SMALL_STEPS: usize = 4_000;
 /// Index in [`State::type_metas`] of the metatable of strings.
 pub const STRING_META: usize = 4;
 
+/// A live state that is borrowed for each use alone: between two uses other pointers to it may be used, as functions that are called with its address do.
+#[derive(Clone, Copy)]
+pub struct StateRef(*mut State);
+
+impl StateRef {
+    /// # Safety
+    /// `st` is alive as long as this is used, and of this thread. No reference that was made of this is in use when something else uses the state.
+    #[inline(always)]
+    pub unsafe fn new(st: *mut State) -> StateRef {
+        StateRef(st)
+    }
+
+    /// The state's address.
+    #[inline(always)]
+    pub fn ptr(self) -> *mut State {
+        self.0
+    }
+}
+
+impl std::ops::Deref for StateRef {
+    type Target = State;
+
+    #[inline(always)]
+    fn deref(&self) -> &State {
+        // SAFETY: alive, as its maker promised; what runs while the result is in use has no other reference.
+        unsafe { &*self.0 }
+    }
+}
+
+impl std::ops::DerefMut for StateRef {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut State {
+        // SAFETY: as above.
+        unsafe { &mut *self.0 }
+    }
+}
+
 /// Index in [`State::type_metas`] of a tag, `None` for tables and full userdata.
 pub fn type_meta_index(tag: Tag) -> Option<usize> {
     Some(match tag {
@@ -201,14 +238,14 @@ impl State {
         }));
         // SAFETY: the state was just made and is not shared; nothing collects before it is complete.
         unsafe {
-            let s = &mut *st;
-            s.empty_shape = LocalShape::empty(s);
+            let mut s = StateRef::new(st);
+            s.empty_shape = LocalShape::empty(s.ptr());
             s.make_byte_strings();
             for e in Event::ALL {
                 s.event_names[*e as usize] = s.intern(e.name().as_bytes());
             }
             s.memory_message = s.intern(b"not enough memory");
-            let main = Thread::create(s, false);
+            let main = Thread::create(&mut s, false);
             s.main_thread = main;
             s.thread = main;
             (*main).status = crate::thread::Status::Running;
@@ -220,12 +257,12 @@ impl State {
             (*main).base = bottom.0;
             (*main).top = bottom.0;
             Thread::load_registers(st, main);
-            let s = &mut *st;
-            s.registry = Table::new_dict(s, 3);
-            s.globals = Table::new_dict(s, 6);
-            Table::make_environment(s, s.globals);
-            Table::set_int(s, s.registry, 1, Value::thread(main));
-            Table::set_int(s, s.registry, 2, Value::table(s.globals));
+            let mut s = StateRef::new(st);
+            s.registry = Table::new_dict(s.ptr(), 3);
+            s.globals = Table::new_dict(s.ptr(), 6);
+            Table::make_environment(s.ptr(), s.globals);
+            Table::set_int(s.ptr(), s.registry, 1, Value::thread(main));
+            Table::set_int(s.ptr(), s.registry, 2, Value::table(s.globals));
         }
         st
     }
@@ -300,10 +337,10 @@ impl State {
     /// # Safety
     /// `env` is a live value of this state.
     pub unsafe fn instantiate(st: *mut State, proto: &Arc<Proto>, env: Value) -> *mut LuaClosure {
-        let s = &mut *st;
-        let instance = Instance::create(s, proto, null_mut());
+        let mut s = StateRef::new(st);
+        let instance = Instance::create(&mut s, proto, null_mut());
         let n = proto.upvalues.len();
-        let c = State::new_closure(s, instance, n);
+        let c = State::new_closure(&mut s, instance, n);
         for i in 0..n {
             let up = s.alloc(Kind::Upvalue, size_of::<Upvalue>()).cast::<Upvalue>();
             (*up).place = &raw mut (*up).closed;

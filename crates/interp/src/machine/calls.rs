@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::native::{Cx, Ret};
-use perilune_runtime::state::{State, poll};
+use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::tier::{MISS, RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -190,7 +190,7 @@ unsafe extern "C" fn call(st: *mut State, callee: *mut Value, nargs: usize) -> u
 
 #[inline(always)]
 unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     let base = s.base;
     let inst = (*Frame(base).callee().as_function()).instance;
     let i = *(*inst).code.add(Frame(base).word().pc() as usize - 1);
@@ -205,7 +205,7 @@ unsafe fn do_call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
 /// Calls what is at `callee` for an instruction that takes results as CALL with operand `c` does.
 #[inline(always)]
 unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: usize) -> u64 {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let f = callee.get();
     let new_base = callee.add(2);
     let simple = f.tag() == Tag::NATIVE
@@ -288,7 +288,7 @@ unsafe extern "C" fn tail_call(
 
 #[inline(always)]
 unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: bool) -> u64 {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let mut callee = callee;
     if is_polled(st) {
         let at = callee.offset_from(s.base);
@@ -303,7 +303,8 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
         callee = s.base.offset(at);
     }
     if close {
-        s.close_upvalues(s.base);
+        let base = s.base;
+        s.close_upvalues(base);
     }
     let (mut nargs, mut tries) = (nargs, 0);
     while callee.get().tag() != Tag::FUNCTION {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::Instance;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::tier::{Left, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -154,7 +154,7 @@ unsafe extern "C" fn interpret(st: *mut State, base: *mut Value, nargs: usize) -
 #[inline(always)]
 unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     let link = Frame(base).link();
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     s.base = match link.distance() {
         0 => (*s.thread).stack,
         d => base.sub(d),
@@ -193,7 +193,7 @@ unsafe fn do_resume(st: *mut State) -> u64 {
 
 /// The status and results for native code of a frame that the interpreter has run to its end.
 pub(super) unsafe fn finished(st: *mut State, r: Step) -> u64 {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     match r {
         Err(Exit::Done) => {
             let first = s.base.sub(2);
@@ -328,7 +328,7 @@ unsafe fn run_code(
 /// # Safety
 /// I2; `entry` enters code of the function of the top frame for its pc.
 pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Entered, Exit> {
-    let s = &mut *st;
+    let s = StateRef::new(st);
     let base = s.base;
     let frame = Frame(base);
     let link = frame.link();
@@ -352,7 +352,7 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
 
 /// Machine code for a frame with this link was left; `at` is its base as an offset in the stack. Does what its end asks for.
 unsafe fn left_code(st: *mut State, left: &Left, link: Link, at: isize) -> Result<Entered, Exit> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     match left.status as u32 as u64 {
         status::OK => {
             debug_assert_eq!(

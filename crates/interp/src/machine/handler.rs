@@ -1,7 +1,7 @@
 //! Metamethods that machine code calls itself: Lua functions. All else is left to the instruction in the interpreter.
 
 use perilune_runtime::meta::Event;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{Tag, Value};
 
@@ -28,10 +28,10 @@ pub(super) unsafe extern "C" fn of_operands(
         return 0;
     }
     let event = Event::ALL[event as usize];
-    let s = &mut *st;
-    let mut h = Table::metamethod(s, a, event);
+    let s = StateRef::new(st);
+    let mut h = Table::metamethod(s.ptr(), a, event);
     if h.is_nil() {
-        h = Table::metamethod(s, b, event);
+        h = Table::metamethod(s.ptr(), b, event);
     }
     lua_function(h)
 }

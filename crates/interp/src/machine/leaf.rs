@@ -7,7 +7,7 @@ use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
 use perilune_runtime::tier::{MISS, Pair};
@@ -263,7 +263,7 @@ pub(super) unsafe extern "C" fn for_each_prep(ra: *mut Value) -> u64 {
 }
 
 pub(super) unsafe extern "C" fn close(st: *mut State, place: *mut Value) -> u64 {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     s.close_upvalues(place);
     let offset = place.offset_from((*s.thread).stack) as u32;
     (&(*s.thread).to_close).last().is_none_or(|&slot| slot < offset) as u64
@@ -273,8 +273,8 @@ pub(super) unsafe extern "C" fn equal(st: *mut State, a: u64, b: u64, tag: u64) 
     let tag = Tag(tag as u8);
     let (a, b) = (Value::from_parts(a, tag), Value::from_parts(b, tag));
     if matches!(tag, Tag::TABLE | Tag::USERDATA) {
-        let s = &mut *st;
-        let handled = |v| !Table::metamethod(s, v, Event::Eq).is_nil();
+        let s = StateRef::new(st);
+        let handled = |v| !Table::metamethod(s.ptr(), v, Event::Eq).is_nil();
         return if [a, b].into_iter().any(handled) { 2 } else { 0 };
     }
     a.raw_equals(b) as u64

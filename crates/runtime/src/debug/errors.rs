@@ -5,7 +5,7 @@ use perilune_bytecode::{Instr, LocalDesc, Op, Operand, operand_name};
 use super::level::Level;
 use crate::convert;
 use crate::native::Raised;
-use crate::state::State;
+use crate::state::{State, StateRef};
 use crate::string::LuaString;
 use crate::table::Table;
 use crate::value::{SlotExt, Tag, Value};
@@ -17,7 +17,7 @@ use crate::value::{SlotExt, Tag, Value};
 #[cold]
 #[inline(never)]
 pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let mut message = Level::innermost(st, s.thread)
         .and_then(|l| match l.position() {
             Some(p) => Some(p),

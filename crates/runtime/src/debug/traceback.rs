@@ -1,7 +1,7 @@
 //! Tracebacks (manual 5.1, `luaL_traceback`).
 
 use super::level::{FunctionInfo, Level};
-use crate::state::State;
+use crate::state::{State, StateRef};
 use crate::string::LuaString;
 use crate::table::Table;
 use crate::thread::Thread;
@@ -16,7 +16,7 @@ const LAST: usize = 11;
 /// # Safety
 /// `f` is a live value of `st`.
 pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> {
-    let s = &mut *st;
+    let mut s = StateRef::new(st);
     let key = s.intern(b"_LOADED");
     let loaded = Table::get(s.registry, Value::string(key));
     if !loaded.is_table() {

@@ -2,7 +2,7 @@
 
 use super::Cx;
 use crate::meta::Event;
-use crate::state::State;
+use crate::state::{State, StateRef};
 use crate::table::Table;
 use crate::thread::Thread;
 use crate::value::{SlotExt, Value};
@@ -27,7 +27,7 @@ impl State {
     /// # Safety
     /// `st` is live, the frame at `base` is the one that made the call, and the call was made at `kept`.
     pub(crate) unsafe fn recover(st: *mut State, base: usize, kept: usize) {
-        let s = &mut *st;
+        let mut s = StateRef::new(st);
         let th = s.thread;
         let level = base + kept;
         let mut handled = s.error_handled;
@@ -61,8 +61,8 @@ impl State {
 
 /// Calls `__close` of `v` with the error at `level`, above the values that are left.
 unsafe fn close(st: *mut State, v: Value, level: usize) -> Result<usize, crate::native::Raised> {
-    let s = &mut *st;
-    let h = Table::metamethod(s, v, Event::Close);
+    let mut s = StateRef::new(st);
+    let h = Table::metamethod(s.ptr(), v, Event::Close);
     State::reserve(st, 8)?;
     let callee = s.top;
     callee.put(h);
