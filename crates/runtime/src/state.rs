@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::marker::PhantomPinned;
 use std::ptr::{self, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,7 +49,8 @@ pub mod poll {
     pub const OUT_OF_FUEL: u32 = 256;
 }
 
-/// One state. Stays at one address for its whole life.
+/// One state. Stays at one address for its whole life, and is used by that address from many places: a reference to it is never the only way to reach it, which
+/// the compiler is told by its not being `Unpin`.
 #[repr(C)]
 pub struct State {
     /// Allocator and collector.
@@ -57,6 +59,8 @@ pub struct State {
     pub poll: AtomicU32,
     /// Bumped when a table that caches of metatable chains depend on changes its structure.
     pub meta_epoch: u32,
+    /// Stays where it is.
+    pub(crate) pinned: PhantomPinned,
     /// Base of the top frame of the running coroutine. The interpreter keeps its own copy and stores it here before it calls out.
     pub base: *mut Value,
     /// End of the values of the top frame. For a Lua frame that called out: its base plus its `max_stack`.
@@ -198,6 +202,7 @@ impl State {
             heap: Heap::new(),
             poll: AtomicU32::new(0),
             meta_epoch: 1,
+            pinned: PhantomPinned,
             base: null_mut(),
             top: null_mut(),
             limit: null_mut(),
