@@ -12,6 +12,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::{IntoExit, call_for_instruction};
+use crate::room;
 use crate::step::{Exit, Step};
 
 #[inline(always)]
@@ -143,13 +144,17 @@ unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exi
             return Ok(a);
         }
     }
-    if total > SURELY_ROOM && (total >= i32::MAX as usize || !s.check_room(total)) {
+    if total > SURELY_ROOM {
         if total >= u32::MAX as usize - 64 {
             return Err(debug::runtime_error(st, b"string length overflow").into_exit());
         }
-        s.error = Value::string(s.memory_message);
-        s.error_handled = false;
-        return Err(Exit::Error);
+        if total >= i32::MAX as usize || !s.check_room(total) && !room::make(st, total) {
+            return Err(room::error(st));
+        }
+        return match State::join_long(st, first, n, total) {
+            Some(r) => Ok(Value::string(r)),
+            None => Err(crate::poll::interrupted(st)),
+        };
     }
     let r = s.new_string_with(total, |out| {
         let mut at = 0;

@@ -7,11 +7,12 @@ use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
-use perilune_runtime::table::{Cell, Found, KeyError, Stored, Table};
+use perilune_runtime::table::{Cell, Found, KeyError, Refused, Stored, Table};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::IntoExit;
 use crate::operators::{call_meta1, call_meta2, call_meta3};
+use crate::room;
 use crate::step::Step;
 use crate::userdata::{self, Member};
 
@@ -94,15 +95,7 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
                 Value::NIL
             };
             if h.is_nil() {
-                return match Table::set(s.ptr(), t, key, v) {
-                    Ok(()) => Ok(()),
-                    Err(KeyError::Nil) => {
-                        Err(debug::runtime_error(st, b"table index is nil").into_exit())
-                    }
-                    Err(KeyError::Nan) => {
-                        Err(debug::runtime_error(st, b"table index is NaN").into_exit())
-                    }
-                };
+                return set_plain(st, t, key, v);
             }
             h
         } else {
@@ -118,6 +111,26 @@ pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) ->
         object = h;
     }
     Err(debug::runtime_error(st, b"'__newindex' chain too long; possible loop").into_exit())
+}
+
+/// Stores into a table in which metamethods have no say, within the memory limit.
+unsafe fn set_plain(st: *mut State, t: *mut Table, key: Value, v: Value) -> Step {
+    let mut r = Table::set_within(st, t, key, v);
+    if let Err(Refused::NoRoom(bytes)) = r
+        && room::make(st, bytes)
+    {
+        r = Table::set_within(st, t, key, v);
+    }
+    match r {
+        Ok(()) => Ok(()),
+        Err(Refused::Key(KeyError::Nil)) => {
+            Err(debug::runtime_error(st, b"table index is nil").into_exit())
+        }
+        Err(Refused::Key(KeyError::Nan)) => {
+            Err(debug::runtime_error(st, b"table index is NaN").into_exit())
+        }
+        Err(Refused::NoRoom(_)) => Err(room::error(st)),
+    }
 }
 
 /// Notes that an access of a field was executed: its cache may stay empty all the same.

@@ -22,6 +22,7 @@ mod machine;
 mod operators;
 mod poll;
 mod ret;
+mod room;
 mod run;
 mod step;
 mod unwound;

@@ -717,8 +717,10 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     if key.is_int() {
                         note!(access::of_int(t, key.as_int()));
                         if !Table::has_meta(t) {
-                            Table::set_int(st, t, key.as_int(), v);
-                            continue;
+                            if Table::set_int_within(st, t, key.as_int(), v) {
+                                continue;
+                            }
+                            step!(index::set(st, object, key, v));
                         }
                         if Table::set_existing_int(st, t, key.as_int(), v) {
                             continue;
@@ -726,8 +728,10 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     } else if key.is_string() && LuaString::is_short(key.as_string()) {
                         note!(access::STRING);
                         if !Table::has_meta(t) {
-                            Table::set_str(st, t, key.as_string(), v);
-                            continue;
+                            if Table::set_short_within(st, t, key.as_string(), v) {
+                                continue;
+                            }
+                            step!(index::set(st, object, key, v));
                         }
                         if Table::set_existing_str(st, t, key.as_string(), v) {
                             continue;

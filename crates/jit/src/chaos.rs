@@ -81,7 +81,7 @@ impl JitState {
         snapshot.prunes = chaos.draw() & 1 != 0;
         snapshot.scramble(&*inst, chaos);
         let shapes = snapshot.hold_shapes(st, &[]);
-        self.compile(method, inst, entry, snapshot, shapes);
+        self.compile(st, method, inst, entry, snapshot, shapes);
     }
 
     /// One random thing.

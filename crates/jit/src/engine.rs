@@ -2,8 +2,9 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use perilune_bytecode::{Op, Proto};
 use perilune_code::{
@@ -40,7 +41,7 @@ pub struct JitOptions {
     pub miss_threshold: u32,
     /// Leave what was never executed to the interpreter, which finds out what it does, until it has become hot too.
     pub prune: bool,
-    /// Compile at once, on the thread that runs the program.
+    /// Compile at once: the thread that runs the program compiles, or waits until another has, unless it has to stop.
     pub sync: bool,
     /// Bytes of executable memory.
     pub budget: usize,
@@ -92,6 +93,9 @@ impl Default for JitOptions {
 
 /// Largest function that is compiled, in instructions.
 const MAX_CODE: usize = 5_000;
+/// Largest function that is compiled on the thread that runs the program, in instructions: for milliseconds. For others it waits, so that limits
+/// and interrupts are obeyed meanwhile.
+const MAX_HERE: usize = 48;
 
 /// The compiler of an engine.
 pub struct Jit {
@@ -391,7 +395,7 @@ impl JitState {
                 if entry.is_some() {
                     snapshot.take_tags((*st).base, inst);
                 }
-                self.compile(method, inst, entry, snapshot, shapes);
+                self.compile(st, method, inst, entry, snapshot, shapes);
             }
             Err(refusal) => {
                 self.jit.watch().refused(|| label(&(*inst).proto, entry), &refusal);
@@ -427,9 +431,10 @@ impl JitState {
     /// Compiles, here or elsewhere.
     ///
     /// # Safety
-    /// `inst` is a live instance of the state.
+    /// `inst` is a live instance of the state `st`.
     pub(crate) unsafe fn compile(
         &mut self,
+        st: *mut State,
         method: &Arc<Method>,
         inst: *mut Instance,
         entry: Option<u32>,
@@ -459,13 +464,26 @@ impl JitState {
             key: if entry.is_none() { inst.addr() } else { 0 },
             calls,
         });
-        if self.jit.options.sync {
+        if self.jit.options.sync && proto.code.len() <= MAX_HERE {
             let jit = &self.jit;
             self.mutator.blocking(|| with_room(|| jit.workers.run_here(job)));
+        } else if self.jit.options.sync {
+            self.jit.workers.submit(0, job);
+            self.mutator.blocking(|| wait_for(method, &(*st).poll));
         } else {
             let hotness = u64::from((*inst).entries) * 1000;
             self.jit.workers.submit(hotness / size, job);
         }
+    }
+}
+
+/// Waits until a method is compiled, or the script has to stop: then it goes on in the interpreter, to its next safepoint.
+fn wait_for(method: &Method, poll_word: &AtomicU32) {
+    const A_WHILE: Duration = Duration::from_micros(50);
+    while matches!(method.phase(), Phase::Queued | Phase::Recompiling)
+        && poll_word.load(Ordering::Relaxed) & poll::INTERRUPT == 0
+    {
+        std::thread::sleep(A_WHILE);
     }
 }
 
@@ -545,7 +563,7 @@ impl Tier for JitState {
         // what goes wrong here leaves it the code that it has
         let Ok((now, shapes)) = self.feedback(st, inst, Some(&known)) else { return };
         history.change();
-        self.compile(&method, inst, known.entry, now, shapes);
+        self.compile(st, &method, inst, known.entry, now, shapes);
     }
 
     fn enter(&mut self) {

@@ -1,5 +1,7 @@
 //! The collector and the memory limit.
 
+use perilune_runtime::state::State;
+
 use crate::stack::Online;
 use crate::{Lua, Result};
 
@@ -126,7 +128,7 @@ impl Lua {
         self.expire_registry_values();
         let _online = Online::new(entry.st);
         // SAFETY: P1: a safepoint, as what is in use is on the stack or in slots of handles.
-        unsafe { (*entry.st).gc_full() };
+        unsafe { State::collecting_for_host(entry.st, || (*entry.st).gc_full()) };
         Ok(())
     }
 
@@ -147,7 +149,7 @@ impl Lua {
         let entry = self.enter();
         let _online = Online::new(entry.st);
         // SAFETY: as above.
-        let before = unsafe {
+        let set = || unsafe {
             match mode {
                 GcMode::Incremental(p) => (*entry.st).gc_set_incremental(
                     parameter(p.pause),
@@ -160,6 +162,8 @@ impl Lua {
                 ),
             }
         };
+        // SAFETY: as above.
+        let before = unsafe { State::collecting_for_host(entry.st, set) };
         match before {
             Mode::Incremental => GcMode::Incremental(GcIncParams::default()),
             Mode::Generational => GcMode::Generational(GcGenParams::default()),

@@ -124,11 +124,9 @@ impl<'a> Stack<'a> {
     fn check_much(self, bytes: usize) -> Result<()> {
         let _online = Online::new(self.st);
         // SAFETY: as above; a safepoint, see [`Stack::poll`].
-        if bytes < u32::MAX as usize - 64 && unsafe { (*self.st).make_room(bytes) } {
-            Ok(())
-        } else {
-            Err(Error::not_enough_memory())
-        }
+        let made = bytes < u32::MAX as usize - 64
+            && unsafe { State::collecting_for_host(self.st, || (*self.st).make_room(bytes)) };
+        if made { Ok(()) } else { Err(Error::not_enough_memory()) }
     }
 
     /// A string.

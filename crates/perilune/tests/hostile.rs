@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use modes::{MODES, Mode};
 use perilune::Lua;
-use programs::{CATCHING, ENDLESS, GROWING, ODD, SETUP};
+use programs::{CATCHING, ENDLESS, GROWING, LARGE, ODD, SETUP, SLOW};
 use watch::{overrun, peak, processor_time, reset_peak};
 
 /// How long a script may go on after it should have stopped, in processor time of its thread. (Debug builds are slow.)
@@ -84,17 +84,18 @@ impl Findings {
         message: &str,
         prepare: impl Fn(&Lua) -> Box<dyn FnOnce() + Send>,
         lift: impl Fn(&Lua),
+        tries: usize,
     ) {
         let what = format!("{mode:?}: {program}");
         let mut least = Duration::MAX;
-        // other processes may delay a try
-        for _ in 0..5 {
+        for _ in 0..tries {
+            let begun = std::time::Instant::now();
             let lua = state(mode);
             lua.set_memory_limit(MEMORY).expect("it can be set");
-            let chunk =
-                lua.load(program).set_name("=hostile").into_function().expect("it is a program");
+            let chunk = lua.load(program).set_name("=hostile").into_function();
+            let chunk = chunk.expect("it is a program");
             let stop = prepare(&lua);
-            let (result, late) = overrun(&what, AFTER, stop, || chunk.call::<()>(()));
+            let (result, late) = overrun(&what, AFTER, tries == 1, stop, || chunk.call::<()>(()));
             let error = result.err().map(|e| e.to_string()).unwrap_or_default();
             if !error.contains(message) {
                 return self.wrong.push(format!("{what}: {late:?} {error}"));
@@ -102,6 +103,9 @@ impl Findings {
             lift(&lua);
             lua.set_memory_limit(0).expect("it can be set");
             check_usable(&lua, &what);
+            if std::env::var_os("PERILUNE_HOSTILE_FIGURES").is_some() {
+                eprintln!("{:>10.1?} {late:>10.1?} {what}", begun.elapsed());
+            }
             least = least.min(late.unwrap_or_default());
             if least <= BOUND {
                 break;
@@ -131,12 +135,12 @@ fn interrupts_stop_endless_scripts() {
     let _turn = turn();
     let mut findings = Findings::default();
     for mode in MODES {
-        for program in selected(&[ENDLESS]) {
+        for program in selected(&[ENDLESS, SLOW]) {
             let interrupt = |lua: &Lua| -> Box<dyn FnOnce() + Send> {
                 let interrupt = lua.interrupt_handle();
                 Box::new(move || interrupt.request())
             };
-            findings.stopped(mode, program, "interrupted!", interrupt, |_| {});
+            findings.stopped(mode, program, "interrupted!", interrupt, |_| {}, 1);
         }
     }
     findings.check();
@@ -148,13 +152,47 @@ fn time_limits_stop_endless_scripts() {
     let _turn = turn();
     let mut findings = Findings::default();
     for mode in MODES {
-        for program in selected(&[ENDLESS, CATCHING]) {
+        for program in selected(&[ENDLESS, SLOW, CATCHING]) {
             let limit = |lua: &Lua| -> Box<dyn FnOnce() + Send> {
                 lua.set_time_limit(Some(AFTER)).expect("it can be set");
                 Box::new(|| {})
             };
             let lift = |lua: &Lua| lua.set_time_limit(None).expect("it can be set");
-            findings.stopped(mode, program, "time limit exceeded", limit, lift);
+            // other processes may delay the thread that watches the time
+            findings.stopped(mode, program, "time limit exceeded", limit, lift, 3);
+        }
+    }
+    findings.check();
+}
+
+/// What takes long because there is much of it, above all collections, is stopped as soon as what takes long by itself.
+#[test]
+#[cfg_attr(miri, ignore = "measures time")]
+fn time_limits_stop_work_on_much_data() {
+    const SIZE: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+    let _turn = turn();
+    let mut findings = Findings::default();
+    for mode in [Mode::Off, Mode::Tier1Sync, Mode::Background] {
+        for (setup, program) in LARGE {
+            let what = format!("{mode:?}: {setup} {program}");
+            if !what.contains(&std::env::var("PERILUNE_HOSTILE").unwrap_or_default()) {
+                continue;
+            }
+            let lua = state(mode);
+            lua.globals().set("N", SIZE).expect("it can be set");
+            lua.load(*setup).exec().expect("it is a program");
+            let chunk = lua.load(*program).into_function().expect("it is a program");
+            lua.set_time_limit(Some(AFTER)).expect("it can be set");
+            let (result, late) = overrun(&what, AFTER, false, || {}, || chunk.call::<()>(()));
+            let error = result.err().map(|e| e.to_string()).unwrap_or_default();
+            if !error.contains("time limit exceeded") {
+                findings.wrong.push(format!("{what}: {late:?} {error}"));
+            }
+            findings.late.push((late.unwrap_or_default(), what.clone()));
+            lua.set_time_limit(None).expect("it can be set");
+            check_usable(&lua, &what);
+            lua.load("t, k, s = nil collectgarbage()").exec().expect("it is a program");
+            check_usable(&lua, &what);
         }
     }
     findings.check();
@@ -172,7 +210,8 @@ fn instruction_limits_stop_endless_scripts() {
             lua.set_memory_limit(MEMORY).expect("it can be set");
             lua.set_instruction_limit(Some(20_000)).expect("it counts");
             let run = || lua.load(program).set_name("=hostile").exec();
-            let ((result, time), _) = overrun(&what, PATIENCE, || {}, || processor_time(run));
+            let ((result, time), _) =
+                overrun(&what, PATIENCE, false, || {}, || processor_time(run));
             let error = result.err().map(|e| e.to_string()).unwrap_or_default();
             if !error.contains("instruction limit exceeded") {
                 findings.wrong.push(format!("{what}: {error}"));
@@ -192,18 +231,22 @@ fn instruction_limits_stop_endless_scripts() {
 #[cfg_attr(miri, ignore = "takes too long")]
 fn the_memory_limit_stops_growing_scripts() {
     const LIMIT: usize = 8 << 20;
+    // what is allocated without asking, before the next safepoint finds out
+    const UNASKED: usize = LIMIT / 64;
+    // what is no memory of the script's: the engine's, temporary copies; debug builds keep what is freed for a while
+    const OUTSIDE: usize = if cfg!(debug_assertions) { 4 * LIMIT } else { LIMIT };
     let _turn = turn();
     let mut findings = Findings::default();
     for mode in MODES {
         for program in selected(&[GROWING]) {
-            if mode == Mode::Tier1Sync && program.contains("load('return {") {
-                continue; // each of its chunks would be compiled to machine code, which takes a minute
-            }
             let what = format!("{mode:?}: {program}");
+            // each of many chunks is compiled to machine code
+            let many = mode == Mode::Tier1Sync && program.contains("= load(");
+            let limit = if many { LIMIT / 8 } else { LIMIT };
             let lua = state(mode);
             let chunk = lua.load(program).set_name("=hostile").into_function();
             let chunk = chunk.expect("it is a program");
-            lua.set_memory_limit(LIMIT).expect("it can be set");
+            lua.set_memory_limit(limit).expect("it can be set");
             lua.set_time_limit(Some(3 * PATIENCE)).expect("it can be set");
             let before = reset_peak();
             let (result, time) = processor_time(|| chunk.call::<()>(()));
@@ -215,10 +258,12 @@ fn the_memory_limit_stops_growing_scripts() {
             if !error.contains("not enough memory") && !error.contains("stack overflow") {
                 findings.wrong.push(format!("{what}: {error}"));
             }
-            if lua.used_memory() > 2 * LIMIT || grown > 3 * LIMIT {
-                findings
-                    .wrong
-                    .push(format!("{what}: {} bytes, process {grown}", lua.used_memory()));
+            let used = lua.used_memory();
+            if std::env::var_os("PERILUNE_HOSTILE_FIGURES").is_some() {
+                eprintln!("{used:>10} {grown:>10} {what}");
+            }
+            if used > limit + UNASKED || grown > limit + OUTSIDE {
+                findings.wrong.push(format!("{what}: {used} bytes, process {grown}"));
             }
             lua.set_time_limit(None).expect("it can be set");
             lua.set_memory_limit(0).expect("it can be set");
@@ -237,24 +282,16 @@ fn odd_scripts_end() {
     for mode in MODES {
         for program in selected(&[ODD]) {
             let what = format!("{mode:?}: {program}");
-            let mut least = Duration::MAX;
-            for _ in 0..5 {
-                let lua = state(mode);
-                lua.set_memory_limit(MEMORY).expect("it can be set");
-                lua.set_time_limit(Some(LONG)).expect("it can be set");
-                let chunk = lua.load(program).set_name("=hostile").into_function();
-                let chunk = chunk.expect("it is a program");
-                let (result, late) = overrun(&what, LONG, || {}, || chunk.call::<()>(()));
-                lua.set_time_limit(None).expect("it can be set");
-                lua.set_memory_limit(0).expect("it can be set");
-                check_usable(&lua, &what);
-                let stopped = result.is_err_and(|e| e.to_string().contains("time limit exceeded"));
-                least = least.min(late.unwrap_or_default());
-                if late.is_none() || (stopped && least <= BOUND) {
-                    break;
-                }
-            }
-            findings.late.push((least, what));
+            let lua = state(mode);
+            lua.set_memory_limit(MEMORY).expect("it can be set");
+            lua.set_time_limit(Some(LONG)).expect("it can be set");
+            let chunk = lua.load(program).set_name("=hostile").into_function();
+            let chunk = chunk.expect("it is a program");
+            let (_, late) = overrun(&what, LONG, false, || {}, || chunk.call::<()>(()));
+            lua.set_time_limit(None).expect("it can be set");
+            lua.set_memory_limit(0).expect("it can be set");
+            check_usable(&lua, &what);
+            findings.late.push((late.unwrap_or_default(), what));
         }
     }
     findings.check();
@@ -275,18 +312,11 @@ fn finalizers_do_not_keep_a_state_that_is_out_of_time() {
     for mode in MODES {
         for finalizer in finalizers {
             let what = format!("{mode:?}: {finalizer}");
-            let mut least = Duration::MAX;
-            for _ in 0..5 {
-                let lua = state(mode);
-                lua.load(finalizer).exec().expect("it can be set up");
-                lua.set_time_limit(Some(AFTER)).expect("it can be set");
-                let ((), late) = overrun(&what, AFTER, || {}, || drop(lua));
-                least = least.min(late.unwrap_or_default());
-                if least <= BOUND {
-                    break;
-                }
-            }
-            findings.late.push((least, what));
+            let lua = state(mode);
+            lua.load(finalizer).exec().expect("it can be set up");
+            lua.set_time_limit(Some(AFTER)).expect("it can be set");
+            let ((), late) = overrun(&what, AFTER, false, || {}, || drop(lua));
+            findings.late.push((late.unwrap_or_default(), what));
         }
     }
     findings.check();

@@ -410,6 +410,11 @@ impl Instance {
         Places::of(&self.proto, self.counts).layout.size() + self.proto_bytes
     }
 
+    /// [`Instance::bytes`] of an instance of `proto`.
+    pub fn bytes_for(proto: &Proto) -> usize {
+        Places::of(proto, Counts::in_code(&proto.code)).layout.size() + proto_bytes(proto)
+    }
+
     /// The instance of the function `i` defined inside.
     ///
     /// # Safety

@@ -16,6 +16,16 @@ impl State {
         bits & poll::INTERRUPT != 0 && (bits & poll::PATIENCE == 0 || self.patience_is_over())
     }
 
+    /// Whether the script is to stop at its next safepoint.
+    pub(crate) fn must_stop(&self) -> bool {
+        self.poll.load(Ordering::Relaxed) & poll::INTERRUPT != 0
+    }
+
+    /// Whether a limit of time or of instructions was reached, so that whatever runs fails.
+    pub(crate) fn limit_stands(&self) -> bool {
+        self.poll.load(Ordering::Relaxed) & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) != 0
+    }
+
     #[cold]
     fn patience_is_over(&self) -> bool {
         let seen = self.interrupt_seen.get().unwrap_or_else(Instant::now);

@@ -412,6 +412,11 @@ impl State {
                 e
             })?
         };
+        let bytes = Instance::bytes_for(&proto);
+        if bytes >= 1 << 16 && !(*st).check_room(bytes) {
+            let message = perilune_syntax::GIVEN_UP.as_bytes().to_vec();
+            return Err(LoadError { message, is_runtime: true });
+        }
         let env = env.unwrap_or(Value::table((*st).globals));
         Ok(State::instantiate(st, &proto, env))
     }

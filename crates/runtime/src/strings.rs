@@ -5,6 +5,7 @@ use std::ptr;
 use crate::header::Kind;
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT, hash_bytes};
+use crate::value::Value;
 
 /// Open-addressed hash table of the short strings; weak: the collector takes dead ones out with [`StringTable::purge`].
 ///
@@ -137,6 +138,11 @@ impl StringTable {
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = *mut LuaString> + '_ {
         self.slots.iter().filter(|s| !s.is_free()).map(|s| s.string())
+    }
+
+    /// Bytes of the slots.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.slots)
     }
 
     /// Slots, free ones included.
@@ -300,10 +306,20 @@ impl State {
         ptr::copy_nonoverlapping(bytes.as_ptr(), s.add(1).cast::<u8>(), bytes.len());
         *self.strings.slots.get_unchecked_mut(slot) = Slot::new(s, hash);
         self.strings.count += 1;
-        if self.strings.count * 2 > self.strings.slots.len() {
+        if self.strings.count * 2 > self.strings.slots.len() && self.strings_may_grow() {
+            let before = self.strings.bytes();
             self.strings.resize(self.strings.slots.len() * 2);
+            self.charge((self.strings.bytes() - before) as isize);
         }
         s
+    }
+
+    /// Within the memory limit, or because the slots are nearly full.
+    #[cold]
+    #[inline(never)]
+    fn strings_may_grow(&self) -> bool {
+        let StringTable { slots, count, .. } = &self.strings;
+        count * 8 > slots.len() * 7 || self.check_room(self.strings.bytes())
     }
 
     /// A long string whose bytes are still to be written.
@@ -315,6 +331,34 @@ impl State {
         (&raw mut (*s).len).write(length);
         (&raw mut (*s).symbol).write(0);
         s
+    }
+
+    /// The long string of `len` bytes that `n` strings make together; `None` if the script has to stop before they are all copied.
+    ///
+    /// # Safety
+    /// As [`State::intern`]; the values are strings, and `len` their length, which is that of a long one.
+    pub unsafe fn join_long(
+        st: *mut State,
+        parts: *const Value,
+        n: usize,
+        len: usize,
+    ) -> Option<*mut LuaString> {
+        const PIECE: usize = 1 << 20;
+        let s = (*st).new_long(len);
+        let to = s.add(1).cast::<u8>();
+        let mut at = 0;
+        for i in 0..n {
+            for piece in LuaString::bytes((*parts.add(i)).as_string()).chunks(PIECE) {
+                ptr::copy_nonoverlapping(piece.as_ptr(), to.add(at), piece.len());
+                at += piece.len();
+                if piece.len() == PIECE && crate::native::piece_of_work(st) {
+                    // it ends where copying ended: large objects are freed by the size that their own record has
+                    (&raw mut (*s).len).write(at as u32);
+                    return None;
+                }
+            }
+        }
+        Some(s)
     }
 
     /// A string of `len` bytes (at most `u32::MAX`) that `fill` writes, all of them; interned when short. One allocation.

@@ -171,10 +171,30 @@ pub(crate) fn take_buffer() -> Vec<u8> {
 }
 
 /// Ends a function with what is in the buffer as its result, and gives the buffer back.
-pub(crate) fn finish(cx: &Cx, buffer: Vec<u8>) -> NativeResult {
+pub(crate) fn finish(cx: &mut Cx, buffer: Vec<u8>) -> NativeResult {
+    room_for(cx, &buffer)?;
     let s = cx.str_of_any_length(&buffer)?;
     give_buffer(buffer);
     cx.ret1(s.val())
+}
+
+/// Fails unless there is room for a buffer and the string that it will become.
+#[inline]
+pub(crate) fn room_for(cx: &mut Cx, buffer: &[u8]) -> Result<(), Raised> {
+    cx.make_room(2 * buffer.len())
+}
+
+/// Runs a function that has no effect but its results, and once more, after a collection, if there was no room for them.
+pub(crate) fn twice(cx: &mut Cx, f: impl Fn(&Cx) -> NativeResult) -> NativeResult {
+    let top = cx.top();
+    match f(cx) {
+        Err(raised) => {
+            cx.after_collecting(raised)?;
+            cx.set_top(top);
+            f(cx)
+        }
+        done => done,
+    }
 }
 
 /// Gives a buffer back for the next user.

@@ -20,6 +20,7 @@ impl<'c> Compiler<'c> {
 
     /// Compiles an expression up to what its user must decide.
     pub(super) fn expr(&mut self, id: ExprId) -> Result<Desc<'c>> {
+        self.look()?;
         let bottom = self.spine.len();
         let mut id = id;
         loop {

@@ -42,8 +42,8 @@ pub fn compile(chunk: &Chunk<'_>, source: Arc<[u8]>) -> Result<Arc<Proto>, Compi
     compile_tree(chunk, source, &|_| false)
 }
 
-/// Statements between two looks of a [`Watch`].
-const STATEMENTS_BETWEEN_LOOKS: u32 = 1024;
+/// Statements and expressions between two looks of a [`Watch`].
+const NODES_BETWEEN_LOOKS: u32 = 4096;
 
 /// As [`compile`], as long as `watch` lets it.
 pub(crate) fn compile_tree(
@@ -55,7 +55,7 @@ pub(crate) fn compile_tree(
     let mut compiler = Compiler {
         chunk,
         watch,
-        unwatched: STATEMENTS_BETWEEN_LOOKS,
+        unwatched: NODES_BETWEEN_LOOKS,
         source: Arc::clone(&source),
         fs: FuncState::new(chunk, main),
         spare: List::new_in(chunk.arena),
@@ -76,7 +76,7 @@ const SPINE: usize = 16;
 struct Compiler<'c> {
     chunk: &'c Chunk<'c>,
     watch: Watch<'c>,
-    /// Statements until it looks again.
+    /// Statements and expressions until it looks again.
     unwatched: u32,
     source: Arc<[u8]>,
     /// The function being compiled.
@@ -92,6 +92,22 @@ struct Compiler<'c> {
 impl<'c> Compiler<'c> {
     fn name(&self, name: Name) -> &'c [u8] {
         self.chunk.names.text(name).as_bytes()
+    }
+
+    /// Counts a statement or an expression, and gives up if the watch says so.
+    #[inline]
+    fn look(&mut self) -> Result<()> {
+        self.unwatched -= 1;
+        if self.unwatched == 0 { self.look_now() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn look_now(&mut self) -> Result<()> {
+        self.unwatched = NODES_BETWEEN_LOOKS;
+        if (self.watch)(self.chunk.arena.allocated_bytes()) {
+            return self.fs.exceeded(Limit::Watch);
+        }
+        Ok(())
     }
 
     fn main(&mut self) -> Result<Arc<Proto>> {

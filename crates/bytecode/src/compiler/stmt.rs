@@ -29,13 +29,7 @@ impl<'c> Compiler<'c> {
 
     fn statement(&mut self, stmt: &'c Stmt<'c>) -> Result<()> {
         self.fs.line = stmt.line;
-        self.unwatched -= 1;
-        if self.unwatched == 0 {
-            self.unwatched = super::STATEMENTS_BETWEEN_LOOKS;
-            if (self.watch)(self.chunk.arena.allocated_bytes()) {
-                return self.fs.exceeded(super::Limit::Watch);
-            }
-        }
+        self.look()?;
         match &stmt.kind {
             StmtKind::Local { locals, values } => self.local(locals, values),
             StmtKind::Assign { targets, values } => self.assign(targets, values),

@@ -117,8 +117,7 @@ pub(super) unsafe extern "C" fn set_int(
     if Table::has_meta(t) {
         return Table::set_existing_int(st, t, key, v) as u64;
     }
-    Table::set_int(st, t, key, v);
-    1
+    Table::set_int_within(st, t, key, v) as u64
 }
 
 pub(super) unsafe extern "C" fn set_str(
@@ -136,8 +135,7 @@ pub(super) unsafe extern "C" fn set_str(
     if Table::has_meta(t) {
         return Table::set_existing_str(st, t, name, v) as u64;
     }
-    Table::set_str(st, t, name, v);
-    1
+    Table::set_short_within(st, t, name, v) as u64
 }
 
 pub(super) unsafe extern "C" fn for_next(ra: *mut Value, wanted: usize) -> u64 {
@@ -194,7 +192,7 @@ pub(super) unsafe extern "C" fn set_any(
     let key = Value::from_parts(key, Tag(key_tag as u8));
     let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();
     // a key that is refused leaves the table as it was
-    (free && Table::set(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok()) as u64
+    (free && Table::set_within(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok()) as u64
 }
 
 pub(super) unsafe extern "C" fn concat(st: *mut State, first: *mut Value, n: usize) -> u64 {

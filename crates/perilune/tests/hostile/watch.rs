@@ -45,10 +45,11 @@ pub(crate) fn processor_time<R>(f: impl FnOnce() -> R) -> (R, Duration) {
 }
 
 /// Runs `f`; `stop` is called on another thread at `due`. How much processor time `f` took since then: at most what is said, as the clock is read before; `None`
-/// when it ended before. A `f` that does not stop ends the process, with `what` as message.
+/// when it ended before. `stops_here`: it is `stop` that stops it, so the time counts from there. A `f` that does not stop ends the process, with `what` as message.
 pub(crate) fn overrun<R>(
     what: &str,
     due: Duration,
+    stops_here: bool,
     stop: impl FnOnce() + Send,
     f: impl FnOnce() -> R,
 ) -> (R, Option<Duration>) {
@@ -64,6 +65,9 @@ pub(crate) fn overrun<R>(
                     Err(RecvTimeoutError::Timeout) => {}
                     _ => return None,
                 }
+            }
+            if stops_here {
+                at_due = clock.now();
             }
             stop();
             if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {

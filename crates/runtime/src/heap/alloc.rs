@@ -156,7 +156,7 @@ impl State {
 
     /// Counts `bytes` as allocated, and asks for a collection when it is time.
     #[inline]
-    pub(super) fn charge(&mut self, bytes: isize) {
+    pub(crate) fn charge(&mut self, bytes: isize) {
         let pace = &mut self.heap.pace;
         pace.balance += bytes;
         if pace.balance >= pace.trigger {

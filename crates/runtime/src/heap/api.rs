@@ -21,6 +21,8 @@ pub enum Mode {
 
 /// What a slice of purging or sweeping costs, as bytes of marking.
 const SWEEP_WORK: usize = 128 * 1024;
+/// Bytes of marking between two looks at whether to stop.
+const WORK_AT_ONCE: usize = super::mark::WORK_BETWEEN_LOOKS;
 /// Finalizers called at one safepoint in incremental mode.
 const FINALIZERS_AT_ONCE: usize = 10;
 
@@ -41,8 +43,9 @@ impl State {
         }
         let over_limit = self.gc_count_bytes() > self.heap.pace.limit;
         if over_limit || self.heap.stress {
-            if over_limit || !self.heap.pace.stopped {
-                self.full_cycle();
+            if (over_limit || !self.heap.pace.stopped) && !self.full_cycle() {
+                // the next safepoint stops the script
+                return Ok(());
             }
         } else if self.heap.pace.stopped {
             self.heap.pace.postpone();
@@ -74,7 +77,8 @@ impl State {
         }
     }
 
-    /// A full collection, and all pending finalizers (`collectgarbage("collect")`). False inside a finalizer, where nothing happens.
+    /// A full collection, and all pending finalizers (`collectgarbage("collect")`). False inside a finalizer, where nothing happens. It stops halfway when the
+    /// script has to stop.
     ///
     /// # Safety
     /// As [`State::gc_poll`].
@@ -158,8 +162,10 @@ impl State {
         if pace.generational {
             pace.generational = false;
             pace.bad_major = 0;
-            // What was logged is scanned by the next cycle as everything is.
-            self.heap.marker.again.clear();
+            if self.heap.phase != Phase::Mark {
+                // What was logged is scanned by the next cycle as everything is.
+                self.heap.marker.again.clear();
+            }
             self.heap.pace.wait_for_cycle();
         }
         before
@@ -180,8 +186,9 @@ impl State {
             pace.major = parameter(major);
         }
         if before == Mode::Incremental && !self.heap.finalizers.running {
-            self.full_cycle();
+            let done = self.full_cycle();
             self.heap.pace.generational = true;
+            self.heap.pace.unfinished = !done;
             self.enter_young();
             self.run_finalizers(usize::MAX);
         }
@@ -247,16 +254,20 @@ impl State {
         self.poll.fetch_or(poll::GC, Ordering::Relaxed);
     }
 
-    /// A full collection without finalizers.
-    unsafe fn full_cycle(&mut self) {
-        self.collect();
+    /// A full collection without finalizers; false when it had to stop.
+    unsafe fn full_cycle(&mut self) -> bool {
+        let done = self.collect();
         let pace = &mut self.heap.pace;
-        if pace.generational {
+        pace.unfinished = pace.generational && !done;
+        if !done {
+            pace.wait_for_slice();
+        } else if pace.generational {
             pace.bad_major = 0;
             self.enter_young();
         } else {
             pace.wait_for_cycle();
         }
+        done
     }
 
     /// After a full collection in generational mode: what is marked is old.
@@ -267,15 +278,16 @@ impl State {
         pace.wait_for_cycle();
     }
 
-    /// Works for about `budget` bytes; true when a cycle ended.
+    /// Works for about `budget` bytes, less if the script has to stop; true when a cycle ended.
     unsafe fn incremental_step(&mut self, budget: usize) -> bool {
         let start = self.heap.marker.work;
+        self.watch_stop();
         loop {
-            let done = self.heap.marker.work - start;
+            let left = budget.saturating_sub(self.heap.marker.work - start).max(1);
             match self.heap.phase {
                 Phase::Idle => self.start_cycle(),
                 Phase::Mark => {
-                    self.heap.marker.propagate(budget.saturating_sub(done).max(1));
+                    self.heap.marker.propagate(left.min(WORK_AT_ONCE));
                     if self.heap.marker.gray.is_empty() {
                         self.atomic();
                         self.heap.pace.wait_for_slice();
@@ -289,7 +301,7 @@ impl State {
                     self.heap.marker.work += SWEEP_WORK;
                 }
             }
-            if self.heap.marker.work - start >= budget {
+            if self.heap.marker.work - start >= budget || self.heap.marker.stop.is_due() {
                 self.heap.pace.wait_for_slice();
                 return false;
             }
@@ -298,27 +310,45 @@ impl State {
 
     /// A minor collection, or a major one when the heap has grown too much.
     unsafe fn generational_step(&mut self, minor_only: bool) {
+        if self.heap.pace.unfinished {
+            self.full_cycle();
+            return;
+        }
+        if !self.generational_collection(minor_only) {
+            self.heap.pace.unfinished = true;
+            self.heap.pace.wait_for_slice();
+        }
+    }
+
+    unsafe fn generational_collection(&mut self, minor_only: bool) -> bool {
         let pace = &self.heap.pace;
         let (base, in_use) = (pace.major_base, pace.in_use());
         let growth = (base / 100).saturating_mul(pace.major).max(super::pacing::STEP as usize);
         if pace.bad_major != 0 {
             // The last major collection freed little; stay with full ones until one is better.
             let last = pace.bad_major;
-            self.collect();
+            if !self.collect() {
+                return false;
+            }
             let pace = &mut self.heap.pace;
             pace.major_base = pace.live;
             pace.bad_major = if pace.live < last + last / 8 { 0 } else { pace.live };
             pace.wait_for_cycle();
         } else if !minor_only && in_use > base + growth {
-            self.collect();
+            if !self.collect() {
+                return false;
+            }
             let pace: &mut Pace = &mut self.heap.pace;
             pace.major_base = pace.live;
             pace.bad_major = if pace.live < base + growth / 2 { 0 } else { pace.live };
             pace.wait_for_cycle();
         } else {
-            self.collect_young();
+            if !self.collect_young() {
+                return false;
+            }
             self.heap.pace.wait_for_cycle();
         }
+        true
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use hashbrown::HashMap;
 
 use super::debug;
+use super::stop::Stop;
 
 /// Bytes of a block, and its alignment.
 pub(crate) const BLOCK: usize = 32 * 1024;
@@ -346,8 +347,8 @@ impl Blocks {
         Blocks::outcome(taken)
     }
 
-    /// Gives wholly free chunks back to the system, as long as `reserve` bytes of free blocks remain.
-    pub(crate) unsafe fn release(&mut self, reserve: usize) {
+    /// Gives wholly free chunks back to the system, as long as `reserve` bytes of free blocks remain, and the collector has time.
+    pub(crate) unsafe fn release(&mut self, reserve: usize, stop: &mut Stop) {
         let keep = reserve / BLOCK;
         if self.free.len() < keep + CHUNK_BLOCKS {
             return;
@@ -359,7 +360,9 @@ impl Blocks {
         }
         // A chunk that is not fully touched is the last one, and stays so, as `retain` keeps the order.
         self.chunks.retain(|c| {
-            let go = spare > 0 && free_blocks.get(&c.base.addr()) == Some(&CHUNK_BLOCKS);
+            let go = spare > 0
+                && free_blocks.get(&c.base.addr()) == Some(&CHUNK_BLOCKS)
+                && !stop.is_due();
             if go {
                 spare -= 1;
                 free_blocks.insert(c.base.addr(), 0);

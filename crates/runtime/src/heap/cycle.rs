@@ -29,62 +29,83 @@ impl State {
         self.mark_roots();
     }
 
-    /// Ends marking: from here on what is not marked is dead. Phase Mark (or, for a minor collection, Idle) to Purge or Sweep.
-    pub(super) unsafe fn atomic(&mut self) {
+    /// Ends marking: from here on what is not marked is dead. Phase Mark (or, for a minor collection, Idle) to Purge or Sweep. False when the
+    /// collector had to stop: then the phase is as before, and nothing that is reached was taken away.
+    pub(super) unsafe fn atomic(&mut self) -> bool {
         self.sync_running();
         self.heap.marker.atomic = true;
+        let done = self.mark_the_rest() && self.clear_weak_tables() && self.forget_dead();
+        if done {
+            debug_assert!(self.heap.marker.gray.is_empty());
+            self.heap.marker.clear_weak_lists();
+            self.heap.marker.atomic = false;
+            self.end_marking();
+        } else {
+            self.heap.marker.leave_atomic();
+        }
+        done
+    }
+
+    /// Marks everything that is strongly reachable.
+    unsafe fn mark_the_rest(&mut self) -> bool {
         // Roots have no barrier.
         self.mark_roots();
-        self.heap.marker.propagate_all();
-        self.rescan_threads();
-        self.mark_upvalues_of_dead_threads();
-        self.heap.marker.propagate_all();
-        self.trace_logged();
-        let marker = &mut self.heap.marker;
-        marker.converge();
+        self.heap.marker.propagate_all()
+            && self.rescan_threads()
+            && self.mark_upvalues_of_dead_threads()
+            && self.trace_logged()
+            && self.heap.marker.converge()
+    }
 
-        // Everything strongly reachable is marked. Weak values go before finalizers can see them.
+    /// What is weak and not reached goes. Left halfway, some weak tables have lost what others still have, all of it unreached.
+    unsafe fn clear_weak_tables(&mut self) -> bool {
+        // Weak values go before finalizers can see them.
+        let marker = &mut self.heap.marker;
         let mut changed = clear_values(marker, 0, 0);
         let seen = (marker.weak_values.len(), marker.all_weak.len());
-        self.heap.finalizers.separate(&mut self.heap.marker);
-        self.heap.marker.converge();
-
-        // Resurrected objects are marked. Weak keys go now, and weak values of resurrected tables.
-        let marker = &mut self.heap.marker;
-        let (ephemerons, all_weak) =
-            (std::mem::take(&mut marker.ephemerons), std::mem::take(&mut marker.all_weak));
-        for t in ephemerons.into_iter().chain(all_weak.iter().copied()) {
-            marker.clear_keys(t);
+        if !marker.stop.was_due()
+            && self.heap.finalizers.separate(&mut self.heap.marker)
+            && self.heap.marker.converge()
+        {
+            // Resurrected objects are marked. Weak keys go now, and weak values of resurrected tables.
+            let marker = &mut self.heap.marker;
+            for i in 0..marker.ephemerons.len() {
+                marker.clear_keys(marker.ephemerons[i]);
+            }
+            for i in 0..marker.all_weak.len() {
+                marker.clear_keys(marker.all_weak[i]);
+            }
+            changed |= clear_values(marker, seen.0, seen.1);
         }
-        marker.all_weak = all_weak;
-        changed |= clear_values(marker, seen.0, seen.1);
         if changed {
             self.meta_epoch = self.meta_epoch.wrapping_add(1);
         }
-        debug_assert!(marker.gray.is_empty());
-        marker.clear_weak_lists();
-        marker.atomic = false;
-        self.forget_dead();
-        self.end_marking();
+        !self.heap.marker.stop.was_due()
     }
 
     /// Stacks have no barrier: scans those of all threads reached so far. Threads reached later are scanned as they are traced.
-    unsafe fn rescan_threads(&mut self) {
+    unsafe fn rescan_threads(&mut self) -> bool {
         let heap = &mut self.heap;
         for &th in &heap.boxed.threads.items {
             if heap.marker.is_marked(th.cast()) {
                 heap.marker.trace_thread(th);
+                if heap.marker.stop.is_due() {
+                    return false;
+                }
             }
         }
-        heap.marker.propagate_all();
+        heap.marker.propagate_all()
     }
 
     /// An open upvalue may outlive its thread, which may not be reached, so that nobody scans the value's slot.
-    unsafe fn mark_upvalues_of_dead_threads(&mut self) {
+    unsafe fn mark_upvalues_of_dead_threads(&mut self) -> bool {
         use super::trace::Visitor;
         let heap = &mut self.heap;
         for &th in &heap.boxed.threads.items {
             if !heap.marker.is_marked(th.cast()) {
+                if heap.marker.stop.is_due() {
+                    return false;
+                }
                 let mut up = (*th).open;
                 while !up.is_null() {
                     if heap.marker.is_marked(up.cast()) {
@@ -94,23 +115,39 @@ impl State {
                 }
             }
         }
+        heap.marker.propagate_all()
     }
 
     /// Traces what the barrier has logged, and weak tables that were left for now.
-    unsafe fn trace_logged(&mut self) {
+    unsafe fn trace_logged(&mut self) -> bool {
         let marker = &mut self.heap.marker;
         // What is not marked yet is traced when it is reached; that it was logged means nothing then.
-        for o in std::mem::take(&mut marker.again) {
+        let logged = std::mem::take(&mut marker.again);
+        for (i, &o) in logged.iter().enumerate() {
             if marker.is_marked(o) {
                 marker.trace(o);
                 marker.propagate_all();
             }
+            if i % 64 == 0 && marker.stop.is_due() || marker.stop.was_due() {
+                marker.again.extend(&logged[i..]);
+                return false;
+            }
         }
+        true
     }
 
-    /// Takes dead objects out of everything that refers to them weakly.
-    unsafe fn forget_dead(&mut self) {
+    /// Takes dead objects out of everything that refers to them weakly. They are out of the program's reach already, as weak tables were cleared.
+    unsafe fn forget_dead(&mut self) -> bool {
         let mark = self.heap.marker.mark;
+        for i in 0..self.heap.boxed.instances.items.len() {
+            let instance = self.heap.boxed.instances.items[i];
+            if (*instance).header.mark == mark {
+                clear_caches(instance, mark);
+                if self.heap.marker.stop.is_due() {
+                    return false;
+                }
+            }
+        }
         for i in 0..self.heap.boxed.threads.items.len() {
             let th = self.heap.boxed.threads.items[i];
             if (*th).header.mark != mark {
@@ -123,15 +160,12 @@ impl State {
                 LocalShape::forget(self, shape);
             }
         }
-        for &instance in &self.heap.boxed.instances.items {
-            if (*instance).header.mark == mark {
-                clear_caches(instance, mark);
-            }
-        }
+        true
     }
 
     unsafe fn end_marking(&mut self) {
         let heap = &mut self.heap;
+        heap.marker.given_up = false;
         heap.cursor = std::ptr::null_mut();
         heap.hole_end = std::ptr::null_mut();
         heap.blocks.end_marking();
@@ -140,7 +174,7 @@ impl State {
         heap.boxed.begin_sweep(heap.marker.mark);
         heap.finalizers.end_cycle();
         heap.phase = Phase::Purge;
-        heap.pace.end_marking(heap.marker.live);
+        heap.pace.end_marking(heap.marker.live + self.strings.bytes());
         self.strings.begin_purge(heap.marker.mark);
         if self.strings.capacity() <= PURGE_SLOTS {
             self.purge_slice();
@@ -149,8 +183,10 @@ impl State {
 
     /// One slice of taking dead strings out of the string table; then sweeping begins.
     unsafe fn purge_slice(&mut self) {
+        let before = self.strings.bytes();
         if self.strings.purge(PURGE_SLOTS) {
             let heap = &mut self.heap;
+            heap.pace.balance -= (before - self.strings.bytes()) as isize;
             let mark = heap.marker.mark;
             heap.blocks.begin_sweep(mark);
             heap.phase = Phase::Sweep;
@@ -180,42 +216,72 @@ impl State {
         let boxed = heap.boxed.sweep_some(SWEEP_OBJECTS);
         if blocks && large && boxed {
             heap.phase = Phase::Idle;
-            heap.blocks.release(heap.pace.until_next_cycle() + 8 * block::BLOCK);
+            let reserve = heap.pace.until_next_cycle() + 8 * block::BLOCK;
+            heap.blocks.release(reserve, &mut heap.marker.stop);
         }
         blocks && large && boxed
     }
 
-    /// Sweeps all that is left.
-    pub(super) unsafe fn finish_sweep(&mut self) {
+    /// Sweeps all that is left; false when the collector had to stop.
+    pub(super) unsafe fn finish_sweep(&mut self) -> bool {
         while matches!(self.heap.phase, Phase::Purge | Phase::Sweep) {
+            if self.heap.marker.stop.is_due() {
+                return false;
+            }
             self.sweep_slice();
         }
+        true
     }
 
-    /// A whole cycle, from whatever phase. No finalizers are called.
-    pub(super) unsafe fn collect(&mut self) {
-        self.finish_sweep();
-        // A cycle under way is given up: what it has marked may be dead by now.
+    /// A whole cycle, from whatever phase. No finalizers are called. False when the collector had to stop; the cycle then goes on in slices, or in the
+    /// next call.
+    pub(super) unsafe fn collect(&mut self) -> bool {
+        self.watch_stop();
+        if !self.finish_sweep() {
+            return false;
+        }
+        if self.heap.phase == Phase::Mark {
+            if self.heap.marker.given_up && !self.finish_cycle() {
+                return false;
+            }
+            // A cycle under way is given up: what it has marked may be dead by now. Only one is, as there are no marks for more.
+            self.heap.marker.given_up = self.heap.phase == Phase::Mark;
+        }
         self.start_cycle();
-        self.heap.marker.propagate_all();
-        self.atomic();
-        self.verify_if_stressed();
-        self.finish_sweep();
+        self.finish_cycle()
     }
 
-    /// A collection of the young objects. The heap is in generational mode.
-    pub(super) unsafe fn collect_young(&mut self) {
-        self.finish_sweep();
+    unsafe fn finish_cycle(&mut self) -> bool {
+        if !self.heap.marker.propagate_all() || !self.atomic() {
+            return false;
+        }
+        self.verify_if_stressed();
+        self.finish_sweep()
+    }
+
+    /// A collection of the young objects. The heap is in generational mode. False when the collector had to stop; then the next collection has to be a full one.
+    pub(super) unsafe fn collect_young(&mut self) -> bool {
+        self.watch_stop();
+        if !self.finish_sweep() {
+            return false;
+        }
         debug_assert_eq!(self.heap.phase, Phase::Idle);
         self.heap.marker.mode_name = self.event_names[Event::Mode as usize];
         self.heap.marker.recount = true;
-        self.atomic();
+        let done = self.atomic();
         self.heap.marker.recount = false;
+        if !done {
+            return false;
+        }
         // New strings get the mark of live ones while purging, which would make them old without their lines being so.
         while self.heap.phase == Phase::Purge {
+            if self.heap.marker.stop.is_due() {
+                return false;
+            }
             self.purge_slice();
         }
         self.verify_if_stressed();
+        true
     }
 
     unsafe fn verify_if_stressed(&mut self) {

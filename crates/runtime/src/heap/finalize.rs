@@ -4,15 +4,19 @@ use std::collections::VecDeque;
 
 use super::mark::Marker;
 use super::trace::Visitor;
+use super::weak::NODES_BETWEEN_LOOKS;
 use crate::header::{GcHeader, Kind};
 use crate::meta::Event;
 use crate::state::State;
 use crate::table::Table;
-use crate::value::{SlotExt, Value};
+use crate::value::{SlotExt, Tag, Value};
+
+/// Finalizers that are done with at one time because a limit was reached.
+const DROPPED_AT_ONCE: usize = 10_000;
 
 /// Objects that are marked for finalization.
 pub(crate) struct Finalizers {
-    /// In the order in which they were marked; `..old` were alive at the end of the last cycle.
+    /// In the order in which they were marked; `..old` were alive at the end of the last cycle. Nil: pending by now.
     registered: Vec<Value>,
     old: usize,
     /// Unreached: their finalizers are to be called in this order.
@@ -42,23 +46,31 @@ impl Finalizers {
         !self.pending.is_empty()
     }
 
-    /// Moves the unreached objects to the pending ones, the last marked first, and marks these.
-    pub(crate) unsafe fn separate(&mut self, marker: &mut Marker) {
+    /// Moves the unreached objects to the pending ones, the last marked first, and marks these. False when the collector had to stop: then it is done for
+    /// some of them, of which the others may be reached now.
+    pub(crate) unsafe fn separate(&mut self, marker: &mut Marker) -> bool {
         let from = if marker.recount { self.old } else { 0 };
         let first = self.pending.len();
-        for v in self.registered[from..].iter().rev() {
-            if !marker.is_marked(v.as_header()) {
+        for (i, v) in self.registered[from..].iter_mut().enumerate().rev() {
+            if i % NODES_BETWEEN_LOOKS == 0 && marker.stop.is_due() {
+                break;
+            }
+            if !v.is_nil() && !marker.is_marked(v.as_header()) {
                 self.pending.push_back(*v);
+                *v = Value::NIL;
             }
         }
-        let mut i = 0;
-        self.registered.retain(|v| {
-            i += 1;
-            i <= from || marker.is_marked(v.as_header())
-        });
+        if !marker.stop.was_due() {
+            let mut i = 0;
+            self.registered.retain(|v| {
+                i += 1;
+                i <= from || !v.is_nil()
+            });
+        }
         for i in first..self.pending.len() {
             marker.object(self.pending[i].as_header());
         }
+        !marker.stop.was_due()
     }
 
     /// All that is registered now is old.
@@ -102,7 +114,19 @@ impl State {
             return;
         }
         (*st).drop_dead();
-        for _ in 0..limit {
+        let (stands, mut dropped) = ((*st).limit_stands(), 0);
+        if (*st).must_stop() && !stands && !(*st).heap.finalizers.closing {
+            // they wait until the interrupt has been obeyed
+            return;
+        }
+        // Those that are Lua functions would fail at once, and are done with. Not all of very many, as the script has to stop.
+        for _ in 0..if stands { limit.max(DROPPED_AT_ONCE) } else { limit } {
+            if stands && !(*st).heap.finalizers.closing {
+                dropped += 1;
+                if dropped > DROPPED_AT_ONCE {
+                    break;
+                }
+            }
             let Some(object) = (*st).heap.finalizers.pending.pop_front() else { break };
             (*st).heap.finalizers.running = true;
             finalize(st, object);
@@ -119,7 +143,8 @@ impl State {
         if !self.heap.finalizers.closing {
             self.heap.finalizers.closing = true;
             let all = std::mem::take(&mut self.heap.finalizers.registered);
-            self.heap.finalizers.pending.extend(all.into_iter().rev());
+            let all = all.into_iter().filter(|v| !v.is_nil());
+            self.heap.finalizers.pending.extend(all.rev());
         }
         // A finalizer that ends the process comes here too; the others then run from inside it.
         self.heap.finalizers.running = false;
@@ -143,7 +168,8 @@ unsafe fn finalize(st: *mut State, object: Value) {
         return;
     }
     let function = Table::get_str(meta, (&(*st).event_names)[Event::Gc as usize]);
-    if function.is_nil() {
+    if function.is_nil() || function.tag() != Tag::NATIVE && (*st).limit_stands() {
+        // at the end of a state that is out of time
         return;
     }
     let thread = (*st).thread;

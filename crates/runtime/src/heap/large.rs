@@ -14,6 +14,8 @@ pub(crate) struct Large {
     pub(crate) mark: u8,
 }
 
+/// Bytes given back in one slice of sweeping, about.
+const FREED_AT_ONCE: usize = 4 << 20;
 const RECORD: usize = size_of::<Large>();
 const _: () = assert!(RECORD.is_multiple_of(16));
 
@@ -133,15 +135,17 @@ impl LargeSpace {
         }
     }
 
-    /// Sweeps up to `count` of them; true when all are swept.
+    /// Sweeps up to `count` of them, fewer when much memory is freed, which takes the system time; true when all are swept.
     pub(crate) unsafe fn sweep_some(&mut self, count: usize) -> bool {
+        let mut freed = 0;
         for _ in 0..count {
-            if self.unswept == 0 {
+            if self.unswept == 0 || freed > FREED_AT_ONCE {
                 break;
             }
             self.unswept -= 1;
             let this = self.list[self.unswept];
             if (*this).mark != self.live_mark {
+                freed += (*this).size;
                 self.remove(self.unswept);
                 self.discard(this);
             }

@@ -3,6 +3,7 @@
 use super::block::{self, SMALL_MAX};
 use super::gray::{Gray, Tracer};
 use super::large::Large;
+use super::stop::Stop;
 use super::trace::{self, Visitor};
 use super::weak::Weakness;
 use super::{alloc, debug};
@@ -12,6 +13,9 @@ use crate::string::LuaString;
 use crate::table::{Cell, DEAD_KEY, Node, Table};
 use crate::thread::Thread;
 use crate::value::{SlotExt, Value};
+
+/// Bytes looked at between two looks at whether to stop.
+pub(super) const WORK_BETWEEN_LOOKS: usize = if cfg!(test) { 512 } else { 64 * 1024 };
 
 /// The state of marking.
 pub(crate) struct Marker {
@@ -39,6 +43,10 @@ pub(crate) struct Marker {
     pub(crate) reached: Option<Vec<*mut GcHeader>>,
     /// The string `__mode`.
     pub(crate) mode_name: *mut LuaString,
+    /// Whether the script has to stop, and the collector with it.
+    pub(crate) stop: Stop,
+    /// The running cycle is the second since the last one that ended.
+    pub(crate) given_up: bool,
 }
 
 impl Default for Marker {
@@ -62,6 +70,8 @@ impl Marker {
             all_weak: Vec::new(),
             reached: None,
             mode_name: std::ptr::null_mut(),
+            stop: Stop::new(),
+            given_up: false,
         }
     }
 
@@ -75,6 +85,7 @@ impl Marker {
         self.clear_weak_lists();
         self.atomic = false;
         self.recount = false;
+        self.reached = None;
     }
 
     pub(crate) fn clear_weak_lists(&mut self) {
@@ -135,9 +146,18 @@ impl Marker {
         }
     }
 
-    /// Traces all that is gray.
-    pub(crate) unsafe fn propagate_all(&mut self) {
-        self.propagate(usize::MAX);
+    /// Traces all that is gray; false when the collector had to stop.
+    pub(crate) unsafe fn propagate_all(&mut self) -> bool {
+        loop {
+            self.propagate(WORK_BETWEEN_LOOKS);
+            if self.gray.is_empty() {
+                // a weak table may have been left halfway
+                return !self.stop.was_due();
+            }
+            if self.stop.is_due() {
+                return false;
+            }
+        }
     }
 
     /// Traces one object.

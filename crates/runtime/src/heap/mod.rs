@@ -38,6 +38,7 @@ mod large;
 mod mark;
 mod pacing;
 mod roots;
+mod stop;
 mod trace;
 mod weak;
 
@@ -45,6 +46,8 @@ mod weak;
 mod tests;
 
 pub use api::{Mode, OutOfMemory};
+
+use crate::table::Asking;
 
 /// Phase of the cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +75,10 @@ pub struct Heap {
     pub stress: bool,
     /// Called with the message when a finalizer fails ("error in __gc (...)").
     pub warn: Option<unsafe fn(&mut crate::state::State, &[u8])>,
+    /// The collector works for the host: it does not stop when the script has to.
+    for_host: bool,
+    /// A store into a table asks for room.
+    pub(crate) asking: Asking,
     phase: Phase,
     blocks: block::Blocks,
     large: large::LargeSpace,
@@ -96,6 +103,8 @@ impl Heap {
             newborn: 0,
             stress: false,
             warn: None,
+            for_host: false,
+            asking: Asking::default(),
             phase: Phase::Idle,
             blocks: block::Blocks::new(),
             large: large::LargeSpace::new(),

@@ -36,6 +36,8 @@ pub(crate) struct Pace {
     pub(crate) major_base: usize,
     /// The last major collection freed too little: live bytes after it; else 0.
     pub(crate) bad_major: usize,
+    /// A collection in generational mode had to stop halfway: the marks are not those of one cycle, so the next collection is a full one.
+    pub(crate) unfinished: bool,
     /// Stopped by the program.
     pub(crate) stopped: bool,
     /// Most bytes that may be in use.
@@ -57,6 +59,7 @@ impl Pace {
             major: 100,
             major_base: 0,
             bad_major: 0,
+            unfinished: false,
             stopped: false,
             limit: usize::MAX,
         }

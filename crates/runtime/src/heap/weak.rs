@@ -21,6 +21,8 @@ pub(crate) enum Weakness {
 
 /// Rounds over all ephemeron tables before entries are waited for by key.
 const ROUNDS: usize = 4;
+/// Entries looked at between two looks at whether to stop.
+pub(super) const NODES_BETWEEN_LOOKS: usize = if cfg!(test) { 4 } else { 4096 };
 
 impl Marker {
     /// The weakness of a table that has a metatable word.
@@ -59,7 +61,7 @@ impl Marker {
         match weakness {
             Weakness::None => unreachable!("the caller has checked"),
             Weakness::Values => {
-                visit_keys(t, self);
+                self.visit_keys(t);
                 if self.atomic {
                     self.weak_values.push(t);
                 }
@@ -91,6 +93,11 @@ impl Marker {
         let count = trace::node_count(t);
         for i in 0..count {
             let n = (*t).nodes.add(if backwards { count - 1 - i } else { i });
+            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
+                // the rest is for the next time
+                unreached = true;
+                break;
+            }
             if trace::is_empty(n) {
                 kill(n);
             } else if self.is_cleared(key(n)) {
@@ -105,29 +112,38 @@ impl Marker {
         self.gray.len() > before
     }
 
-    /// Marks all values of ephemerons whose keys can be reached.
-    pub(crate) unsafe fn converge(&mut self) {
-        self.propagate_all();
+    /// Marks all values of ephemerons whose keys can be reached; false when the collector had to stop.
+    pub(crate) unsafe fn converge(&mut self) -> bool {
+        if !self.propagate_all() {
+            return false;
+        }
         // Most tables converge in a round or two, alternating directions for chains within one.
         for round in 0..ROUNDS {
             let tables = std::mem::take(&mut self.ephemerons);
             let mut changed = false;
-            for t in tables {
+            for (i, &t) in tables.iter().enumerate() {
                 if self.trace_ephemerons(t, round % 2 == 0) {
                     changed = true;
                     self.propagate_all();
                 }
+                if self.stop.is_due() {
+                    self.ephemerons.extend(&tables[i + 1..]);
+                    return false;
+                }
             }
             if !changed {
-                return;
+                return true;
             }
         }
-        self.converge_by_key();
+        let done = self.converge_by_key();
+        self.reached = None;
+        done
     }
 
-    /// The same in linear time: what an unreached key guards waits in a map until the key is reached.
-    unsafe fn converge_by_key(&mut self) {
-        let mut waiting = HashMap::<usize, Vec<Value>, foldhash::fast::FixedState>::default();
+    /// The same in linear time: what an unreached key guards waits, in a list that a map knows, until the key is reached.
+    unsafe fn converge_by_key(&mut self) -> bool {
+        let mut first = HashMap::<usize, usize, foldhash::fast::FixedState>::default();
+        let mut waiting = Vec::<(Value, Option<usize>)>::new();
         let mut listed = 0;
         self.reached = Some(Vec::new());
         loop {
@@ -137,13 +153,17 @@ impl Marker {
                 listed += 1;
                 for i in 0..trace::node_count(t) {
                     let n = (*t).nodes.add(i);
+                    if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
+                        return false;
+                    }
                     if trace::is_empty(n) {
                         continue;
                     }
                     if self.is_cleared(key(n)) {
                         let v = raw_value(n);
                         if v.is_collectable() && !self.is_marked(v.as_header()) {
-                            waiting.entry(key(n).as_header().addr()).or_default().push(v);
+                            let next = first.insert(key(n).as_header().addr(), waiting.len());
+                            waiting.push((v, next));
                         }
                     } else {
                         // Reached between the listing and now.
@@ -151,18 +171,33 @@ impl Marker {
                     }
                 }
             }
-            self.propagate_all();
-            let reached = self.reached.replace(Vec::new()).expect("set above");
-            for o in &reached {
-                for v in waiting.remove(&o.addr()).unwrap_or_default() {
-                    self.value(v);
+            if !self.propagate_all() {
+                return false;
+            }
+            let reached = self.reached.replace(Vec::new()).expect("set by the caller's caller");
+            for (i, o) in reached.iter().enumerate() {
+                if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
+                    return false;
+                }
+                let mut next = first.remove(&o.addr());
+                while let Some(at) = next {
+                    self.value(waiting[at].0);
+                    next = waiting[at].1;
                 }
             }
             if reached.is_empty() && self.gray.is_empty() && listed == self.ephemerons.len() {
-                break;
+                return true;
             }
         }
-        self.reached = None;
+    }
+
+    /// The cycle goes on as if the atomic step had not begun: weak tables are looked at again by the next one.
+    pub(crate) fn leave_atomic(&mut self) {
+        self.atomic = false;
+        let lists = [&mut self.weak_values, &mut self.ephemerons, &mut self.all_weak];
+        for t in lists.into_iter().flat_map(|list| list.drain(..)) {
+            self.again.push(t.cast());
+        }
     }
 
     /// Whether a reference of a weak table is to be removed. Strings are values: they are marked instead.
@@ -192,6 +227,9 @@ impl Marker {
         self.clear_array(t);
         for i in 0..trace::node_count(t) {
             let n = (*t).nodes.add(i);
+            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
+                break;
+            }
             if trace::is_empty(n) {
                 kill(n);
             } else if (*n).value_tag == Tag::CELL {
@@ -211,6 +249,9 @@ impl Marker {
             return;
         }
         for i in 0..(*t).array_len as usize {
+            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
+                break;
+            }
             if self.is_cleared(Value::from_parts(*bits.add(i), *tags.add(i))) {
                 *tags.add(i) = Tag::NIL;
             }
@@ -234,28 +275,35 @@ impl Marker {
         cleared
     }
 
+    /// Visits the keys of entries that are not empty; kills the others.
+    unsafe fn visit_keys(&mut self, t: *mut Table) {
+        for i in 0..trace::node_count(t) {
+            let n = (*t).nodes.add(i);
+            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
+                // listed, by the caller, to be looked at again
+                break;
+            }
+            if trace::is_empty(n) {
+                kill(n);
+            } else {
+                self.value(key(n));
+            }
+        }
+    }
+
     /// Removes the entries of `t` whose keys are not reached.
     pub(crate) unsafe fn clear_keys(&mut self, t: *mut Table) {
         for i in 0..trace::node_count(t) {
             let n = (*t).nodes.add(i);
+            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
+                break;
+            }
             if !trace::is_empty(n) && self.is_cleared(key(n)) {
                 empty(n);
             }
             if trace::is_empty(n) {
                 kill(n);
             }
-        }
-    }
-}
-
-/// Visits the keys of entries that are not empty; kills the others.
-unsafe fn visit_keys<V: Visitor>(t: *mut Table, v: &mut V) {
-    for i in 0..trace::node_count(t) {
-        let n = (*t).nodes.add(i);
-        if trace::is_empty(n) {
-            kill(n);
-        } else {
-            v.value(key(n));
         }
     }
 }

@@ -307,7 +307,16 @@ impl Cx {
                         Val::NIL
                     };
                     if h.is_nil() {
-                        t.set(self, Val::new(key), v)?;
+                        if let Some(bytes) = t.set_within(self, Val::new(key), v)? {
+                            // the value is on the stack, and object and key are the caller's
+                            self.make_room(bytes)?;
+                            let v = self.get(self.top() - 1);
+                            let t = Val::new(object).as_table();
+                            let t = t.expect("it was one a moment ago");
+                            if t.set_within(self, Val::new(key), v)?.is_some() {
+                                return Err(self.memory_error());
+                            }
+                        }
                         self.pop(1);
                         return Ok(());
                     }

@@ -1,13 +1,14 @@
 //! What the standard library needs beyond the ordinary: the collector, interrupts, arrays in bulk, upvalues.
 
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Cx, Func, Raised, Tab, Val};
 use crate::closure::{LuaClosure, NativeClosure, Upvalue};
 use crate::header::GcHeader;
 use crate::heap::Mode;
 use crate::meta::Event;
-use crate::state::State;
+use crate::state::{State, poll};
 use crate::table::{ArrayKind, Table};
 use crate::value::{SlotExt, Tag, Value};
 
@@ -19,11 +20,22 @@ const PIECE_OF_WORK: u64 = 100;
 /// # Safety
 /// The state is alive.
 #[inline]
-unsafe fn piece_of_work(st: *mut State) -> bool {
+pub(crate) unsafe fn piece_of_work(st: *mut State) -> bool {
     if (*st).counts {
         (*st).spend(PIECE_OF_WORK);
     }
     (*st).interrupt_due()
+}
+
+/// Tells, on any thread, whether the script has to stop.
+pub struct StopSign<'a>(&'a AtomicU32);
+
+impl StopSign<'_> {
+    /// Whether it has to.
+    #[inline]
+    pub fn is_up(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & (poll::INTERRUPT | poll::PATIENCE) == poll::INTERRUPT
+    }
 }
 
 impl Cx {
@@ -33,6 +45,19 @@ impl Cx {
     pub fn interrupt_pending(&self) -> bool {
         // SAFETY: N1.
         unsafe { piece_of_work(self.state()) }
+    }
+
+    /// What [`Cx::interrupt_pending`] looks at, for work without the context.
+    pub fn stop_sign(&self) -> StopSign<'_> {
+        // SAFETY: N1; the word is atomic, and nobody has the state alone while `self` is lent.
+        StopSign(unsafe { &(*self.state()).poll })
+    }
+
+    /// Bytes that the memory limit leaves.
+    pub fn room(&self) -> usize {
+        // SAFETY: N1.
+        let st = unsafe { &*self.state() };
+        st.memory_limit().saturating_sub(st.gc_count_bytes())
     }
 
     /// Where the host wants warnings to go.

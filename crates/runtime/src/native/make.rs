@@ -1,8 +1,11 @@
 //! Making values.
 
+use std::sync::atomic::Ordering;
+
 use super::{Builtin, Cx, Func, NativeFn, Raised, Str, Tab, Udata, Val};
 use crate::closure::NativeClosure;
 use crate::header::{GcHeader, Kind};
+use crate::state::poll;
 use crate::table::Table;
 use crate::userdata::Userdata;
 use crate::value::{SlotExt, Value};
@@ -88,6 +91,60 @@ impl Cx {
                 Err(self.memory_error())
             }
         }
+    }
+
+    /// As [`Cx::check_room`], after a full collection if there is no room otherwise.
+    ///
+    /// # Errors
+    /// "not enough memory"; if the collection had to stop, what stops the script.
+    #[inline]
+    pub fn make_room(&mut self, bytes: usize) -> Result<(), Raised> {
+        if bytes < 1 << 16 { Ok(()) } else { self.make_much_room(bytes) }
+    }
+
+    #[cold]
+    fn make_much_room(&mut self, bytes: usize) -> Result<(), Raised> {
+        // SAFETY: N1; `&mut self` ends the life of every value.
+        let made = bytes < u32::MAX as usize - 64 && unsafe { (*self.state()).make_room(bytes) };
+        if made {
+            return Ok(());
+        }
+        self.interrupted()?;
+        Err(self.memory_error())
+    }
+
+    /// A native function failed, and will be run once more if it was for want of room: collects.
+    ///
+    /// # Errors
+    /// The error, if it is another; what stops the script, if the collection had to stop.
+    #[cold]
+    pub fn after_collecting(&mut self, raised: Raised) -> Result<(), Raised> {
+        // SAFETY: N1; `&mut self` ends the life of every value.
+        unsafe {
+            let st = self.state();
+            let memory = (*st).error.is_string() && (*st).error.as_string() == (*st).memory_message;
+            if !memory {
+                return Err(raised);
+            }
+            (*st).make_room((*st).memory_limit());
+        }
+        self.interrupted()
+    }
+
+    /// For long loops of native functions that allocate: as [`Cx::interrupted`], and collects if it is time.
+    ///
+    /// # Errors
+    /// As it, and "not enough memory".
+    pub fn safepoint(&mut self) -> Result<(), Raised> {
+        self.interrupted()?;
+        // SAFETY: N1; `&mut self` ends the life of every value.
+        unsafe {
+            let st = self.state();
+            if (*st).poll.load(Ordering::Relaxed) & poll::GC != 0 && (*st).gc_poll().is_err() {
+                return Err(self.memory_error());
+            }
+        }
+        Ok(())
     }
 
     /// The error "not enough memory".

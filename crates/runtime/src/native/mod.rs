@@ -15,7 +15,8 @@ mod val;
 use std::cell::UnsafeCell;
 
 pub use call::{Resumed, StepResult};
-pub use extra::NumberArray;
+pub(crate) use extra::piece_of_work;
+pub use extra::{NumberArray, StopSign};
 pub use levels::{HookSetting, LevelInfo};
 pub use perilune_bytecode::LoadError;
 pub use val::{Func, Str, Tab, Udata, Val};

@@ -239,6 +239,22 @@ impl<'a> Tab<'a> {
             Table::set_str_const(st, self.ptr(), name, v.v);
         }
     }
+    /// As [`Tab::set`] within the memory limit: gives the bytes for which there is no room, if there is none for the table to grow, and stores nothing then.
+    pub fn set_within(
+        self,
+        cx: &Cx,
+        key: Val<'_>,
+        v: Val<'_>,
+    ) -> Result<Option<usize>, super::Raised> {
+        use crate::table::{KeyError, Refused};
+        // SAFETY: N2; the table does the barrier.
+        match unsafe { Table::set_within(cx.state(), self.ptr(), key.v, v.v) } {
+            Ok(()) => Ok(None),
+            Err(Refused::NoRoom(bytes)) => Ok(Some(bytes)),
+            Err(Refused::Key(KeyError::Nil)) => Err(cx.error("table index is nil")),
+            Err(Refused::Key(KeyError::Nan)) => Err(cx.error("table index is NaN")),
+        }
+    }
     /// Primitive write. Errors: "index is nil", "index is NaN".
     pub fn set(self, cx: &Cx, key: Val<'_>, v: Val<'_>) -> Result<(), super::Raised> {
         // SAFETY: N2; Table::set does the barrier.

@@ -94,20 +94,28 @@ impl Table {
     /// Stores `v` under integer key `i`.
     #[inline(always)]
     pub unsafe fn set_int(st: *mut State, t: *mut Table, i: i64, v: Value) {
+        if !Table::set_int_at_once(st, t, i, v) {
+            Table::set_int_slow(st, t, i, v);
+        }
+    }
+
+    /// The plain cases of [`Table::set_int`], in which nothing is allocated; false, and nothing is done, in others.
+    #[inline(always)]
+    pub(super) unsafe fn set_int_at_once(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
         let at = (i as u64).wrapping_sub(1);
         let kind = (*t).header.aux;
         if at < (*t).array_len as u64 {
             if kind != ArrayKind::Any as u8 {
                 if v.tag() == Tag(kind + 2) {
                     *Table::payloads(t).add(at as usize) = v.bits();
-                    return;
+                    return true;
                 }
             } else if !v.is_nil() {
                 Table::write_any(t, at as u32, v);
                 if v.is_collectable() {
                     (*st).barrier(t.cast());
                 }
-                return;
+                return true;
             }
         } else if at == (*t).array_len as u64 && at < (*t).array_cap as u64 && (*t).nodes.is_null()
         {
@@ -116,7 +124,7 @@ impl Table {
                 if v.tag() == Tag(kind + 2) && kind != ArrayKind::Empty as u8 {
                     *Table::payloads(t).add(at as usize) = v.bits();
                     (*t).array_len = at as u32 + 1;
-                    return;
+                    return true;
                 }
             } else if !v.is_nil() {
                 Table::write_any(t, at as u32, v);
@@ -124,10 +132,10 @@ impl Table {
                 if v.is_collectable() {
                     (*st).barrier(t.cast());
                 }
-                return;
+                return true;
             }
         }
-        Table::set_int_slow(st, t, i, v);
+        false
     }
 
     /// Stores `v` under integer key `i`: whatever is not the plain case.
@@ -185,7 +193,11 @@ impl Table {
         let len = (*t).array_len;
         let cap = (*t).array_cap;
         let full = len == cap;
-        let wanted = if full { cap.saturating_mul(2).max(MIN_CAP) } else { cap };
+        let wanted = match Table::kind(t) {
+            _ if !full => cap,
+            ArrayKind::Empty => cap.saturating_mul(2).max(MIN_CAP),
+            kind => Table::grown(st, kind, cap, MIN_CAP),
+        };
         match Table::kind(t) {
             ArrayKind::Empty => Table::start_array(st, t, ArrayKind::of(v), wanted),
             kind if kind != ArrayKind::of(v) => Table::make_any(st, t, wanted),
@@ -291,16 +303,14 @@ impl Table {
             ArrayKind::Any => Table::resize_array(st, t, cap),
             kind => {
                 let cap = cap.min(MAX_CAP);
-                let len = (*t).array_len as usize;
-                let old = (*t).array;
                 let old_bytes = kind.bytes((*t).array_cap);
-                let new = (*st).alloc_buffer(ArrayKind::Any.bytes(cap));
-                ptr::copy_nonoverlapping(old, new, len * 8);
-                ptr::write_bytes(new.add(cap as usize * 8), kind as u8 + 2, len);
-                (*t).array = new;
+                let new_bytes = ArrayKind::Any.bytes(cap);
+                let array = (*st).resize_buffer((*t).array, old_bytes, new_bytes);
+                let tags = array.add(cap as usize * 8);
+                ptr::write_bytes(tags, kind as u8 + 2, (*t).array_len as usize);
+                (*t).array = array;
                 (*t).array_cap = cap;
                 (*t).header.aux = ArrayKind::Any as u8;
-                (*st).free_buffer(old, old_bytes);
                 (*st).barrier(t.cast());
             }
         }

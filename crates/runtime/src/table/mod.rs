@@ -24,6 +24,7 @@ mod metatable;
 mod new;
 mod next;
 mod rehash;
+mod room;
 mod set;
 mod shape;
 
@@ -35,6 +36,8 @@ pub use hash::DEAD_KEY;
 pub use local_shape::LocalShape;
 pub use metatable::TAGGED;
 pub use next::InvalidKey;
+pub(crate) use room::Asking;
+pub use room::Refused;
 pub use set::KeyError;
 
 use crate::header::GcHeader;

@@ -51,7 +51,8 @@ impl Census {
 }
 
 impl Table {
-    /// Enters a normalised key that is in no part of the table, with node value `v`, into parts sized anew.
+    /// Enters a normalised key that is in no part of the table, with node value `v`, into parts sized anew. Nothing happens to a table that
+    /// [may not grow](Table::may_grow).
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn rehash(st: *mut State, t: *mut Table, key: Value, v: Value) {
@@ -86,6 +87,11 @@ impl Table {
             census.add(key.as_int());
         }
         let (size, inside) = census.best();
+        let new = Table::node_bytes(keys - inside) + ArrayKind::Any.bytes(size as u32);
+        let old = Table::node_bytes(node_count) + Table::kind(t).bytes((*t).array_cap);
+        if !Table::may_grow(st, old, new) {
+            return;
+        }
 
         (*t).nodes = std::ptr::null_mut();
         Table::alloc_nodes(st, t, keys - inside);

@@ -70,6 +70,25 @@ impl Table {
         Table::set_str_node(st, t, name, v);
     }
 
+    /// The plain cases of [`Table::set_str`] for a short string, in which nothing is allocated; false, and nothing is done, in others.
+    #[inline(always)]
+    pub(super) unsafe fn set_short_at_once(
+        st: *mut State,
+        t: *mut Table,
+        name: *mut LuaString,
+        v: Value,
+    ) -> bool {
+        if (*t).shape.is_null() {
+            return Table::set_existing_short(st, t, name, v);
+        }
+        match LocalShape::find((*t).shape, name) {
+            Some(slot) => Table::write_field(st, t, slot, v),
+            None if v.is_nil() => {}
+            None => return false,
+        }
+        true
+    }
+
     /// Stores `v` under a string key that lives in the hash part.
     #[inline]
     unsafe fn set_str_node(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {

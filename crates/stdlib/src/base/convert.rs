@@ -42,7 +42,11 @@ pub(super) fn tonumber(cx: &mut Cx) -> NativeResult {
     if !(2..=36).contains(&base) {
         return Err(cx.arg_error(1, "base out of range"));
     }
-    cx.ret1(parse_integer(s.bytes(), base as u64).map_or(Val::NIL, Val::int))
+    let n = parse_integer(s.bytes(), base as u64, || cx.interrupt_pending());
+    if s.bytes().len() > DIGITS_BETWEEN_POLLS {
+        cx.interrupted()?;
+    }
+    cx.ret1(n.map_or(Val::NIL, Val::int))
 }
 
 /// The commonest numeral: decimal digits that cannot overflow.
@@ -67,45 +71,54 @@ pub(crate) fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\t'..=b'\r')
 }
 
-/// An integer numeral in some base, wrapping around; spaces around it are allowed.
-fn parse_integer(s: &[u8], base: u64) -> Option<i64> {
+/// Digits between two looks at whether the script shall stop.
+const DIGITS_BETWEEN_POLLS: usize = 1 << 20;
+
+/// An integer numeral in some base, wrapping around; spaces around it are allowed. `None` too if it is told to stop.
+fn parse_integer(s: &[u8], base: u64, stop: impl Fn() -> bool) -> Option<i64> {
     let s = &s[s.iter().take_while(|b| is_space(**b)).count()..];
     let (negative, s) = match s.first() {
         Some(b'-') => (true, &s[1..]),
         Some(b'+') => (false, &s[1..]),
         _ => (false, s),
     };
-    let digits = s.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
-    if digits == 0 || !s[digits..].iter().all(|b| is_space(*b)) {
-        return None;
-    }
-    let mut n = 0u64;
-    for b in &s[..digits] {
+    let (mut n, mut digits) = (0u64, 0);
+    for b in s {
         let digit = match b {
             b'0'..=b'9' => b - b'0',
-            _ => b.to_ascii_uppercase() - b'A' + 10,
+            b'A'..=b'Z' | b'a'..=b'z' => b.to_ascii_uppercase() - b'A' + 10,
+            _ => break,
         };
         if u64::from(digit) >= base {
             return None;
         }
         n = n.wrapping_mul(base).wrapping_add(u64::from(digit));
+        digits += 1;
+        if digits % DIGITS_BETWEEN_POLLS == 0 && stop() {
+            return None;
+        }
+    }
+    if digits == 0 || !s[digits..].iter().all(|b| is_space(*b)) {
+        return None;
     }
     Some(if negative { n.wrapping_neg() } else { n } as i64)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parse_integer;
+    fn parse(s: &[u8], base: u64) -> Option<i64> {
+        super::parse_integer(s, base, || false)
+    }
 
     #[test]
     fn integers_in_bases() {
-        assert_eq!(parse_integer(b"  -ff\n", 16), Some(-255));
-        assert_eq!(parse_integer(b"zz", 36), Some(35 * 36 + 35));
-        assert_eq!(parse_integer(b"8", 8), None);
-        assert_eq!(parse_integer(b"", 10), None);
-        assert_eq!(parse_integer(b"1 1", 10), None);
-        assert_eq!(parse_integer(b"1\0", 10), None);
-        assert_eq!(parse_integer(b"ffffffffffffffff", 16), Some(-1));
-        assert_eq!(parse_integer(b"- 1", 10), None);
+        assert_eq!(parse(b"  -ff\n", 16), Some(-255));
+        assert_eq!(parse(b"zz", 36), Some(35 * 36 + 35));
+        assert_eq!(parse(b"8", 8), None);
+        assert_eq!(parse(b"", 10), None);
+        assert_eq!(parse(b"1 1", 10), None);
+        assert_eq!(parse(b"1\0", 10), None);
+        assert_eq!(parse(b"ffffffffffffffff", 16), Some(-1));
+        assert_eq!(parse(b"- 1", 10), None);
     }
 }

@@ -42,7 +42,10 @@ pub(super) fn collectgarbage(cx: &mut Cx) -> NativeResult {
         return cx.ret1(Val::NIL);
     }
     match OPTIONS[option] {
-        "collect" => cx.gc_full(),
+        "collect" => {
+            cx.gc_full();
+            cx.interrupted()?;
+        }
         "stop" => cx.gc_stop(),
         "restart" => cx.gc_restart(),
         "count" => {
@@ -51,6 +54,7 @@ pub(super) fn collectgarbage(cx: &mut Cx) -> NativeResult {
         }
         "step" => {
             let done = cx.gc_step(args[0]);
+            cx.interrupted()?;
             return cx.ret1(Val::bool(done));
         }
         "isrunning" => {
@@ -71,6 +75,7 @@ pub(super) fn collectgarbage(cx: &mut Cx) -> NativeResult {
             } else {
                 cx.gc_set_incremental(args[0], args[1], args[2])
             };
+            cx.interrupted()?;
             let name: &[u8] = if was_generational { b"generational" } else { b"incremental" };
             return cx.ret1(cx.str(name).val());
         }

@@ -127,15 +127,16 @@ pub fn load_file<'a>(
         Some(path) => {
             let path = c_str(path);
             let fail = |what: &str, e: &std::io::Error| {
+                if io::is_refusal(e) {
+                    return b"not enough memory".to_vec();
+                }
                 concat(&[b"cannot ", what.as_bytes(), b" ", path, b": ", error_text(e).as_bytes()])
             };
-            let mut file = std::fs::File::open(io::path(path)).map_err(|e| fail("open", &e))?;
-            let mut bytes = Vec::new();
-            std::io::Read::read_to_end(&mut file, &mut bytes).map_err(|e| fail("read", &e))?;
+            let bytes = io::read_file(cx, path).map_err(|(what, e)| fail(what, &e))?;
             (bytes, concat(&[b"@", path]))
         }
         None => {
-            let bytes = io::stdout::read_stdin()
+            let bytes = io::stdout::read_stdin(&io::Bounds::of(cx))
                 .map_err(|e| concat(&[b"cannot read stdin: ", error_text(&e).as_bytes()]))?;
             (bytes, b"=stdin".to_vec())
         }

@@ -72,8 +72,14 @@ pub(super) fn rawset(cx: &mut Cx) -> NativeResult {
     if k.as_float().is_some_and(f64::is_nan) {
         return Err(cx.error_plain("table index is NaN"));
     }
-    t.set(cx, k, v)?;
-    cx.ret1(t.val())
+    if let Some(bytes) = t.set_within(cx, k, v)? {
+        cx.make_room(bytes)?;
+        let (t, k, v) = (cx.check_table(0)?, cx.get(1), cx.get(2));
+        if t.set_within(cx, k, v)?.is_some() {
+            return Err(cx.memory_error());
+        }
+    }
+    cx.ret1(cx.get(0))
 }
 
 /// `next(t [, k])`

@@ -1,5 +1,6 @@
 //! The library `io` (manual 6.8).
 
+mod bounds;
 mod file;
 mod functions;
 mod read;
@@ -16,8 +17,10 @@ use std::process::ExitStatus;
 
 use perilune_runtime::native::{Cx, NativeResult, Val};
 
+use self::stream::Stream;
 use crate::support::concat;
 
+pub(crate) use bounds::{Bounds, is_refusal};
 pub use functions::open;
 pub(crate) use functions::shell;
 pub use stdout::{flush_all, read_line, write_error};
@@ -25,6 +28,16 @@ pub use stdout::{flush_all, read_line, write_error};
 /// A path from the bytes that a program gives.
 pub(crate) fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
+}
+
+/// All that a file has; else what failed, and how. What [`Bounds`] end is an error without a number.
+pub(crate) fn read_file(cx: &Cx, name: &[u8]) -> Result<Vec<u8>, (&'static str, io::Error)> {
+    let file = File::open(path(name)).map_err(|e| ("open", e))?;
+    let mut bytes = Vec::new();
+    let bounds = Bounds::of(cx);
+    let mut stream = Stream::new(file, true, false);
+    stream.read_all(&mut bytes, &bounds).map_err(|e| ("read", e))?;
+    Ok(bytes)
 }
 
 /// What C's `strerror` says.

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
+use super::bounds::{Bounds, refusal};
 use super::file::{close_handle, with_stream};
 use super::stdout::lock;
 use super::stream::Stream;
@@ -33,10 +34,14 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
     let end = cx.top();
     let s = &mut *lock(s);
     if first >= end {
-        return Ok(read_line(cx, s, true).map(|v| {
-            cx.push(v.unwrap_or(Val::NIL));
-            1
-        }));
+        let line = read_line(cx, s, true);
+        return match line.as_ref().err().and_then(|e| refusal(cx, e)) {
+            Some(raised) => Err(raised),
+            None => Ok(line.map(|v| {
+                cx.push(v.unwrap_or(Val::NIL));
+                1
+            })),
+        };
     }
     reserve(cx, end - first, "too many arguments")?;
     let mut n = 0;
@@ -61,7 +66,12 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
         };
         n += 1;
         match r {
-            Err(e) => return Ok(Err(e)),
+            Err(e) => {
+                return match refusal(cx, &e) {
+                    Some(raised) => Err(raised),
+                    None => Ok(Err(e)),
+                };
+            }
             Ok(Some(v)) => cx.push(v),
             Ok(None) => {
                 cx.push(Val::NIL);
@@ -80,7 +90,8 @@ fn read_line<'a>(cx: &'a Cx, s: &mut Stream, chop: bool) -> io::Result<Option<Va
         return Ok(Some(v));
     }
     let mut line = take_buffer();
-    let any = cx.blocking(|| s.read_line(&mut line))?;
+    let bounds = Bounds::of(cx);
+    let any = cx.blocking(|| s.read_line(&mut line, &bounds))?;
     if chop && line.last() == Some(&b'\n') {
         line.pop();
     }
@@ -110,7 +121,8 @@ fn read_all<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
             all.extend_from_slice(&whole.bytes()[..n]);
         }
     }
-    cx.blocking(|| s.read_all(&mut all))?;
+    let bounds = Bounds::of(cx);
+    cx.blocking(|| s.read_all(&mut all, &bounds))?;
     Ok(Some(cx.str(&all).val()))
 }
 
@@ -121,7 +133,8 @@ fn read_chars<'a>(cx: &'a Cx, s: &mut Stream, n: usize) -> io::Result<Option<Val
         return Ok(Some(v));
     }
     let mut bytes = take_buffer();
-    cx.blocking(|| s.read_bytes(&mut bytes, n))?;
+    let bounds = Bounds::of(cx);
+    cx.blocking(|| s.read_bytes(&mut bytes, n, &bounds))?;
     let v = (!bytes.is_empty()).then(|| cx.str(&bytes).val());
     give_buffer(bytes);
     Ok(v)
@@ -165,16 +178,17 @@ impl Source for Ahead<'_> {
 }
 
 /// A numeral being read, byte by byte.
-struct Numeral<S> {
+struct Numeral<'a, S> {
     source: S,
+    bounds: &'a Bounds<'a>,
     text: [u8; MAX_NUMERAL],
     length: usize,
     too_long: bool,
 }
 
-impl<S: Source> Numeral<S> {
-    fn new(source: S) -> Numeral<S> {
-        Numeral { source, text: [0; MAX_NUMERAL], length: 0, too_long: false }
+impl<'a, S: Source> Numeral<'a, S> {
+    fn new(source: S, bounds: &'a Bounds<'a>) -> Self {
+        Numeral { source, bounds, text: [0; MAX_NUMERAL], length: 0, too_long: false }
     }
 
     /// Takes the next byte if it is wanted.
@@ -205,8 +219,14 @@ impl<S: Source> Numeral<S> {
 
     /// Takes the longest text that can start a numeral.
     fn scan(&mut self) -> io::Result<()> {
+        let mut count = 0u32;
         while self.source.peek()?.is_some_and(is_space) {
             self.source.skip();
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(4096) {
+                // white space need not end
+                self.bounds.check(0)?;
+            }
         }
         let sign = |b| b == b'-' || b == b'+';
         self.take(sign)?;
@@ -231,19 +251,20 @@ impl<S: Source> Numeral<S> {
     }
 
     /// What was taken, as a number.
-    fn value<'a>(&self, cx: &'a Cx) -> Option<Val<'a>> {
+    fn value<'c>(&self, cx: &'c Cx) -> Option<Val<'c>> {
         if self.too_long { None } else { cx.parse_number(&self.text[..self.length]) }
     }
 }
 
 fn read_number<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
-    let mut n = Numeral::new(Ahead { bytes: s.buffered(), taken: 0 });
+    let bounds = Bounds::of(cx);
+    let mut n = Numeral::new(Ahead { bytes: s.buffered(), taken: 0 }, &bounds);
     if n.scan().is_ok() {
         let (v, taken) = (n.value(cx), n.source.taken);
         s.consume(taken);
         return Ok(v);
     }
-    let mut n = Numeral::new(s);
+    let mut n = Numeral::new(s, &bounds);
     n.scan()?;
     Ok(n.value(cx))
 }

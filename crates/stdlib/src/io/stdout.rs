@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use perilune_runtime::convert::write_number;
 use perilune_runtime::native::{Cx, Val};
 
+use super::bounds::Bounds;
 use super::stream::{Buffering, Stream};
 use crate::support::{give_buffer, take_buffer};
 
@@ -126,12 +127,12 @@ pub(crate) fn end_line() {
 /// A line of the standard input, with its line feed; `None` at its end.
 pub fn read_line() -> Option<Vec<u8>> {
     let mut line = Vec::new();
-    lock(&STDIN).read_line(&mut line).ok()?.then_some(line)
+    lock(&STDIN).read_line(&mut line, &Bounds::NONE).ok()?.then_some(line)
 }
 
 /// All that is left of the standard input.
-pub(crate) fn read_stdin() -> io::Result<Vec<u8>> {
+pub(crate) fn read_stdin(bounds: &Bounds<'_>) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
-    lock(&STDIN).read_all(&mut all)?;
+    lock(&STDIN).read_all(&mut all, bounds)?;
     Ok(all)
 }

@@ -4,8 +4,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::process::{Child, ExitStatus};
 
+use super::bounds::Bounds;
+
 /// Bytes of a buffer.
 const BUFFER: usize = 1 << 14;
+/// Bytes read between two looks at the bounds.
+const READ_AT_ONCE: u64 = 1 << 20;
 
 /// When written data goes out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,10 +188,11 @@ impl Stream {
     }
 
     /// Appends a line to `out`, with its line feed; false if there was nothing at all.
-    pub(crate) fn read_line(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
+    pub(crate) fn read_line(&mut self, out: &mut Vec<u8>, bounds: &Bounds<'_>) -> io::Result<bool> {
         let mut any = false;
         while self.fill()? {
             any = true;
+            bounds.check(out.len())?;
             let rest = self.buffered();
             if let Some(i) = memchr::memchr(b'\n', rest) {
                 out.extend_from_slice(&rest[..=i]);
@@ -202,8 +207,14 @@ impl Stream {
     }
 
     /// Appends up to `n` bytes.
-    pub(crate) fn read_bytes(&mut self, out: &mut Vec<u8>, mut n: usize) -> io::Result<()> {
+    pub(crate) fn read_bytes(
+        &mut self,
+        out: &mut Vec<u8>,
+        mut n: usize,
+        bounds: &Bounds<'_>,
+    ) -> io::Result<()> {
         while n > 0 && self.fill()? {
+            bounds.check(out.len())?;
             let rest = self.buffered();
             let take = rest.len().min(n);
             out.extend_from_slice(&rest[..take]);
@@ -241,12 +252,14 @@ impl Stream {
     }
 
     /// Appends all that is left.
-    pub(crate) fn read_all(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+    pub(crate) fn read_all(&mut self, out: &mut Vec<u8>, bounds: &Bounds<'_>) -> io::Result<()> {
         if self.fill()? {
             out.extend_from_slice(self.buffered());
             let n = self.buffered().len();
             self.consume(n);
-            self.file.read_to_end(out)?;
+            while (&self.file).take(READ_AT_ONCE).read_to_end(out)? > 0 {
+                bounds.check(out.len())?;
+            }
         }
         Ok(())
     }
@@ -299,14 +312,14 @@ mod tests {
         s.write(b"third").unwrap();
         assert_eq!(s.seek(SeekFrom::Start(0)).unwrap(), 0);
         let mut line = Vec::new();
-        assert!(s.read_line(&mut line).unwrap());
+        assert!(s.read_line(&mut line, &Bounds::NONE).unwrap());
         assert_eq!(line, b"first\n");
         assert_eq!(s.seek(SeekFrom::Current(0)).unwrap(), 6);
         s.write(b"S").unwrap();
         let mut rest = Vec::new();
-        s.read_all(&mut rest).unwrap();
+        s.read_all(&mut rest, &Bounds::NONE).unwrap();
         assert_eq!(rest, b"econd\nthird");
-        assert!(!s.read_line(&mut rest).unwrap());
+        assert!(!s.read_line(&mut rest, &Bounds::NONE).unwrap());
         assert_eq!(s.peek().unwrap(), None);
     }
 

@@ -48,6 +48,9 @@ fn set_all(cx: &Cx, t: Tab<'_>, f: Fields) {
     }
 }
 
+/// Conversions between two looks at whether the script shall stop.
+const CONVERSIONS_BETWEEN_POLLS: usize = 256;
+
 /// `os.date([format [, time]])`
 pub(super) fn date(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
@@ -67,6 +70,7 @@ pub(super) fn date(cx: &mut Cx) -> NativeResult {
     }
     let mut out = Vec::new();
     let mut rest = format;
+    let mut count = 0;
     while let Some(i) = memchr::memchr(b'%', rest) {
         out.extend_from_slice(&rest[..i]);
         rest = &rest[i + 1..];
@@ -76,6 +80,11 @@ pub(super) fn date(cx: &mut Cx) -> NativeResult {
         };
         c.format(&mut out, &concat(&[b"%", &rest[..n]]));
         rest = &rest[n..];
+        count += 1;
+        if count % CONVERSIONS_BETWEEN_POLLS == 0 {
+            cx.interrupted()?;
+            cx.check_room(2 * out.len())?;
+        }
     }
     out.extend_from_slice(rest);
     cx.ret1(cx.str(&out).val())

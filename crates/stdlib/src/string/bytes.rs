@@ -1,16 +1,25 @@
 //! Functions of `string` on bytes and positions.
 
-use perilune_runtime::native::{Cx, NativeResult, Val};
+use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use crate::support::{end_position, finish, reserve, start_position, take_buffer};
 
 /// Largest result of `rep` (PUC's `MAXSIZE`).
 const MAX_SIZE: usize = i32::MAX as usize;
 
+/// So many bytes are allocated without asking.
+const SURELY_ROOM: usize = 1 << 16;
+
 /// `string.len(s)`
 pub(super) fn len(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?;
     cx.ret1(Val::int(s.bytes().len() as i64))
+}
+
+/// Makes room for a string as long as the argument.
+fn room_for_one_more(cx: &mut Cx) -> Result<(), Raised> {
+    let len = cx.check_str(0)?.bytes().len();
+    cx.make_room(len)
 }
 
 /// `string.sub(s, i [, j])`
@@ -25,11 +34,18 @@ pub(super) fn sub(cx: &mut Cx) -> NativeResult {
     if start == 1 && end == bytes.len() {
         return cx.ret1(s.val());
     }
+    if end - start >= SURELY_ROOM {
+        cx.make_room(end - start + 1)?;
+        let bytes = cx.check_str(0)?.bytes();
+        let part = cx.str_of_any_length(&bytes[start - 1..end])?;
+        return cx.ret1(part.val());
+    }
     cx.ret1(cx.str(&bytes[start - 1..end]).val())
 }
 
 /// `string.reverse(s)`
 pub(super) fn reverse(cx: &mut Cx) -> NativeResult {
+    room_for_one_more(cx)?;
     let s = cx.check_str(0)?.bytes();
     let r = cx.str_in_pieces(s.len(), |out, at| {
         for (to, from) in out.iter_mut().zip(s[..s.len() - at].iter().rev()) {
@@ -41,6 +57,7 @@ pub(super) fn reverse(cx: &mut Cx) -> NativeResult {
 
 /// `string.lower(s)`
 pub(super) fn lower(cx: &mut Cx) -> NativeResult {
+    room_for_one_more(cx)?;
     let s = cx.check_str(0)?.bytes();
     let r = cx.str_in_pieces(s.len(), |out, at| {
         out.copy_from_slice(&s[at..at + out.len()]);
@@ -51,6 +68,7 @@ pub(super) fn lower(cx: &mut Cx) -> NativeResult {
 
 /// `string.upper(s)`
 pub(super) fn upper(cx: &mut Cx) -> NativeResult {
+    room_for_one_more(cx)?;
     let s = cx.check_str(0)?.bytes();
     let r = cx.str_in_pieces(s.len(), |out, at| {
         out.copy_from_slice(&s[at..at + out.len()]);
@@ -73,6 +91,9 @@ pub(super) fn rep(cx: &mut Cx) -> NativeResult {
     }
     let n = n as usize;
     let total = n * s.len() + (n - 1) * sep.len();
+    cx.make_room(total)?;
+    let s = cx.check_str(0)?.bytes();
+    let sep = cx.opt_str(2)?.map_or(&b""[..], |s| s.bytes());
     let r = cx.str_in_pieces(total, |out, at| {
         if let ([byte], []) = (s, sep) {
             out.fill(*byte);
@@ -143,7 +164,7 @@ pub(super) fn char_(cx: &mut Cx) -> NativeResult {
 pub(super) fn dump(cx: &mut Cx) -> NativeResult {
     let f = cx.check_func(0)?;
     match cx.dump(f, cx.get(1).truthy()) {
-        Some(bytes) => cx.ret1(cx.str(&bytes).val()),
+        Some(bytes) => finish(cx, bytes),
         None => Err(cx.error("unable to dump given function")),
     }
 }

@@ -4,7 +4,7 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use super::compile::compiled;
 use super::matcher::{Capture, MatchError, Matcher};
-use crate::support::{reserve, start_position};
+use crate::support::{reserve, start_position, twice};
 
 /// The error that a failed match raises.
 #[cold]
@@ -27,7 +27,10 @@ pub(super) fn capture_value<'a>(
     end: usize,
 ) -> Result<Val<'a>, Raised> {
     match m.capture(i, start, end) {
-        Ok(Capture::Text(from, to)) => Ok(cx.str(&subject[from..to]).val()),
+        Ok(Capture::Text(from, to)) => {
+            cx.check_room(to - from)?;
+            Ok(cx.str(&subject[from..to]).val())
+        }
         Ok(Capture::Position(n)) => Ok(Val::int(n as i64)),
         Err(e) => Err(raise(cx, e)),
     }
@@ -114,7 +117,10 @@ pub(super) fn match_(cx: &mut Cx) -> NativeResult {
 }
 
 fn search(cx: &mut Cx, find: bool) -> NativeResult {
-    let cx = &*cx;
+    twice(cx, |cx| search_once(cx, find))
+}
+
+fn search_once(cx: &Cx, find: bool) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
     let p = cx.check_str(1)?.bytes();
     let from = start_position(cx.opt_int(2, 1)?, s.len()) - 1;

@@ -4,7 +4,7 @@ use perilune_runtime::cfmt::{self, Spec};
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use crate::base::is_plain;
-use crate::support::{c_str, concat, finish, take_buffer};
+use crate::support::{c_str, concat, finish, room_for, take_buffer};
 
 /// Longest conversion specification, without the `%` (PUC's `MAX_FORMAT` less its reserve).
 const MAX_SPEC: usize = 22;
@@ -31,8 +31,13 @@ fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
     let top = cx.top();
     let mut arg = 0;
     let mut at = 0;
+    let mut polled = 0;
     loop {
         cx.interrupted()?;
+        if out.len() > polled + (1 << 18) {
+            polled = out.len();
+            room_for(cx, out)?;
+        }
         // A `__tostring` may collect, so the format is looked up again for each item.
         let f = format_string(cx);
         let Some(i) = memchr::memchr(b'%', &f[at..]) else {

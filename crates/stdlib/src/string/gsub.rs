@@ -7,7 +7,7 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 use super::compile::{Pattern, compiled};
 use super::find::{anchored, capture_value, push_captures, raise};
 use super::matcher::{Capture, Matcher};
-use crate::support::{give_buffer, take_buffer};
+use crate::support::{give_buffer, room_for, take_buffer};
 
 /// Number of values below those that belong to one replacement: the arguments.
 const ARGUMENTS: usize = 4;
@@ -76,6 +76,7 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     let Some(s) = cx.get(0).as_str() else { return cx.ret(0) };
     if at.changed {
         out.extend_from_slice(&s.bytes()[at.copied..]);
+        room_for(cx, &out)?;
         cx.push(cx.str_of_any_length(&out)?.val());
     } else {
         cx.push(s.val());
@@ -123,6 +124,7 @@ fn with_string(
     let (s, r) = (s.bytes(), r.bytes());
     let interrupted = || cx.interrupt_pending();
     let mut m = Matcher::new(s, pattern, &interrupted);
+    let mut polled = out.len();
     while at.count < limit {
         let found = next_match(&mut m, at, s.len(), anchor).map_err(|e| raise(cx, e))?;
         let Some((start, end)) = found else { break };
@@ -141,8 +143,9 @@ fn with_string(
             break;
         }
         cx.interrupted()?;
-        if at.count & 0xFFF == 0 {
-            cx.check_room(out.len())?;
+        if at.count & 0xFFF == 0 || out.len() - polled > 1 << 18 {
+            polled = out.len();
+            cx.check_room(2 * out.len())?;
         }
     }
     Ok(())
@@ -184,6 +187,7 @@ fn with_calls(
     limit: i64,
     kind: Replacement,
 ) -> Result<(), Raised> {
+    let mut polled = out.len();
     while at.count < limit {
         // A call may collect, so the subject is looked up again for each match.
         let Some((start, end)) = push_replacement_call(cx, pattern, at, out, anchor, kind)? else {
@@ -219,9 +223,10 @@ fn with_calls(
         if anchor {
             break;
         }
-        cx.interrupted()?;
-        if at.count & 0xFF == 0 {
-            cx.check_room(out.len())?;
+        cx.safepoint()?;
+        if out.len() - polled > 1 << 18 {
+            polled = out.len();
+            room_for(cx, out)?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use super::packing::{FormatError, Kind, Reader, read_int, write_int};
-use crate::support::{finish, reserve, start_position, take_buffer};
+use crate::support::{finish, reserve, start_position, take_buffer, twice};
 
 fn raise(cx: &Cx, e: FormatError) -> Raised {
     match e {
@@ -14,7 +14,11 @@ fn raise(cx: &Cx, e: FormatError) -> Raised {
 
 /// `string.pack(format, …)`
 pub(super) fn pack(cx: &mut Cx) -> NativeResult {
-    let cx = &*cx;
+    let out = packed(cx)?;
+    finish(cx, out)
+}
+
+fn packed(cx: &Cx) -> Result<Vec<u8>, Raised> {
     let format = cx.check_str(0)?;
     let mut reader = Reader::new(format.bytes());
     // As in PUC, where nil parts the arguments from a buffer: the first missing argument is nil, not absent.
@@ -23,7 +27,7 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
     let mut arg = 0;
     while let Some(item) = reader.next(out.len()).map_err(|e| raise(cx, e))? {
         cx.interrupted()?;
-        cx.check_room(out.len() + item.size)?;
+        cx.check_room(2 * out.len() + item.size)?;
         out.resize(out.len() + item.padding, 0);
         let (size, little) = (item.size, reader.little);
         arg += 1;
@@ -82,7 +86,7 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
             Kind::PadAlign | Kind::None => arg -= 1,
         }
     }
-    finish(cx, out)
+    Ok(out)
 }
 
 /// `string.packsize(format)`
@@ -107,7 +111,10 @@ pub(super) fn packsize(cx: &mut Cx) -> NativeResult {
 
 /// `string.unpack(format, s [, pos])`
 pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
-    let cx = &*cx;
+    twice(cx, unpack_once)
+}
+
+fn unpack_once(cx: &Cx) -> NativeResult {
     let format = cx.check_str(0)?;
     let data = cx.check_str(1)?.bytes();
     let mut pos = start_position(cx.opt_int(2, 1)?, data.len()) - 1;
@@ -139,12 +146,16 @@ pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
                 cx.push(Val::float(f64::from(x)));
             }
             Kind::Double => cx.push(Val::float(f64::from_bits(integer(false)? as u64))),
-            Kind::Char => cx.push(cx.str(bytes).val()),
+            Kind::Char => {
+                cx.check_room(size)?;
+                cx.push(cx.str(bytes).val());
+            }
             Kind::Str => {
                 let len = integer(false)? as u64 as usize;
                 if len > data.len() - pos - size {
                     return Err(cx.arg_error(1, "data string too short"));
                 }
+                cx.check_room(len)?;
                 cx.push(cx.str(&data[pos + size..pos + size + len]).val());
                 pos += len;
             }
@@ -152,6 +163,7 @@ pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
                 let Some(len) = memchr::memchr(0, &data[pos..]) else {
                     return Err(cx.arg_error(1, "unfinished string for format 'z'"));
                 };
+                cx.check_room(len)?;
                 cx.push(cx.str(&data[pos..pos + len]).val());
                 pos += len + 1;
             }

@@ -4,10 +4,10 @@ use perilune_runtime::convert::write_number;
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use super::access::{self, LENGTH, READ, check, plain};
-use crate::support::{finish, take_buffer};
+use crate::support::{finish, room_for, take_buffer};
 
 /// Bytes appended between two looks at whether the script shall stop.
-const BYTES_BETWEEN_POLLS: usize = 1 << 20;
+const BYTES_BETWEEN_POLLS: usize = 1 << 18;
 
 /// `table.concat(list [, sep [, i [, j]]])`
 pub(super) fn concat(cx: &mut Cx) -> NativeResult {
@@ -42,7 +42,7 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
             if i & 0xFFFF == 0 || out.len() - polled > BYTES_BETWEEN_POLLS {
                 polled = out.len();
                 cx.interrupted()?;
-                cx.check_room(out.len())?;
+                cx.check_room(2 * out.len())?;
             }
         }
     }
@@ -58,8 +58,8 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
         i += 1;
         if i & 0xFFF == 0 || out.len() - polled > BYTES_BETWEEN_POLLS {
             polled = out.len();
-            cx.interrupted()?;
-            cx.check_room(out.len())?;
+            cx.safepoint()?;
+            room_for(cx, out)?;
         }
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn insert(cx: &mut Cx) -> NativeResult {
 /// `b[j] = a[i]` for arguments `a` and `b`.
 fn copy(cx: &mut Cx, a: usize, i: i64, b: usize, j: i64) -> Result<(), Raised> {
     if i & POLL_MASK == 0 {
-        cx.interrupted()?;
+        cx.safepoint()?;
     }
     get(cx, a, i)?;
     set(cx, b, j)
@@ -106,20 +106,35 @@ pub(super) fn move_(cx: &mut Cx) -> NativeResult {
 
 /// Moves with primitive access; false where metamethods matter.
 fn move_plain(
-    cx: &Cx,
+    cx: &mut Cx,
     (f, t, n): (i64, i64, i64),
     to: usize,
     upwards: bool,
 ) -> Result<bool, Raised> {
-    let (Some(a), Some(b)) = (plain(cx, 0), plain(cx, to)) else { return Ok(false) };
-    for i in 0..n {
-        if i & POLL_MASK == POLL_MASK {
-            cx.interrupted()?;
+    let mut done = 0;
+    loop {
+        // a collection may run finalizers, which may give the tables metamethods
+        let (Some(a), Some(b)) = (plain(cx, 0), plain(cx, to)) else {
+            if done == 0 {
+                return Ok(false);
+            }
+            for i in done..n {
+                let i = if upwards { i } else { n - 1 - i };
+                copy(cx, 0, f + i, to, t + i)?;
+            }
+            return Ok(true);
+        };
+        let end = n.min(done + POLL_MASK + 1);
+        for i in done..end {
+            let i = if upwards { i } else { n - 1 - i };
+            b.set_int(cx, t + i, a.get_int(f + i));
         }
-        let i = if upwards { i } else { n - 1 - i };
-        b.set_int(cx, t + i, a.get_int(f + i));
+        if end == n {
+            return Ok(true);
+        }
+        done = end;
+        cx.safepoint()?;
     }
-    Ok(true)
 }
 
 /// `table.pack(…)`
@@ -153,6 +168,9 @@ pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
         return cx.ret(n);
     }
     for i in 0..n as i64 {
+        if i & POLL_MASK == POLL_MASK {
+            cx.safepoint()?;
+        }
         cx.index(0, Val::int(from + i).raw())?;
     }
     cx.ret(n)

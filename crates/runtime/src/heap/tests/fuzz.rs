@@ -1,6 +1,12 @@
 //! Random programs against a model.
 
+use super::super::stop::tests::FUSE;
 use super::*;
+
+thread_local! {
+    /// Collections have to stop now and then.
+    static FUSES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
 
 /// A small generator of pseudo-random numbers.
 struct Random(u64);
@@ -148,13 +154,23 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
                 }
             }
             if r.below(20) == 0 {
+                if FUSES.get() {
+                    let most = [20, 400][r.below(2)];
+                    FUSE.set(r.below(most));
+                }
                 match r.below(3) {
                     0 => drop(st.gc_step(0)),
                     1 => drop(st.gc_step(r.below(3) + 1)),
                     _ => st.gc_poll().expect("there is no limit"),
                 }
+                FUSE.set(usize::MAX);
             }
             if step % 1_000 == 999 || step == 299 {
+                if FUSES.get() {
+                    FUSE.set(r.below(2_000));
+                    st.gc_full();
+                    FUSE.set(usize::MAX);
+                }
                 if r.below(4) == 0 {
                     st.gc_full();
                 }
@@ -180,6 +196,25 @@ fn generational() {
     };
     fuzz(0x1234_5678, set_up, true);
     fuzz(0xABCD_EF01, set_up, false);
+}
+
+/// Collections that have to stop, at any point, do no harm.
+#[test]
+fn stopped() {
+    FUSES.set(true);
+    fuzz(0x1357_9BDF, |_| {}, true);
+    fuzz(0x0246_8ACE, |_| {}, false);
+    let generational: unsafe fn(&mut State) = |st| unsafe {
+        st.gc_set_generational(0, 0);
+    };
+    fuzz(0x1111_9999, generational, true);
+    fuzz(0x2222_8888, generational, false);
+    let changing: unsafe fn(&mut State) = |st| unsafe {
+        st.gc_set_generational(0, 0);
+        st.gc_set_incremental(100, 1, 0);
+    };
+    fuzz(0x3333_7777, changing, true);
+    FUSES.set(false);
 }
 
 /// A full collection with a check of the heap at every poll.

@@ -470,3 +470,58 @@ fn the_memory_limit_is_an_error_when_live_objects_exceed_it() {
         assert!(st.make_room(100_000));
     });
 }
+
+/// Weak tables, finalizers, coroutines and strings, with collections that stop after any number of looks: in the end all is as if they had not.
+#[test]
+fn a_collection_that_had_to_stop_is_made_up_for() {
+    use super::super::stop::tests::FUSE;
+    for fuse in 0..300 {
+        for generational in [false, true] {
+            FINALIZED.with_borrow_mut(Vec::clear);
+            let st = State::create(EngineShared::new(), &VM);
+            unsafe {
+                let st = &mut *st;
+                if generational {
+                    st.gc_set_generational(0, 0);
+                }
+                let (weak_keys, weak_values) = (weak_table(st, "k"), weak_table(st, "v"));
+                let kept = Table::new(st, 0, 0);
+                push(st, Value::table(kept));
+                for i in 0..100 {
+                    let key = Table::new(st, 0, 0);
+                    Table::set_int(st, key, 1, Value::int(i));
+                    if i % 2 == 0 {
+                        Table::set_int(st, kept, i / 2 + 1, Value::table(key));
+                    } else {
+                        finalizable(st, key, i);
+                    }
+                    let value = Table::new(st, 0, 0);
+                    Table::set_int(st, value, 1, Value::int(i));
+                    Table::set(st, weak_keys, Value::table(key), Value::table(value)).unwrap();
+                    Table::set(st, weak_values, Value::int(i + 7), Value::table(value)).unwrap();
+                    Thread::create(st, false);
+                    st.intern(format!("string {i}").as_bytes());
+                }
+                for _ in 0..4 {
+                    FUSE.set(fuse);
+                    st.gc_full();
+                    FUSE.set(usize::MAX);
+                    let t = Table::new(st, 0, 0);
+                    Table::set_int(st, kept, 1000, Value::table(t));
+                }
+                st.gc_full();
+                st.gc_full();
+                assert_eq!((entries(weak_keys), entries(weak_values)), (50, 50), "{fuse}");
+                assert_eq!(st.heap.boxed.threads.items.len(), 1);
+                for i in 0..50 {
+                    let t = Table::get_int(kept, i + 1).as_table();
+                    assert_eq!(Table::get_int(t, 1).as_int(), 2 * i);
+                }
+            }
+            let mut all = finalized();
+            all.sort_unstable();
+            assert_eq!(all, (0..50).map(|i| 2 * i + 1).collect::<Vec<_>>(), "{fuse}");
+            unsafe { State::destroy(st) };
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Memory for what may be large: asked for before it is taken.
+
+use perilune_runtime::frame::Frame;
+use perilune_runtime::state::State;
+use perilune_runtime::value::{Tag, Value};
+
+use crate::step::Exit;
+
+/// Whether there is room for so many bytes, after a full collection if need be.
+///
+/// # Safety
+/// I2; pc stored; what is in use is in the registers of the top frame.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn make(st: *mut State, bytes: usize) -> bool {
+    let s = &mut *st;
+    let top = s.top;
+    let callee = Frame(s.base).callee();
+    if callee.tag() == Tag::FUNCTION {
+        let inst = (*callee.as_function()).instance;
+        s.top = top.max(s.base.add((*inst).max_stack as usize));
+    }
+    let made = s.make_room(bytes);
+    s.top = top;
+    made
+}
+
+/// The error of who got no room; that of the interrupt, if the collection had to stop for one.
+///
+/// # Safety
+/// As [`make`].
+#[cold]
+pub(crate) unsafe fn error(st: *mut State) -> Exit {
+    let s = &mut *st;
+    if s.interrupt_due() {
+        return crate::poll::interrupted(st);
+    }
+    s.error = Value::string(s.memory_message);
+    s.error_handled = false;
+    Exit::Error
+}
