@@ -58,6 +58,9 @@ pub(crate) unsafe fn resume(
     let args_end = s.top;
     (*from).top = args_end.sub(nargs);
     Thread::load_registers(st, co);
+    let by_hook = (*co).hook_yielded.take();
+    // Lua code that a hook has stopped takes no values
+    let nargs = if by_hook.is_some() { 0 } else { nargs };
     if let Err(e) = carry(st, args_end, nargs) {
         Thread::save_registers(st);
         Thread::load_registers(st, from);
@@ -74,7 +77,17 @@ pub(crate) unsafe fn resume(
     s.sync_hook();
 
     let started = (*co).base != (*co).stack;
-    let r = if started {
+    let r = if let Some(end) = by_hook {
+        let frame = Frame(s.base);
+        s.top = (*co).stack.add(end as usize);
+        // the instruction in front of which it stands did not run
+        let word = frame.word();
+        frame.set_word(FrameWord::new(word.code(), word.pc() - 1));
+        if let Some(hook) = (*co).hook.as_mut() {
+            hook.resumed = true;
+        }
+        run::execute(st)
+    } else if started {
         match run_native(st) {
             Ok(()) => {
                 if let Some(hook) = (*co).hook.as_mut() {
@@ -104,6 +117,7 @@ pub(crate) unsafe fn resume(
             s.base = (*co).stack;
             (s.top.offset_from((*co).stack) as usize, Status::Dead)
         }
+        Err(Exit::Yield) if (*co).hook_yielded.is_some() => (0, Status::Suspended),
         Err(Exit::Yield) => {
             let first = s.base.add(kept(s.base));
             (s.top.offset_from(first) as usize, Status::Suspended)
@@ -161,6 +175,7 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     s.barrier(co.cast());
     s.sync_hook();
     s.close_upvalues((*co).stack);
+    (*co).hook_yielded = None;
     s.native_depth += 1;
     while let Some(slot) = (&mut (*co).to_close).pop() {
         let place = (*co).stack.add(slot as usize);

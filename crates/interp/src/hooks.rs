@@ -115,16 +115,30 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
     Ok(())
 }
 
-/// An instruction is about to run: count and line events. `pc` is its number.
+/// An instruction is about to run: count and line events. `pc` is its number. A hook may have the coroutine yield, which is in front of the instruction then.
 ///
 /// # Safety
 /// I2; the frame word holds `pc + 1`.
 #[cold]
 pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
-    if hook.active {
+    if hook.active || std::mem::take(&mut hook.resumed) {
         return Ok(());
     }
+    let th = (*st).thread;
+    (*th).hook_yields = false;
+    events(st, pc)?;
+    if !(*th).hook_yields || (*th).non_yieldable > 0 {
+        return Ok(());
+    }
+    (*th).hook_yielded = Some((*st).top.offset_from((*th).stack) as u32);
+    // the registers are alive, whatever the code uses the end of the values for
+    (*st).top = live_top(st);
+    Err(Exit::Yield)
+}
+
+unsafe fn events(st: *mut State, pc: u32) -> Step {
+    let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if hook.count > 0 {
         hook.left -= 1;
         if hook.left == 0 {

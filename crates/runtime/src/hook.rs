@@ -31,6 +31,7 @@ impl HookEvent {
 }
 
 /// A hook as set on one coroutine.
+#[derive(Clone)]
 pub struct Hook {
     /// The Lua function to call.
     pub function: Value,
@@ -48,6 +49,8 @@ pub struct Hook {
     pub old_pc: u32,
     /// The hook runs now: no hooks inside it.
     pub active: bool,
+    /// The coroutine was resumed in front of an instruction that the hook was called for before.
+    pub resumed: bool,
     /// For the running call or return hook: number of the first argument or result as a local variable, and how many there are.
     pub transfer: (u32, u32),
 }

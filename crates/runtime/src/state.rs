@@ -128,6 +128,8 @@ pub struct State {
     pub host: *const (),
     /// Traceback of the error on its way, made for a call of the host ([`crate::frame::flags::TRACED`]).
     pub traceback: Option<Vec<u8>>,
+    /// The hook that coroutines are made with.
+    pub hook_of_new: Option<Box<crate::hook::Hook>>,
     /// Where warnings go, if not to the standard error.
     pub warn: Option<fn(&Cx, &[u8])>,
     /// When a library function first saw a request to stop that leaves it time.
@@ -236,6 +238,7 @@ impl State {
             host_roots: HostRoots::default(),
             host: ptr::null(),
             traceback: None,
+            hook_of_new: None,
             warn: None,
             interrupt_seen: Cell::new(None),
             vm,
@@ -334,6 +337,7 @@ impl State {
         // callee and header slot of the function to call first; its arguments come with the first resume
         (*th).stack.add(1).put(Value::NIL);
         (*th).top = (*th).stack.add(2);
+        (*th).hook = (*st).hook_of_new.clone();
         th
     }
 
@@ -540,6 +544,8 @@ impl Thread {
             depth: 0,
             high_water: stack,
             hook: None,
+            hook_yields: false,
+            hook_yielded: None,
         }));
         st.adopt(th.cast(), size_of::<Thread>() + capacity * 16);
         th
@@ -558,6 +564,7 @@ impl Thread {
         (*th).failed = false;
         (*th).death = Value::NIL;
         (*th).non_yieldable = 0;
+        (*th).hook_yielded = None;
         st.barrier(th.cast());
     }
 

@@ -64,4 +64,8 @@ pub struct Thread {
     pub high_water: *mut Value,
     /// Hook of this coroutine.
     pub hook: Option<Box<crate::hook::Hook>>,
+    /// The running hook wants the coroutine to yield before the instruction.
+    pub hook_yields: bool,
+    /// It did so: it is suspended with a frame of Lua code on top, whose values end at this offset of the stack as far as the code is concerned.
+    pub hook_yielded: Option<u32>,
 }

@@ -30,6 +30,9 @@ impl State {
             v.pointer(string);
         }
         v.pointer(self.memory_message);
+        if let Some(hook) = &self.hook_of_new {
+            v.value(hook.function);
+        }
         v.pointer(self.empty_shape);
         for value in self.host_roots.values() {
             v.value(value);

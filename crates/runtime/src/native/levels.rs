@@ -35,6 +35,22 @@ fn visible(v: Value) -> Value {
     if matches!(v.tag(), Tag::FRAME | Tag::ITER) { Value::NIL } else { v }
 }
 
+/// A hook that was not called yet.
+fn made(f: Func<'_>, s: &HookSetting) -> Hook {
+    Hook {
+        function: f.val().raw(),
+        call: s.call,
+        ret: s.ret,
+        line: s.line,
+        count: s.count,
+        left: s.count,
+        old_pc: 0,
+        active: false,
+        resumed: false,
+        transfer: (0, 0),
+    }
+}
+
 impl Cx {
     /// # Panics
     /// If `co` is given and no coroutine.
@@ -150,22 +166,22 @@ impl Cx {
         unsafe {
             let (active, transfer) =
                 (*th).hook.as_ref().map_or((false, (0, 0)), |h| (h.active, h.transfer));
-            (*th).hook = hook.map(|(f, s)| {
-                Box::new(Hook {
-                    function: f.val().raw(),
-                    call: s.call,
-                    ret: s.ret,
-                    line: s.line,
-                    count: s.count,
-                    left: s.count,
-                    old_pc: 0,
-                    active,
-                    transfer,
-                })
-            });
+            (*th).hook = hook.map(|(f, s)| Box::new(Hook { active, transfer, ..made(f, &s) }));
             (*self.state()).barrier(th.cast());
             (*self.state()).sync_hook();
         }
+    }
+
+    /// Sets or removes the hook that coroutines are made with from now on.
+    pub fn set_hook_of_new(&self, hook: Option<(Func<'_>, HookSetting)>) {
+        // SAFETY: N1, N2; the function is a root then.
+        unsafe { (*self.state()).hook_of_new = hook.map(|(f, s)| Box::new(made(f, &s))) };
+    }
+
+    /// For a hook of a line or a count: the running coroutine yields, without values, when the hook has returned. Where it may not yield, it goes on.
+    pub fn yield_after_hook(&self) {
+        // SAFETY: N1.
+        unsafe { (*(*self.state()).thread).hook_yields = true };
     }
 
     /// The hook of a coroutine (`None`: the running one).
