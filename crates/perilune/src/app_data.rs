@@ -45,6 +45,12 @@ impl<T: ?Sized> Deref for AppDataRef<'_, T> {
     }
 }
 
+impl<T: ?Sized + std::fmt::Display> std::fmt::Display for AppDataRef<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for AppDataRef<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         (**self).fmt(f)
@@ -69,6 +75,12 @@ impl<T: ?Sized> Deref for AppDataRefMut<'_, T> {
 impl<T: ?Sized> DerefMut for AppDataRefMut<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         &mut self.data
+    }
+}
+
+impl<T: ?Sized + std::fmt::Display> std::fmt::Display for AppDataRefMut<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
     }
 }
 

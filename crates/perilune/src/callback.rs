@@ -3,7 +3,7 @@
 use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use perilune_runtime::native::{Cx, NativeResult, Raised, Ret, Val};
+use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Ret, Val};
 use perilune_runtime::state::State;
 
 use crate::cell::HostCell;
@@ -134,7 +134,16 @@ pub(crate) fn inside<R>(
 /// The function was bound to the cell of a `C`, and nobody could change that (HIDDEN).
 #[inline(always)]
 pub(crate) unsafe fn bound<C: 'static>(cx: &Cx) -> *const C {
-    let u = cx.bound(0).raw().as_userdata();
+    bound_at(cx, 0)
+}
+
+/// What the running native function is bound to as value number `i`.
+///
+/// # Safety
+/// As of [`bound`].
+#[inline(always)]
+pub(crate) unsafe fn bound_at<C: 'static>(cx: &Cx, i: usize) -> *const C {
+    let u = cx.bound(i).raw().as_userdata();
     let data = (&(*u).data).as_deref().unwrap_unchecked();
     HostCell::value((&raw const *data).cast::<HostCell<C>>().cast_mut())
 }
@@ -148,6 +157,24 @@ impl<'a> Stack<'a> {
     ) -> Result<Function> {
         self.poll()?;
         Ok(Function(self.handle(self.function_raw(callee, local))))
+    }
+
+    /// A function of the host that is called by another one: `outer` makes that, and what it is bound to as its second value, of the native function of `callee`.
+    pub(crate) fn held_function<A, R, C: Callee<A, R>, B: 'static>(
+        self,
+        callee: C,
+        outer: impl FnOnce(NativeFn) -> (NativeFn, B),
+    ) -> Result<Function> {
+        self.poll()?;
+        let (native, bound) = outer(enter::<A, R, C>);
+        let callee = self.udata(HostCell::boxed(callee, Some(&self.lua.control)));
+        let bound = self.udata(HostCell::boxed(bound, Some(&self.lua.control)));
+        let cx = self.cx();
+        // SAFETY: they were just made.
+        let values = unsafe { [Val::of(cx, callee.0), Val::of(cx, bound.0)] };
+        let f = cx.func(native, &values);
+        f.hide_bound();
+        Ok(Function(self.handle(Raw(f.val().raw()))))
     }
 
     /// As [`Stack::function`], without a safepoint.

@@ -14,7 +14,7 @@ use crate::app_data::AppData;
 use crate::interrupt::Gate;
 use crate::registry::Keys;
 use crate::sync::{Count, Guard, Lock, XRc};
-use crate::{Engine, Lua, LuaOptions};
+use crate::{Engine, Lua, LuaOptions, WeakLua};
 
 /// One per state. The state lives as long as there is a `Lua`, or a call into it is under way; handles keep the control block only.
 pub(crate) struct Control {
@@ -29,6 +29,8 @@ pub(crate) struct Control {
     pub(crate) gate: Arc<Gate>,
     /// What rings when the script's time is over.
     pub(crate) alarm: Cell<Option<Alarm>>,
+    /// Itself.
+    pub(crate) weak: WeakLua,
     pub(crate) options: LuaOptions,
     pub(crate) engine: Engine,
     pub(crate) app_data: AppData,
@@ -50,6 +52,10 @@ pub(crate) struct Control {
         RefCell<HashMap<TypeId, crate::serde::SerFn, foldhash::fast::FixedState>>,
     /// The function set with [`Lua::set_warning_function`].
     pub(crate) warning: RefCell<Option<XRc<crate::warning::WarnFn>>>,
+    /// The hook of all coroutines.
+    pub(crate) global_hook: RefCell<Option<XRc<crate::debug::HookFn>>>,
+    /// Who is told about coroutines.
+    pub(crate) thread_events: crate::thread_events::Watch,
 }
 
 impl Control {
@@ -60,7 +66,8 @@ impl Control {
         engine: Engine,
         options: LuaOptions,
     ) -> XRc<Control> {
-        let control = XRc::new(Control {
+        let control = XRc::new_cyclic(|weak| Control {
+            weak: WeakLua(weak.clone()),
             lock: Lock::new(),
             state: Cell::new(state),
             home: Cell::new(state),
@@ -80,6 +87,8 @@ impl Control {
             #[cfg(feature = "serde")]
             serializers: RefCell::default(),
             warning: RefCell::default(),
+            global_hook: RefCell::default(),
+            thread_events: crate::thread_events::Watch::default(),
         });
         // SAFETY: P1: the state was just made.
         unsafe { (*state).host = XRc::as_ptr(&control).cast() };
@@ -173,6 +182,8 @@ impl Control {
         let free = Free(self);
         drop(self.app_data.take_all());
         self.warning.take();
+        self.global_hook.take();
+        self.thread_events.set(None);
         // SAFETY: P1: no call is under way.
         unsafe { State::close(free.0.home.get()) };
     }

@@ -6,8 +6,9 @@ use std::ops::{BitOr, BitOrAssign};
 use perilune_runtime::native::{HookSetting, LevelInfo, Val};
 
 use crate::stack::Raw;
+use crate::sync::XRc;
 use crate::types::{MaybeSend, VmState};
-use crate::{Error, Function, Lua, Result, Thread};
+use crate::{Function, Lua, Result, Thread};
 
 /// When a hook is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -209,8 +210,22 @@ impl Debug<'_> {
     }
 }
 
+/// The hook of all coroutines.
+pub(crate) type HookFn = dyn Fn(&Lua, &Debug<'_>) -> Result<VmState>;
+
+fn setting(triggers: HookTriggers) -> HookSetting {
+    HookSetting {
+        call: triggers.on_calls,
+        ret: triggers.on_returns,
+        line: triggers.every_line,
+        count: triggers.every_nth_instruction.unwrap_or(0),
+    }
+}
+
 impl Lua {
-    /// Calls a function on events of the running coroutine, in place of the hook that was there. What it fails with is raised where the program is.
+    /// Calls a function on events of the running coroutine, in place of the hook that was there. What it fails with is raised where the program is. With
+    /// [`VmState::Yield`] on a line or a count the coroutine yields, without values, and is in front of the line or instruction when it is resumed; where it may not
+    /// yield, as in the main coroutine, it goes on.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
@@ -237,7 +252,9 @@ impl Lua {
     where
         F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
     {
-        self.hook(None, triggers, callback)
+        let f = self.hook_function(callback)?;
+        self.hook(None, triggers, &f);
+        Ok(())
     }
 
     /// Removes the hook of the running coroutine.
@@ -245,11 +262,72 @@ impl Lua {
         self.enter().stack().cx().set_hook(None, None);
     }
 
-    fn hook<F>(&self, thread: Option<&Thread>, triggers: HookTriggers, callback: F) -> Result<()>
+    /// As [`Lua::set_hook`], for the running coroutine and all that are made from now on, by the host or by `coroutine`. Those that have such a hook already get the
+    /// new function, with the triggers that they had.
+    ///
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
+    /// use perilune::{HookTriggers, Lua, VmState};
+    ///
+    /// # fn main() -> perilune::Result<()> {
+    /// let lua = Lua::new();
+    /// let calls = Arc::new(AtomicUsize::new(0));
+    /// let seen = calls.clone();
+    /// lua.set_global_hook(HookTriggers::ON_CALLS, move |_, debug| {
+    ///     seen.fetch_add(usize::from(debug.source().what == "Lua"), Ordering::Relaxed);
+    ///     Ok(VmState::Continue)
+    /// })?;
+    /// lua.load("coroutine.wrap(function() return (function() end)() end)()").exec()?;
+    /// assert_eq!(calls.load(Ordering::Relaxed), 2);
+    /// lua.remove_global_hook();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the memory limit is reached.
+    pub fn set_global_hook<F>(&self, triggers: HookTriggers, callback: F) -> Result<()>
     where
         F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
     {
-        let function = self.create_function(move |lua, event: String| {
+        let callback: XRc<HookFn> = XRc::new(callback);
+        let f = self.hook_function(|lua, debug| {
+            let callback = lua.control.global_hook.borrow().clone();
+            match callback {
+                Some(callback) => callback(lua, debug),
+                None => {
+                    lua.remove_hook();
+                    Ok(VmState::Continue)
+                }
+            }
+        })?;
+        let before = self.control.global_hook.replace(Some(callback));
+        self.hook(None, triggers, &f);
+        let entry = self.enter();
+        let s = entry.stack();
+        let cx = &*s.cx();
+        // SAFETY: rooted by its handle.
+        let f = unsafe { Val::of(cx, s.word(&f.0).0) };
+        cx.set_hook_of_new(f.as_func().map(|f| (f, setting(triggers))));
+        // it may use the state when it is dropped
+        drop(before);
+        Ok(())
+    }
+
+    /// Removes the hook of all coroutines. What was set for one of them by itself stays.
+    pub fn remove_global_hook(&self) {
+        let entry = self.enter();
+        entry.stack().cx().set_hook_of_new(None);
+        let before = self.control.global_hook.take();
+        drop(before);
+    }
+
+    /// The function that Lua calls as a hook.
+    fn hook_function<F>(&self, callback: F) -> Result<Function>
+    where
+        F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
+    {
+        self.create_function(move |lua, event: String| {
             let event = match &event[..] {
                 "call" => DebugEvent::Call,
                 "tail call" => DebugEvent::TailCall,
@@ -258,11 +336,15 @@ impl Lua {
                 _ => DebugEvent::Count,
             };
             // level 0 is the hook itself
-            match callback(lua, &Debug { lua, level: 1, event: Some(event) })? {
-                VmState::Continue => Ok(()),
-                VmState::Yield => Err(Error::runtime("hooks cannot yield")),
+            let state = callback(lua, &Debug { lua, level: 1, event: Some(event) })?;
+            if state == VmState::Yield && matches!(event, DebugEvent::Line | DebugEvent::Count) {
+                lua.enter().stack().cx().yield_after_hook();
             }
-        })?;
+            Ok(())
+        })
+    }
+
+    fn hook(&self, thread: Option<&Thread>, triggers: HookTriggers, function: &Function) {
         let entry = self.enter();
         let s = entry.stack();
         let cx = &*s.cx();
@@ -270,23 +352,18 @@ impl Lua {
         let Some(f) = unsafe { Val::of(cx, s.word(&function.0).0) }.as_func() else {
             unreachable!("a function");
         };
-        let setting = HookSetting {
-            call: triggers.on_calls,
-            ret: triggers.on_returns,
-            line: triggers.every_line,
-            count: triggers.every_nth_instruction.unwrap_or(0),
-        };
         // SAFETY: rooted by its handle.
         let thread = thread.map(|t| unsafe { Val::of(cx, s.word(&t.0).0) });
-        cx.set_hook(thread, Some((f, setting)));
-        Ok(())
+        cx.set_hook(thread, Some((f, setting(triggers))));
     }
 
     /// Looks at the active function at a level: 0 is the one that runs, which is that of the host inside a callback.
     pub fn inspect_stack<R>(&self, level: usize, f: impl FnOnce(&Debug<'_>) -> R) -> Option<R> {
         let level = i64::try_from(level).ok()?;
         let entry = self.enter();
-        entry.stack().cx().level_info(None, level)?;
+        // below everything is the host, which is no function
+        let (function, _) = entry.stack().cx().level_info(None, level)?;
+        function.as_func()?;
         Some(f(&Debug { lua: self, level, event: None }))
     }
 }
@@ -300,7 +377,10 @@ impl Thread {
     where
         F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
     {
-        Lua::of(&self.0.control).hook(Some(self), triggers, callback)
+        let lua = Lua::of(&self.0.control);
+        let f = lua.hook_function(callback)?;
+        lua.hook(Some(self), triggers, &f);
+        Ok(())
     }
 
     /// Removes the hook of this coroutine.

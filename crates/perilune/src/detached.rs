@@ -46,7 +46,7 @@ impl Lua {
     /// [`Lua::create_send_function`] makes functions that are. Registry keys and interrupt handles may stay behind.
     pub fn detach(self) -> Result<Detached, Lua> {
         let control = &self.control;
-        let alone = XRc::strong_count(control) == 1 && XRc::weak_count(control) == 0;
+        let alone = XRc::strong_count(control) == 1 && XRc::weak_count(control) == 1;
         let still = control.owners() == 1 && !control.state.get().is_null();
         let bare = control.app_data.is_empty() && control.warning.borrow().is_none();
         if alone && still && bare { Ok(Detached(self)) } else { Err(self) }

@@ -138,6 +138,18 @@ impl Error {
         })
     }
 
+    /// The error that this one wraps, unless it is of another type.
+    ///
+    /// ```
+    /// use perilune::{Error, ErrorContext};
+    /// let error = Error::runtime("no such file").context("reading the settings");
+    /// assert_eq!(error.parent().unwrap().to_string(), "runtime error: no such file");
+    /// assert!(error.parent().unwrap().parent().is_none());
+    /// ```
+    pub fn parent(&self) -> Option<&Error> {
+        self.cause()
+    }
+
     /// The error that this one wraps.
     fn cause(&self) -> Option<&Error> {
         match self {

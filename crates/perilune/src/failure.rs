@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use crate::cell::HostCell;
@@ -39,11 +40,13 @@ impl Failure {
         u
     }
 
-    /// Raises an error of a callback, with a traceback.
+    /// Raises an error of a callback, with a traceback; one of a hook as it is, since no program has called that.
     #[cold]
     #[inline(never)]
     pub(crate) fn raise(self, s: Stack<'_>) -> Raised {
         let failure = match self {
+            // SAFETY: P1: the frame of the callback is on top.
+            error if unsafe { Frame((*s.st).base).link().flags() } & flags::HOOK != 0 => error,
             Failure::Error(e) => {
                 let traceback = s.cx().traceback(None, None, 0);
                 let traceback = String::from_utf8_lossy(&traceback).into_owned();

@@ -6,10 +6,12 @@ use perilune_runtime::native::{Cx, NativeResult, Val};
 
 use crate::callback::{Mutable, Plain};
 use crate::control::Handle;
+#[cfg(feature = "async")]
+pub use crate::futures::{AsyncCallFuture, LuaNativeAsyncFn};
 use crate::stack::Raw;
 use crate::traits::{FromLuaMulti, IntoLua, IntoLuaMulti};
 use crate::types::MaybeSend;
-use crate::{Error, ExternalError, Lua, Result, Table, Value};
+use crate::{Error, ExternalError, Lua, Result, Table, Value, WeakLua};
 
 /// A handle to a function, of Lua or of the host.
 ///
@@ -201,6 +203,11 @@ impl Function {
         let s = entry.stack();
         let cx = &*s.cx();
         self.val(cx).as_func().and_then(|f| cx.dump(f, strip)).unwrap_or_default()
+    }
+
+    /// A weak reference to its state.
+    pub fn weak_lua(&self) -> &WeakLua {
+        &self.0.control.weak
     }
 
     /// The address that identifies it.

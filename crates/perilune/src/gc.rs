@@ -95,7 +95,12 @@ impl Lua {
         // SAFETY: P1.
         let old = unsafe {
             let old = (*entry.st).memory_limit();
-            (*entry.st).set_memory_limit(if bytes == 0 { usize::MAX } else { bytes });
+            let limit = if bytes == 0 { usize::MAX } else { bytes };
+            (*entry.st).set_memory_limit(limit);
+            if (*entry.st).gc_count_bytes() > limit {
+                // the next safepoint sees whether that much is in use indeed
+                (*entry.st).request(perilune_runtime::state::poll::GC);
+            }
             old
         };
         Ok(if old == usize::MAX { 0 } else { old })

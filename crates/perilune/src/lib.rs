@@ -30,15 +30,15 @@ mod app_data;
 mod call;
 mod callback;
 mod cell;
-mod chunk;
+pub mod chunk;
 mod control;
 mod convert;
-mod debug;
+pub mod debug;
 mod detached;
 mod engine;
-mod error;
+pub mod error;
 mod failure;
-mod function;
+pub mod function;
 #[cfg(feature = "async")]
 mod futures;
 mod gc;
@@ -52,6 +52,7 @@ mod object;
 mod options;
 mod path;
 pub mod prelude;
+mod pretty;
 mod program;
 mod registry;
 mod report;
@@ -59,31 +60,40 @@ mod scope;
 #[cfg(feature = "serde")]
 pub mod serde;
 mod stack;
-mod string;
+pub mod state;
+pub mod string;
 mod sync;
 pub mod syntax;
-mod table;
+pub mod table;
 mod table_iter;
-mod thread;
+pub mod thread;
+mod thread_events;
 mod traits;
 mod types;
-mod userdata;
+pub mod userdata;
 mod value;
 mod warning;
 
 pub use app_data::{AppDataRef, AppDataRefMut};
+pub use bstr::BString;
 pub use call::call_with_handler;
+#[doc(inline)]
 pub use chunk::{AsChunk, Chunk, ChunkMode};
+#[doc(inline)]
 pub use debug::{Debug, DebugEvent, DebugNames, DebugSource, DebugStack, HookTriggers};
 pub use detached::Detached;
+pub use either::Either;
 pub use engine::{Engine, EngineOptions};
+#[doc(inline)]
 pub use error::{Error, ErrorContext, ExternalError, ExternalResult, Result};
+#[doc(inline)]
 pub use function::{Function, FunctionInfo, LuaNativeFn, LuaNativeFnMut};
 #[cfg(feature = "async")]
 pub use futures::{AsyncCallFuture, AsyncThread, LuaNativeAsyncFn};
 pub use gc::{GcGenParams, GcIncParams, GcMode};
 pub use interrupt::{Interrupt, SignalTrap, end_on_broken_pipe};
 pub use listing::{listing, listings_of};
+#[doc(inline)]
 pub use lua::{Lua, WeakLua};
 pub use modules::LuaType;
 pub use multi::{MultiValue, Variadic};
@@ -100,12 +110,16 @@ pub use scope::Scope;
 pub use serde::{DeserializeOptions, LuaSerdeExt, SerializableValue, SerializeOptions};
 #[doc(hidden)]
 pub use stack::{Raw, Stack};
+#[doc(inline)]
 pub use string::{BorrowedBytes, BorrowedStr, LuaString};
+#[doc(inline)]
 pub use table::Table;
 pub use table_iter::{TablePairs, TableSequence};
+#[doc(inline)]
 pub use thread::{Thread, ThreadStatus};
 pub use traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
-pub use types::{Either, Integer, LightUserData, MaybeSend, MaybeSync, Number, VmState};
+pub use types::{Integer, LightUserData, MaybeSend, MaybeSync, Number, VmState};
+#[doc(inline)]
 pub use userdata::{
     AnyUserData, MetaMethod, UserData, UserDataFields, UserDataMetatable, UserDataMethods,
     UserDataOwned, UserDataRef, UserDataRefMut, UserDataRegistry,

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use perilune_runtime::chaos::Chaos;
 use perilune_runtime::native::Cx;
 use perilune_runtime::state::{State, poll};
+use perilune_runtime::table::Table as TableObject;
 
 use crate::control::{Control, Entry};
 use crate::interrupt::Gate;
@@ -71,6 +72,9 @@ impl Deref for Borrowed {
         &self.0
     }
 }
+
+/// Elements of a list that are put into it together.
+const BATCH: usize = 32;
 
 impl Lua {
     /// The `Lua` that a control block stands for.
@@ -139,7 +143,7 @@ impl Lua {
     }
 
     /// The engine of states that are made without one.
-    fn shared_engine() -> Engine {
+    pub(crate) fn shared_engine() -> Engine {
         static SHARED: OnceLock<Engine> = OnceLock::new();
         SHARED.get_or_init(Engine::new).clone()
     }
@@ -232,7 +236,7 @@ impl Lua {
 
     /// A weak reference to the state.
     pub fn weak(&self) -> WeakLua {
-        WeakLua(XRc::downgrade(&self.control))
+        self.control.weak.clone()
     }
 
     /// The table of globals.
@@ -307,7 +311,7 @@ impl Lua {
         Ok(t)
     }
 
-    /// A list of these elements.
+    /// A list of these elements. One that is nil leaves a hole at its place.
     ///
     /// # Errors
     /// What conversions fail with.
@@ -316,10 +320,38 @@ impl Lua {
         iter: impl IntoIterator<Item = T>,
     ) -> Result<Table> {
         let iter = iter.into_iter();
+        let entry = self.enter();
+        let s = entry.stack();
         let t = self.create_table_with_capacity(iter.size_hint().0, 0)?;
+        s.reserve(2 * BATCH)?;
+        let top = s.top();
+        // from the stack to the table, so many at a time
+        let put = |done: usize| {
+            let n = s.top() - top;
+            // SAFETY: P1: the values are on the stack, and the table is rooted by the handle.
+            unsafe {
+                let from = (*s.st).base.add(top);
+                TableObject::set_list(&mut *s.st, t.0.word().as_table(), done as u32, from, n);
+            }
+            s.cut(top);
+            done + n
+        };
+        let mut done = 0;
         for v in iter {
-            t.raw_push(v)?;
+            if s.top() - top == BATCH {
+                done = put(done);
+            }
+            s.poll()?;
+            // SAFETY: the value is pushed at once.
+            match unsafe { v.into_lua_raw(s) } {
+                Ok(v) => s.push(v),
+                Err(e) => {
+                    s.cut(top);
+                    return Err(e);
+                }
+            }
         }
+        put(done);
         Ok(t)
     }
 
@@ -441,7 +473,7 @@ impl Lua {
 
 /// A weak reference to a state ([`Lua::weak`]).
 #[derive(Clone, Debug)]
-pub struct WeakLua(XWeak<Control>);
+pub struct WeakLua(pub(crate) XWeak<Control>);
 
 impl WeakLua {
     /// The state.

@@ -12,12 +12,27 @@ pub struct LuaOptions {
     /// Whether `pcall` and `xpcall` catch panics of functions of the host, as error values (the default). A panic that no `pcall` has caught goes on in the call of the
     /// host in either case.
     pub catch_rust_panics: bool,
+    /// Taken for the sake of programs written for mlua, and without effect: coroutines of calls that have ended are left to the collector.
+    #[cfg(feature = "async")]
+    pub thread_pool_size: usize,
 }
 
 impl LuaOptions {
     /// The defaults.
     pub const fn new() -> LuaOptions {
-        LuaOptions { catch_rust_panics: true }
+        LuaOptions {
+            catch_rust_panics: true,
+            #[cfg(feature = "async")]
+            thread_pool_size: 0,
+        }
+    }
+
+    /// Sets [`LuaOptions::thread_pool_size`].
+    #[cfg(feature = "async")]
+    #[must_use]
+    pub const fn thread_pool_size(mut self, size: usize) -> LuaOptions {
+        self.thread_pool_size = size;
+        self
     }
 
     /// Sets [`LuaOptions::catch_rust_panics`].

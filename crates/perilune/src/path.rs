@@ -36,7 +36,10 @@ impl IntoLua for &Key {
 pub(crate) fn parse(path: &str) -> Result<Vec<(Key, bool)>> {
     let mut chars = path.char_indices().peekable();
     let mut keys = Vec::new();
-    while let Some(&(at, c)) = chars.peek() {
+    let blank = |(_, c): &(usize, char)| c.is_ascii_whitespace();
+    loop {
+        while chars.next_if(blank).is_some() {}
+        let Some(&(at, c)) = chars.peek() else { break };
         let key = match c {
             '[' => {
                 chars.next();
@@ -49,6 +52,7 @@ pub(crate) fn parse(path: &str) -> Result<Vec<(Key, bool)>> {
             _ => {
                 if c == '.' {
                     chars.next();
+                    while chars.next_if(blank).is_some() {}
                 } else if !keys.is_empty() {
                     return Err(fail("expected '.' or '['", at));
                 }
@@ -122,6 +126,7 @@ mod tests {
             shown("a[-1]?.c[\"d\\\" e\"]"),
             "Name(\"a\") Index(-1)? Name(\"c\") Name(\"d\\\" e\")"
         );
+        assert_eq!(shown(" .a  [\"b\"]  .c  "), "Name(\"a\") Name(\"b\") Name(\"c\")");
         assert_eq!(shown("a..b"), "runtime error: empty key in path at position 1");
         assert_eq!(shown("a[x]"), "runtime error: invalid integer in path at position 2");
         assert_eq!(shown("a[1"), "runtime error: expected ']' in path at position 3");

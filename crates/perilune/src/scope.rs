@@ -75,7 +75,7 @@ impl Lua {
         // what the scope shares with its functions is not for other threads
         let _guard = self.control.lock.hold();
         f(&Scope {
-            ends: Ends(RefCell::default()),
+            ends: Ends { list: RefCell::default(), over: Cell::new(false) },
             destructors: Destructors(RefCell::default()),
             lua: self.clone(),
             scope: PhantomData,
@@ -121,14 +121,20 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         })
     }
 
+    /// Destructors of what the scope has may still see it.
+    fn check_open(&self) -> Result<()> {
+        if self.ends.over.get() { Err(Error::runtime("the scope has ended")) } else { Ok(()) }
+    }
+
     fn function(&'scope self, run: Box<Run<'scope>>) -> Result<Function> {
+        self.check_open()?;
         // SAFETY: only the lifetime changes: the closure is dropped, and not called any more, when the scope ends.
         let run = unsafe { std::mem::transmute::<Box<Run<'scope>>, Box<Run<'static>>>(run) };
         let place = Rc::new(Borrowing { run: RefCell::new(Some(Rc::new(run))) });
         let end = place.clone();
         let entry = self.lua.enter();
         let f = entry.stack().function::<(), (), _>(place, true)?;
-        self.ends.0.borrow_mut().push(Box::new(move || {
+        self.ends.list.borrow_mut().push(Box::new(move || {
             let run = end.run.borrow_mut().take();
             run.map(|run| Box::new(run) as Box<dyn Erased>)
         }));
@@ -182,13 +188,14 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         shared: bool,
         register: impl FnOnce(&mut UserDataRegistry<T>),
     ) -> Result<AnyUserData> {
+        self.check_open()?;
         let entry = self.lua.enter();
         let s = entry.stack();
         let cell = HostCell::borrowing(at, shared, &self.lua.control);
         let u = self.lua.userdata_of::<T>(s, cell, register)?;
         let handle = s.handle(u);
         let end = handle.clone();
-        self.ends.0.borrow_mut().push(Box::new(move || {
+        self.ends.list.borrow_mut().push(Box::new(move || {
             with_cell::<T>(&end, |cell| {
                 // SAFETY: the cell is alive as its userdata is; borrows of it have ended, or it would be no end.
                 unsafe {
@@ -218,6 +225,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         data: T,
         register: impl FnOnce(&mut UserDataRegistry<T>),
     ) -> Result<AnyUserData> {
+        self.check_open()?;
         let place = Rc::new(Cell::new(std::ptr::null_mut()));
         let mut registry = UserDataRegistry::new(&self.lua, Target::One(place.clone()));
         register(&mut registry);
@@ -232,7 +240,7 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         s.set_udata_meta(u, s.word(&meta.0));
         let handle = s.handle(u);
         let end = handle.clone();
-        self.ends.0.borrow_mut().push(Box::new(move || {
+        self.ends.list.borrow_mut().push(Box::new(move || {
             place.set(std::ptr::null_mut());
             let mut value = None;
             with_cell::<Scoped>(&end, |cell| {
@@ -286,12 +294,17 @@ unsafe fn assert_free<T: 'static>(cell: *mut HostCell<T>, own: usize) {
 }
 
 /// What the scope has made.
-struct Ends<'a>(RefCell<Vec<End<'a>>>);
+struct Ends<'a> {
+    list: RefCell<Vec<End<'a>>>,
+    /// The scope ends: it makes nothing any more.
+    over: Cell<bool>,
+}
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
         // All is taken away before anything is dropped, as destructors may panic or call Lua.
-        let ends = std::mem::take(&mut *self.0.borrow_mut());
+        self.over.set(true);
+        let ends = std::mem::take(&mut *self.list.borrow_mut());
         let values: Vec<_> = ends.into_iter().map(|end| end()).collect();
         drop(values);
     }

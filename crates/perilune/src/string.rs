@@ -7,8 +7,12 @@ use std::ops::Deref;
 
 use perilune_runtime::string::LuaString as StrObject;
 
+use bstr::BStr;
+
 use crate::control::Handle;
-use crate::{Error, Lua, Result};
+use crate::stack::{Raw, Stack};
+use crate::traits::IntoLua;
+use crate::{Error, Lua, Result, Value, WeakLua};
 
 /// A handle to a string: bytes that need not be UTF-8 and never change.
 ///
@@ -68,6 +72,11 @@ impl LuaString {
         bytes
     }
 
+    /// A weak reference to its state.
+    pub fn weak_lua(&self) -> &WeakLua {
+        &self.0.control.weak
+    }
+
     /// The address that identifies it.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
@@ -79,7 +88,11 @@ impl std::fmt::Debug for LuaString {
         if !self.0.control.is_alive() {
             return f.write_str("<destroyed>");
         }
-        write!(f, "{:?}", String::from_utf8_lossy(&self.as_bytes()))
+        let bytes = self.as_bytes();
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => text.fmt(f),
+            Err(_) => write!(f, "b{:?}", BStr::new(&*bytes)),
+        }
     }
 }
 
@@ -97,6 +110,12 @@ impl PartialEq for LuaString {
 
 impl Eq for LuaString {}
 
+impl<T: AsRef<[u8]> + ?Sized> PartialOrd<T> for LuaString {
+    fn partial_cmp(&self, other: &T) -> Option<std::cmp::Ordering> {
+        Some((*self.as_bytes()).cmp(other.as_ref()))
+    }
+}
+
 impl PartialOrd for LuaString {
     fn partial_cmp(&self, other: &LuaString) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
@@ -105,13 +124,40 @@ impl PartialOrd for LuaString {
 
 impl Ord for LuaString {
     fn cmp(&self, other: &LuaString) -> std::cmp::Ordering {
-        self.as_bytes().cmp(&other.as_bytes())
+        (*self.as_bytes()).cmp(&*other.as_bytes())
     }
 }
 
 impl Hash for LuaString {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.as_bytes().hash(state);
+        (*self.as_bytes()).hash(state);
+    }
+}
+
+impl LuaString {
+    /// What converts to a string with these bytes, without a state at hand.
+    ///
+    /// ```
+    /// use perilune::{Lua, LuaString};
+    /// let lua = Lua::new();
+    /// lua.globals().set("magic", LuaString::wrap([0x7f, 0xff]))?;
+    /// assert!(lua.load(r"magic == '\127\255'").eval::<bool>()?);
+    /// # Ok::<(), perilune::Error>(())
+    /// ```
+    pub fn wrap(data: impl AsRef<[u8]>) -> impl IntoLua {
+        Wrapped(data)
+    }
+}
+
+struct Wrapped<T>(T);
+
+impl<T: AsRef<[u8]>> IntoLua for Wrapped<T> {
+    fn into_lua(self, lua: &Lua) -> Result<Value> {
+        lua.create_string(self.0).map(Value::String)
+    }
+
+    unsafe fn into_lua_raw(self, s: Stack<'_>) -> Result<Raw> {
+        s.string(self.0.as_ref())
     }
 }
 
@@ -162,9 +208,44 @@ impl std::fmt::Debug for BorrowedBytes {
     }
 }
 
-impl PartialOrd for BorrowedBytes {
-    fn partial_cmp(&self, other: &BorrowedBytes) -> Option<std::cmp::Ordering> {
-        (**self).partial_cmp(&**other)
+impl Eq for BorrowedBytes {}
+
+impl<T: AsRef<[u8]> + ?Sized> PartialOrd<T> for BorrowedBytes {
+    fn partial_cmp(&self, other: &T) -> Option<std::cmp::Ordering> {
+        (**self).partial_cmp(other.as_ref())
+    }
+}
+
+impl Ord for BorrowedBytes {
+    fn cmp(&self, other: &BorrowedBytes) -> std::cmp::Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl Hash for BorrowedBytes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl<'a> IntoIterator for &'a BorrowedBytes {
+    type Item = &'a u8;
+    type IntoIter = std::slice::Iter<'a, u8>;
+    fn into_iter(self) -> std::slice::Iter<'a, u8> {
+        self.iter()
+    }
+}
+
+impl From<&LuaString> for BorrowedBytes {
+    fn from(s: &LuaString) -> BorrowedBytes {
+        s.as_bytes()
+    }
+}
+
+impl TryFrom<&LuaString> for BorrowedStr {
+    type Error = Error;
+    fn try_from(s: &LuaString) -> Result<BorrowedStr> {
+        s.to_str()
     }
 }
 
@@ -219,8 +300,20 @@ impl<T: AsRef<str> + ?Sized> PartialEq<T> for BorrowedStr {
 
 impl Eq for BorrowedStr {}
 
-impl PartialOrd for BorrowedStr {
-    fn partial_cmp(&self, other: &BorrowedStr) -> Option<std::cmp::Ordering> {
-        (**self).partial_cmp(&**other)
+impl<T: AsRef<str> + ?Sized> PartialOrd<T> for BorrowedStr {
+    fn partial_cmp(&self, other: &T) -> Option<std::cmp::Ordering> {
+        (**self).partial_cmp(other.as_ref())
+    }
+}
+
+impl Ord for BorrowedStr {
+    fn cmp(&self, other: &BorrowedStr) -> std::cmp::Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl Hash for BorrowedStr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
     }
 }

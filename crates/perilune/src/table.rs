@@ -8,10 +8,10 @@ use perilune_runtime::value::Value as Word;
 
 use crate::control::Handle;
 use crate::stack::{Raw, Stack};
-use crate::table_iter::{TablePairs, TableSequence};
+pub use crate::table_iter::{TablePairs, TableSequence};
 use crate::traits::{FromLua, IntoLua};
 use crate::types::Integer;
-use crate::{Error, Result, Value};
+use crate::{Error, Result, Value, WeakLua};
 
 /// A handle to a table.
 ///
@@ -127,10 +127,21 @@ impl Table {
     /// # Errors
     /// As [`Table::set`].
     pub fn push(&self, value: impl IntoLua) -> Result<()> {
-        if !self.has_metatable() {
-            return self.raw_push(value);
-        }
-        self.set(self.len()? + 1, value)
+        let entry = self.0.enter();
+        let s = entry.stack();
+        s.poll()?;
+        // SAFETY: P1: the value is stored or given to a handle at once; the table is rooted by the handle.
+        let value = unsafe {
+            let value = value.into_lua_raw(s)?;
+            let t = self.object();
+            if (*t).meta == 0 {
+                TableObject::set_int(&mut *s.st, t, TableObject::length(t) + 1, value.0);
+                return Ok(());
+            }
+            s.value(value)
+        };
+        let n = self.len()?.checked_add(1);
+        self.set(n.ok_or_else(|| Error::runtime("table length overflow"))?, value)
     }
 
     /// Removes the last element and gives it, metamethods included; nil for an empty list.
@@ -142,10 +153,34 @@ impl Table {
             return self.raw_pop();
         }
         let n = self.len()?;
+        if n < 1 {
+            return V::from_lua(Value::Nil, self.0.enter().lua);
+        }
         let value: Value = self.get(n)?;
         self.set(n, Value::Nil)?;
         let entry = self.0.enter();
         V::from_lua(value, entry.lua)
+    }
+
+    /// Removes a key, metamethods included: from a list, for an integer key, moving the elements behind it one down.
+    ///
+    /// # Errors
+    /// As [`Table::set`]; an index that is not in the list.
+    pub fn remove(&self, key: impl IntoLua) -> Result<()> {
+        let entry = self.0.enter();
+        let i = match key.into_lua(entry.lua)? {
+            key if !self.has_metatable() => return self.raw_remove(key),
+            Value::Integer(i) => i,
+            key => return self.set(key, Value::Nil),
+        };
+        let n = self.len()?;
+        if i < 1 || i > n {
+            return Err(Error::runtime("index out of bounds"));
+        }
+        for k in i..n {
+            self.set(k, self.get::<Value>(k + 1)?)?;
+        }
+        self.set(n, Value::Nil)
     }
 
     /// Equality as `==` has it, `__eq` included.
@@ -380,6 +415,11 @@ impl Table {
         unsafe { (*self.object()).meta != 0 }
     }
 
+    /// A weak reference to its state.
+    pub fn weak_lua(&self) -> &WeakLua {
+        &self.0.control.weak
+    }
+
     /// The address that identifies it.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
@@ -430,16 +470,39 @@ impl Table {
         TableSequence::new(self)
     }
 
-    /// Calls `f` for each element from 1 on up to the border, without metamethods.
+    /// Calls `f` for each element from 1 on up to the first nil, without metamethods.
     ///
     /// # Errors
     /// What `f` and conversions fail with.
-    pub fn for_each_value<V: FromLua>(&self, mut f: impl FnMut(V) -> Result<()>) -> Result<()> {
+    pub fn for_each_value<V: FromLua>(&self, f: impl FnMut(V) -> Result<()>) -> Result<()> {
+        self.each_value(i64::MAX, true, f)
+    }
+
+    /// As [`Table::for_each_value`], up to the border, holes included.
+    pub(crate) fn for_each_to_border<V: FromLua>(
+        &self,
+        f: impl FnMut(V) -> Result<()>,
+    ) -> Result<()> {
+        self.each_value(self.raw_len() as i64, false, f)
+    }
+
+    fn each_value<V: FromLua>(
+        &self,
+        last: i64,
+        up_to_nil: bool,
+        mut f: impl FnMut(V) -> Result<()>,
+    ) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
-        for i in 1..=self.raw_len() as i64 {
+        for i in 1..=last {
             // SAFETY: P1: the table is rooted by the handle; the value is given away at once.
-            let v = unsafe { V::from_lua_raw(Raw(TableObject::get_int(self.object(), i)), s)? };
+            let v = unsafe {
+                let v = TableObject::get_int(self.object(), i);
+                if up_to_nil && v.is_nil() {
+                    break;
+                }
+                V::from_lua_raw(Raw(v), s)?
+            };
             f(v)?;
         }
         Ok(())
@@ -489,23 +552,25 @@ pub(crate) fn key_error(e: KeyError) -> Error {
 
 impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if f.alternate() && self.0.control.is_alive() {
+            return crate::pretty::table(self, f, 0, &mut Default::default());
+        }
         write!(f, "Table{:?}", self.0)
     }
 }
 
-/// Equal elements, up to the border.
+/// Equal elements, up to the first nil.
 impl<T> PartialEq<[T]> for Table
 where
     T: IntoLua + Clone,
 {
     fn eq(&self, other: &[T]) -> bool {
         let entry = self.0.enter();
-        self.raw_len() == other.len()
-            && other.iter().enumerate().all(|(i, v)| {
-                let mine = self.raw_get::<Value>(i + 1);
-                let theirs = v.clone().into_lua(entry.lua);
-                matches!((mine, theirs), (Ok(a), Ok(b)) if a == b)
-            })
+        let mut mine = self.sequence_values::<Value>();
+        other.iter().all(|v| {
+            let theirs = v.clone().into_lua(entry.lua);
+            matches!((mine.next(), theirs), (Some(Ok(a)), Ok(b)) if a == b)
+        }) && mine.next().is_none()
     }
 }
 

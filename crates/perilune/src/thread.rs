@@ -1,4 +1,4 @@
-//! Coroutines.
+//! Coroutines ([`Thread`]), and events of theirs.
 
 use std::ffi::c_void;
 
@@ -8,7 +8,11 @@ use perilune_runtime::thread::Status;
 use crate::control::Handle;
 use crate::stack::{Raw, Stack};
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
-use crate::{Error, Function, Lua, Result};
+use crate::{Error, Function, Lua, Result, WeakLua};
+
+#[cfg(feature = "async")]
+pub use crate::futures::AsyncThread;
+pub use crate::thread_events::{ThreadEvent, ThreadTriggers};
 
 /// A handle to a coroutine.
 ///
@@ -48,8 +52,20 @@ impl Thread {
     /// # Panics
     /// As [`Function::call`].
     pub fn resume<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
+        self.about_to_resume()?;
         // SAFETY: the values exist.
         self.resume_with(args, |s, at, n| unsafe { R::from_stack_multi(at, n, s) })
+    }
+
+    /// What comes before each [`Thread::resume_with`].
+    #[inline]
+    pub(crate) fn about_to_resume(&self) -> Result<()> {
+        let _entry = self.0.enter();
+        self.check_not_told()?;
+        if self.status() != ThreadStatus::Resumable {
+            return Err(Error::CoroutineUnresumable);
+        }
+        self.tell(|t| t.on_resume, ThreadEvent::Resume)
     }
 
     /// Resumes it; `f` converts what it yields or returns: the `n` values of the stack from number `at` on.
@@ -60,6 +76,7 @@ impl Thread {
         f: impl FnOnce(Stack<'_>, usize, usize) -> Result<R>,
     ) -> Result<R> {
         let entry = self.0.enter();
+        // a function that was told may have resumed it
         if self.status() != ThreadStatus::Resumable {
             return Err(Error::CoroutineUnresumable);
         }
@@ -81,7 +98,8 @@ impl Thread {
             };
             match ((*s.st).vm.traced)(s.st, (*s.st).base.add(at), n + 1) {
                 Ok(n) => {
-                    let r = f(s, at, n);
+                    let yielded = |t: ThreadTriggers| t.on_yield && self.is_resumable();
+                    let r = self.tell(yielded, ThreadEvent::Yield).and_then(|()| f(s, at, n));
                     s.cut(at);
                     r
                 }
@@ -139,6 +157,7 @@ impl Thread {
     /// # Errors
     /// For one that runs or waits for another; what closing variables raises.
     pub fn reset(&self, func: Function) -> Result<()> {
+        self.check_not_told()?;
         match self.status() {
             ThreadStatus::Running => return Err(Error::runtime("cannot reset a running thread")),
             ThreadStatus::Normal => return Err(Error::runtime("cannot reset a normal thread")),
@@ -187,6 +206,11 @@ impl Thread {
         }
     }
 
+    /// A weak reference to its state.
+    pub fn weak_lua(&self) -> &WeakLua {
+        &self.0.control.weak
+    }
+
     /// The address that identifies it.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
@@ -221,7 +245,7 @@ impl Lua {
     /// A coroutine that will call `func`.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// When the memory limit is reached; what a function that is told of new coroutines fails with.
     pub fn create_thread(&self, func: Function) -> Result<Thread> {
         let entry = self.enter();
         let s = entry.stack();
@@ -230,7 +254,9 @@ impl Lua {
         let cx = &*s.cx();
         // SAFETY: rooted by its handle.
         let th = cx.new_thread(unsafe { Val::of(cx, f.0) });
-        Ok(Thread(s.handle(Raw(th.raw()))))
+        let th = Thread(s.handle(Raw(th.raw())));
+        th.tell(|t| t.on_create, ThreadEvent::Create)?;
+        Ok(th)
     }
 
     /// The running coroutine, which may be the main one.

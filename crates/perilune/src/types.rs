@@ -28,47 +28,8 @@ impl LightUserData {
 pub enum VmState {
     /// Goes on.
     Continue,
-    /// Yields its coroutine. Hooks cannot ask for that.
+    /// Yields its coroutine, without values, where it may: hooks of lines and counts can ask for that.
     Yield,
-}
-
-/// One of two types: `Left` if the value converts to it, `Right` otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Either<L, R> {
-    /// The first.
-    Left(L),
-    /// The second.
-    Right(R),
-}
-
-impl<L, R> Either<L, R> {
-    /// The first, by reference.
-    pub const fn as_ref(&self) -> Either<&L, &R> {
-        match self {
-            Either::Left(l) => Either::Left(l),
-            Either::Right(r) => Either::Right(r),
-        }
-    }
-
-    /// Is it the first?
-    pub const fn is_left(&self) -> bool {
-        matches!(self, Either::Left(_))
-    }
-
-    /// Is it the second?
-    pub const fn is_right(&self) -> bool {
-        matches!(self, Either::Right(_))
-    }
-
-    /// The first.
-    pub fn left(self) -> Option<L> {
-        if let Either::Left(l) = self { Some(l) } else { None }
-    }
-
-    /// The second.
-    pub fn right(self) -> Option<R> {
-        if let Either::Right(r) = self { Some(r) } else { None }
-    }
 }
 
 /// With the feature `send` what is `Send`, without it anything.
@@ -116,7 +77,7 @@ pub(crate) fn short_type_name<T: ?Sized>() -> String {
         }
         i += 1;
     }
-    out
+    out.replace("<'_>", "").replace("'_, ", "")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use perilune_runtime::meta::Event;
 
 use crate::types::{Integer, LightUserData, Number};
-use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread};
+use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread, WeakLua};
 
 pub use Value::Nil;
 
@@ -82,6 +82,18 @@ impl Value {
                 std::ptr::with_exposed_provenance(h.word().bits() as usize)
             }
             _ => std::ptr::null(),
+        }
+    }
+
+    /// A weak reference to the state of an object; `None` for values that belong to no state.
+    pub fn weak_lua(&self) -> Option<&WeakLua> {
+        match self {
+            Value::String(LuaString(h))
+            | Value::Table(Table(h))
+            | Value::Function(Function(h))
+            | Value::Thread(Thread(h))
+            | Value::UserData(AnyUserData(h)) => Some(&h.control.weak),
+            _ => None,
         }
     }
 
@@ -301,8 +313,12 @@ impl PartialEq for Value {
     }
 }
 
+/// With `{:#?}` tables are shown with what is in them.
 impl std::fmt::Debug for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if f.alternate() {
+            return crate::pretty::value(self, f, 0, &mut Default::default());
+        }
         match self {
             Value::Nil => f.write_str("Nil"),
             Value::Boolean(b) => write!(f, "Boolean({b})"),

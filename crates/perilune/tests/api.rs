@@ -6,6 +6,8 @@ mod convert;
 mod detach;
 #[path = "api/errors.rs"]
 mod errors;
+#[path = "api/from_mlua.rs"]
+mod from_mlua;
 #[path = "api/functions.rs"]
 mod functions;
 #[path = "api/hooks.rs"]
@@ -14,6 +16,8 @@ mod hooks;
 mod members;
 #[path = "api/scopes.rs"]
 mod scopes;
+#[path = "api/shared.rs"]
+mod shared;
 #[path = "api/states.rs"]
 mod states;
 #[path = "api/stress.rs"]

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
 
+use either::Either;
+
 use crate::traits::{FromLua, IntoLua};
 use crate::types::short_type_name;
-use crate::{Either, Error, Lua, Result, Table, Value};
+use crate::{Error, Lua, Result, Table, Value};
 
 fn expect_table<T>(value: Value) -> Result<Table> {
     match value {
@@ -40,7 +42,7 @@ impl<T: FromLua> FromLua for Vec<T> {
     fn from_lua(value: Value, _: &Lua) -> Result<Vec<T>> {
         let table = expect_table::<Vec<T>>(value)?;
         let mut values = Vec::with_capacity(table.raw_len().min(1 << 16));
-        table.for_each_value(|v| {
+        table.for_each_to_border(|v| {
             values.push(v);
             Ok(())
         })?;

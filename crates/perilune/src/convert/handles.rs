@@ -213,13 +213,11 @@ impl IntoLua for Error {
 
 /// An error; any other value becomes a [`Error::RuntimeError`] with its text.
 impl FromLua for Error {
-    fn from_lua(value: Value, lua: &Lua) -> Result<Error> {
+    fn from_lua(value: Value, _: &Lua) -> Result<Error> {
         match value {
             Value::Error(e) => Ok(*e),
-            v => Ok(match lua.coerce_string(v)? {
-                Some(s) => Error::RuntimeError(s.to_string_lossy()),
-                None => Error::RuntimeError("<unprintable error>".to_owned()),
-            }),
+            Value::String(s) => Ok(Error::RuntimeError(s.to_string_lossy())),
+            v => v.to_string().map(Error::RuntimeError),
         }
     }
 }

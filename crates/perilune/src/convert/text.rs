@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use bstr::{BStr, BString};
+
 use perilune_runtime::string::LuaString as StrObject;
 use perilune_runtime::value::Value as Word;
 
@@ -39,6 +41,8 @@ from_bytes! {
     [] CString: |s| s.as_bytes();
     ['a] &'a CStr: |s| s.to_bytes();
     ['a] Cow<'a, CStr>: |s| s.to_bytes();
+    [] BString: |s| s.as_slice();
+    ['a] &'a BStr: |s| s;
 }
 
 /// What must be UTF-8, as on most systems.
@@ -95,6 +99,7 @@ macro_rules! to_text {
 }
 
 to_text! {
+    BString: "BString", |b| Ok(BString::from(b));
     String: "String", |b| utf8(b, "String").map(str::to_owned);
     Box<str>: "Box<str>", |b| utf8(b, "Box<str>").map(Box::from);
     OsString: "OsString", |b| utf8(b, "OsString").map(OsString::from);

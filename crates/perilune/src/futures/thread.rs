@@ -77,6 +77,7 @@ impl<R> AsyncThread<R> {
     ) -> Result<Step<T>> {
         let entry = self.thread.0.enter();
         let _waking = Waking::new(&entry.lua.control.polling, cx.waker());
+        self.thread.about_to_resume()?;
         let args = self.args.take().unwrap_or_default();
         self.thread.resume_with(args, |s, at, n| {
             let results = OnStack { s, at, n };

@@ -10,12 +10,13 @@ use super::borrow::{UserDataRef, UserDataRefMut, cell_of};
 use super::metamethod::MetaMethod;
 use super::method::Guard;
 use super::registry::Proxy;
+use super::shared::hold_any;
 use crate::cell::{HostCell, unavailable};
 use crate::control::Handle;
 use crate::scope::Scoped;
 use crate::stack::{Raw, Stack};
 use crate::traits::{FromLua, IntoLua};
-use crate::{Error, LuaString, Result, Table, TablePairs, Value};
+use crate::{Error, LuaString, Result, Table, TablePairs, Value, WeakLua};
 
 /// A handle to a userdata.
 #[derive(Clone, PartialEq)]
@@ -43,7 +44,8 @@ impl AnyUserData {
         (!gone).then_some(head.id)
     }
 
-    /// Borrows the value.
+    /// Borrows the value, or what it points to, if it is an `Rc<T>`, `Rc<RefCell<T>>`, `Arc<T>`, `Arc<Mutex<T>>` or `Arc<RwLock<T>>`. (With the feature `send`
+    /// what is in a lock of std can be borrowed with [`AnyUserData::borrow_scoped`] only, as its guards stay on their thread.)
     ///
     /// # Errors
     /// [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowError`], [`Error::UserDataDestructed`].
@@ -51,7 +53,7 @@ impl AnyUserData {
         UserDataRef::new(self)
     }
 
-    /// Borrows the value for writing.
+    /// Borrows the value for writing, as [`AnyUserData::borrow`] does.
     ///
     /// # Errors
     /// [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowMutError`], [`Error::UserDataDestructed`].
@@ -66,9 +68,16 @@ impl AnyUserData {
     pub fn borrow_scoped<T: 'static, R>(&self, f: impl FnOnce(&T) -> R) -> Result<R> {
         let entry = self.0.enter();
         let s = entry.stack();
-        let (at, _guard) = Guard::borrow::<T>(s, s.word(&self.0), false)?;
-        // SAFETY: the value is borrowed as long as the guard lives.
-        Ok(f(unsafe { &*at }))
+        match Guard::borrow::<T>(s, s.word(&self.0), false) {
+            // SAFETY: the value is borrowed as long as the guard lives.
+            Ok((at, _guard)) => Ok(f(unsafe { &*at })),
+            Err(Error::UserDataTypeMismatch) => {
+                let hold = hold_any::<T>(s, s.word(&self.0), false)?;
+                // SAFETY: the value is held.
+                Ok(f(unsafe { &*hold.at }))
+            }
+            Err(e) => Err(e),
+        }
     }
 
     /// Lends the value to `f` for writing.
@@ -78,9 +87,16 @@ impl AnyUserData {
     pub fn borrow_mut_scoped<T: 'static, R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R> {
         let entry = self.0.enter();
         let s = entry.stack();
-        let (at, _guard) = Guard::borrow::<T>(s, s.word(&self.0), true)?;
-        // SAFETY: the value is borrowed as long as the guard lives.
-        Ok(f(unsafe { &mut *at }))
+        match Guard::borrow::<T>(s, s.word(&self.0), true) {
+            // SAFETY: the value is borrowed as long as the guard lives.
+            Ok((at, _guard)) => Ok(f(unsafe { &mut *at })),
+            Err(Error::UserDataTypeMismatch) => {
+                let hold = hold_any::<T>(s, s.word(&self.0), true)?;
+                // SAFETY: the value is held.
+                Ok(f(unsafe { &mut *hold.at }))
+            }
+            Err(e) => Err(e),
+        }
     }
 
     /// Takes the value out; later uses are [`Error::UserDataDestructed`].
@@ -212,8 +228,17 @@ impl AnyUserData {
     /// # Errors
     /// When the memory limit is reached.
     pub fn type_name(&self) -> Result<LuaString> {
-        let name = self.metatable().and_then(|m| m.get::<LuaString>(MetaMethod::Type));
+        let name = self.metatable().and_then(|m| m.get::<Value>(MetaMethod::Type));
+        let name = name.and_then(|name| match name {
+            Value::String(name) => Ok(name),
+            _ => Err(Error::UserDataTypeMismatch),
+        });
         name.or_else(|_| self.0.enter().lua.create_string("userdata"))
+    }
+
+    /// A weak reference to its state.
+    pub fn weak_lua(&self) -> &WeakLua {
+        &self.0.control.weak
     }
 
     /// The address that identifies it.
@@ -296,6 +321,9 @@ impl std::fmt::Debug for AnyUserData {
                 text(MetaMethod::ToDebugString).or_else(|| text(MetaMethod::ToString))
             {
                 return f.write_str(&text);
+            }
+            if let Ok(name) = self.type_name() {
+                return write!(f, "{}: {:?}", name.display(), self.to_pointer());
             }
         }
         write!(f, "AnyUserData{:?}", self.0)

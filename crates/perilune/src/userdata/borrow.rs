@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use perilune_runtime::host::CellHead;
 
+use super::shared::{Held, Hold, hold_any, is_bound_to_thread};
 use crate::cell::{HostCell, unavailable};
 use crate::stack::{Raw, Stack};
 use crate::traits::FromLua;
@@ -11,13 +12,17 @@ use crate::{AnyUserData, Error, Lua, Result, Value};
 
 /// A userdata's value, borrowed. Keeps the userdata and its state alive.
 pub struct UserDataRef<T: 'static> {
-    cell: *mut HostCell<T>,
+    at: *mut T,
+    head: *const CellHead,
+    held: Held<T>,
     _owner: (AnyUserData, Lua),
 }
 
 /// A userdata's value, borrowed for writing. Keeps the userdata and its state alive.
 pub struct UserDataRefMut<T: 'static> {
-    cell: *mut HostCell<T>,
+    at: *mut T,
+    head: *const CellHead,
+    held: Held<T>,
     _owner: (AnyUserData, Lua),
 }
 
@@ -34,27 +39,42 @@ pub(crate) fn cell_of<T: 'static>(s: Stack<'_>, v: Raw) -> Result<*mut HostCell<
     }
 }
 
-impl<T: 'static> UserDataRef<T> {
-    pub(crate) fn new(u: &AnyUserData) -> Result<UserDataRef<T>> {
-        let entry = u.0.enter();
-        let s = entry.stack();
-        let cell = cell_of::<T>(s, s.word(&u.0))?;
-        // SAFETY: the cell is alive as its userdata is.
-        unsafe { (*cell.cast::<CellHead>()).begin_shared() }.map_err(|n| unavailable(n, false))?;
-        Ok(UserDataRef { cell, _owner: (u.clone(), entry.lua.clone()) })
-    }
+macro_rules! begin {
+    ($($t:ident $exclusive:literal $begin:ident;)*) => {$(
+        impl<T: 'static> $t<T> {
+            pub(crate) fn new(u: &AnyUserData) -> Result<$t<T>> {
+                let entry = u.0.enter();
+                let s = entry.stack();
+                let owner = (u.clone(), entry.lua.clone());
+                let Ok(cell) = cell_of::<T>(s, s.word(&u.0)) else {
+                    return $t::shared(s, owner);
+                };
+                let head = cell.cast::<CellHead>();
+                // SAFETY: the cell is alive as its userdata is.
+                unsafe {
+                    (*head).$begin().map_err(|n| unavailable(n, $exclusive))?;
+                    let at = HostCell::value(cell);
+                    Ok($t { at, head, held: Held::Nothing, _owner: owner })
+                }
+            }
+
+            /// What a pointer in a userdata points to.
+            #[cold]
+            fn shared(s: Stack<'_>, owner: (AnyUserData, Lua)) -> Result<$t<T>> {
+                let v = s.word(&owner.0.0);
+                let Hold { at, held, guard, own } = hold_any::<T>(s, v, $exclusive)?;
+                if is_bound_to_thread(&held) || !own {
+                    return Err(Error::UserDataTypeMismatch);
+                }
+                Ok($t { at, head: guard.into_head(), held, _owner: owner })
+            }
+        }
+    )*};
 }
 
-impl<T: 'static> UserDataRefMut<T> {
-    pub(crate) fn new(u: &AnyUserData) -> Result<UserDataRefMut<T>> {
-        let entry = u.0.enter();
-        let s = entry.stack();
-        let cell = cell_of::<T>(s, s.word(&u.0))?;
-        // SAFETY: the cell is alive as its userdata is.
-        unsafe { (*cell.cast::<CellHead>()).begin_exclusive() }
-            .map_err(|n| unavailable(n, true))?;
-        Ok(UserDataRefMut { cell, _owner: (u.clone(), entry.lua.clone()) })
-    }
+begin! {
+    UserDataRef false begin_shared;
+    UserDataRefMut true begin_exclusive;
 }
 
 macro_rules! borrows {
@@ -64,15 +84,16 @@ macro_rules! borrows {
             #[inline]
             fn deref(&self) -> &T {
                 // SAFETY: the value is borrowed, and its owner is held.
-                unsafe { &*HostCell::value(self.cell) }
+                unsafe { &*self.at }
             }
         }
 
         impl<T: 'static> Drop for $t<T> {
             fn drop(&mut self) {
                 let _guard = self._owner.0.0.hold();
+                self.held = Held::Nothing;
                 // SAFETY: the owner is held until after this.
-                unsafe { (*self.cell.cast::<CellHead>()).end() }
+                unsafe { (*self.head).end() }
             }
         }
 
@@ -102,7 +123,7 @@ impl<T: 'static> DerefMut for UserDataRefMut<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the value is borrowed for writing, and its owner is held.
-        unsafe { &mut *HostCell::value(self.cell) }
+        unsafe { &mut *self.at }
     }
 }
 
@@ -131,7 +152,7 @@ fn userdata<T>(value: Value) -> Result<AnyUserData> {
         v => Err(Error::from_lua_conversion(
             v.type_name(),
             "userdata",
-            format!("expected userdata of type {}", crate::types::short_type_name::<T>()),
+            format!("expected userdata of type '{}'", crate::types::short_type_name::<T>()),
         )),
     }
 }

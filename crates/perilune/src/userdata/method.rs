@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use perilune_runtime::value::Value as Word;
 
+use super::shared::Place;
 use crate::callback::{Busy, Callee};
 use crate::cell::HostCell;
 use crate::scope::Scoped;
@@ -22,11 +23,13 @@ pub(crate) enum Target {
     Type(TypeId),
     /// One userdata, of a type that borrows: the address of its value, null when its scope has ended.
     One(Rc<Cell<*mut ()>>),
+    /// All that hold a pointer to a value of a type: the function that calls the method holds the value.
+    Held(Rc<Place>),
 }
 
 /// A borrow of a userdata's value; ends when it is dropped.
 pub(crate) struct Guard {
-    head: *const perilune_runtime::host::CellHead,
+    pub(super) head: *const perilune_runtime::host::CellHead,
 }
 
 impl Drop for Guard {
@@ -38,6 +41,11 @@ impl Drop for Guard {
 }
 
 impl Guard {
+    /// The head of the cell, whose borrow somebody else ends.
+    pub(super) fn into_head(self) -> *const perilune_runtime::host::CellHead {
+        std::mem::ManuallyDrop::new(self).head
+    }
+
     /// The value of a userdata of this type, borrowed.
     pub(crate) fn borrow<T: 'static>(
         s: Stack<'_>,
@@ -57,11 +65,14 @@ impl Target {
             Target::Type(id) => match s.cell_of(v, *id) {
                 // The type is `T`, as its registry says.
                 Some(head) => (head, HostCell::value(head.cast::<HostCell<T>>())),
-                None => return Err(mismatch(s, v)),
+                None => return Err(mismatch::<T>(s, v)),
             },
+            Target::Held(place) => return Ok(place.borrow()),
             Target::One(place) => {
                 let at = place.get();
-                let Some(cell) = HostCell::<Scoped>::of(s, v) else { return Err(mismatch(s, v)) };
+                let Some(cell) = HostCell::<Scoped>::of(s, v) else {
+                    return Err(mismatch::<T>(s, v));
+                };
                 if at.is_null() {
                     return Err(Error::UserDataDestructed);
                 }
@@ -80,11 +91,12 @@ impl Target {
 }
 
 #[cold]
-fn mismatch(s: Stack<'_>, v: Raw) -> Error {
+pub(super) fn mismatch<T>(s: Stack<'_>, v: Raw) -> Error {
     if s.cell(v).is_some() {
         return Error::UserDataTypeMismatch;
     }
-    Error::from_lua_conversion(s.type_name(v), "userdata", None)
+    let message = format!("expected userdata of type '{}'", short_type_name::<T>());
+    Error::from_lua_conversion(s.type_name(v), "userdata", message)
 }
 
 /// What methods need beside their code.
@@ -105,8 +117,11 @@ pub(crate) fn function_name<T>(name: &str) -> String {
 }
 
 /// The first argument.
+///
+/// # Safety
+/// The `n` values from `at` on are the arguments.
 #[inline(always)]
-unsafe fn first(s: Stack<'_>, at: usize, n: usize) -> Raw {
+pub(super) unsafe fn first(s: Stack<'_>, at: usize, n: usize) -> Raw {
     if n > 0 { s.get(at) } else { Raw(Word::NIL) }
 }
 

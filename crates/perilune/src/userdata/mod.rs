@@ -6,6 +6,7 @@ mod index;
 mod metamethod;
 mod method;
 mod registry;
+mod shared;
 mod traits;
 
 pub use any::{AnyUserData, UserDataMetatable};

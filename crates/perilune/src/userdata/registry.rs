@@ -5,6 +5,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 
 use super::method::{Method, MethodMut, Named, NamedMut, Owner, Target, function_name};
+use super::shared::Outer;
 use super::traits::{UserData, UserDataFields, UserDataMethods};
 use super::{MetaMethod, index};
 use crate::callback::Callee;
@@ -55,6 +56,36 @@ impl<T> UserDataRegistry<T> {
         }
     }
 
+    /// A function whose first argument is the value.
+    fn function_of_value<A, R, C: Callee<A, R>>(
+        &mut self,
+        callee: C,
+        exclusive: bool,
+        name: &str,
+    ) -> Option<Function> {
+        let Target::Held(place) = &self.target else { return self.function(callee) };
+        let (place, name) = (place.clone(), function_name::<T>(name));
+        let f = self.lua.enter().stack().held_function(callee, |inner| {
+            let entry = place.entry();
+            (entry, Outer { place, inner, exclusive, name })
+        });
+        f.map_err(|e| self.parts.failure.get_or_insert(e)).ok()
+    }
+
+    /// Takes over what a type has, for values that are found in another way.
+    pub(super) fn take_parts_of<U: UserData>(&mut self, target: Target) {
+        let mut other = UserDataRegistry::<U>::new(&self.lua, target);
+        U::register(&mut other);
+        let (mine, other) = (&mut self.parts, other.parts);
+        mine.fields.extend(other.fields);
+        mine.getters.extend(other.getters);
+        mine.setters.extend(other.setters);
+        mine.methods.extend(other.methods);
+        mine.meta_methods.extend(other.meta_methods);
+        mine.meta_fields.extend(other.meta_fields);
+        mine.failure = mine.failure.take().or(other.failure);
+    }
+
     fn method<M, A, R>(&mut self, name: &str, method: M) -> Option<Function>
     where
         M: Fn(&Lua, &T, A) -> Result<R> + 'static,
@@ -62,7 +93,7 @@ impl<T> UserDataRegistry<T> {
         R: IntoLuaMulti,
     {
         let owner = Owner::new::<T>(&self.target, name);
-        self.function::<(PhantomData<T>, A), R, _>(Method { owner, method })
+        self.function_of_value::<(PhantomData<T>, A), R, _>(Method { owner, method }, false, name)
     }
 
     fn method_mut<M, A, R>(&mut self, name: &str, method: M) -> Option<Function>
@@ -73,7 +104,8 @@ impl<T> UserDataRegistry<T> {
     {
         let owner = Owner::new::<T>(&self.target, name);
         let (method, busy) = (UnsafeCell::new(method), Cell::new(false));
-        self.function::<(PhantomData<T>, A), R, _>(MethodMut { owner, method, busy })
+        let method = MethodMut { owner, method, busy };
+        self.function_of_value::<(PhantomData<T>, A), R, _>(method, true, name)
     }
 
     fn plain<F, A, R>(&mut self, name: &str, f: F) -> Option<Function>

@@ -67,3 +67,207 @@ fn levels() -> Result<()> {
     assert!(text.starts_with("here\nstack traceback:\n\tx:3: in main chunk"), "{text}");
     Ok(())
 }
+
+/// A coroutine whose hook yields in front of each line: what it does meanwhile, at each resume.
+fn lines_by_resumes(lua: &Lua, source: &str) -> Result<Vec<Option<usize>>> {
+    let co = lua.create_thread(lua.load(source).set_name("=lines").into_function()?)?;
+    let at = Arc::new(Mutex::new(None));
+    let line = at.clone();
+    co.set_hook(HookTriggers::EVERY_LINE, move |_, d| {
+        *line.lock().unwrap() = d.current_line();
+        Ok(VmState::Yield)
+    })?;
+    let mut lines = Vec::new();
+    while co.is_resumable() {
+        // values that a hook's yield is resumed with go nowhere
+        co.resume::<()>((1, 2, 3))?;
+        lines.push(at.lock().unwrap().take());
+        lua.gc_collect()?;
+    }
+    Ok(lines)
+}
+
+#[test]
+fn hooks_yield_in_front_of_lines() -> Result<()> {
+    let source = "local t = { value = 40 }\nlocal function f(n)\nreturn n + 2\nend\nresult = f(\nt.value)\nreturn result";
+    for stress in [false, true] {
+        let lua = Lua::new();
+        lua.set_gc_stress(stress);
+        lua.set_small_stack(stress);
+        let lines = lines_by_resumes(&lua, source)?;
+        let expected = [1, 4, 5, 6, 5, 3, 6, 7].map(Some);
+        assert_eq!(lines[..lines.len() - 1], expected, "as the lines are without yields");
+        assert_eq!(lines.last(), Some(&None));
+        assert_eq!(lua.globals().get::<i64>("result")?, 42);
+    }
+    Ok(())
+}
+
+/// The lines that the same hook sees when it does not yield.
+#[test]
+fn yields_do_not_change_what_hooks_see() -> Result<()> {
+    let source = "local n = 0\nfor i = 1, 3 do\nn = n + select('#', (function(...)\nreturn ...\nend)(i, i))\nend\nn = n .. ''\nreturn n";
+    let lua = Lua::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = seen.clone();
+    let co = lua.create_thread(lua.load(source).into_function()?)?;
+    co.set_hook(HookTriggers::EVERY_LINE, move |_, d| {
+        log.lock().unwrap().push(d.current_line());
+        Ok(VmState::Continue)
+    })?;
+    assert_eq!(co.resume::<String>(())?, "6");
+    let mut expected = seen.lock().unwrap().clone();
+    expected.push(None);
+    assert_eq!(lines_by_resumes(&lua, source)?, expected);
+    Ok(())
+}
+
+#[test]
+fn count_hooks_share_time() -> Result<()> {
+    let lua = Lua::new();
+    let slice = HookTriggers::new().every_nth_instruction(100);
+    let tasks: Vec<_> = (0..3)
+        .map(|i| {
+            let f = lua.load("local n = 0 for _ = 1, 1000 do n = n + 1 end return n + ...");
+            let co = lua.create_thread(f.into_function()?)?;
+            co.set_hook(slice, |_, _| Ok(VmState::Yield))?;
+            co.resume::<()>(i)?;
+            Ok(co)
+        })
+        .collect::<Result<_>>()?;
+    let mut results = vec![0; 3];
+    let mut rounds = 0;
+    while tasks.iter().any(|co| co.is_resumable()) {
+        rounds += 1;
+        for (co, result) in tasks.iter().zip(&mut results) {
+            if co.is_resumable() {
+                *result = co.resume::<Option<i64>>(())?.unwrap_or(0);
+            }
+        }
+    }
+    assert_eq!(results, [1000, 1001, 1002]);
+    assert!(rounds >= 10, "{rounds}");
+    Ok(())
+}
+
+#[test]
+fn a_hook_that_may_not_yield_goes_on() -> Result<()> {
+    let lua = Lua::new();
+    // in the main coroutine, and inside of a function of the host
+    lua.set_hook(HookTriggers::EVERY_LINE, |_, _| Ok(VmState::Yield))?;
+    assert_eq!(lua.load("local a = 1\nreturn a").eval::<i64>()?, 1);
+    lua.remove_hook();
+    let co = lua.create_thread(
+        lua.load("return table.concat({ 'a', 'b' }, ','), load('return\\n7')()").into_function()?,
+    )?;
+    co.set_hook(HookTriggers::ON_CALLS | HookTriggers::ON_RETURNS, |_, _| Ok(VmState::Yield))?;
+    assert_eq!(co.resume::<(String, i64)>(())?, ("a,b".to_owned(), 7));
+    let sorted = lua.load(
+        "local t = { 3, 1, 2 }\ntable.sort(t, function(a, b)\nreturn a < b\nend)\nreturn t[1], t[3]",
+    );
+    let co = lua.create_thread(sorted.into_function()?)?;
+    co.set_hook(HookTriggers::EVERY_LINE, |_, _| Ok(VmState::Yield))?;
+    let mut last = (None, None);
+    while co.is_resumable() {
+        last = co.resume::<(Option<i64>, Option<i64>)>(())?;
+    }
+    assert_eq!(last, (Some(1), Some(3)));
+    Ok(())
+}
+
+#[test]
+fn a_coroutine_stopped_by_a_hook_can_be_looked_at_closed_and_reset() -> Result<()> {
+    let lua = Lua::new();
+    let source = "local c <close> = setmetatable({}, { __close = function() closed = true end })\nlocal x = 1\nreturn x";
+    let stopped = || -> Result<_> {
+        let co = lua.create_thread(lua.load(source).set_name("=s").into_function()?)?;
+        co.set_hook(HookTriggers::EVERY_LINE, |_, d| {
+            Ok(if d.current_line() == Some(2) { VmState::Yield } else { VmState::Continue })
+        })?;
+        co.resume::<()>(())?;
+        assert!(co.is_resumable());
+        Ok(co)
+    };
+    let co = stopped()?;
+    let traceback: String = traceback_of(&lua, &co)?;
+    assert!(traceback.contains("s:2: in main chunk"), "{traceback}");
+    co.close()?;
+    assert!(co.is_finished() && lua.globals().get::<bool>("closed")?);
+    let co = stopped()?;
+    co.remove_hook();
+    co.reset(lua.load("return ...").into_function()?)?;
+    assert_eq!(co.resume::<i64>(5)?, 5, "arguments are for the new function");
+    // one that nobody resumes is collected
+    drop(stopped()?);
+    lua.gc_collect()?;
+    Ok(())
+}
+
+fn traceback_of(lua: &Lua, co: &perilune::Thread) -> Result<String> {
+    lua.load_std_libs(perilune::StdLib::DEBUG)?;
+    lua.load("return debug.traceback(...)").call(co)
+}
+
+#[test]
+fn hooks_yield_from_what_was_compiled() -> Result<()> {
+    let engine = perilune::Engine::with_jit(perilune::JitOptions {
+        threshold: 1,
+        loop_threshold: 1,
+        sync: true,
+        ..Default::default()
+    });
+    let lua = Lua::with_engine(&engine);
+    lua.load("function hot(n) local s = 0 for i = 1, n do s = s + i end return s end").exec()?;
+    lua.load("for _ = 1, 100 do hot(100) end").exec()?;
+    let co = lua.create_thread(lua.globals().get("hot")?)?;
+    co.set_hook(HookTriggers::new().every_nth_instruction(50), |_, _| Ok(VmState::Yield))?;
+    let (mut result, mut rounds) = (co.resume::<Option<i64>>(100)?, 1);
+    while co.is_resumable() {
+        result = co.resume(())?;
+        rounds += 1;
+    }
+    assert_eq!(result, Some(5050));
+    assert!(rounds > 3, "{rounds}");
+    Ok(())
+}
+
+#[test]
+fn global_hooks_are_for_all_coroutines() -> Result<()> {
+    let lua = Lua::new();
+    let lines = Arc::new(Mutex::new(std::collections::BTreeSet::new()));
+    let seen = lines.clone();
+    lua.set_global_hook(HookTriggers::EVERY_LINE, move |_, d| {
+        seen.lock().unwrap().insert(d.current_line());
+        Ok(VmState::Continue)
+    })?;
+    let count = || std::mem::take(&mut *lines.lock().unwrap()).len();
+    lua.load("local a = 1\nlocal b = 2").exec()?;
+    assert_eq!(count(), 2);
+    lua.load("coroutine.wrap(function()\ncoroutine.wrap(function()\nreturn 1\nend)()\nend)()")
+        .exec()?;
+    assert_eq!(count(), 5, "lines of three coroutines");
+    let made =
+        lua.create_thread(lua.load("local a\ncoroutine.yield()\nreturn a").into_function()?)?;
+    made.resume::<()>(())?;
+    assert_eq!(count(), 2);
+    // those that have it get the new one
+    let others = Arc::new(Mutex::new(0));
+    let seen = others.clone();
+    lua.set_global_hook(HookTriggers::ON_CALLS, move |_, _| {
+        *seen.lock().unwrap() += 1;
+        Ok(VmState::Continue)
+    })?;
+    made.resume::<()>(())?;
+    assert_eq!((count(), *others.lock().unwrap()), (0, 2));
+    lua.remove_global_hook();
+    lua.load("local a = 1\nlocal b = 2 coroutine.wrap(function() return 1 end)()").exec()?;
+    assert_eq!((count(), *others.lock().unwrap()), (0, 2));
+    // a hook of one coroutine stays
+    let co = lua.create_thread(lua.load("return 1").into_function()?)?;
+    co.set_hook(HookTriggers::EVERY_LINE, |_, _| Err(Error::runtime("mine")))?;
+    lua.set_global_hook(HookTriggers::EVERY_LINE, |_, _| Ok(VmState::Continue))?;
+    lua.remove_global_hook();
+    let Err(Error::RuntimeError(why)) = co.resume::<()>(()) else { panic!("the hook was called") };
+    assert_eq!(why, "mine", "an error of a hook is raised as it is");
+    Ok(())
+}

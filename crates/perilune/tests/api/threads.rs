@@ -63,3 +63,40 @@ fn callbacks_in_coroutines() -> Result<()> {
     assert_eq!(lua.load(text).eval::<i64>()?, 10);
     Ok(())
 }
+
+#[test]
+fn events_are_told_in_order() -> Result<()> {
+    use std::sync::{Arc, Mutex};
+
+    use perilune::thread::{ThreadEvent, ThreadTriggers};
+
+    let lua = Lua::new();
+    let log = Arc::new(Mutex::new(String::new()));
+    let told = log.clone();
+    let all = ThreadTriggers::ON_CREATE | ThreadTriggers::ON_RESUME | ThreadTriggers::ON_YIELD;
+    lua.set_thread_event_callback(all, move |lua, event| {
+        let (what, co) = match event {
+            ThreadEvent::Create(co) => ('c', co),
+            ThreadEvent::Resume(co) => ('r', co),
+            ThreadEvent::Yield(co) => ('y', co),
+            _ => unreachable!("there are three"),
+        };
+        assert!(co.is_resumable());
+        // what happens meanwhile is not told, and the coroutine itself stays as it is
+        assert!(co.resume::<()>(()).is_err() && co.reset(lua.load("").into_function()?).is_err());
+        lua.create_thread(lua.load("return").into_function()?)?.resume::<()>(())?;
+        told.lock().unwrap().push(what);
+        Ok(())
+    });
+    let co = lua.create_thread(lua.load("coroutine.yield(1) return 2").into_function()?)?;
+    assert_eq!((co.resume::<i64>(())?, co.resume::<i64>(())?), (1, 2));
+    lua.load("coroutine.wrap(coroutine.yield)()").exec()?;
+    assert_eq!(*log.lock().unwrap(), "cryr", "Lua's own coroutines are not the host's");
+
+    lua.set_thread_event_callback(ThreadTriggers::ON_RESUME, |_, _| Err(Error::runtime("no")));
+    let co = lua.create_thread(lua.load("return ...").into_function()?)?;
+    assert!(co.resume::<i64>(1).is_err() && co.is_resumable());
+    lua.remove_thread_event_callback();
+    assert_eq!(co.resume::<i64>(3)?, 3);
+    Ok(())
+}

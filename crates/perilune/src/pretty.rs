@@ -1,0 +1,84 @@
+//! Values as `{:#?}` shows them: tables with what is in them.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::ffi::c_void;
+use std::fmt::{Formatter, Result};
+
+use crate::{Table, Value};
+
+/// Tables that are being shown, or were.
+pub(crate) type Seen = HashSet<*const c_void>;
+
+/// Shows a value.
+pub(crate) fn value(v: &Value, f: &mut Formatter<'_>, indent: usize, seen: &mut Seen) -> Result {
+    match v {
+        Value::Nil => f.write_str("nil"),
+        Value::Boolean(b) => write!(f, "{b}"),
+        Value::Integer(i) => write!(f, "{i}"),
+        Value::Number(n) => write!(f, "{n}"),
+        Value::String(s) => write!(f, "{s:?}"),
+        Value::LightUserData(p) if p.0.is_null() => f.write_str("null"),
+        Value::Table(t) if !seen.contains(&t.to_pointer()) => table(t, f, indent, seen),
+        Value::UserData(u) => write!(f, "{u:#?}"),
+        Value::Error(e) => write!(f, "{e:?}"),
+        v => write!(f, "{}: {:?}", v.type_name(), v.to_pointer()),
+    }
+}
+
+/// Shows a table: its entries in the order of their keys, without metamethods.
+pub(crate) fn table(t: &Table, f: &mut Formatter<'_>, indent: usize, seen: &mut Seen) -> Result {
+    seen.insert(t.to_pointer());
+    let mut pairs: Vec<(Value, Value)> = t.pairs().flatten().collect();
+    if pairs.is_empty() {
+        return f.write_str("{}");
+    }
+    pairs.sort_by(|(a, _), (b, _)| order(a, b));
+    let is_list =
+        pairs.iter().zip(1..).all(|((k, _), i)| matches!(k, Value::Integer(n) if *n == i));
+    f.write_str("{\n")?;
+    for (k, v) in pairs {
+        write!(f, "{:1$}", "", indent + 2)?;
+        match &k {
+            _ if is_list => {}
+            Value::String(s) if is_name(&s.as_bytes()) => write!(f, "{} = ", s.display())?,
+            Value::Table(t) => write!(f, "[table: {:?}] = ", t.to_pointer())?,
+            k => {
+                f.write_str("[")?;
+                value(k, f, indent + 2, seen)?;
+                f.write_str("] = ")?;
+            }
+        }
+        value(&v, f, indent + 2, seen)?;
+        f.write_str(",\n")?;
+    }
+    write!(f, "{:1$}}}", "", indent)
+}
+
+fn is_name(bytes: &[u8]) -> bool {
+    !bytes.first().is_some_and(u8::is_ascii_digit)
+        && bytes.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_')
+}
+
+/// Booleans, then numbers, then strings, then all else by kind.
+fn order(a: &Value, b: &Value) -> Ordering {
+    let rank = |v: &Value| match v {
+        Value::Boolean(_) => 0,
+        Value::Integer(_) | Value::Number(_) => 1,
+        Value::String(_) => 2,
+        _ => 3,
+    };
+    match (a, b) {
+        (Value::Boolean(a), Value::Boolean(b)) => a.cmp(b),
+        (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
+        (Value::String(a), Value::String(b)) => a.cmp(b),
+        (a, b) => match (a.as_number(), b.as_number()) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            _ => (rank(a), a.type_name(), a.to_pointer()).cmp(&(
+                rank(b),
+                b.type_name(),
+                b.to_pointer(),
+            )),
+        },
+    }
+}
