@@ -56,6 +56,7 @@ mod pretty;
 mod program;
 mod registry;
 mod report;
+mod sandbox;
 mod scope;
 #[cfg(feature = "serde")]
 pub mod serde;
@@ -105,6 +106,7 @@ pub use perilune_jit::{Fault, Stage};
 pub use program::Program;
 pub use registry::RegistryKey;
 pub use report::{report_at_exit, report_now};
+pub use sandbox::{Limit, Sandbox, SandboxOptions};
 pub use scope::Scope;
 #[cfg(feature = "serde")]
 pub use serde::{DeserializeOptions, LuaSerdeExt, SerializableValue, SerializeOptions};

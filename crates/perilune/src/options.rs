@@ -72,6 +72,10 @@ impl StdLib {
     pub const PACKAGE: StdLib = StdLib(1 << 8);
     /// `debug`
     pub const DEBUG: StdLib = StdLib(1 << 31);
+    /// Those that reach nothing outside of the state. The basic functions do, in part; [`crate::Sandbox`] takes these away.
+    pub const SANDBOX: StdLib = StdLib(
+        StdLib::COROUTINE.0 | StdLib::TABLE.0 | StdLib::STRING.0 | StdLib::UTF8.0 | StdLib::MATH.0,
+    );
     /// Only the basic functions.
     pub const NONE: StdLib = StdLib(0);
     /// All.

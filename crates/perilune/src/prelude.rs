@@ -18,5 +18,17 @@ pub use crate::{
     UserDataMethods as LuaUserDataMethods, UserDataOwned as LuaUserDataOwned,
     UserDataRef as LuaUserDataRef, UserDataRefMut as LuaUserDataRefMut,
     UserDataRegistry as LuaUserDataRegistry, Value as LuaValue, Variadic as LuaVariadic,
-    VmState as LuaVmState, WeakLua,
+    VmState as LuaVmState, WeakLua, thread::ThreadEvent as LuaThreadEvent,
+    thread::ThreadTriggers as LuaThreadTriggers,
+};
+
+#[cfg(feature = "async")]
+#[doc(no_inline)]
+pub use crate::{AsyncThread as LuaAsyncThread, LuaNativeAsyncFn};
+
+#[cfg(feature = "serde")]
+#[doc(no_inline)]
+pub use crate::{
+    DeserializeOptions as LuaDeserializeOptions, LuaSerdeExt,
+    SerializableValue as LuaSerializableValue, SerializeOptions as LuaSerializeOptions,
 };

@@ -14,6 +14,8 @@ mod functions;
 mod hooks;
 #[path = "api/members.rs"]
 mod members;
+#[path = "api/sandbox.rs"]
+mod sandbox;
 #[path = "api/scopes.rs"]
 mod scopes;
 #[path = "api/shared.rs"]

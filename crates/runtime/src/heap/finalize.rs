@@ -25,6 +25,8 @@ pub(crate) struct Finalizers {
     pub(crate) running: bool,
     /// The state is closing: no object is marked for finalization any more.
     pub(crate) closing: bool,
+    /// There are none: no object is ever marked.
+    off: bool,
 }
 
 impl Finalizers {
@@ -35,6 +37,7 @@ impl Finalizers {
             pending: VecDeque::new(),
             running: false,
             closing: false,
+            off: false,
         }
     }
 
@@ -87,10 +90,16 @@ impl State {
     /// `object` is a live table or full userdata, whose metatable has a field `__gc`.
     pub unsafe fn register_finalizer(&mut self, object: Value) {
         let flags = &raw mut (*object.as_header()).flags;
-        if *flags & GcHeader::FINALIZER == 0 && !self.heap.finalizers.closing {
+        let finalizers = &self.heap.finalizers;
+        if *flags & GcHeader::FINALIZER == 0 && !finalizers.closing && !finalizers.off {
             *flags |= GcHeader::FINALIZER;
             self.heap.finalizers.registered.push(object);
         }
+    }
+
+    /// From now on no object is marked for finalization: `__gc` has no effect.
+    pub fn ignore_finalizers(&mut self) {
+        self.heap.finalizers.off = true;
     }
 
     /// The finalizer that was running has been left by a panic.

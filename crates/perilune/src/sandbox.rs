@@ -1,0 +1,309 @@
+//! States for scripts that nobody vouches for.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use perilune_runtime::native::{Cx, NativeResult, Val};
+use perilune_runtime::state::poll;
+
+use crate::stack::Raw;
+use crate::types::MaybeSend;
+use crate::{
+    AsChunk, Chunk, ChunkMode, Engine, Error, Function, JitOptions, Lua, LuaOptions, Result,
+    StdLib, Table, Value, Variadic,
+};
+
+/// The basic functions that reach files, or the collector of the host.
+const NOT_BASIC: &[&str] = &["collectgarbage", "dofile", "loadfile"];
+/// What there is of `os`: the time of day, and of the process.
+const OS: &[&str] = &["clock", "date", "difftime", "time"];
+/// What there is of `debug`.
+const DEBUG: &[&str] = &["traceback"];
+
+#[cfg(not(feature = "send"))]
+type Print = dyn Fn(&str) -> Result<()>;
+#[cfg(feature = "send")]
+type Print = dyn Fn(&str) -> Result<()> + Send;
+
+/// What a [`Sandbox`] is made with.
+#[must_use]
+#[derive(Default)]
+pub struct SandboxOptions {
+    memory: Option<usize>,
+    time: Option<Duration>,
+    instructions: Option<u64>,
+    engine: Option<Engine>,
+    print: Option<Box<Print>>,
+}
+
+impl SandboxOptions {
+    /// No limits, and nobody who gets what is printed.
+    pub fn new() -> SandboxOptions {
+        SandboxOptions::default()
+    }
+
+    /// So many bytes the state may take altogether ([`Lua::set_memory_limit`]), for as long as it lives.
+    pub fn memory(mut self, bytes: usize) -> SandboxOptions {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// So long may each [`Sandbox::run`] take ([`Lua::set_time_limit`]).
+    pub fn time(mut self, limit: Duration) -> SandboxOptions {
+        self.time = Some(limit);
+        self
+    }
+
+    /// So many instructions may each [`Sandbox::run`] execute ([`Lua::set_instruction_limit`]). The state belongs to an engine whose machine code counts them,
+    /// which all such states of the process share, unless [`SandboxOptions::engine`] says another.
+    pub fn instructions(mut self, limit: u64) -> SandboxOptions {
+        self.instructions = Some(limit);
+        self
+    }
+
+    /// A state of this engine.
+    pub fn engine(mut self, engine: &Engine) -> SandboxOptions {
+        self.engine = Some(engine.clone());
+        self
+    }
+
+    /// Who gets what is printed, a line at a time, without the end of the line. Its errors are raised by `print`.
+    pub fn print(mut self, f: impl Fn(&str) -> Result<()> + MaybeSend + 'static) -> SandboxOptions {
+        self.print = Some(Box::new(f));
+        self
+    }
+
+    /// Makes the state.
+    ///
+    /// # Errors
+    /// When there is no memory for it; [`Error::RuntimeError`] for a limit of instructions with an engine that does not count them.
+    pub fn build(self) -> Result<Sandbox> {
+        let engine = match (self.engine, self.instructions) {
+            (Some(engine), _) => engine,
+            (None, Some(_)) => counting_engine(),
+            (None, None) => Lua::shared_engine(),
+        };
+        let libraries = StdLib::SANDBOX | StdLib::OS | StdLib::DEBUG;
+        let lua = Lua::with_engine_and(&engine, libraries, LuaOptions::new())?;
+        // SAFETY: P1.
+        unsafe { (*lua.enter().st).ignore_finalizers() };
+        let globals = lua.globals();
+        for name in NOT_BASIC {
+            globals.raw_set(*name, Value::Nil)?;
+        }
+        keep(&globals.raw_get("os")?, OS)?;
+        keep(&globals.raw_get("debug")?, DEBUG)?;
+        let string: Table = globals.raw_get("string")?;
+        string.raw_set("dump", Value::Nil)?;
+        if let Some(meta) = lua.type_metatable::<crate::LuaString>() {
+            meta.raw_set("__metatable", false)?;
+        }
+        globals.raw_set("load", text_only(&lua, &globals.raw_get("load")?)?)?;
+        globals.raw_set("print", printer(&lua, self.print)?)?;
+        lua.set_warning_function(|_, _, _| Ok(()));
+        if self.instructions.is_some() {
+            // says now whether instructions are counted
+            lua.set_instruction_limit(None)?;
+        }
+        if let Some(bytes) = self.memory {
+            lua.set_memory_limit(bytes.max(1))?;
+        }
+        let (time, instructions) = (self.time, self.instructions);
+        Ok(Sandbox { lua, time, instructions, reached: Cell::new(None), running: Cell::new(false) })
+    }
+}
+
+impl std::fmt::Debug for SandboxOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SandboxOptions")
+            .field("memory", &self.memory)
+            .field("time", &self.time)
+            .field("instructions", &self.instructions)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a script used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// [`SandboxOptions::memory`].
+    Memory,
+    /// [`SandboxOptions::time`].
+    Time,
+    /// [`SandboxOptions::instructions`].
+    Instructions,
+}
+
+/// A state for scripts that nobody vouches for: it reaches nothing outside of itself but what the host puts into it, and may use up no more than it is given.
+///
+/// It has the basic functions without `dofile`, `loadfile` and `collectgarbage`; `coroutine`, `table`, `string` (without `dump`), `utf8` and `math`; of `os` the functions
+/// `clock`, `date`, `difftime` and `time`; of `debug` the function `traceback`. `load` takes source text only. The metatable of strings cannot be had. `__gc` has no
+/// effect, since finalizers would run where no limit holds. What is printed goes to the host ([`SandboxOptions::print`]), or nowhere, as warnings do.
+///
+/// ```
+/// use std::time::Duration;
+/// use perilune::{Limit, Result, SandboxOptions};
+///
+/// # fn main() -> Result<()> {
+/// let sandbox = SandboxOptions::new()
+///     .memory(8 << 20)
+///     .time(Duration::from_secs(1))
+///     .instructions(1_000_000)
+///     .build()?;
+/// sandbox.lua().globals().set("answer", 42)?;
+/// assert_eq!(sandbox.run(|_| sandbox.load("return answer / 2").eval::<f64>())?, 21.0);
+///
+/// assert!(sandbox.run(|_| sandbox.load("while true do pcall(error) end").exec()).is_err());
+/// assert_eq!(sandbox.reached(), Some(Limit::Instructions));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Sandbox {
+    lua: Lua,
+    time: Option<Duration>,
+    instructions: Option<u64>,
+    reached: Cell<Option<Limit>>,
+    running: Cell<bool>,
+}
+
+impl Sandbox {
+    /// The state, for the host: what it runs outside of [`Sandbox::run`] has no limits but that of memory.
+    pub fn lua(&self) -> &Lua {
+        &self.lua
+    }
+
+    /// A chunk of source text; a binary chunk is an error when it is run.
+    #[track_caller]
+    pub fn load<'a>(&self, chunk: impl AsChunk + 'a) -> Chunk<'a> {
+        self.lua.load(chunk).set_mode(ChunkMode::Text)
+    }
+
+    /// Calls `f` with the state, whose limits of time and instructions begin anew, and end when `f` returns. What has metamethods of the script is looked at in `f`
+    /// too. Inside of another run, which a function of the host may be, the limits are those of that.
+    ///
+    /// # Errors
+    /// What `f` fails with. [`Sandbox::reached`] tells whether that was a limit, of which the error itself is no proof: a script can raise the same text.
+    pub fn run<R>(&self, f: impl FnOnce(&Lua) -> Result<R>) -> Result<R> {
+        /// Lifts the limits, also after a panic.
+        struct Run<'a>(&'a Sandbox);
+        impl Drop for Run<'_> {
+            fn drop(&mut self) {
+                self.0.running.set(false);
+                // lifting them does not fail
+                let _ = self.0.lua.set_time_limit(None);
+                if self.0.instructions.is_some() {
+                    let _ = self.0.lua.set_instruction_limit(None);
+                }
+            }
+        }
+        if self.running.replace(true) {
+            return f(&self.lua);
+        }
+        let run = Run(self);
+        self.reached.set(None);
+        self.lua.set_time_limit(self.time)?;
+        if self.instructions.is_some() {
+            self.lua.set_instruction_limit(self.instructions)?;
+        }
+        let result = f(&self.lua);
+        if let Err(e) = &result {
+            self.reached.set(self.reached_with(e));
+        }
+        drop(run);
+        result
+    }
+
+    /// The limit that the last [`Sandbox::run`] failed with.
+    pub fn reached(&self) -> Option<Limit> {
+        self.reached.get()
+    }
+
+    fn reached_with(&self, e: &Error) -> Option<Limit> {
+        let entry = self.lua.enter();
+        // SAFETY: P1.
+        let bits = unsafe { (*entry.st).poll.load(std::sync::atomic::Ordering::Relaxed) };
+        let is_memory = |e: &(dyn std::error::Error + 'static)| {
+            matches!(e.downcast_ref::<Error>(), Some(Error::MemoryError(_)))
+        };
+        if bits & poll::OUT_OF_FUEL != 0 {
+            Some(Limit::Instructions)
+        } else if bits & poll::OUT_OF_TIME != 0 {
+            Some(Limit::Time)
+        } else {
+            e.chain().any(is_memory).then_some(Limit::Memory)
+        }
+    }
+}
+
+/// The engine of sandboxes with a limit of instructions.
+fn counting_engine() -> Engine {
+    static COUNTING: OnceLock<Engine> = OnceLock::new();
+    let make = || Engine::with_jit(JitOptions { counts: true, ..JitOptions::default() });
+    COUNTING.get_or_init(make).clone()
+}
+
+/// Takes all but these fields away.
+fn keep(library: &Table, names: &[&str]) -> Result<()> {
+    let fields: Vec<String> =
+        library.pairs::<String, Value>().map(|p| Ok(p?.0)).collect::<Result<_>>()?;
+    for name in fields.iter().filter(|name| !names.contains(&name.as_str())) {
+        library.raw_set(name.as_str(), Value::Nil)?;
+    }
+    Ok(())
+}
+
+/// `load` for source text only.
+fn text_only(lua: &Lua, load: &Function) -> Result<Function> {
+    let entry = lua.enter();
+    let s = entry.stack();
+    s.poll()?;
+    let load = s.word(&load.0);
+    let cx = &*s.cx();
+    // SAFETY: rooted by its handle.
+    let load = unsafe { Val::of(cx, load.0) };
+    let f = cx.func(load_text, &[load]);
+    f.hide_bound();
+    let f = f.val().raw();
+    Ok(Function(s.handle(Raw(f))))
+}
+
+/// `load (chunk [, chunkname [, mode [, env]]])`, with the mode `t` whatever is asked for.
+fn load_text(cx: &mut Cx) -> NativeResult {
+    if cx.step() == 1 {
+        return cx.ret(cx.top() - cx.kept());
+    }
+    let n = cx.top();
+    let (load, mode) = (cx.bound(0), cx.str(b"t").val());
+    cx.push_callee(load);
+    for i in 0..n.max(3) {
+        cx.push(match i {
+            2 => mode,
+            i if i < n => cx.get(i),
+            _ => Val::NIL,
+        });
+    }
+    cx.call_then(n.max(3), 1)
+}
+
+/// `print` for the host.
+fn printer(lua: &Lua, print: Option<Box<Print>>) -> Result<Function> {
+    let Some(print) = print else {
+        return lua.create_function(|_, _: Variadic<Value>| Ok(()));
+    };
+    lua.create_function(move |_, values: Variadic<Value>| {
+        let mut line = String::new();
+        for (i, value) in values.iter().enumerate() {
+            if i > 0 {
+                line.push('\t');
+            }
+            match value {
+                Value::String(s) => line.push_str(&s.to_string_lossy()),
+                v => line.push_str(&v.to_string()?),
+            }
+        }
+        print(&line)
+    })
+}
