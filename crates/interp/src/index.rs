@@ -16,9 +16,6 @@ use crate::room;
 use crate::step::Step;
 use crate::userdata::{self, Member};
 
-/// Longest chain of `__index` or `__newindex` tables.
-const MAX_CHAIN: usize = 2000;
-
 unsafe fn instance(st: *mut State) -> *mut Instance {
     (*Frame((*st).base).callee().as_function()).instance
 }
@@ -36,7 +33,7 @@ unsafe fn cell_index(st: *mut State) -> usize {
 pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) -> Step {
     let s = StateRef::new(st);
     let mut object = object;
-    for _ in 0..MAX_CHAIN {
+    for _ in 0..Table::MAX_CHAIN {
         let h = if object.tag() == Tag::USERDATA {
             let h = Table::metamethod(s.ptr(), object, Event::Index);
             match userdata::behind(st, h, key) {
@@ -86,7 +83,7 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
 pub(crate) unsafe fn set(st: *mut State, object: Value, key: Value, v: Value) -> Step {
     let s = StateRef::new(st);
     let mut object = object;
-    for _ in 0..MAX_CHAIN {
+    for _ in 0..Table::MAX_CHAIN {
         let h = if object.is_table() {
             let t = object.as_table();
             let h = if Table::has_meta(t) && Table::get(t, key).is_nil() {

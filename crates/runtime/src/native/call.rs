@@ -2,6 +2,7 @@
 
 use super::{Cx, LoadError, NativeResult, Raised, Ret, Str, Tab, Val};
 use crate::convert;
+use crate::debug::runtime_error;
 use crate::frame::{Frame, flags};
 use crate::meta::Event;
 use crate::state::State;
@@ -257,7 +258,7 @@ impl Cx {
     /// What they raise, or "attempt to index …".
     pub fn index(&mut self, object: usize, key: Value) -> Result<(), Raised> {
         let mut object = self.get(object).raw();
-        for _ in 0..100 {
+        for _ in 0..Table::MAX_CHAIN {
             let handler = match Val::new(object).as_table() {
                 Some(t) => {
                     let v = t.get(Val::new(key));
@@ -288,7 +289,8 @@ impl Cx {
             }
             object = handler.raw();
         }
-        Err(self.error("'__index' chain too long; possible loop"))
+        // SAFETY: N1.
+        Err(unsafe { runtime_error(self.state(), b"'__index' chain too long; possible loop") })
     }
 
     /// `object[key] = the last value`, metamethods included; pops it.
@@ -297,7 +299,7 @@ impl Cx {
     /// What they raise, or "attempt to index …".
     pub fn set_index(&mut self, object: usize, key: Value) -> Result<(), Raised> {
         let mut object = self.get(object).raw();
-        for _ in 0..100 {
+        for _ in 0..Table::MAX_CHAIN {
             let v = self.get(self.top() - 1);
             let handler = match Val::new(object).as_table() {
                 Some(t) => {
@@ -342,7 +344,8 @@ impl Cx {
             }
             object = handler.raw();
         }
-        Err(self.error("'__newindex' chain too long; possible loop"))
+        // SAFETY: N1.
+        Err(unsafe { runtime_error(self.state(), b"'__newindex' chain too long; possible loop") })
     }
 
     /// `#object`, metamethods included.

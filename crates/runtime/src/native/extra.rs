@@ -15,6 +15,9 @@ use crate::value::{SlotExt, Tag, Value};
 /// Instructions that count for a piece of work of a library function that runs long.
 const PIECE_OF_WORK: u64 = 100;
 
+/// Bytes of source text that take as long to compile as an instruction to execute, about.
+const BYTES_PER_INSTRUCTION: usize = 4;
+
 /// Counts a piece of work; whether the script is to stop.
 ///
 /// # Safety
@@ -45,6 +48,18 @@ impl Cx {
     pub fn interrupt_pending(&self) -> bool {
         // SAFETY: N1.
         unsafe { piece_of_work(self.state()) }
+    }
+
+    /// Counts the compiling of so many bytes of source text, where instructions are counted. When these are more than are left, the compiler finds out at
+    /// its next look.
+    pub fn count_source(&self, bytes: usize) {
+        // SAFETY: N1.
+        unsafe {
+            let st = self.state();
+            if (*st).counts {
+                (*st).spend((bytes / BYTES_PER_INSTRUCTION) as u64);
+            }
+        }
     }
 
     /// What [`Cx::interrupt_pending`] looks at, for work without the context.

@@ -15,9 +15,6 @@ use crate::state::{STRING_META, State};
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
-/// Longest chain of tables (PUC's `MAXTAGLOOP`).
-const MAX_CHAIN: usize = 2000;
-
 /// What the lookup of a field came to.
 #[derive(Clone, Copy)]
 pub enum Found {
@@ -247,6 +244,9 @@ impl FieldEntry {
 }
 
 impl Table {
+    /// Longest chain of `__index` or `__newindex` (PUC's `MAXTAGLOOP`).
+    pub const MAX_CHAIN: usize = 2000;
+
     /// Looks up field `name` of `t` along its chain of `__index` tables, and records in `cache` what was found. To be called on a miss.
     #[inline(never)]
     pub unsafe fn cache_get(
@@ -275,7 +275,7 @@ impl Table {
         }
         entry.chain_shape = (*t).header.word;
         let mut current = t;
-        for _ in 0..MAX_CHAIN {
+        for _ in 0..Table::MAX_CHAIN {
             let handler = Table::watch_index(st, current);
             if handler.is_nil() {
                 if cacheable {

@@ -42,6 +42,7 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
     let mode = cx.opt_str(2)?.map_or(&b"bt"[..], |m| c_str(m.bytes()));
     if let Some(s) = cx.get(0).as_str() {
         let name = cx.opt_str(1)?.map_or(s.bytes(), |n| n.bytes());
+        cx.count_source(s.bytes().len());
         return match cx.try_load(s.bytes(), c_str(name), mode, environment(cx, 3)) {
             Ok(f) => cx.ret1(f),
             Err(error) => refused(cx, error),
@@ -59,6 +60,7 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
         }
         _ => {
             let name = cx.opt_str(1)?.map_or(&b"=(load)"[..], |n| n.bytes());
+            cx.count_source(text.len());
             match cx.try_load(&text, c_str(name), &mode, environment(cx, 3)) {
                 Ok(f) => cx.ret1(f),
                 Err(error) => refused(cx, error),
@@ -141,6 +143,7 @@ pub fn load_file<'a>(
             (bytes, b"=stdin".to_vec())
         }
     };
+    cx.count_source(bytes.len());
     cx.load(skip_comment(&bytes), &chunk_name, mode, env)
 }
 
