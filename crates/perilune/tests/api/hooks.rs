@@ -209,6 +209,7 @@ fn traceback_of(lua: &Lua, co: &perilune::Thread) -> Result<String> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "runs machine code")]
 fn hooks_yield_from_what_was_compiled() -> Result<()> {
     let engine = perilune::Engine::with_jit(perilune::JitOptions {
         threshold: 1,

@@ -57,6 +57,7 @@ fn same_everywhere(program: &str) -> Result<String> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "runs machine code")]
 fn one_place_calls_methods_of_several_types() -> Result<()> {
     let out = same_everywhere(
         "local all = {...}
@@ -77,6 +78,7 @@ fn one_place_calls_methods_of_several_types() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "runs machine code")]
 fn what_a_debugger_changes_is_seen_at_once() -> Result<()> {
     same_everywhere(
         "local plain, fields, indexed = ...

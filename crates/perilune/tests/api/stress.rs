@@ -77,6 +77,7 @@ fn exercise(lua: &Lua) -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes too long")]
 fn all_operations() -> Result<()> {
     for (stress, small) in [(true, false), (false, true), (true, true)] {
         let lua = Lua::new();

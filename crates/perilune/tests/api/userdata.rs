@@ -277,6 +277,7 @@ fn drop_in_odd_orders() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "runs machine code")]
 fn computed_fields_are_the_same_in_machine_code() -> Result<()> {
     struct Meter(i64);
     impl UserData for Meter {

@@ -92,7 +92,7 @@ pub(crate) fn perilune(program: &str, mode: Mode) -> String {
     let source = with_harness(program);
     let run = || {
         let lua = mode.state();
-        let seconds = if mode.gc_stress { 120 } else { 20 };
+        let seconds = if mode.gc_stress { 600 } else { 120 };
         let _guard = Watchdog::start(&lua, Duration::from_secs(seconds));
         match lua.load(&source).set_name("=harness").call::<String>(()) {
             Ok(text) => text,
