@@ -8,6 +8,13 @@ use crate::state::{State, poll};
 /// How long a library function goes on after a signal asked to stop the script ([`poll::PATIENCE`]).
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
+const INTERRUPTED: &str = "interrupted!";
+const OUT_OF_TIME: &str = "time limit exceeded";
+const OUT_OF_FUEL: &str = "instruction limit exceeded";
+
+/// What [`State::take_interrupt`] may say.
+pub const REASONS: [&str; 3] = [INTERRUPTED, OUT_OF_TIME, OUT_OF_FUEL];
+
 impl State {
     /// Whether a library function that runs long is to stop.
     #[inline]
@@ -56,11 +63,11 @@ impl State {
         self.forget_interrupt();
         let bits = self.poll.load(Ordering::Relaxed);
         if bits & poll::OUT_OF_TIME != 0 {
-            "time limit exceeded"
+            OUT_OF_TIME
         } else if bits & poll::OUT_OF_FUEL != 0 {
-            "instruction limit exceeded"
+            OUT_OF_FUEL
         } else {
-            "interrupted!"
+            INTERRUPTED
         }
     }
 

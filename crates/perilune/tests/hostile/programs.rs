@@ -165,7 +165,7 @@ pub(crate) const SLOW: &[&str] = &[
     "local f = rep('b', 1e6 // 1 | 0) while true do string.packsize(f) end",
     "local f = rep('x', 1e7 // 1 | 0) while true do string.pack(f) string.unpack(f, a(1e7)) end",
     "while true do string.char(unpack(lies(1, 97), 1, 2e5 // 1 | 0)) end",
-    "local t = {} for i = 1, 1000 do t[i] = a(1e4) end while true do concat(t) concat(t, ', ') end",
+    "local t = {} for i = 1, 1000 do t[i] = a(2e3) end while true do concat(t) concat(t, ', ') end",
     "while true do tostring(1.5) tostring(12345678901) tostring({}) tostring(print) end",
     "local t = 'x' for i = 1, 100 do local u = t t = with('__tostring', function() return tostring(u) .. 'x' end) end while true do tostring(t) end",
     "while true do select('#', unpack({}, 1, 900000)) end",

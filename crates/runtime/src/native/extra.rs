@@ -3,10 +3,11 @@
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Cx, Func, Raised, Tab, Val};
+use super::{Cx, Func, LoadError, Raised, Tab, Val};
 use crate::closure::{LuaClosure, NativeClosure, Upvalue};
 use crate::header::GcHeader;
 use crate::heap::Mode;
+use crate::interrupt::REASONS;
 use crate::meta::Event;
 use crate::state::{State, poll};
 use crate::table::{ArrayKind, Table};
@@ -100,6 +101,11 @@ impl Cx {
         // SAFETY: N1.
         let why = unsafe { (*self.state()).take_interrupt() };
         Err(self.error(why))
+    }
+
+    /// Whether compiling was given up because the script has to stop.
+    pub fn is_interruption(error: &LoadError) -> bool {
+        error.is_runtime && REASONS.iter().any(|reason| error.message == reason.as_bytes())
     }
 
     /// Makes room for `n` more values before value `at`; they start as nil.

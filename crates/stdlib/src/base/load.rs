@@ -22,8 +22,12 @@ fn refused(cx: &mut Cx, error: LoadError) -> NativeResult {
     if !error.is_runtime {
         return loaded(cx, Err(error.message));
     }
-    cx.push(Val::NIL);
     let raised = cx.error_plain(&error.message);
+    if Cx::is_interruption(&error) {
+        // it is not the chunk that failed, and nobody asked to have it caught
+        return Err(raised);
+    }
+    cx.push(Val::NIL);
     cx.catch(raised);
     cx.ret(2)
 }
