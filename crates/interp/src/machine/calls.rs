@@ -107,10 +107,10 @@ unsafe fn is_retired(st: *mut State) -> bool {
 
 unsafe extern "C" fn one(st: *mut State) -> u64 {
     match userdata::get_field(st) {
-        (Member::Value(_), _) => {
+        (Member::Value(_), _) => guarded(st, || {
             miss::count_any(st);
             status::OK
-        }
+        }),
         (Member::Computed(getter), object) => {
             guarded(st, || settle(st, call_meta1(st, getter, object)))
         }

@@ -258,7 +258,10 @@ impl Cx {
             let place = upvalue_place(f, i)?;
             place.put(v.raw());
             if f.is_native() {
-                (*self.state()).barrier(f.val().raw().as_header());
+                // inline caches of members rely on the tables that an `__index` of the host's is bound to
+                let st = self.state();
+                (*st).meta_epoch = (*st).meta_epoch.wrapping_add(1);
+                (*st).barrier(f.val().raw().as_header());
             } else {
                 let u = *LuaClosure::upvalue(f.val().raw().as_function(), i);
                 (*self.state()).barrier(u.cast());
