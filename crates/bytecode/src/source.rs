@@ -1,5 +1,6 @@
 //! From source text to verified bytecode.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use perilune_syntax::{Watch, parse_watched, with_arena};
@@ -37,9 +38,28 @@ pub fn compile_watched(
     with_arena(|arena| {
         let chunk = parse_watched(arena, source, name, depth, watch)
             .map_err(|e| LoadError { message: e.message, is_runtime: e.is_runtime })?;
-        compile_tree(&chunk, Arc::from(name), watch).map_err(|e| LoadError {
+        compile_tree(&chunk, &shared_name(name), watch).map_err(|e| LoadError {
             is_runtime: e.is_runtime,
             message: e.message_in(source, name),
         })
     })
+}
+
+/// Longer names are not kept for the next chunk.
+const KEEP: usize = 256;
+
+thread_local! {
+    /// The name of the last chunk of this thread: the next one often has the same.
+    static LAST_NAME: Cell<Option<Arc<[u8]>>> = const { Cell::new(None) };
+}
+
+/// A chunk's name for its protos, which is that of the last chunk if they are equal.
+fn shared_name(name: &[u8]) -> Arc<[u8]> {
+    if name.len() > KEEP {
+        return Arc::from(name);
+    }
+    let last = LAST_NAME.try_with(Cell::take).ok().flatten();
+    let shared = last.filter(|last| **last == *name).unwrap_or_else(|| Arc::from(name));
+    let _ = LAST_NAME.try_with(|last| last.set(Some(Arc::clone(&shared))));
+    shared
 }

@@ -262,12 +262,12 @@ impl Instance {
     /// `st` is live.
     pub unsafe fn create(
         st: &mut State,
-        proto: &Arc<Proto>,
+        proto: Arc<Proto>,
         parent: *mut Instance,
     ) -> *mut Instance {
-        let slot = st.tier.as_mut().and_then(|tier| tier.slot(proto)).unwrap_or(st.vm.idle_slot);
+        let slot = st.tier.as_mut().and_then(|tier| tier.slot(&proto)).unwrap_or(st.vm.idle_slot);
         let counts = Counts::in_code(&proto.code);
-        let places = Places::of(proto, counts);
+        let places = Places::of(&proto, counts);
         let this = alloc(places.layout);
         if this.is_null() {
             handle_alloc_error(places.layout);
@@ -333,8 +333,8 @@ impl Instance {
             callees,
             sites,
             children,
-            proto: proto.clone(),
-            proto_bytes: proto_bytes(proto),
+            proto_bytes: proto_bytes(&proto),
+            proto,
             counts,
         });
         st.adopt(this.cast(), (*this).bytes());
@@ -427,8 +427,8 @@ impl Instance {
 
     #[cold]
     unsafe fn make_child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
-        let proto = &raw const (*this).proto;
-        let c = Instance::create(st, &(&(*proto)).protos[i], this);
+        let proto = Arc::clone(&(&(*this).proto).protos[i]);
+        let c = Instance::create(st, proto, this);
         *(*this).children.add(i) = c;
         // From now on the child counts its proto.
         let moved = (*c).proto_bytes;

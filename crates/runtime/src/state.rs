@@ -345,10 +345,10 @@ impl State {
     ///
     /// # Safety
     /// `env` is a live value of this state.
-    pub unsafe fn instantiate(st: *mut State, proto: &Arc<Proto>, env: Value) -> *mut LuaClosure {
+    pub unsafe fn instantiate(st: *mut State, proto: Arc<Proto>, env: Value) -> *mut LuaClosure {
         let mut s = StateRef::new(st);
-        let instance = Instance::create(&mut s, proto, null_mut());
         let n = proto.upvalues.len();
+        let instance = Instance::create(&mut s, proto, null_mut());
         let c = State::new_closure(&mut s, instance, n);
         for i in 0..n {
             let up = s.alloc(Kind::Upvalue, size_of::<Upvalue>()).cast::<Upvalue>();
@@ -422,7 +422,7 @@ impl State {
             return Err(LoadError { message, is_runtime: true });
         }
         let env = env.unwrap_or(Value::table((*st).globals));
-        Ok(State::instantiate(st, &proto, env))
+        Ok(State::instantiate(st, proto, env))
     }
 
     /// What parsing asks for: whether it has to be given up after so many bytes, for their sake or because the script has to stop.

@@ -38,7 +38,7 @@ pub struct Lexeme {
 
 /// Cuts text into lexemes, in their order; white space lies between them. Errors are lexemes, too, and the text goes on behind them.
 pub fn lexemes(source: &[u8]) -> Lexemes<'_> {
-    Lexemes { source, lexer: lexer::lexer(source), done: 0, ahead: None }
+    Lexemes { source, lexer: lexer::lexer(source, &|_| false), done: 0, ahead: None }
 }
 
 /// The iterator of [`lexemes`].
@@ -134,9 +134,9 @@ fn kind_of(token: &Token) -> LexemeKind {
     match token {
         Token::Nil | Token::True | Token::False => LexemeKind::Constant,
         Token::Name => LexemeKind::Name,
-        Token::Number(_) => LexemeKind::Number,
+        Token::Number => LexemeKind::Number,
         Token::String => LexemeKind::String,
-        Token::Other(_) => LexemeKind::Invalid,
+        Token::Other => LexemeKind::Invalid,
         token if token.description().as_bytes()[1].is_ascii_alphabetic() => LexemeKind::Keyword,
         _ => LexemeKind::Symbol,
     }

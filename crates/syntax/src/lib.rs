@@ -14,11 +14,13 @@ pub mod number;
 mod parser;
 mod span;
 pub mod utf8;
+mod watch;
 
 pub use arena::{Arena, with_arena};
 pub use chunkname::{chunkid, skip_preamble};
 pub use error::SyntaxError;
 pub use lexeme::{Lexeme, LexemeKind, Lexemes, lexemes};
 pub use names::Names;
-pub use parser::{GIVEN_UP, Watch, is_hopeless, near, parse, parse_at_depth, parse_watched};
+pub use parser::{is_hopeless, near, parse, parse_at_depth, parse_watched};
 pub use span::Span;
+pub use watch::{GIVEN_UP, Watch};

@@ -66,8 +66,14 @@ fn hex_integer(digits: &[u8]) -> Option<i64> {
     if digits.is_empty() {
         return None;
     }
+    // It wraps around: only the last digits count.
+    let (ahead, last) = digits.split_at(digits.len().saturating_sub(16));
+    let all_hex = |piece: &[u8]| piece.iter().fold(true, |all, b| all & b.is_ascii_hexdigit());
+    if !ahead.chunks(64).all(all_hex) {
+        return None;
+    }
     let mut value: u64 = 0;
-    for &byte in digits {
+    for &byte in last {
         value = value.wrapping_mul(16).wrapping_add(u64::from(hex_value(byte)?));
     }
     Some(value as i64)

@@ -39,7 +39,7 @@ use crate::proto::{Proto, UpvalDesc};
 /// # Errors
 /// When a function passes a limit of the instruction format (registers, constants, length of a loop).
 pub fn compile(chunk: &Chunk<'_>, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileError> {
-    compile_tree(chunk, source, &|_| false)
+    compile_tree(chunk, &source, &|_| false)
 }
 
 /// Statements and expressions between two looks of a [`Watch`].
@@ -48,7 +48,7 @@ const NODES_BETWEEN_LOOKS: u32 = 4096;
 /// As [`compile`], as long as `watch` lets it.
 pub(crate) fn compile_tree(
     chunk: &Chunk<'_>,
-    source: Arc<[u8]>,
+    source: &Arc<[u8]>,
     watch: Watch<'_>,
 ) -> Result<Arc<Proto>, CompileError> {
     let main = FuncId(0);
@@ -56,13 +56,13 @@ pub(crate) fn compile_tree(
         chunk,
         watch,
         unwatched: NODES_BETWEEN_LOOKS,
-        source: Arc::clone(&source),
+        source,
         fs: FuncState::new(chunk, main),
         spare: List::new_in(chunk.arena),
         parents: List::new_in(chunk.arena),
         spine: List::with_capacity_in(SPINE, chunk.arena),
     };
-    let proto = compiler.main().map_err(|e| e.in_chunk(&source))?;
+    let proto = compiler.main().map_err(|e| e.in_chunk(source))?;
     #[cfg(debug_assertions)]
     if let Err(e) = crate::verify(&proto) {
         panic!("compiled code does not verify: {e}\n{}", crate::disassemble(&proto, true));
@@ -78,7 +78,7 @@ struct Compiler<'c> {
     watch: Watch<'c>,
     /// Statements and expressions until it looks again.
     unwatched: u32,
-    source: Arc<[u8]>,
+    source: &'c Arc<[u8]>,
     /// The function being compiled.
     fs: Own<'c, FuncState<'c>>,
     /// Those around it, outermost first.
@@ -207,7 +207,7 @@ impl<'c> Compiler<'c> {
             lines: fs.lines[..].into(),
             locals: fs.local_descs[..].into(),
             text: fs.text[..].into(),
-            source: Some(Arc::clone(&self.source)),
+            source: Some(Arc::clone(self.source)),
             line_defined: function.line_defined,
             last_line: function.last_line,
             num_params: function.params.len() as u8,

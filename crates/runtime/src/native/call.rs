@@ -518,7 +518,7 @@ impl Cx {
         // SAFETY: N1.
         unsafe {
             let globals = Value::table((*self.state()).globals);
-            Val::new(Value::function(State::instantiate(self.state(), proto, globals)))
+            Val::new(Value::function(State::instantiate(self.state(), proto.clone(), globals)))
         }
     }
 

@@ -1,5 +1,7 @@
 //! `string.format`.
 
+use std::ops::Range;
+
 use perilune_runtime::cfmt::{self, Spec};
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
@@ -206,9 +208,10 @@ fn item(
 /// `%q`: a literal that the parser reads back as the same value.
 fn literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
     let v = cx.get(arg);
-    if let Some(s) = v.as_str() {
-        quote(out, s.bytes());
-    } else if let Some(n) = v.as_int() {
+    if v.as_str().is_some() {
+        return string_literal(cx, out, arg);
+    }
+    if let Some(n) = v.as_int() {
         if n == i64::MIN {
             out.extend_from_slice(b"0x8000000000000000");
         } else {
@@ -232,21 +235,44 @@ fn literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
     Ok(())
 }
 
-fn quote(out: &mut Vec<u8>, s: &[u8]) {
+/// `%q` of a string, in pieces: a long one takes its time and its memory.
+fn string_literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
+    const PIECE: usize = 1 << 16;
     out.push(b'"');
-    for (i, b) in s.iter().enumerate() {
+    let mut done = 0;
+    while let Some(s) = cx.get(arg).as_str()
+        && done < s.bytes().len()
+    {
+        let end = s.bytes().len().min(done + PIECE);
+        quote(out, s.bytes(), done..end);
+        done = end;
+        cx.interrupted()?;
+        room_for(cx, out)?;
+    }
+    out.push(b'"');
+    Ok(())
+}
+
+/// The bytes of `s` in `range` as they are written between quotes.
+fn quote(out: &mut Vec<u8>, s: &[u8], range: Range<usize>) {
+    for i in range {
+        let b = &s[i];
         match b {
             b'"' | b'\\' | b'\n' => out.extend_from_slice(&[b'\\', *b]),
             b if b.is_ascii_control() => {
                 out.push(b'\\');
-                let digits = if s.get(i + 1).is_some_and(u8::is_ascii_digit) { 3 } else { 1 };
-                let spec = Spec { precision: Some(digits), ..Spec::default() };
-                cfmt::format_int(out, i64::from(*b), b'd', &spec);
+                let all_digits = s.get(i + 1).is_some_and(u8::is_ascii_digit);
+                if all_digits || *b >= 100 {
+                    out.push(b'0' + b / 100);
+                }
+                if all_digits || *b >= 10 {
+                    out.push(b'0' + b / 10 % 10);
+                }
+                out.push(b'0' + b % 10);
             }
             b => out.push(*b),
         }
     }
-    out.push(b'"');
 }
 
 #[cfg(test)]
@@ -268,8 +294,12 @@ mod tests {
 
     #[test]
     fn quoted() {
-        let mut out = Vec::new();
-        quote(&mut out, b"a\"\\\n\r\x001\0x\x7F\xFF");
-        assert_eq!(out, b"\"a\\\"\\\\\\\n\\13\\0001\\0x\\127\xFF\"");
+        let text = b"a\"\\\n\r\x001\0x\x7F\xFF\x0e8";
+        for middle in 0..text.len() {
+            let mut out = Vec::new();
+            quote(&mut out, text, 0..middle);
+            quote(&mut out, text, middle..text.len());
+            assert_eq!(out, b"a\\\"\\\\\\\n\\13\\0001\\0x\\127\xFF\\0148");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Long brackets `[==[ … ]==]` and comments.
 
-use super::{LexError, Lexer, Near, Token, line_break, newline};
+use super::{Failed, LexError, Lexer, Near, Result, Token, line_break, newline, piece};
 
 /// After `[`: a long string, or the bracket alone.
-pub(super) fn string_or_bracket(lexer: &mut Lexer<'_>) -> Result<Token, LexError> {
+pub(super) fn string_or_bracket(lexer: &mut Lexer<'_>) -> Result<Token> {
     let rest = lexer.remainder();
     let level = level(rest);
     if rest.get(level) == Some(&b'[') {
@@ -16,11 +16,11 @@ pub(super) fn string_or_bracket(lexer: &mut Lexer<'_>) -> Result<Token, LexError
         return Ok(Token::LeftBracket);
     }
     lexer.bump(level);
-    Err(LexError::new("invalid long string delimiter", Near::Slice))
+    Err(lexer.extras.fail("invalid long string delimiter", Near::Slice))
 }
 
 /// After `--`: skips a comment of either form.
-pub(super) fn comment(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+pub(super) fn comment(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     if let [b'[', after @ ..] = rest {
         let level = level(after);
@@ -29,9 +29,15 @@ pub(super) fn comment(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
             return content(lexer, level, false);
         }
     }
-    let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
-    lexer.bump(length);
-    Ok(())
+    lexer.extras.looked = 0;
+    loop {
+        let piece = piece(lexer)?;
+        let end = piece.iter().position(|&b| b == b'\n' || b == b'\r');
+        lexer.bump(end.unwrap_or(piece.len()));
+        if end.is_some() || lexer.remainder().is_empty() {
+            return Ok(());
+        }
+    }
 }
 
 /// Number of `=` at the start of `text`.
@@ -40,8 +46,9 @@ fn level(text: &[u8]) -> usize {
 }
 
 /// Reads up to the closing bracket of `level`; with `keep`, the buffer then holds content and delimiters.
-fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<(), LexError> {
+fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<()> {
     let start_line = lexer.extras.line;
+    lexer.extras.looked = 0;
     let mut buffer = std::mem::take(&mut lexer.extras.buffer);
     buffer.clear();
     if keep {
@@ -53,22 +60,28 @@ fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<(), LexErr
         newline(lexer)?;
     }
     loop {
-        let rest = lexer.remainder();
-        let Some(plain) = rest.iter().position(|b| matches!(b, b']' | b'\n' | b'\r')) else {
-            lexer.bump(rest.len());
-            let text = if keep { "unfinished long string" } else { "unfinished long comment" };
-            return Err(LexError { text, start_line: Some(start_line), near: Near::Eof });
-        };
+        let piece = piece(lexer)?;
+        let plain = piece.iter().position(|b| matches!(b, b']' | b'\n' | b'\r'));
+        let length = plain.unwrap_or(piece.len());
         if keep {
-            buffer.extend_from_slice(&rest[..plain]);
+            buffer.extend_from_slice(&piece[..length]);
         }
-        let rest = &rest[plain..];
+        let rest = &lexer.remainder()[length..];
+        if plain.is_none() {
+            lexer.bump(length);
+            if !rest.is_empty() {
+                continue;
+            }
+            let text = if keep { "unfinished long string" } else { "unfinished long comment" };
+            lexer.extras.error = LexError { text, start_line: Some(start_line), near: Near::Eof };
+            return Err(Failed);
+        }
         let break_length = line_break(rest);
         if break_length > 0 {
             if keep {
                 buffer.push(b'\n');
             }
-            lexer.bump(plain + break_length);
+            lexer.bump(length + break_length);
             newline(lexer)?;
             continue;
         }
@@ -78,7 +91,7 @@ fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<(), LexErr
         if keep {
             buffer.extend_from_slice(&rest[..taken]);
         }
-        lexer.bump(plain + taken);
+        lexer.bump(length + taken);
         if closes {
             lexer.extras.buffer = buffer;
             return Ok(());

@@ -8,11 +8,16 @@ mod token;
 
 use logos::Logos;
 
+use crate::number::Number;
+use crate::watch::{GIVEN_UP, Watch};
+
 pub(crate) use token::Token;
 
-/// The state of a lexer between tokens.
-#[derive(Default)]
-pub(crate) struct Scanner {
+/// Bytes of one token between two looks of a [`Watch`].
+const BYTES_BETWEEN_LOOKS: usize = 1 << 16;
+
+/// The state of a lexer between tokens, and what its last token was.
+pub(crate) struct Scanner<'s> {
     /// Line of the next byte, from 1.
     pub(crate) line: u32,
     /// What was read of the last string token: its opening delimiter, then the decoded content. Messages
@@ -20,17 +25,43 @@ pub(crate) struct Scanner {
     pub(crate) buffer: Vec<u8>,
     /// Length of its opening, and of its closing, delimiter.
     delimiter: usize,
+    /// The value of the last numeral.
+    pub(crate) number: Number,
+    /// Why the last token was none.
+    pub(crate) error: LexError,
+    watch: Watch<'s>,
+    /// Bytes of the token when it looked last.
+    looked: usize,
 }
 
-impl Scanner {
+impl Scanner<'_> {
     /// The value of the last string token.
     pub(crate) fn string(&self) -> &[u8] {
         &self.buffer[self.delimiter..self.buffer.len() - self.delimiter]
     }
+
+    /// Notes why there is no token.
+    fn fail(&mut self, text: &'static str, near: Near) -> Failed {
+        self.error = LexError { text, start_line: None, near };
+        Failed
+    }
+
+    /// Fails if the watch says so.
+    fn look(&mut self) -> Result<()> {
+        if (self.watch)(self.buffer.capacity().max(self.looked)) {
+            return Err(self.fail(GIVEN_UP, Near::Nothing));
+        }
+        Ok(())
+    }
 }
 
+/// There is no token at the lexer's place; the scanner knows why.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Failed;
+
+type Result<T> = std::result::Result<T, Failed>;
+
 /// Why the text at the lexer's place is no token.
-#[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct LexError {
     pub(crate) text: &'static str,
     /// For an unfinished long bracket, the line where it starts.
@@ -39,10 +70,9 @@ pub(crate) struct LexError {
 }
 
 /// Which text a message shows after `near`.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Near {
     /// None.
-    #[default]
     Nothing,
     /// The end of the input.
     Eof,
@@ -52,26 +82,61 @@ pub(crate) enum Near {
     Slice,
 }
 
-impl LexError {
-    fn new(text: &'static str, near: Near) -> LexError {
-        LexError { text, start_line: None, near }
-    }
-}
-
 type Lexer<'s> = logos::Lexer<'s, Token>;
 
 /// A lexer at the start of `source`.
-pub(crate) fn lexer(source: &[u8]) -> Lexer<'_> {
-    Token::lexer_with_extras(source, Scanner { line: 1, ..Scanner::default() })
+pub(crate) fn lexer<'s>(source: &'s [u8], watch: Watch<'s>) -> Lexer<'s> {
+    let scanner = Scanner {
+        line: 1,
+        buffer: Vec::new(),
+        delimiter: 0,
+        number: Number::Integer(0),
+        error: LexError { text: "", start_line: None, near: Near::Nothing },
+        watch,
+        looked: 0,
+    };
+    Token::lexer_with_extras(source, scanner)
+}
+
+/// Skips white space within a line.
+fn spaces(lexer: &mut Lexer<'_>) -> Result<()> {
+    let is_space = |b: &u8| matches!(b, b' ' | b'\t' | 0x0B | 0x0C);
+    if !lexer.remainder().first().is_some_and(is_space) {
+        return Ok(());
+    }
+    lexer.extras.looked = 0;
+    loop {
+        let piece = piece(lexer)?;
+        let end = piece.iter().position(|b| !is_space(b));
+        lexer.bump(end.unwrap_or(piece.len()));
+        if end.is_some() || lexer.remainder().is_empty() {
+            return Ok(());
+        }
+    }
 }
 
 /// Counts one line.
-fn newline(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+fn newline(lexer: &mut Lexer<'_>) -> Result<()> {
     lexer.extras.line += 1;
     if lexer.extras.line >= i32::MAX as u32 {
-        return Err(LexError::new("chunk has too many lines", Near::Nothing));
+        return Err(lexer.extras.fail("chunk has too many lines", Near::Nothing));
     }
-    Ok(())
+    if (lexer.extras.line as usize).is_multiple_of(BYTES_BETWEEN_LOOKS) {
+        lexer.extras.look()
+    } else {
+        Ok(())
+    }
+}
+
+/// The next bytes of the token, of which there may be many; looks when it is time. [`Scanner::looked`] was 0 at the token's start.
+fn piece<'s>(lexer: &mut Lexer<'s>) -> Result<&'s [u8]> {
+    let taken = lexer.slice().len();
+    if taken - lexer.extras.looked >= BYTES_BETWEEN_LOOKS {
+        lexer.extras.looked = taken;
+        lexer.extras.look()?;
+    }
+    let rest = lexer.remainder();
+    Ok(&rest[..rest.len().min(BYTES_BETWEEN_LOOKS)])
 }
 
 /// Length of the line break at the start of `text`: any of `\n`, `\r`, `\r\n`, `\n\r`; 0 if there is none.

@@ -1,12 +1,12 @@
 //! Numerals in source text.
 
-use super::{LexError, Lexer, Near};
-use crate::number::{Number, hex_value, str2number};
+use super::{BYTES_BETWEEN_LOOKS, Lexer, Near, Result};
+use crate::number::{hex_value, str2number};
 
 /// Reads the rest of a numeral whose first digit (perhaps after a dot) logos has matched.
 ///
-/// Takes liberally what looks like part of it, so that `3x` or `1..2` is one malformed number.
-pub(super) fn numeral(lexer: &mut Lexer<'_>) -> Result<Number, LexError> {
+/// The scanner gets its value. Takes liberally what looks like part of it, so that `3x` or `1..2` is one malformed number.
+pub(super) fn numeral(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     let mut length = 0;
     let mut exponent_mark = b'e';
@@ -15,6 +15,9 @@ pub(super) fn numeral(lexer: &mut Lexer<'_>) -> Result<Number, LexError> {
         exponent_mark = b'p';
     }
     while let Some(&byte) = rest.get(length) {
+        if length % BYTES_BETWEEN_LOOKS == BYTES_BETWEEN_LOOKS - 1 {
+            lexer.extras.look()?;
+        }
         if byte.to_ascii_lowercase() == exponent_mark {
             length += 1;
             if matches!(rest.get(length), Some(b'+' | b'-')) {
@@ -31,5 +34,11 @@ pub(super) fn numeral(lexer: &mut Lexer<'_>) -> Result<Number, LexError> {
         length += 1;
     }
     lexer.bump(length);
-    str2number(lexer.slice()).ok_or(LexError::new("malformed number", Near::Slice))
+    match str2number(lexer.slice()) {
+        Some(number) => {
+            lexer.extras.number = number;
+            Ok(())
+        }
+        None => Err(lexer.extras.fail("malformed number", Near::Slice)),
+    }
 }

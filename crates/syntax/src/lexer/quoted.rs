@@ -3,27 +3,31 @@
 //! The buffer grows as PUC's does: when an escape is wrong, the message shows the string as decoded so
 //! far, then the escape as written up to and including the offending byte.
 
-use super::{LexError, Lexer, Near, line_break, newline};
+use super::{Failed, Lexer, Near, Result, line_break, newline, piece};
 use crate::number::{hex_value, is_space};
 use crate::utf8;
 
 /// After an opening quote: reads the string into the buffer.
-pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<()> {
     let quote = lexer.slice()[0];
     lexer.extras.buffer.clear();
     lexer.extras.buffer.push(quote);
     lexer.extras.delimiter = 1;
+    lexer.extras.looked = 0;
     loop {
-        let rest = lexer.remainder();
-        let plain = rest
+        let piece = piece(lexer)?;
+        let plain = piece
             .iter()
             .position(|&b| b == quote || matches!(b, b'\\' | b'\n' | b'\r'))
-            .unwrap_or(rest.len());
-        lexer.extras.buffer.extend_from_slice(&rest[..plain]);
+            .unwrap_or(piece.len());
+        lexer.extras.buffer.extend_from_slice(&piece[..plain]);
         lexer.bump(plain);
-        match rest.get(plain) {
-            None => return Err(LexError::new("unfinished string", Near::Eof)),
-            Some(b'\n' | b'\r') => return Err(LexError::new("unfinished string", Near::Buffer)),
+        match piece.get(plain) {
+            None if !lexer.remainder().is_empty() => {}
+            None => return Err(lexer.extras.fail("unfinished string", Near::Eof)),
+            Some(b'\n' | b'\r') => {
+                return Err(lexer.extras.fail("unfinished string", Near::Buffer));
+            }
             Some(b'\\') => escape(lexer)?,
             Some(_) => {
                 lexer.bump(1);
@@ -35,7 +39,7 @@ pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
 }
 
 /// Reads one escape sequence, from its backslash, and adds what it stands for to the buffer.
-fn escape(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+fn escape(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     let (length, value) = match rest.get(1) {
         // The end of the input is reported by the caller, as the string's.
@@ -67,21 +71,21 @@ fn escape(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
     take(lexer, length)
 }
 
-fn take(lexer: &mut Lexer<'_>, length: usize) -> Result<(), LexError> {
+fn take(lexer: &mut Lexer<'_>, length: usize) -> Result<()> {
     lexer.bump(length);
     Ok(())
 }
 
 /// The error of an escape whose byte number `at` (the backslash is number 0) is wrong or missing.
-fn wrong(lexer: &mut Lexer<'_>, at: usize, text: &'static str) -> LexError {
+fn wrong(lexer: &mut Lexer<'_>, at: usize, text: &'static str) -> Failed {
     let rest = lexer.remainder();
     let shown = rest.len().min(at + 1);
     lexer.extras.buffer.extend_from_slice(&rest[..shown]);
     lexer.bump(shown);
-    LexError::new(text, Near::Buffer)
+    lexer.extras.fail(text, Near::Buffer)
 }
 
-fn hex_digit(lexer: &mut Lexer<'_>, at: usize) -> Result<u8, LexError> {
+fn hex_digit(lexer: &mut Lexer<'_>, at: usize) -> Result<u8> {
     match lexer.remainder().get(at).and_then(|&b| hex_value(b)) {
         Some(value) => Ok(value),
         None => Err(wrong(lexer, at, "hexadecimal digit expected")),
@@ -89,12 +93,12 @@ fn hex_digit(lexer: &mut Lexer<'_>, at: usize) -> Result<u8, LexError> {
 }
 
 /// `\xXX`
-fn hexadecimal(lexer: &mut Lexer<'_>) -> Result<u8, LexError> {
+fn hexadecimal(lexer: &mut Lexer<'_>) -> Result<u8> {
     Ok(hex_digit(lexer, 2)? << 4 | hex_digit(lexer, 3)?)
 }
 
 /// `\u{XXX}`, up to 2³¹ - 1
-fn unicode(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+fn unicode(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     if rest.get(2) != Some(&b'{') {
         return Err(wrong(lexer, 2, "missing '{'"));
@@ -116,7 +120,7 @@ fn unicode(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
 }
 
 /// `\ddd`, one to three digits
-fn decimal(lexer: &mut Lexer<'_>) -> Result<(usize, u8), LexError> {
+fn decimal(lexer: &mut Lexer<'_>) -> Result<(usize, u8)> {
     let rest = lexer.remainder();
     let digits = rest[1..].iter().take(3).take_while(|b| b.is_ascii_digit());
     let (count, value) =
@@ -128,9 +132,9 @@ fn decimal(lexer: &mut Lexer<'_>) -> Result<(usize, u8), LexError> {
 }
 
 /// The white space after `\z`, line breaks included
-fn skip_space(lexer: &mut Lexer<'_>) -> Result<(), LexError> {
+fn skip_space(lexer: &mut Lexer<'_>) -> Result<()> {
     loop {
-        let rest = lexer.remainder();
+        let rest = piece(lexer)?;
         match line_break(rest) {
             0 if rest.first().is_some_and(|&b| is_space(b)) => lexer.bump(1),
             0 => return Ok(()),

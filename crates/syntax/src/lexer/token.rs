@@ -2,15 +2,14 @@
 
 use logos::Logos;
 
-use super::{LexError, Scanner, long_bracket, numeral, quoted};
-use crate::number::Number;
+use super::{Failed, Scanner, long_bracket, numeral, quoted};
 
-/// One token. Names have no payload: their text is the source under their span. Nor have strings: see [`Scanner::string`].
+/// One token. It is one byte: the text of names is the source under their span, and the scanner has the values of strings and numerals.
 #[derive(Logos, Clone, Copy, PartialEq, Debug)]
 #[logos(utf8 = false)]
-#[logos(extras = Scanner)]
-#[logos(error = LexError)]
-#[logos(skip "[ \t\x0B\x0C]+")]
+#[logos(extras = Scanner<'s>)]
+#[logos(error = Failed)]
+#[logos(skip("[ \t\x0B\x0C]", super::spaces))]
 #[logos(skip("\r\n|\n\r|\r|\n", super::newline))]
 #[logos(skip("--", long_bracket::comment))]
 #[allow(missing_docs)]
@@ -128,12 +127,12 @@ pub(crate) enum Token {
     #[regex("[A-Za-z_][A-Za-z0-9_]*", priority = 1)]
     Name,
     #[regex(r"\.?[0-9]", numeral::numeral)]
-    Number(Number),
+    Number,
     #[regex("[\"']", quoted::quoted)]
     String,
     /// A byte that starts no token.
-    #[regex(r"(?s-u:.)", |lex| lex.slice()[0], priority = 0)]
-    Other(u8),
+    #[regex(r"(?s-u:.)", priority = 0)]
+    Other,
     /// The end of the input.
     Eof,
 }
@@ -198,9 +197,9 @@ impl Token {
             Token::Concat => "'..'",
             Token::Dots => "'...'",
             Token::Name => "<name>",
-            Token::Number(_) => "<number>",
+            Token::Number => "<number>",
             Token::String => "<string>",
-            Token::Other(_) => "<byte>",
+            Token::Other => "<byte>",
             Token::Eof => "<eof>",
         }
     }

@@ -3,8 +3,9 @@
 use super::{Parser, Result};
 use crate::chunkname::chunkid;
 use crate::error::SyntaxError;
-use crate::lexer::{LexError, Near, Token};
+use crate::lexer::{Near, Token};
 use crate::span::Span;
+use crate::watch::GIVEN_UP;
 
 impl<'a> Parser<'_, 'a> {
     /// `text` with position and the current token.
@@ -63,7 +64,12 @@ impl<'a> Parser<'_, 'a> {
         Err(self.error(&format!("too many {what} (limit is {limit}) in {place}")))
     }
 
-    pub(super) fn lexical_error(&self, error: &LexError, span: Span) -> Box<SyntaxError> {
+    /// The error that the scanner has noted.
+    pub(super) fn lexical_error(&self, span: Span) -> Box<SyntaxError> {
+        let error = &self.lexer.extras.error;
+        if error.text == GIVEN_UP {
+            return self.bare_error(GIVEN_UP.to_owned());
+        }
         let near = match error.near {
             Near::Nothing => None,
             Near::Eof => Some(b"<eof>".to_vec()),
@@ -97,13 +103,15 @@ impl<'a> Parser<'_, 'a> {
     /// The current token as messages show it; `None` for a zero byte, which PUC takes for no token.
     pub(super) fn token_text(&self) -> Option<Vec<u8>> {
         match &self.token {
-            Token::Name | Token::Number(_) => {
+            Token::Name | Token::Number => {
                 Some(quote(&self.source[self.span.start as usize..self.span.end as usize]))
             }
             Token::String => Some(quote(&self.lexer.extras.buffer)),
-            Token::Other(0) => None,
-            Token::Other(byte) if byte.is_ascii_graphic() => Some(quote(&[*byte])),
-            Token::Other(byte) => Some(format!("'<\\{byte}>'").into_bytes()),
+            Token::Other => match self.source[self.span.start as usize] {
+                0 => None,
+                byte if byte.is_ascii_graphic() => Some(quote(&[byte])),
+                byte => Some(format!("'<\\{byte}>'").into_bytes()),
+            },
             token => Some(token.description().into()),
         }
     }

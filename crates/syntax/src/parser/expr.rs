@@ -61,8 +61,10 @@ impl<'a> Parser<'_, 'a> {
         let start = self.span.start;
         let mut line = self.line();
         let kind = match self.token {
-            Token::Number(Number::Integer(value)) => ExprKind::Integer(value),
-            Token::Number(Number::Float(value)) => ExprKind::Float(value),
+            Token::Number => match self.lexer.extras.number {
+                Number::Integer(value) => ExprKind::Integer(value),
+                Number::Float(value) => ExprKind::Float(value),
+            },
             Token::String => self.literal_string(),
             Token::Nil => ExprKind::Nil,
             Token::True => ExprKind::True,

@@ -21,6 +21,7 @@ use crate::error::SyntaxError;
 use crate::lexer::{self, Token};
 use crate::names::{Interner, KnownNames, Names};
 use crate::span::Span;
+use crate::watch::{GIVEN_UP, Watch};
 
 use function::{FunctionState, Lists};
 use labels::{PendingGoto, VisibleLabel};
@@ -67,12 +68,6 @@ pub fn parse_at_depth<'a>(
     parse_watched(arena, source, name, depth, &|_| false)
 }
 
-/// Asked every few thousand tokens or statements, with the bytes that parsing has taken so far: whether to give up.
-pub type Watch<'w> = &'w dyn Fn(usize) -> bool;
-
-/// The message when a [`Watch`] said so.
-pub const GIVEN_UP: &str = "not enough memory";
-
 /// As [`parse_at_depth`], as long as `watch` lets it.
 pub fn parse_watched<'a>(
     arena: &'a Arena,
@@ -86,6 +81,9 @@ pub fn parse_watched<'a>(
 
 /// Tokens between two looks of a [`Watch`].
 const TOKENS_BETWEEN_LOOKS: u32 = 4096;
+
+/// Bytes of a name that are looked after like that many tokens.
+const LONG_NAME: usize = 1 << 16;
 
 /// The token at or behind offset `at` of a text without lexical errors, or, with `past_separator`, the one after it if it is a comma or
 /// an operator: the line the lexer is at then, and the token as messages show it.
@@ -169,7 +167,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         let known = names.known;
         Parser {
             arena,
-            lexer: lexer::lexer(source),
+            lexer: lexer::lexer(source, watch),
             source,
             name,
             token: Token::Eof,
@@ -231,7 +229,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         match result {
             Some(Ok(token)) => Ok((token, span)),
             None => Ok((Token::Eof, Span { start: end, end })),
-            Some(Err(error)) => Err(self.lexical_error(&error, span)),
+            Some(Err(_)) => Err(self.lexical_error(span)),
         }
     }
 
@@ -242,14 +240,21 @@ impl<'s, 'a> Parser<'s, 'a> {
         self.unwatched -= 1;
         if self.unwatched == 0 {
             self.unwatched = TOKENS_BETWEEN_LOOKS;
-            if (self.watch)(self.arena.allocated_bytes()) {
-                return Err(self.bare_error(GIVEN_UP.to_owned()));
-            }
+            self.look()?;
         }
         (self.token, self.span) = match self.ahead.take() {
             Some(ahead) => ahead,
             None => self.read()?,
         };
+        Ok(())
+    }
+
+    /// Fails if the watch says so.
+    #[cold]
+    fn look(&self) -> Result<()> {
+        if (self.watch)(self.arena.allocated_bytes()) {
+            return Err(self.bare_error(GIVEN_UP.to_owned()));
+        }
         Ok(())
     }
 
@@ -288,6 +293,9 @@ impl<'s, 'a> Parser<'s, 'a> {
     fn name_text(&mut self) -> Result<&'s [u8]> {
         self.check(&Token::Name)?;
         let text = &self.source[self.span.start as usize..self.span.end as usize];
+        if text.len() >= LONG_NAME {
+            self.look()?;
+        }
         self.advance()?;
         Ok(text)
     }

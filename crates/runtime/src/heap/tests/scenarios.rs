@@ -294,7 +294,7 @@ unsafe fn instance(st: &mut State) -> *mut Instance {
         max_stack: 2,
         method: Default::default(),
     };
-    Instance::create(st, &std::sync::Arc::new(proto), std::ptr::null_mut())
+    Instance::create(st, std::sync::Arc::new(proto), std::ptr::null_mut())
 }
 
 #[test]
