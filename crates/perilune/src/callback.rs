@@ -1,6 +1,6 @@
 //! Functions of the host: Rust closures that Lua calls.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{RefCell, RefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Ret, Val};
@@ -40,25 +40,15 @@ where
 }
 
 /// A closure `FnMut(&Lua, A) -> Result<R>`.
-pub(crate) struct Mutable<F> {
-    f: UnsafeCell<F>,
-    busy: Cell<bool>,
-}
+pub(crate) struct Mutable<F>(pub(crate) RefCell<F>);
 
-impl<F> Mutable<F> {
-    pub(crate) fn new(f: F) -> Mutable<F> {
-        Mutable { f: UnsafeCell::new(f), busy: Cell::new(false) }
-    }
-}
-
-/// A flag that is set as long as this lives.
-pub(crate) struct Busy<'a>(pub(crate) &'a Cell<bool>);
-
-impl Drop for Busy<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.0.set(false);
-    }
+/// A closure that one call at a time may run, for a call.
+///
+/// # Errors
+/// When a call of it is running.
+#[inline(always)]
+pub(crate) fn alone<F>(f: &RefCell<F>) -> Result<RefMut<'_, F>> {
+    f.try_borrow_mut().map_err(|_| Error::RecursiveMutCallback)
 }
 
 impl<F, A, R> Callee<A, R> for Mutable<F>
@@ -69,14 +59,9 @@ where
 {
     #[inline(always)]
     unsafe fn run(&self, s: Stack<'_>, at: usize, n: usize) -> Result<usize> {
-        if self.busy.replace(true) {
-            return Err(Error::RecursiveMutCallback);
-        }
-        let busy = Busy(&self.busy);
-        let args = A::from_stack_args(at, n, 1, None, s)?;
-        // SAFETY: the flag keeps a second call out.
-        let r = unsafe { (*self.f.get())(s.lua, args)? };
-        drop(busy);
+        let mut f = alone(&self.0)?;
+        let r = f(s.lua, A::from_stack_args(at, n, 1, None, s)?)?;
+        drop(f);
         r.push_into_stack_multi(s)
     }
 }

@@ -378,7 +378,7 @@ impl Lua {
         A: FromLuaMulti,
         R: IntoLuaMulti,
     {
-        self.enter().stack().function(Mutable::new(func), true)
+        self.enter().stack().function(Mutable(func.into()), true)
     }
 
     /// As [`Lua::create_function`], for closures that may change threads: the state can be detached ([`Lua::detach`]) while the function exists.
@@ -404,6 +404,6 @@ impl Lua {
         A: FromLuaMulti,
         R: IntoLuaMulti,
     {
-        self.enter().stack().function(Mutable::new(func), false)
+        self.enter().stack().function(Mutable(func.into()), false)
     }
 }

@@ -1,14 +1,14 @@
 //! Methods as functions of the host.
 
 use std::any::TypeId;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
 use perilune_runtime::value::Value as Word;
 
 use super::shared::Place;
-use crate::callback::{Busy, Callee};
+use crate::callback::{Callee, alone};
 use crate::cell::HostCell;
 use crate::scope::Scoped;
 use crate::stack::{Raw, Stack};
@@ -154,8 +154,7 @@ where
 /// A method that writes its value.
 pub(crate) struct MethodMut<M> {
     pub(crate) owner: Owner,
-    pub(crate) method: UnsafeCell<M>,
-    pub(crate) busy: Cell<bool>,
+    pub(crate) method: RefCell<M>,
 }
 
 impl<M, T, A, R> Callee<(PhantomData<T>, A), R> for MethodMut<M>
@@ -166,18 +165,15 @@ where
 {
     #[inline(always)]
     unsafe fn run(&self, s: Stack<'_>, at: usize, n: usize) -> Result<usize> {
-        if self.busy.replace(true) {
-            return Err(Error::RecursiveMutCallback);
-        }
-        let busy = Busy(&self.busy);
+        let mut method = alone(&self.method)?;
         let name = &self.owner.name;
         let args = A::from_stack_args(at + 1, n.saturating_sub(1), 2, Some(name), s);
         let this = self.owner.target.borrow::<T>(s, first(s, at, n), true);
         let (this, guard) = this.map_err(|e| e.bad_self(name))?;
-        // SAFETY: the value is borrowed as long as the guard lives; the flag keeps a second call out.
-        let r = unsafe { (*self.method.get())(s.lua, &mut *this, args?)? };
+        // SAFETY: the value is borrowed as long as the guard lives.
+        let r = method(s.lua, unsafe { &mut *this }, args?)?;
         let n = r.push_into_stack_multi(s)?;
-        drop((guard, busy));
+        drop((guard, method));
         Ok(n)
     }
 }
@@ -204,8 +200,7 @@ where
 /// A function of a type that changes what it holds.
 pub(crate) struct NamedMut<F> {
     pub(crate) name: String,
-    pub(crate) f: UnsafeCell<F>,
-    pub(crate) busy: Cell<bool>,
+    pub(crate) f: RefCell<F>,
 }
 
 impl<F, A, R> Callee<A, R> for NamedMut<F>
@@ -216,14 +211,9 @@ where
 {
     #[inline(always)]
     unsafe fn run(&self, s: Stack<'_>, at: usize, n: usize) -> Result<usize> {
-        if self.busy.replace(true) {
-            return Err(Error::RecursiveMutCallback);
-        }
-        let busy = Busy(&self.busy);
-        let args = A::from_stack_args(at, n, 1, Some(&self.name), s)?;
-        // SAFETY: the flag keeps a second call out.
-        let r = unsafe { (*self.f.get())(s.lua, args)? };
-        drop(busy);
+        let mut f = alone(&self.f)?;
+        let r = f(s.lua, A::from_stack_args(at, n, 1, Some(&self.name), s)?)?;
+        drop(f);
         r.push_into_stack_multi(s)
     }
 }

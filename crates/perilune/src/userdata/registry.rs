@@ -1,7 +1,7 @@
 //! Types of userdata and their metatables.
 
 use std::any::TypeId;
-use std::cell::{Cell, UnsafeCell};
+use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use super::method::{Method, MethodMut, Named, NamedMut, Owner, Target, function_name};
@@ -103,8 +103,7 @@ impl<T> UserDataRegistry<T> {
         R: IntoLuaMulti,
     {
         let owner = Owner::new::<T>(&self.target, name);
-        let (method, busy) = (UnsafeCell::new(method), Cell::new(false));
-        let method = MethodMut { owner, method, busy };
+        let method = MethodMut { owner, method: RefCell::new(method) };
         self.function_of_value::<(PhantomData<T>, A), R, _>(method, true, name)
     }
 
@@ -123,8 +122,7 @@ impl<T> UserDataRegistry<T> {
         A: FromLuaMulti,
         R: IntoLuaMulti,
     {
-        let (f, busy) = (UnsafeCell::new(f), Cell::new(false));
-        self.function(NamedMut { name: function_name::<T>(name), f, busy })
+        self.function(NamedMut { name: function_name::<T>(name), f: RefCell::new(f) })
     }
 
     /// A function that makes futures. `start` gets the arguments as they lie on the stack.

@@ -57,6 +57,7 @@ fn these_functions_and_no_others() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiles what is hot")]
 fn scripts_do_not_get_out() -> Result<()> {
     // Each gives nothing but nil and false, or fails.
     let scripts = [
@@ -213,6 +214,7 @@ fn what_a_script_says_is_no_limit() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes long")]
 fn results_are_looked_at_within_the_limits() -> Result<()> {
     let sandbox = limited()?;
     let script = "return setmetatable({}, { __tostring = function() while true do end end })";
@@ -222,6 +224,7 @@ fn results_are_looked_at_within_the_limits() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes long")]
 fn a_run_in_a_run_has_the_limits_of_that() -> Result<()> {
     let sandbox = std::rc::Rc::new(limited()?);
     let result = sandbox.run(|lua| {
@@ -238,6 +241,7 @@ fn a_run_in_a_run_has_the_limits_of_that() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs memory for machine code")]
 fn engines_of_the_host() -> Result<()> {
     let engine = Engine::new();
     let refused = SandboxOptions::new().engine(&engine).instructions(1).build();
