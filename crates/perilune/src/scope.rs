@@ -74,13 +74,17 @@ impl Lua {
     ) -> Result<R> {
         // what the scope shares with its functions is not for other threads
         let _guard = self.control.lock.hold();
-        f(&Scope {
+        let scope = Scope {
             ends: Ends { list: RefCell::default(), over: Cell::new(false) },
             destructors: Destructors(RefCell::default()),
             lua: self.clone(),
             scope: PhantomData,
             env: PhantomData,
-        })
+        };
+        // The scope is shared to its end: what is dropped then may still refer to it.
+        let _afterwards = AtEnd(|| scope.destructors.run());
+        let _first = AtEnd(|| scope.ends.end());
+        f(&scope)
     }
 }
 
@@ -293,6 +297,15 @@ unsafe fn assert_free<T: 'static>(cell: *mut HostCell<T>, own: usize) {
     }
 }
 
+/// Calls a function when it is dropped.
+struct AtEnd<F: Fn()>(F);
+
+impl<F: Fn()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
 /// What the scope has made.
 struct Ends<'a> {
     list: RefCell<Vec<End<'a>>>,
@@ -300,8 +313,8 @@ struct Ends<'a> {
     over: Cell<bool>,
 }
 
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
+impl Ends<'_> {
+    fn end(&self) {
         // All is taken away before anything is dropped, as destructors may panic or call Lua.
         self.over.set(true);
         let ends = std::mem::take(&mut *self.list.borrow_mut());
@@ -313,9 +326,10 @@ impl Drop for Ends<'_> {
 /// What is to be called afterwards.
 struct Destructors<'a>(RefCell<Vec<Box<dyn FnOnce() + 'a>>>);
 
-impl Drop for Destructors<'_> {
-    fn drop(&mut self) {
-        for destructor in std::mem::take(&mut *self.0.borrow_mut()) {
+impl Destructors<'_> {
+    fn run(&self) {
+        let all = std::mem::take(&mut *self.0.borrow_mut());
+        for destructor in all {
             destructor();
         }
     }

@@ -18,6 +18,8 @@
 
 #[path = "programs/generate.rs"]
 mod generate;
+#[path = "programs/host.rs"]
+mod host;
 #[path = "programs/hot.rs"]
 mod hot;
 #[path = "programs/run.rs"]

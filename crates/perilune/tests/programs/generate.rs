@@ -95,7 +95,7 @@ impl Generator {
         Node::new(
             Kind::Fixed,
             vec![
-                "local B, L, R, P, K, N, S, O, I, A = ...\n".into(),
+                "local B, L, R, P, K, N, S, O, I, A, H = ...\n".into(),
                 Node::new(Kind::Block, parts).into(),
             ],
         )

@@ -6,12 +6,15 @@
 --   K(v) cuts long strings, N(v) limits a number that says how often to do something
 --   S(v) false for a table that is not a sequence (with a length of its own, only in S(v, true)), O(v) false for one that has no order, I(v) false for one of several keys
 --   A(v) the value, or the name of its type where its text would be an address
+--   H(kind, n) makes a userdata of the host
 local type, tostring, tonumber, pcall, select, next, load = type, tostring, tonumber, pcall, select, next, load
 local getmetatable, rawget, error, print = debug.getmetatable, rawget, error, print
 local concat, sort, pack = table.concat, table.sort, table.pack
 local gsub, sub, format, byte = string.gsub, string.sub, string.format, string.byte
 local mtype = math.type
 local out, lines, calls, turns = {}, 0, 0, 0
+local H = host or function() return {} end
+host = nil
 
 local function escape(c) return format("\\%d", byte(c)) end
 local function show(v, depth)
@@ -117,7 +120,7 @@ local function harness(source, ...)
   if not f then
     P("does not compile", message)
   else
-    local r = pack(pcall(f, B, L, R, P, K, N, S, O, I, A))
+    local r = pack(pcall(f, B, L, R, P, K, N, S, O, I, A, H))
     lines = 0
     if r[1] then
       P("returns", table.unpack(r, 2, r.n < 40 and r.n or 40))

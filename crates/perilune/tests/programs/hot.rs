@@ -10,6 +10,7 @@ local M = {__index = function(t, k) return «k¦#k¦nil¦1¦rawget(t, 1)» end, 
  __le = function(a, b) return «false¦0» end, __eq = function() return «true¦nil¦1» end, __concat = function(a, b) return «'cat'¦1¦{}» end, __len = function() return «3¦'len'¦nil» end,
  __call = function(self, ...) return select('#', ...), ... end, __unm = function() return «'neg'¦nil» end, __close = function(o, e) P('close', A(e)) end, __name = 'Hot'}
 local acc, x, y, s, t, o, LAST, log = «0¦1¦0.0», «1¦0.5¦-2», «3¦1e15¦7.25», «'abc'¦'10'¦''», {«1, 2, 3,¦¦1.5, 2.5,¦'a', 1, 2,¦10, 20.5, 30,» n = 5}, {x = 1, y = «2¦2.5¦'2'»}, «24¦40¦40¦70¦130», {}
+local u, w = H(«0¦1¦2», 3), H(«0¦1¦2», 8)
 ";
 
 /// Its end.
@@ -147,6 +148,17 @@ pub(crate) const BODIES: &[&str] = &[
     "local f = load('local a = ... local r = 0 for j = 1, 9 do r = r + (a or 0) * j end return r') acc = f(«i¦v¦x»)",
     "local a, b, c = «i, v¦(function() return 1, 2, 3 end)()¦...¦v, i, x, y» acc, x = «b, a¦a, c¦c, b» a, b = b, a y = a",
     "acc, t[1], o.x, x = x, acc, i, «o.x¦t[1]¦v»",
+    // userdata
+    "acc = «u¦w»:get() s = «u¦w»:name() «u¦w»:bump()",
+    "local h = ({u, w, H(2, i), H(1, i), {get = function() return i end, name = function() return 'table' end}, H(0, i)})[i % «6¦2¦3¦1» + 1] acc = h:get() s = h:name()",
+    "acc = «u¦w».«n¦half¦unit» acc = «acc¦u.n¦w.half» or 0",
+    "pcall(function() «u¦w».n = «i¦x¦v» end) acc = «u¦w»:get()",
+    "acc, x = «u¦w»:same(«i, v¦v¦x¦¦i, x, s») local k = {«u¦w»:same(i, v)} acc = k[1]",
+    "if i == «20¦21» then debug.setmetatable(u, {__index = «{get = function() return 'dbg' end, name = function() return 'set' end, bump = type}¦function(_, k) return function() return k end end») elseif i == «23¦30» then debug.setmetatable(u, debug.getmetatable(w)) end s = u:name()",
+    "local mt = debug.getmetatable(H(0, 0)) if i == «20¦21» then mt.__index = setmetatable({name = function() return 'mine' end}, {__index = mt.__index}) end acc = H(0, i):name()",
+    "log[1] = select(2, pcall(function() return u «+¦-¦..¦<¦<=¦&» «w¦i¦v» end)) log[1] = A(log[1]) acc = u == «w¦u¦v»",
+    "log[2] = select(2, pcall(function() return «#u¦-u¦u(i, v)¦u.zz.zz¦u[i]¦#w + 1» end)) log[2] = A(log[2])",
+    "local ok = pcall(function() u.zz = i return u.zz end) acc = ok and u.zz or 1",
     "$B",
     "P($E)",
     "acc = $*",

@@ -8,6 +8,8 @@ use std::time::Duration;
 use mlua::{Lua as Puc, LuaOptions, StdLib};
 use perilune::{Engine, Interrupt, JitOptions, Lua};
 
+use crate::host;
+
 /// What surrounds every program.
 const HARNESS: &str = include_str!("harness.lua");
 
@@ -27,6 +29,7 @@ pub(crate) fn puc(program: &str) -> Option<String> {
     // SAFETY: generated programs load no native modules, and binary chunks only fresh from `string.dump`.
     let lua = unsafe { Puc::unsafe_new_with(StdLib::ALL, LuaOptions::new()) };
     lua.set_memory_limit(200 << 20).ok()?;
+    host::mlua::open(&lua).ok()?;
     let shown: Result<mlua::LuaString, _> =
         lua.load(with_harness(program)).set_name("=harness").eval();
     match shown {
@@ -92,6 +95,7 @@ pub(crate) fn perilune(program: &str, mode: Mode) -> String {
     let source = with_harness(program);
     let run = || {
         let lua = mode.state();
+        host::perilune::open(&lua).expect("there is memory");
         let seconds = if mode.gc_stress { 600 } else { 120 };
         let _guard = Watchdog::start(&lua, Duration::from_secs(seconds));
         match lua.load(&source).set_name("=harness").call::<String>(()) {
