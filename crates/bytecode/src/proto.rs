@@ -3,20 +3,24 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
+use smallvec::SmallVec;
+
 use crate::instr::Instr;
 
 /// One function's code. `Send + Sync`, holds no pointer into any heap.
+///
+/// What most functions have little of lies within it: many programs load many short ones.
 pub struct Proto {
     /// The instructions, verified.
-    pub code: Box<[Instr]>,
+    pub code: SmallVec<[Instr; 8]>,
     /// Constants.
     pub constants: Box<[Constant]>,
     /// Functions defined directly inside.
     pub protos: Box<[Arc<Proto>]>,
     /// Upvalues.
-    pub upvalues: Box<[UpvalDesc]>,
+    pub upvalues: SmallVec<[UpvalDesc; 2]>,
     /// Source line of each instruction; empty when stripped.
-    pub lines: Box<[u32]>,
+    pub lines: SmallVec<[u32; 8]>,
     /// Named local variables with their ranges, in order of declaration; empty when stripped.
     pub locals: Box<[LocalDesc]>,
     /// Chunk name as given to `load` (`@file`, `=name` or text); `None` when stripped.
@@ -32,7 +36,7 @@ pub struct Proto {
     /// Number of registers that a frame needs.
     pub max_stack: u8,
     /// The bytes of all strings and names.
-    pub text: Box<[u8]>,
+    pub text: SmallVec<[u8; 16]>,
     /// What the compiler of machine code keeps for the function.
     pub method: MethodCell,
 }
@@ -44,6 +48,21 @@ impl Proto {
     /// If `text` is of another function and reaches beyond this one's bytes.
     pub fn str(&self, text: Text) -> &[u8] {
         text.of(&self.text)
+    }
+
+    /// About how much memory this function and all inside it take, in bytes.
+    pub fn bytes(&self) -> usize {
+        fn outside<A: smallvec::Array>(list: &SmallVec<A>) -> usize {
+            if list.spilled() { size_of_val(&**list) } else { 0 }
+        }
+        size_of::<Proto>()
+            + outside(&self.code)
+            + outside(&self.lines)
+            + outside(&self.upvalues)
+            + outside(&self.text)
+            + size_of_val(&*self.constants)
+            + size_of_val(&*self.locals)
+            + self.protos.iter().map(|inner| inner.bytes()).sum::<usize>()
     }
 }
 

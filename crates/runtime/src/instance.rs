@@ -243,18 +243,6 @@ pub struct SiteFeedback {
     pub array: u16,
 }
 
-/// About how much memory a proto and all functions inside it take.
-fn proto_bytes(proto: &Proto) -> usize {
-    size_of::<Proto>()
-        + proto.code.len() * 4
-        + proto.lines.len() * 4
-        + size_of_val(&*proto.constants)
-        + size_of_val(&*proto.upvalues)
-        + size_of_val(&*proto.locals)
-        + proto.text.len()
-        + proto.protos.iter().map(|inner| proto_bytes(inner)).sum::<usize>()
-}
-
 impl Instance {
     /// The instance of `proto` in `st` (`parent`: that of the function it is defined in, or null), not yet seen by the collector's roots: the caller puts it into a closure or its parent.
     ///
@@ -333,7 +321,7 @@ impl Instance {
             callees,
             sites,
             children,
-            proto_bytes: proto_bytes(&proto),
+            proto_bytes: proto.bytes(),
             proto,
             counts,
         });
@@ -412,7 +400,7 @@ impl Instance {
 
     /// [`Instance::bytes`] of an instance of `proto`.
     pub fn bytes_for(proto: &Proto) -> usize {
-        Places::of(proto, Counts::in_code(&proto.code)).layout.size() + proto_bytes(proto)
+        Places::of(proto, Counts::in_code(&proto.code)).layout.size() + proto.bytes()
     }
 
     /// The instance of the function `i` defined inside.

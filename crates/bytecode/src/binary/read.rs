@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::{CHECK_FLOAT, CHECK_INTEGER, FORMAT, HEADER, MAX_NESTING, SIZES, source, tag, upvalue};
 use crate::instr::Instr;
 use crate::proto::{Constant, LocalDesc, Proto, Text, UpvalDesc};
@@ -199,21 +201,22 @@ impl<'a> Reader<'a> {
     }
 
     /// A counted list of items of at least `size` bytes.
-    fn list<T>(
+    fn list<T, L: From<Vec<T>>>(
         &mut self,
         size: usize,
         mut item: impl FnMut(&mut Self) -> Result<T>,
-    ) -> Result<Box<[T]>> {
+    ) -> Result<L> {
         let n = self.count(size)?;
         // An item may take more memory than bytes of the chunk, so a long list grows as it is read.
         let mut list = Vec::with_capacity(n.min(AT_ONCE / size_of::<T>()));
         for _ in 0..n {
             list.push(item(self)?);
         }
+        list.shrink_to_fit();
         Ok(list.into())
     }
 
-    fn code(&mut self) -> Result<Box<[Instr]>> {
+    fn code(&mut self) -> Result<SmallVec<[Instr; 8]>> {
         let n = self.count(4)?;
         let words = self.take(n * 4)?;
         Ok(words
@@ -249,7 +252,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn lines(&mut self, line_defined: u32) -> Result<Box<[u32]>> {
+    fn lines(&mut self, line_defined: u32) -> Result<SmallVec<[u32; 8]>> {
         let mut last = i64::from(line_defined);
         self.list(1, |reader| {
             last = last.wrapping_add(reader.signed()?);

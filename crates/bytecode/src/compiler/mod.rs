@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use perilune_syntax::Watch;
 use perilune_syntax::ast::{Chunk, ExprId, FuncId, Name, UpvalueSource};
+use smallvec::SmallVec;
 
 pub use error::CompileError;
 use error::{Limit, Result};
@@ -200,13 +201,13 @@ impl<'c> Compiler<'c> {
         let mut protos = Vec::with_capacity(fs.protos.len());
         protos.extend(fs.protos.drain(..));
         Proto {
-            code: fs.code[..].into(),
+            code: SmallVec::from_slice(&fs.code),
             constants: fs.constants.list().into(),
             protos: protos.into(),
-            upvalues: fs.upvalues[..].into(),
-            lines: fs.lines[..].into(),
+            upvalues: SmallVec::from_slice(&fs.upvalues),
+            lines: SmallVec::from_slice(&fs.lines),
             locals: fs.local_descs[..].into(),
-            text: fs.text[..].into(),
+            text: SmallVec::from_slice(&fs.text),
             source: Some(Arc::clone(self.source)),
             line_defined: function.line_defined,
             last_line: function.last_line,

@@ -38,10 +38,10 @@ fn function(code: &[Instr]) -> Proto {
         code: code.into(),
         constants: [].into(),
         protos: [].into(),
-        upvalues: [].into(),
-        lines: [].into(),
+        upvalues: Default::default(),
+        lines: Default::default(),
         locals: [].into(),
-        text: [b'x'; 41].into(),
+        text: [b'x'; 41][..].into(),
         source: None,
         line_defined: 0,
         last_line: 0,
@@ -56,7 +56,7 @@ fn function(code: &[Instr]) -> Proto {
 /// captures R1.
 fn sample(code: &[Instr]) -> Proto {
     let mut inner = function(&[RETURN]);
-    inner.upvalues = [upvalue(true, 1)].into();
+    inner.upvalues = [upvalue(true, 1)][..].into();
     Proto {
         constants: [
             Constant::Integer(1),
@@ -65,7 +65,7 @@ fn sample(code: &[Instr]) -> Proto {
             Constant::Float(1.5),
         ]
         .into(),
-        upvalues: [upvalue(true, 0)].into(),
+        upvalues: [upvalue(true, 0)][..].into(),
         protos: [Arc::new(inner)].into(),
         num_params: 2,
         ..function(code)
@@ -230,14 +230,14 @@ fn tables_fit_the_code() {
     proto.num_params = 11;
     check_proto(&proto, "more parameters than registers");
     let mut proto = sample(&[RETURN]);
-    proto.lines = [1, 2].into();
+    proto.lines = [1, 2][..].into();
     check_proto(&proto, "bad line table");
     let mut proto = sample(&[RETURN]);
     proto.is_vararg = true;
     check_proto(&proto, "VARARGPREP does not match the function at instruction 0");
     let mut proto = sample(&[RETURN]);
     let mut inner = function(&[RETURN]);
-    inner.upvalues = [upvalue(false, 1)].into();
+    inner.upvalues = [upvalue(false, 1)][..].into();
     proto.protos = [Arc::new(inner)].into();
     check_proto(&proto, "bad upvalue source");
     let mut deep = function(&[RETURN]);

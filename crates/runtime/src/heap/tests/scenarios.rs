@@ -279,13 +279,13 @@ unsafe fn instance(st: &mut State) -> *mut Instance {
     use perilune_bytecode::{Instr, Op};
     let code = [Instr::abc(Op::GetField, 0, 0, 0), Instr::abc(Op::GetTabUp, 0, 0, 0)];
     let proto = perilune_bytecode::Proto {
-        code: code.into(),
+        code: code[..].into(),
         constants: Box::default(),
         protos: Box::default(),
-        upvalues: Box::default(),
-        lines: Box::default(),
+        upvalues: Default::default(),
+        lines: Default::default(),
         locals: Box::default(),
-        text: Box::default(),
+        text: Default::default(),
         source: None,
         line_defined: 0,
         last_line: 0,
