@@ -37,7 +37,7 @@
 --| nil	exit	7
 --| nil	exit	1
 --| nil	signal	9
---| nil	signal	2
+--| nil	signal	15
 --| nil	exit	127
 --| true	exit	0
 --| before from the shell
@@ -49,4 +49,4 @@ local name = os.tmpname(); p = io.popen("cat > " .. name, "w"); print(p:write("t
 for l in io.popen("printf 'a\\nb\\nc'"):lines() do io.write(l, ";") end print(); p = io.popen("echo 12 0x10 x"); print(p:read("n", "n", "n")); p:close(); for _, m in ipairs({ "rw", "x", "", "a", "r+", "rb" }) do print(m, pcall(io.popen, "true", m)) end
 io.stdout:flush(); print(io.popen("echo $LANG_TEST"):read()); p = io.popen("cat", "w"); p:write("through cat\n"); p:close(); print((io.popen("head -c 100000 /dev/zero"):read("a")):len()); p = io.popen("yes"); print(p:read(), p:read(3)); p:close(); do local q <close> = io.popen("echo closed by its variable"); print(q:read()) end
 print(tostring(p), io.type(p)); local r = io.popen("true"); print(r:seek("set")); print(r:write("x")); r:close()
-print(os.execute()); print(os.execute("true")); print(os.execute("exit 0")); print(os.execute("exit 7")); print(os.execute("false")); print(os.execute("kill -9 $$")); print(os.execute("kill -2 $$")); print(os.execute("/no/such/command 2>/dev/null")); print(os.execute("")); io.write("before "); io.flush(); os.execute("echo from the shell"); print(pcall(os.execute, {}))
+print(os.execute()); print(os.execute("true")); print(os.execute("exit 0")); print(os.execute("exit 7")); print(os.execute("false")); print(os.execute("kill -9 $$")); print(os.execute("kill -15 $$")); print(os.execute("/no/such/command 2>/dev/null")); print(os.execute("")); io.write("before "); io.flush(); os.execute("echo from the shell"); print(pcall(os.execute, {}))
