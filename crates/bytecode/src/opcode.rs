@@ -51,6 +51,8 @@ macro_rules! opcodes {
         /// An operation code.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u8)]
+        // `R[A]` is a register, and no link.
+        #[allow(rustdoc::broken_intra_doc_links)]
         pub enum Op { $($(#[doc = $doc])+ $name),* }
 
         impl Op {

@@ -208,7 +208,7 @@ fn find_setter(proto: &Proto, last: usize, register: usize) -> Option<usize> {
     setter
 }
 
-/// Whether an opcode sets R[A] (calls and jumps apart).
+/// Whether an opcode sets `R[A]` (calls and jumps apart).
 fn sets_a(op: Op) -> bool {
     use Op::*;
     !matches!(

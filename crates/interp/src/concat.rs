@@ -64,7 +64,7 @@ pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Step {
 /// Goes on after a metamethod returned `v` for the last two values.
 ///
 /// # Safety
-/// As [`concat`]; the top frame waits for this.
+/// As [`concat()`]; the top frame waits for this.
 pub(crate) unsafe fn go_on(st: *mut State, i: Instr, v: Value) -> Step {
     let base = (*st).base;
     let inst = (*Frame(base).callee().as_function()).instance;

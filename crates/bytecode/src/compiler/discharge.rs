@@ -101,7 +101,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// R[register] := i
+    /// `R[register] := i`
     pub(super) fn load_integer(&mut self, register: u8, i: i64) -> Result<()> {
         if let Ok(small) = i16::try_from(i) {
             self.emit(Instr::asbx(Op::LoadI, register, small))?;

@@ -234,7 +234,7 @@ impl<'c> FuncState<'c> {
         self.release(register);
     }
 
-    /// R[from] .. R[from + n - 1] := nil, joined with a LOADNIL just before.
+    /// `R[from] .. R[from + n - 1] := nil`, joined with a LOADNIL just before.
     pub(super) fn load_nil(&mut self, from: u8, n: usize) -> Result<()> {
         debug_assert!(n >= 1);
         let (mut first, mut last) = (from as usize, from as usize + n - 1);
@@ -255,7 +255,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// R[register] := K[index]
+    /// `R[register] := K[index]`
     pub(super) fn load_constant(&mut self, register: u8, index: u32) -> Result<()> {
         if index <= Instr::MAX_BX {
             self.emit(Instr::abx(Op::LoadK, register, index as u16))?;

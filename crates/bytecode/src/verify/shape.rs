@@ -243,7 +243,7 @@ fn numeric_regions(code: &[Instr]) -> Result {
     Ok(())
 }
 
-/// Whether `instr` may change R[state] .. R[state + 2], the loop's own FORLOOP apart.
+/// Whether `instr` may change `R[state] .. R[state + 2]`, the loop's own FORLOOP apart.
 fn writes_state(instr: Instr, state: usize) -> bool {
     let e = crate::effects::effects(instr);
     let last = state + 2;

@@ -1,7 +1,7 @@
 //! Between the interpreter and machine code: entering it, being called by it, and the functions that it calls.
 //!
 //! A frame of machine code has its registers in their home slots whenever anybody else can look, so it is a frame like others; the code id in its frame
-//! word says that native code waits for it. So the interpreter's loop ends where it would go on with such a frame ([`Exit::Done`]),
+//! word says that native code waits for it. So the interpreter's loop ends where it would go on with such a frame (`Exit::Done`),
 //! and with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
 
 mod builtin;

@@ -52,6 +52,8 @@ pub(crate) struct Generator {
     pub(crate) size: i32,
     pub(crate) labels: usize,
     pub(crate) loads: usize,
+    /// Bodies of hot functions, besides [`hot::BODIES`].
+    more: &'static [&'static str],
     /// The name that `$@` repeats.
     pub(crate) last: String,
 }
@@ -69,8 +71,12 @@ impl Generator {
             size: 0,
             labels: 0,
             loads: 0,
+            more: hot::HOOKED,
             last: String::new(),
         };
+        if g.chance(50) {
+            g.more = hot::HOSTED;
+        }
         g.size = g.range(60, 400) as i32;
         // half of the programs are about what runs hot
         let hot_share = if g.chance(50) { 80 } else { 0 };
@@ -354,7 +360,8 @@ impl Generator {
         self.declare("i", 'i', true);
         self.declare("v", '*', false);
         for _ in 0..self.range(1, 6) {
-            let template = self.pick(hot::BODIES);
+            let n = self.range(0, hot::BODIES.len() + self.more.len());
+            let template = hot::BODIES.get(n).unwrap_or_else(|| &self.more[n - hot::BODIES.len()]);
             let template = self.choose(template);
             self.size -= 4;
             let body = self.expand(Kind::Fixed, &template, 2);

@@ -123,9 +123,7 @@ pub(crate) const BODIES: &[&str] = &[
     "local co = coroutine.wrap(function() local m = setmetatable({}, {__add = function(a, b) return coroutine.yield(b) end, __index = function(_, k) return coroutine.yield(k) end, __lt = function() return coroutine.yield('lt') end, __concat = function(a, b) return coroutine.yield('cat') end, __call = function(_, a) return coroutine.yield(a) end, __len = function() return coroutine.yield('len') end, __eq = function() return coroutine.yield('eq') end, __close = function() coroutine.yield('close') end}) for j = 1, 3 do local c <close> = m local r = «m + j¦m.key¦m < 3¦m < m¦m .. 'x'¦m(j)¦#m¦m == setmetatable({}, getmetatable(m))» log[j] = r end return 'done' end) for j = 1, 7 do local r = co(«j¦v¦true») s = tostring(r) if r == 'done' then break end end",
     "local co = coroutine.create(function() local c <close> = setmetatable({}, M) for j = 1, 9 do coroutine.yield(j) end end) for j = 1, i % 5 do acc = select(2, coroutine.resume(co)) end P(coroutine.close(co), coroutine.status(co))",
     "local co co = coroutine.wrap(function(k) if k > 0 then local inner = coroutine.wrap(function() coroutine.yield(k) return k * 2 end) inner() coroutine.yield(inner()) end error('dead' .. k) end) log[1] = co(1) log[2] = select(2, pcall(co))",
-    // hooks and debug
-    "if i == «20¦21» then debug.sethook(function(e, l) acc = «acc¦i» log[1] = l end, «'l'¦'c'¦'r'¦'lcr'») elseif i == «23¦30» then debug.sethook() end",
-    "if i == 20 then local c = 0 debug.sethook(function(e, l) c = c + 1 log[1] = e if c > «3¦9» then debug.sethook() «¦error('hooked')» end end, «'l'¦'c'¦'r'») end acc = «i¦math.abs(i)¦#s»",
+    // debug
     "log[1] = debug.getinfo(1, 'l').currentline - debug.getinfo(1, 'S').linedefined log[2] = (debug.getlocal(1, 1))",
     "local w = i; (function() local k = 1 while true do local name, val = debug.getlocal(2, k) if not name then break end if name == 'w' then debug.setlocal(2, k, «'set'¦v¦i + 0.5¦nil») end k = k + 1 end end)() acc = w",
     "local up = i local function f() up = up return up end debug.setupvalue(f, 1, «v¦i + 1¦'u'») acc = f() x = up",
@@ -148,7 +146,21 @@ pub(crate) const BODIES: &[&str] = &[
     "local f = load('local a = ... local r = 0 for j = 1, 9 do r = r + (a or 0) * j end return r') acc = f(«i¦v¦x»)",
     "local a, b, c = «i, v¦(function() return 1, 2, 3 end)()¦...¦v, i, x, y» acc, x = «b, a¦a, c¦c, b» a, b = b, a y = a",
     "acc, t[1], o.x, x = x, acc, i, «o.x¦t[1]¦v»",
-    // userdata
+    "$B",
+    "P($E)",
+    "acc = $*",
+    "x = $n",
+    "o.$F = $* acc = o.$F",
+];
+
+/// Further bodies of programs without userdata.
+pub(crate) const HOOKED: &[&str] = &[
+    "if i == «20¦21» then debug.sethook(function(e, l) acc = «acc¦i» log[1] = l end, «'l'¦'c'¦'r'¦'lcr'») elseif i == «23¦30» then debug.sethook() end",
+    "if i == 20 then local c = 0 debug.sethook(function(e, l) c = c + 1 log[1] = e if c > «3¦9» then debug.sethook() «¦error('hooked')» end end, «'l'¦'c'¦'r'») end acc = «i¦math.abs(i)¦#s»",
+];
+
+/// Further bodies of programs with userdata, but without hooks: mlua looks some members up by Lua code of its own, which hooks see.
+pub(crate) const HOSTED: &[&str] = &[
     "acc = «u¦w»:get() s = «u¦w»:name() «u¦w»:bump()",
     "local h = ({u, w, H(2, i), H(1, i), {get = function() return i end, name = function() return 'table' end}, H(0, i)})[i % «6¦2¦3¦1» + 1] acc = h:get() s = h:name()",
     "acc = «u¦w».«n¦half¦unit» acc = «acc¦u.n¦w.half» or 0",
@@ -159,9 +171,4 @@ pub(crate) const BODIES: &[&str] = &[
     "log[1] = select(2, pcall(function() return u «+¦-¦..¦<¦<=¦&» «w¦i¦v» end)) log[1] = A(log[1]) acc = u == «w¦u¦v»",
     "log[2] = select(2, pcall(function() return «#u¦-u¦u(i, v)¦u.zz.zz¦u[i]¦#w + 1» end)) log[2] = A(log[2])",
     "local ok = pcall(function() u.zz = i return u.zz end) acc = ok and u.zz or 1",
-    "$B",
-    "P($E)",
-    "acc = $*",
-    "x = $n",
-    "o.$F = $* acc = o.$F",
 ];

@@ -10,14 +10,14 @@
 //!
 //! **Space.** Objects and buffers of up to [`block::SMALL_MAX`] bytes lie in 32 KB [`block`]s, bump-allocated in holes (runs of free
 //! 128-byte lines); larger ones in the [`large`] space; userdata, threads, instances and shapes are boxed and
-//! [adopted](State::adopt). A block has a mark byte for each line, set with the mark of every object that touches the line;
+//! [adopted](crate::state::State::adopt). A block has a mark byte for each line, set with the mark of every object that touches the line;
 //! sweeping makes the lines with other marks free and looks at no object.
 //!
 //! **Cycle.** Idle, marking (slices at safepoints), one atomic step, taking dead strings out of the string table, then sweeping (slices, and lazily by the allocator). Objects are born
 //! with mark 0, also while marking: their references may come from anywhere, so they must be traced. An object
 //! is reached in the running cycle, or alive since the last one, when its mark is the heap's.
 //!
-//! **Barrier.** An object that was scanned carries the flag UNLOGGED. A store into it must call [`State::barrier`], which clears the
+//! **Barrier.** An object that was scanned carries the flag UNLOGGED. A store into it must call [`State::barrier`](crate::state::State::barrier), which clears the
 //! flag and logs the object, to be scanned again by the atomic step (marking) or the next minor collection (generational mode). **A
 //! new buffer counts as a store**, and so does closing an upvalue. Stacks have no barrier; every atomic step scans them.
 //!

@@ -1,6 +1,6 @@
 //! Values shown for reading: strings quoted, tables to a depth and width, cycles marked.
 //!
-//! [`tree`] reads a value without running code and [`layout`] makes lines of it. Between the two, objects that have a
+//! [`tree`] reads a value without running code and [`layout()`] makes lines of it. Between the two, objects that have a
 //! `__tostring` say what they are.
 
 mod layout;
