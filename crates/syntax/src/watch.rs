@@ -5,3 +5,53 @@ pub type Watch<'w> = &'w dyn Fn(usize) -> bool;
 
 /// The message when a [`Watch`] said so.
 pub const GIVEN_UP: &str = "not enough memory";
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::GIVEN_UP;
+    use crate::{parse_watched, with_arena};
+
+    /// How often the watch was asked while `source` was parsed, with how many bytes at most, and whether it is a chunk.
+    fn watched(source: &str, give_up: bool) -> (usize, usize, Result<(), String>) {
+        let (looks, most) = (Cell::new(0), Cell::new(0));
+        let watch = |bytes| {
+            looks.set(looks.get() + 1);
+            most.set(most.get().max(bytes));
+            give_up
+        };
+        let result = with_arena(|arena| {
+            let chunk = parse_watched(arena, source.as_bytes(), b"=watched", 0, &watch);
+            chunk.map(drop).map_err(|e| String::from_utf8_lossy(&e.message).into_owned())
+        });
+        (looks.get(), most.get(), result)
+    }
+
+    #[test]
+    fn long_tokens_are_given_up() {
+        const LENGTH: usize = 1 << 20;
+        let text = "a".repeat(LENGTH);
+        let kept = [format!("return '{text}'"), format!("return [[{text}]]")];
+        let passed = [
+            format!("--{text}"),
+            format!("--[[{text}]]"),
+            " ".repeat(LENGTH),
+            "\n".repeat(LENGTH),
+            "--\n".repeat(LENGTH / 3),
+            format!("return '\\z{}'", " ".repeat(LENGTH)),
+            format!("return {}", "9".repeat(LENGTH)),
+        ];
+        for source in kept.iter().chain(&passed) {
+            let what = &source[..20];
+            let (looks, _, result) = watched(source, true);
+            assert_eq!((looks, result), (1, Err(GIVEN_UP.to_owned())), "{what}");
+            let (looks, _, result) = watched(source, false);
+            assert_eq!(result, Ok(()), "{what}");
+            assert!((12..=20).contains(&looks), "{what}: {looks} looks");
+        }
+        // What is passed over takes no memory.
+        assert!(passed.iter().all(|source| watched(source, false).1 < LENGTH / 4));
+        assert!(kept.iter().all(|source| watched(source, false).1 > LENGTH / 2));
+    }
+}

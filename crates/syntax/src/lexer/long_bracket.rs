@@ -29,7 +29,6 @@ pub(super) fn comment(lexer: &mut Lexer<'_>) -> Result<()> {
             return content(lexer, level, false);
         }
     }
-    lexer.extras.looked = 0;
     loop {
         let piece = piece(lexer)?;
         let end = piece.iter().position(|&b| b == b'\n' || b == b'\r');
@@ -48,11 +47,10 @@ fn level(text: &[u8]) -> usize {
 /// Reads up to the closing bracket of `level`; with `keep`, the buffer then holds content and delimiters.
 fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<()> {
     let start_line = lexer.extras.line;
-    lexer.extras.looked = 0;
-    let mut buffer = std::mem::take(&mut lexer.extras.buffer);
-    buffer.clear();
+    lexer.extras.buffer.clear();
     if keep {
-        buffer.extend_from_slice(lexer.slice());
+        let opening = lexer.slice();
+        lexer.extras.buffer.extend_from_slice(opening);
     }
     let first_break = line_break(lexer.remainder());
     if first_break > 0 {
@@ -64,7 +62,7 @@ fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<()> {
         let plain = piece.iter().position(|b| matches!(b, b']' | b'\n' | b'\r'));
         let length = plain.unwrap_or(piece.len());
         if keep {
-            buffer.extend_from_slice(&piece[..length]);
+            lexer.extras.buffer.extend_from_slice(&piece[..length]);
         }
         let rest = &lexer.remainder()[length..];
         if plain.is_none() {
@@ -79,7 +77,7 @@ fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<()> {
         let break_length = line_break(rest);
         if break_length > 0 {
             if keep {
-                buffer.push(b'\n');
+                lexer.extras.buffer.push(b'\n');
             }
             lexer.bump(length + break_length);
             newline(lexer)?;
@@ -89,11 +87,10 @@ fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<()> {
         let closes = closing == level && rest.get(1 + closing) == Some(&b']');
         let taken = 1 + closing + usize::from(closes);
         if keep {
-            buffer.extend_from_slice(&rest[..taken]);
+            lexer.extras.buffer.extend_from_slice(&rest[..taken]);
         }
         lexer.bump(length + taken);
         if closes {
-            lexer.extras.buffer = buffer;
             return Ok(());
         }
     }

@@ -13,7 +13,7 @@ use crate::watch::{GIVEN_UP, Watch};
 
 pub(crate) use token::Token;
 
-/// Bytes of one token between two looks of a [`Watch`].
+/// Bytes of strings, comments and white space between two looks of a [`Watch`].
 const BYTES_BETWEEN_LOOKS: usize = 1 << 16;
 
 /// The state of a lexer between tokens, and what its last token was.
@@ -30,7 +30,7 @@ pub(crate) struct Scanner<'s> {
     /// Why the last token was none.
     pub(crate) error: LexError,
     watch: Watch<'s>,
-    /// Bytes of the token when it looked last.
+    /// Place in the source where it looked last.
     looked: usize,
 }
 
@@ -48,7 +48,7 @@ impl Scanner<'_> {
 
     /// Fails if the watch says so.
     fn look(&mut self) -> Result<()> {
-        if (self.watch)(self.buffer.capacity().max(self.looked)) {
+        if (self.watch)(self.buffer.capacity()) {
             return Err(self.fail(GIVEN_UP, Near::Nothing));
         }
         Ok(())
@@ -104,7 +104,6 @@ fn spaces(lexer: &mut Lexer<'_>) -> Result<()> {
     if !lexer.remainder().first().is_some_and(is_space) {
         return Ok(());
     }
-    lexer.extras.looked = 0;
     loop {
         let piece = piece(lexer)?;
         let end = piece.iter().position(|b| !is_space(b));
@@ -121,18 +120,14 @@ fn newline(lexer: &mut Lexer<'_>) -> Result<()> {
     if lexer.extras.line >= i32::MAX as u32 {
         return Err(lexer.extras.fail("chunk has too many lines", Near::Nothing));
     }
-    if (lexer.extras.line as usize).is_multiple_of(BYTES_BETWEEN_LOOKS) {
-        lexer.extras.look()
-    } else {
-        Ok(())
-    }
+    piece(lexer).map(drop)
 }
 
-/// The next bytes of the token, of which there may be many; looks when it is time. [`Scanner::looked`] was 0 at the token's start.
+/// The next bytes, of which there may be many; looks when it is time.
 fn piece<'s>(lexer: &mut Lexer<'s>) -> Result<&'s [u8]> {
-    let taken = lexer.slice().len();
-    if taken - lexer.extras.looked >= BYTES_BETWEEN_LOOKS {
-        lexer.extras.looked = taken;
+    let at = lexer.span().end;
+    if at - lexer.extras.looked >= BYTES_BETWEEN_LOOKS {
+        lexer.extras.looked = at;
         lexer.extras.look()?;
     }
     let rest = lexer.remainder();

@@ -13,7 +13,6 @@ pub(super) fn quoted(lexer: &mut Lexer<'_>) -> Result<()> {
     lexer.extras.buffer.clear();
     lexer.extras.buffer.push(quote);
     lexer.extras.delimiter = 1;
-    lexer.extras.looked = 0;
     loop {
         let piece = piece(lexer)?;
         let plain = piece
