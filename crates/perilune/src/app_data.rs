@@ -118,7 +118,7 @@ impl Lua {
     ///
     /// # Panics
     /// If it is borrowed for writing.
-    pub fn app_data_ref<T: MaybeSend + 'static>(&self) -> Option<AppDataRef<'_, T>> {
+    pub fn app_data_ref<T: 'static>(&self) -> Option<AppDataRef<'_, T>> {
         self.try_app_data_ref().expect("already mutably borrowed")
     }
 
@@ -126,7 +126,7 @@ impl Lua {
     ///
     /// # Errors
     /// If it is borrowed for writing.
-    pub fn try_app_data_ref<T: MaybeSend + 'static>(
+    pub fn try_app_data_ref<T: 'static>(
         &self,
     ) -> Result<Option<AppDataRef<'_, T>>, BorrowError> {
         let guard = self.control.lock.hold();
@@ -145,7 +145,7 @@ impl Lua {
     ///
     /// # Panics
     /// If it is borrowed.
-    pub fn app_data_mut<T: MaybeSend + 'static>(&self) -> Option<AppDataRefMut<'_, T>> {
+    pub fn app_data_mut<T: 'static>(&self) -> Option<AppDataRefMut<'_, T>> {
         self.try_app_data_mut().expect("already borrowed")
     }
 
@@ -156,7 +156,7 @@ impl Lua {
     ///
     /// # Panics
     /// If the container is being changed.
-    pub fn try_app_data_mut<T: MaybeSend + 'static>(
+    pub fn try_app_data_mut<T: 'static>(
         &self,
     ) -> Result<Option<AppDataRefMut<'_, T>>, BorrowMutError> {
         let guard = self.control.lock.hold();
@@ -173,7 +173,7 @@ impl Lua {
     ///
     /// # Panics
     /// If app data is borrowed.
-    pub fn remove_app_data<T: MaybeSend + 'static>(&self) -> Option<T> {
+    pub fn remove_app_data<T: 'static>(&self) -> Option<T> {
         let _guard = self.control.lock.hold();
         let map = self.control.app_data.map.try_borrow_mut();
         let old = map.expect("cannot mutably borrow app data container").remove(&TypeId::of::<T>());

@@ -101,6 +101,9 @@ pub enum DebugEvent {
     Line,
     /// So many instructions.
     Count,
+    /// An event of a later version of Lua, by its number. No hook of this crate receives it; it exists
+    /// for programs that match on the events of mlua.
+    Unknown(i32),
 }
 
 /// An active function.

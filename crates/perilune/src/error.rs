@@ -26,6 +26,9 @@ pub enum Error {
     RuntimeError(String),
     /// The memory limit is reached, or the system has no more.
     MemoryError(String),
+    /// The state's memory cannot be limited. No state of this crate returns it; it exists for programs
+    /// that match on the errors of mlua.
+    MemoryControlNotAvailable,
     /// What was asked for is not safe and was refused.
     SafetyError(String),
     /// A function made with `create_function_mut` was called while it ran.
@@ -202,6 +205,7 @@ impl fmt::Display for Error {
             Error::SyntaxError { message, .. } => write!(f, "syntax error: {message}"),
             Error::RuntimeError(message) => write!(f, "runtime error: {message}"),
             Error::MemoryError(message) => write!(f, "memory error: {message}"),
+            Error::MemoryControlNotAvailable => f.write_str("memory control is not available"),
             Error::SafetyError(message) => write!(f, "safety error: {message}"),
             Error::RecursiveMutCallback => f.write_str("mutable callback called recursively"),
             Error::CallbackDestructed => {
@@ -355,3 +359,11 @@ macro_rules! external {
     )*};
 }
 external!(std::net::AddrParseError, std::io::Error, std::str::Utf8Error);
+
+/// Keeps an [`enum@Error`] inside as it is.
+#[cfg(feature = "anyhow")]
+impl From<anyhow::Error> for Error {
+    fn from(e: anyhow::Error) -> Error {
+        e.downcast().unwrap_or_else(Error::external)
+    }
+}

@@ -46,8 +46,9 @@ impl GcIncParams {
 pub struct GcGenParams {
     /// Minor multiplier, in percent.
     pub minor_multiplier: Option<i32>,
-    /// Major multiplier, in percent.
-    pub major_multiplier: Option<i32>,
+    /// The growth of the heap, in percent of its size after the last major collection, that turns the
+    /// next minor collection into a major one: the manual's major multiplier.
+    pub minor_to_major: Option<i32>,
 }
 
 impl GcGenParams {
@@ -58,10 +59,10 @@ impl GcGenParams {
         self
     }
 
-    /// Sets the major multiplier.
+    /// Sets the threshold for major collections: the manual's major multiplier.
     #[must_use]
-    pub fn major_multiplier(mut self, v: i32) -> GcGenParams {
-        self.major_multiplier = Some(v);
+    pub fn minor_to_major(mut self, v: i32) -> GcGenParams {
+        self.minor_to_major = Some(v);
         self
     }
 }
@@ -163,7 +164,7 @@ impl Lua {
                 ),
                 GcMode::Generational(p) => (*entry.st).gc_set_generational(
                     parameter(p.minor_multiplier),
-                    parameter(p.major_multiplier),
+                    parameter(p.minor_to_major),
                 ),
             }
         };

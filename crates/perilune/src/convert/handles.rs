@@ -211,6 +211,13 @@ impl IntoLua for Error {
     }
 }
 
+#[cfg(feature = "anyhow")]
+impl IntoLua for anyhow::Error {
+    fn into_lua(self, _: &Lua) -> Result<Value> {
+        Ok(Value::Error(Box::new(self.into())))
+    }
+}
+
 /// An error; any other value becomes a [`Error::RuntimeError`] with its text.
 impl FromLua for Error {
     fn from_lua(value: Value, _: &Lua) -> Result<Error> {

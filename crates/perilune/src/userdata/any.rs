@@ -364,8 +364,26 @@ impl UserDataMetatable {
         Ok(!self.get::<Value>(key)?.is_nil())
     }
 
-    /// The fields.
-    pub fn pairs<V: FromLua>(&self) -> TablePairs<'_, String, V> {
-        self.0.pairs()
+    /// Returns an iterator over the fields, without the restricted ones such as `__gc` and
+    /// `__metatable`.
+    pub fn pairs<V: FromLua>(&self) -> UserDataMetatablePairs<'_, V> {
+        UserDataMetatablePairs(self.0.pairs())
+    }
+}
+
+/// An iterator over the fields of a [`UserDataMetatable`], made by [`UserDataMetatable::pairs`].
+///
+/// An item is an error when the value cannot be converted to `V`.
+pub struct UserDataMetatablePairs<'a, V>(TablePairs<'a, String, V>);
+
+impl<V: FromLua> Iterator for UserDataMetatablePairs<'_, V> {
+    type Item = Result<(String, V)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let is_restricted = |entry: &Self::Item| match entry {
+            Ok((key, _)) => MetaMethod::validate(key).is_err(),
+            Err(_) => false,
+        };
+        self.0.find(|entry| !is_restricted(entry))
     }
 }

@@ -9,7 +9,7 @@ mod registry;
 mod shared;
 mod traits;
 
-pub use any::{AnyUserData, UserDataMetatable};
+pub use any::{AnyUserData, UserDataMetatable, UserDataMetatablePairs};
 pub use borrow::{UserDataOwned, UserDataRef, UserDataRefMut};
 pub use metamethod::MetaMethod;
 pub(crate) use method::Target;

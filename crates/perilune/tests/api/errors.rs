@@ -99,3 +99,24 @@ fn chains() {
     assert_eq!(e.to_string(), format!("second\nbad argument #1: {}", Error::StackError));
     assert_eq!(e.chain().count(), 3);
 }
+
+/// Errors of `anyhow` become errors of the callback that returns them, and keep what is inside.
+#[cfg(feature = "anyhow")]
+#[test]
+fn errors_of_anyhow() -> Result<()> {
+    let lua = Lua::new();
+    let f = lua.create_function(|_, own: bool| {
+        let e = match own {
+            true => anyhow::Error::new(Error::BindError),
+            false => anyhow::anyhow!("no such file").context("reading the settings"),
+        };
+        Err::<(), _>(e.into())
+    })?;
+    let e = f.call::<()>(true).unwrap_err();
+    assert!(e.chain().any(|e| matches!(e.downcast_ref(), Some(Error::BindError))), "{e}");
+    let e = f.call::<()>(false).unwrap_err();
+    assert!(e.to_string().contains("reading the settings"), "{e}");
+    lua.globals().set("e", anyhow::anyhow!("a value"))?;
+    assert_eq!(lua.load("return tostring(e)").eval::<String>()?, "a value");
+    Ok(())
+}

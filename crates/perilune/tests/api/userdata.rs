@@ -84,6 +84,9 @@ fn fields_and_methods() -> Result<()> {
     assert_eq!(ObjectLike::to_string(&a)?, "(0, 4)");
     assert_eq!(a.metatable()?.get::<i64>("version")?, 3);
     assert_eq!(a.type_name()?, "Vec2");
+    let fields = a.metatable()?.pairs::<Value>().collect::<Result<Vec<_>>>()?;
+    assert!(fields.iter().any(|(name, _)| name == "version"), "{fields:?}");
+    assert!(!fields.iter().any(|(name, _)| name == "__gc" || name == "__metatable"), "{fields:?}");
     assert!(matches!(a.metatable()?.set("__gc", 1), Err(Error::MetaMethodRestricted(_))));
     assert!(matches!(a.metatable()?.set("__index", 1), Err(Error::MetaMethodTypeError { .. })));
     assert_eq!(format!("{a:#?}"), "(0, 4)");
