@@ -1,4 +1,4 @@
-//! One thread that rings at the times that were set.
+//! A thread of the process that calls functions at given times.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 type Ring = Box<dyn Fn() + Send>;
 
-/// What rings when. The numbers tell alarms of one time apart.
+/// The pending alarms by time. The number tells alarms of the same time apart.
 struct Alarms {
     due: BTreeMap<(Instant, u64), Ring>,
     next: u64,
@@ -22,12 +22,13 @@ fn alarms() -> MutexGuard<'static, Alarms> {
     ALARMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Rings once, unless it is dropped before. When it is gone it does not ring any more.
+/// An alarm that rings once, unless it is dropped first. It does not ring after it has been
+/// dropped.
 pub(crate) struct Alarm((Instant, u64));
 
 impl Alarm {
     /// # Errors
-    /// When there is no thread to be had.
+    /// Returns the system's error when the thread cannot be started.
     pub(crate) fn set(at: Instant, ring: Ring) -> io::Result<Alarm> {
         let mut alarms = alarms();
         if !alarms.has_thread {
@@ -56,7 +57,7 @@ fn watch() {
     loop {
         let now = Instant::now();
         while let Some(first) = alarms.due.first_entry().filter(|e| e.key().0 <= now) {
-            // under the lock, so that nobody who has dropped an alarm hears it
+            // rings under the lock, so that an alarm that was dropped is not heard
             first.remove()();
         }
         alarms = match alarms.due.first_key_value() {

@@ -1,4 +1,4 @@
-//! Data of the host that a state carries, by type.
+//! Data of the host that a state carries, one value per type.
 
 use std::any::{Any, TypeId};
 use std::cell::{BorrowError, BorrowMutError, Ref, RefCell, RefMut};
@@ -11,28 +11,28 @@ use crate::types::MaybeSend;
 
 type Map = HashMap<TypeId, RefCell<Box<dyn Any>>>;
 
-/// The data of one state.
+/// The application data of one state.
 #[derive(Default)]
 pub(crate) struct AppData {
-    /// Borrowed (shared) as long as any of the values is.
+    /// Borrowed (shared) while any of its values is borrowed.
     map: RefCell<Map>,
 }
 
 impl AppData {
-    /// Takes all away, for the end of the state.
+    /// Removes all values, when the state ends.
     pub(crate) fn take_all(&self) -> Option<Map> {
         self.map.try_borrow_mut().ok().map(|mut m| std::mem::take(&mut *m))
     }
 
-    /// None there?
+    /// Returns whether there is no value.
     pub(crate) fn is_empty(&self) -> bool {
         self.map.try_borrow().is_ok_and(|m| m.is_empty())
     }
 }
 
-/// A shared borrow of app data.
+/// A shared borrow of application data.
 pub struct AppDataRef<'a, T: ?Sized> {
-    // Before the borrow of the map that it lies in.
+    // Declared before the borrow of the map that holds the value, so that it is dropped first.
     data: Ref<'a, T>,
     _map: Ref<'a, Map>,
     _guard: Guard<'a>,
@@ -57,9 +57,9 @@ impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for AppDataRef<'_, T> {
     }
 }
 
-/// An exclusive borrow of app data.
+/// An exclusive borrow of application data.
 pub struct AppDataRefMut<'a, T: ?Sized> {
-    // Before the borrow of the map that it lies in.
+    // Declared before the borrow of the map that holds the value, so that it is dropped first.
     data: RefMut<'a, T>,
     _map: Ref<'a, Map>,
     _guard: Guard<'a>,
@@ -91,10 +91,10 @@ impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for AppDataRefMut<'_, T> {
 }
 
 impl Lua {
-    /// Sets the state's value of type `T`; gives the one that was there.
+    /// Sets the state's value of type `T` and returns the previous one.
     ///
     /// # Panics
-    /// If app data is borrowed.
+    /// Panics if application data is borrowed.
     pub fn set_app_data<T: MaybeSend + 'static>(&self, data: T) -> Option<T> {
         match self.try_set_app_data(data) {
             Ok(old) => old,
@@ -102,10 +102,10 @@ impl Lua {
         }
     }
 
-    /// As [`Lua::set_app_data`].
+    /// Sets the state's value of type `T` and returns the previous one.
     ///
     /// # Errors
-    /// The value, if app data is borrowed.
+    /// Returns the value if application data is borrowed.
     pub fn try_set_app_data<T: MaybeSend + 'static>(&self, data: T) -> Result<Option<T>, T> {
         let _guard = self.control.lock.hold();
         let Ok(mut map) = self.control.app_data.map.try_borrow_mut() else { return Err(data) };
@@ -114,48 +114,47 @@ impl Lua {
         Ok(old.and_then(|b| b.into_inner().downcast().ok()).map(|b| *b))
     }
 
-    /// The state's value of type `T`.
+    /// Borrows the state's value of type `T`.
     ///
     /// # Panics
-    /// If it is borrowed for writing.
+    /// Panics if the value is mutably borrowed.
     pub fn app_data_ref<T: 'static>(&self) -> Option<AppDataRef<'_, T>> {
         self.try_app_data_ref().expect("already mutably borrowed")
     }
 
-    /// The state's value of type `T`.
+    /// Borrows the state's value of type `T`.
     ///
     /// # Errors
-    /// If it is borrowed for writing.
-    pub fn try_app_data_ref<T: 'static>(
-        &self,
-    ) -> Result<Option<AppDataRef<'_, T>>, BorrowError> {
+    /// Returns an error if the value is mutably borrowed.
+    pub fn try_app_data_ref<T: 'static>(&self) -> Result<Option<AppDataRef<'_, T>>, BorrowError> {
         let guard = self.control.lock.hold();
         let map = self.control.app_data.map.try_borrow()?;
         if !map.contains_key(&TypeId::of::<T>()) {
             return Ok(None);
         }
         let place: *const RefCell<Box<dyn Any>> = &raw const map[&TypeId::of::<T>()];
-        // SAFETY: the cell lies in the map, which is borrowed, and so unchanged, as long as `_map` lives; that is dropped after `data`.
+        // SAFETY: the cell lies in the map, which is borrowed, and so unchanged, as long as `_map`
+        // lives; that is dropped after `data`.
         let cell = unsafe { &*place };
         let data = Ref::map(cell.try_borrow()?, |b| b.downcast_ref().expect("by type"));
         Ok(Some(AppDataRef { data, _map: map, _guard: guard }))
     }
 
-    /// The state's value of type `T`, for writing.
+    /// Mutably borrows the state's value of type `T`.
     ///
     /// # Panics
-    /// If it is borrowed.
+    /// Panics if the value is borrowed.
     pub fn app_data_mut<T: 'static>(&self) -> Option<AppDataRefMut<'_, T>> {
         self.try_app_data_mut().expect("already borrowed")
     }
 
-    /// The state's value of type `T`, for writing.
+    /// Mutably borrows the state's value of type `T`.
     ///
     /// # Errors
-    /// If it is borrowed.
+    /// Returns an error if the value is borrowed.
     ///
     /// # Panics
-    /// If the container is being changed.
+    /// Panics if the container is being changed.
     pub fn try_app_data_mut<T: 'static>(
         &self,
     ) -> Result<Option<AppDataRefMut<'_, T>>, BorrowMutError> {
@@ -169,10 +168,10 @@ impl Lua {
         Ok(Some(AppDataRefMut { data, _map: map, _guard: guard }))
     }
 
-    /// Takes the state's value of type `T` away.
+    /// Removes and returns the state's value of type `T`.
     ///
     /// # Panics
-    /// If app data is borrowed.
+    /// Panics if application data is borrowed.
     pub fn remove_app_data<T: 'static>(&self) -> Option<T> {
         let _guard = self.control.lock.hold();
         let map = self.control.app_data.map.try_borrow_mut();

@@ -3,21 +3,23 @@
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Cx, Val};
 
-/// Calls the function pushed with [`Cx::push_callee`] with the `nargs` values pushed since, as [`Cx::call_protected`] does, with value 0 of the
-/// stack as message handler: it gets the error where it is raised, and what it returns takes the error's place (`lua_pcall`, manual 4.6).
+/// Calls the function pushed with [`Cx::push_callee`] with the `nargs` values pushed since, like
+/// [`Cx::call_protected`], and with value 0 of the stack as message handler. The handler receives
+/// the error where it is raised, and its result replaces the error (`lua_pcall`, manual 4.6).
 ///
 /// # Errors
-/// `Err` when the function failed; the error value, as the handler made it, is on top of the stack then.
+/// Returns an error when the function failed; the handler's result is then on top of the stack.
 ///
 /// # Panics
-/// When there is no value 0 below the function.
+/// Panics when there is no value 0 below the function.
 #[allow(clippy::result_unit_err)] // the error is a value on the stack
 pub fn call_with_handler(cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
     assert!(cx.top() >= nargs + 3);
     let bits = flags::PROTECTED | flags::HANDLER;
     let kept = cx.top() - nargs - 2;
-    // SAFETY: N1: the frame of this function is on top. Calls from native code enter a boundary frame, beyond which no error
-    // is carried to a protected frame, so that the flags only make the handler known.
+    // SAFETY: N1: the frame of this function is on top. Calls from native code enter a boundary
+    // frame, beyond which no error is carried to a protected frame, so that the flags only make the
+    // handler known.
     unsafe { Frame((*cx.state()).base).add_flags(bits) };
     let mut r = cx.call_protected(nargs);
     // SAFETY: N1: the frame is on top again.
@@ -26,7 +28,7 @@ pub fn call_with_handler(cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
         (*cx.state()).error_handled
     };
     if r.is_err() && !handled {
-        // the call itself failed, before any frame of it was there
+        // the call failed before it had a frame
         cx.push_callee(cx.get(0));
         cx.push(cx.get(kept));
         r = cx.call_protected(1).map_or(Err(()), |n| {

@@ -14,9 +14,10 @@ use crate::sync::XRc;
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::{Error, Function, Lua, Result};
 
-/// What is called with the arguments on the stack, and leaves its results there.
+/// A callee that takes its arguments from the stack and leaves its results there.
 pub(crate) trait Callee<A, R>: 'static {
-    /// Arguments are the values from `at` on, `n` of them; returns the number of results, which it has pushed.
+    /// Calls it with the `n` values from `at` on. Returns the number of results, which it has
+    /// pushed.
     ///
     /// # Safety
     /// `s` is the stack of the running native function.
@@ -42,10 +43,10 @@ where
 /// A closure `FnMut(&Lua, A) -> Result<R>`.
 pub(crate) struct Mutable<F>(pub(crate) RefCell<F>);
 
-/// A closure that one call at a time may run, for a call.
+/// Borrows a closure that only one call at a time may run.
 ///
 /// # Errors
-/// When a call of it is running.
+/// Returns [`Error::RecursiveMutCallback`] while a call of it is running.
 #[inline(always)]
 pub(crate) fn alone<F>(f: &RefCell<F>) -> Result<RefMut<'_, F>> {
     f.try_borrow_mut().map_err(|_| Error::RecursiveMutCallback)
@@ -66,7 +67,8 @@ where
     }
 }
 
-/// Lets operations find the state while a callback runs, also if [`Lua::with`] has lent it further out.
+/// Makes the state available to operations while a callback runs, even if an outer [`Lua::with`]
+/// has lent it.
 struct Open<'a> {
     control: &'a Control,
     before: *mut State,
@@ -79,23 +81,25 @@ impl Drop for Open<'_> {
     }
 }
 
-/// The native function for callees of type `C`, which is bound to it.
+/// The native function of callees of type `C`. The callee is its bound value.
 fn enter<A, R, C: Callee<A, R>>(cx: &mut Cx) -> NativeResult {
     let n = cx.top();
-    // SAFETY: the function is bound to the cell of a `C`, which nobody can change (HIDDEN), and alive as it is the callee of the running frame; the value is never taken.
+    // SAFETY: the function is bound to the cell of a `C`, which Lua cannot change (HIDDEN), and
+    // alive as it is the callee of the running frame; the value is never taken.
     let callee = unsafe { &*bound::<C>(cx) };
     // SAFETY: the stack is that of this function.
     inside(cx, |s| unsafe { callee.run(s, 0, n) }).map(|n| Ret(n as i32))
 }
 
-/// Runs code of the host in a native function. Its errors are raised, its panics too, if they are to be caught.
+/// Runs code of the host in a native function. Raises its errors, and its panics if they are to be
+/// caught.
 #[inline(always)]
 pub(crate) fn inside<R>(
     cx: &mut Cx,
     f: impl FnOnce(Stack<'_>) -> Result<R>,
 ) -> std::result::Result<R, Raised> {
     let st = cx.state();
-    // SAFETY: N1: the state is alive, and whoever called into it counts as an owner.
+    // SAFETY: N1: the state is alive, and the caller into it counts as an owner.
     let lua = unsafe { Lua::borrowed(st) };
     let control: &Control = &lua.control;
     let open = Open { control, before: control.state.replace(st) };
@@ -113,19 +117,19 @@ pub(crate) fn inside<R>(
     r
 }
 
-/// The callee that the running native function is bound to.
+/// Returns the callee that the running native function is bound to.
 ///
 /// # Safety
-/// The function was bound to the cell of a `C`, and nobody could change that (HIDDEN).
+/// The function is bound to the cell of a `C`, which Lua cannot change (HIDDEN).
 #[inline(always)]
 pub(crate) unsafe fn bound<C: 'static>(cx: &Cx) -> *const C {
     bound_at(cx, 0)
 }
 
-/// What the running native function is bound to as value number `i`.
+/// Returns bound value number `i` of the running native function.
 ///
 /// # Safety
-/// As of [`bound`].
+/// As for [`bound`].
 #[inline(always)]
 pub(crate) unsafe fn bound_at<C: 'static>(cx: &Cx, i: usize) -> *const C {
     let u = cx.bound(i).raw().as_userdata();
@@ -134,7 +138,7 @@ pub(crate) unsafe fn bound_at<C: 'static>(cx: &Cx, i: usize) -> *const C {
 }
 
 impl<'a> Stack<'a> {
-    /// A function of the host. `local`: it is not known to be `Send`.
+    /// Makes a function of the host. `local` says that it is not known to be `Send`.
     pub(crate) fn function<A, R, C: Callee<A, R>>(
         self,
         callee: C,
@@ -144,7 +148,8 @@ impl<'a> Stack<'a> {
         Ok(Function(self.handle(self.function_raw(callee, local))))
     }
 
-    /// A function of the host that is called by another one: `outer` makes that, and what it is bound to as its second value, of the native function of `callee`.
+    /// Makes a function of the host that another one calls. `outer` makes that one and its second
+    /// bound value from the native function of `callee`.
     pub(crate) fn held_function<A, R, C: Callee<A, R>, B: 'static>(
         self,
         callee: C,
@@ -162,7 +167,7 @@ impl<'a> Stack<'a> {
         Ok(Function(self.handle(Raw(f.val().raw()))))
     }
 
-    /// As [`Stack::function`], without a safepoint.
+    /// Like [`Stack::function`], without a safepoint.
     pub(crate) fn function_raw<A, R, C: Callee<A, R>>(self, callee: C, local: bool) -> Raw {
         let local: Option<&XRc<Control>> = local.then_some(&self.lua.control);
         let cell = self.udata(HostCell::boxed(callee, local));

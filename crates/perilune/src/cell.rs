@@ -13,18 +13,18 @@ use crate::stack::{Raw, Stack};
 use crate::sync::XRc;
 use crate::{Error, Result};
 
-/// A host value with its type and its borrows.
+/// A host value with its type and its borrow count.
 #[repr(C)]
 pub(crate) struct HostCell<T> {
     head: CellHead,
-    /// Where the value is: inside, or at the place that a scope has borrowed.
+    /// The address of the value: inside this cell, or outside if a scope borrows it.
     at: Cell<*mut T>,
     local: Local,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
 impl<T> HostCell<T> {
-    /// The value.
+    /// Returns the value.
     ///
     /// # Safety
     /// `this` is alive and the value was not taken.
@@ -35,7 +35,7 @@ impl<T> HostCell<T> {
 }
 
 impl<T: 'static> HostCell<T> {
-    /// `local`: of a value that is not known to be `Send`.
+    /// Makes a cell that owns its value. `local` says that the value is not known to be `Send`.
     pub(crate) fn boxed(value: T, local: Option<&XRc<Control>>) -> AnyBox {
         let cell = Box::new(HostCell {
             head: CellHead { id: TypeId::of::<T>(), borrow: Cell::new(0) },
@@ -47,7 +47,8 @@ impl<T: 'static> HostCell<T> {
         cell
     }
 
-    /// A cell for a value that lives elsewhere, until [`HostCell::forget`]. `shared`: it may not be written.
+    /// Makes a cell for a value that lives elsewhere, until [`HostCell::forget`]. A `shared` value
+    /// cannot be borrowed mutably.
     pub(crate) fn borrowing(at: *mut T, shared: bool, control: &XRc<Control>) -> AnyBox {
         Box::new(HostCell {
             // a shared borrow that never ends
@@ -58,31 +59,31 @@ impl<T: 'static> HostCell<T> {
         })
     }
 
-    /// Ends the life of a cell for a value that lives elsewhere.
+    /// Ends the life of a cell whose value lives elsewhere.
     ///
     /// # Safety
-    /// `this` is alive, and nobody borrows the value but its own cell.
+    /// `this` is alive, and only this cell borrows the value.
     pub(crate) unsafe fn forget(this: *mut HostCell<T>) {
         (*this).head.borrow.set(CellHead::TAKEN);
     }
 
-    /// Is the value in the cell itself?
+    /// Returns whether the value lies in the cell itself.
     pub(crate) fn is_inside(&self) -> bool {
         std::ptr::eq(self.at.get(), self.value.get().cast())
     }
 
-    /// The cell of a value of this type.
+    /// Returns the cell if its value has this type.
     #[inline(always)]
     pub(crate) fn of(s: Stack<'_>, v: Raw) -> Option<*mut HostCell<T>> {
         s.cell_of(v, TypeId::of::<T>()).map(|head| head.cast())
     }
 
-    /// Borrows, as [`CellHead`] counts them.
+    /// Returns the number of borrows, as [`CellHead`] counts them.
     pub(crate) fn borrows(&self) -> isize {
         self.head.borrow.get()
     }
 
-    /// Was the value taken, or has its scope ended?
+    /// Returns whether the value was taken, or its scope has ended.
     pub(crate) fn is_taken(&self) -> bool {
         self.head.borrow.get() == CellHead::TAKEN
     }
@@ -93,7 +94,7 @@ impl<T: 'static> HostCell<T> {
     /// `this` is alive.
     ///
     /// # Errors
-    /// When the value is borrowed, or gone.
+    /// Returns an error when the value is borrowed or gone.
     pub(crate) unsafe fn take(this: *mut HostCell<T>) -> Result<T> {
         if !(*this).is_inside() && (*this).head.borrow.get() != CellHead::TAKEN {
             return Err(Error::UserDataBorrowMutError);
@@ -105,7 +106,7 @@ impl<T: 'static> HostCell<T> {
     }
 }
 
-/// Why a borrow could not begin, as [`CellHead`] says.
+/// Converts the reason that [`CellHead`] gives for a borrow that failed.
 #[cold]
 pub(crate) fn unavailable(borrow: isize, exclusive: bool) -> Error {
     match (borrow, exclusive) {
@@ -119,23 +120,25 @@ impl<T> Drop for HostCell<T> {
     fn drop(&mut self) {
         let inside = std::ptr::eq(self.at.get(), self.value.get().cast());
         if inside && self.head.borrow.get() != CellHead::TAKEN {
-            // SAFETY: the value was not taken, and whoever borrows it keeps the cell alive.
+            // SAFETY: the value was not taken, and each borrower keeps the cell alive.
             unsafe { self.value.get_mut().assume_init_drop() }
         }
     }
 }
 
 impl<'a> Stack<'a> {
-    /// A userdata around the box of a [`HostCell`], without metatable.
+    /// Makes a userdata around a boxed [`HostCell`], without a metatable.
     pub(crate) fn udata(self, cell: AnyBox) -> Raw {
-        // SAFETY: P5: cells of what is not Send hold the control block, so that the state is not detached.
+        // SAFETY: P5: cells of what is not Send hold the control block, so that the state is not
+        // detached.
         let u = unsafe { self.cx().udata_of_any(cell, 0) }.val().raw();
-        // SAFETY: P1: the userdata was just made; what it holds is a cell, which begins with its head.
+        // SAFETY: P1: the userdata was just made; what it holds is a cell, which begins with its
+        // head.
         unsafe { (*u.as_userdata()).header.aux = Userdata::CELL };
         Raw(u)
     }
 
-    /// Gives a userdata its metatable, a table without `__gc`.
+    /// Sets the metatable of a userdata. The table has no `__gc`.
     pub(crate) fn set_udata_meta(self, u: Raw, meta: Raw) {
         let u = u.0.as_userdata();
         // SAFETY: P1: both were just made or are rooted; the barrier follows the store.

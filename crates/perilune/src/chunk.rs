@@ -1,4 +1,4 @@
-//! Running source text.
+//! Loading and running source text.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -13,31 +13,31 @@ use crate::stack::Raw;
 use crate::traits::{FromLuaMulti, IntoLua, IntoLuaMulti};
 use crate::{Error, Function, Lua, Result, Table, Value};
 
-/// What can be loaded: source text or binary chunks, by value or from a file.
+/// A source of chunks: text or a binary chunk, by value or in a file.
 pub trait AsChunk {
-    /// The name; without one it is the place of the call to [`Lua::load`].
+    /// Returns the chunk's name. The default is the place of the call to [`Lua::load`].
     fn name(&self) -> Option<String> {
         None
     }
 
-    /// The table of globals, if it is another than the state's.
+    /// Returns the table of globals if it is not the state's.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Returns an error when the table cannot be made.
     fn environment(&self, lua: &Lua) -> Result<Option<Table>> {
         let _ = lua;
         Ok(None)
     }
 
-    /// Which kinds of chunk are accepted; without one both.
+    /// Returns the only accepted kind of chunk, or `None` to accept both.
     fn mode(&self) -> Option<ChunkMode> {
         None
     }
 
-    /// The bytes.
+    /// Returns the bytes of the chunk.
     ///
     /// # Errors
-    /// When a file cannot be read.
+    /// Returns the system's error when a file cannot be read.
     fn source<'a>(&self) -> std::io::Result<Cow<'a, [u8]>>
     where
         Self: 'a;
@@ -115,12 +115,12 @@ impl<C: AsChunk + ?Sized> AsChunk for Box<C> {
     }
 }
 
-/// Kind of a chunk.
+/// The kind of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkMode {
     /// Source text.
     Text,
-    /// What `string.dump` makes.
+    /// A binary chunk made by `string.dump`.
     Binary,
 }
 
@@ -138,7 +138,7 @@ pub enum ChunkMode {
 pub struct Chunk<'a> {
     lua: Lua,
     code: Code<'a>,
-    /// Worked out when it is asked for: many chunks are given one.
+    /// Computed on demand, since many chunks are given a name later.
     name: OnceCell<String>,
     place: Option<&'static Location<'static>>,
     env: Result<Option<Table>>,
@@ -162,37 +162,38 @@ impl<'a> Chunk<'a> {
         Chunk { lua: lua.clone(), code, name, place: Some(place), env, mode }
     }
 
-    /// `proto` was compiled by the engine of `lua`.
+    /// Makes a chunk of `proto`, which the engine of `lua` has compiled.
     pub(crate) fn of_program(lua: &Lua, proto: Arc<Proto>) -> Chunk<'static> {
         let code = Code::Compiled(proto);
         let name = OnceCell::new();
         Chunk { lua: lua.clone(), code, name, place: None, env: Ok(None), mode: None }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         let of_place = |place: &Location<'_>| format!("@{}:{}", place.file(), place.line());
         self.name.get_or_init(|| self.place.map(of_place).unwrap_or_default())
     }
 
-    /// Names the chunk: `@file`, `=display name`, or source text. Programs have their names already.
+    /// Sets the name: `@file`, `=display name`, or source text. The name of a compiled program
+    /// cannot be changed.
     pub fn set_name(mut self, name: impl Into<String>) -> Chunk<'a> {
         self.name = OnceCell::from(name.into());
         self
     }
 
-    /// The table of globals, if it is another than the state's.
+    /// Returns the table of globals if it is not the state's.
     pub fn environment(&self) -> Option<&Table> {
         self.env.as_ref().ok()?.as_ref()
     }
 
-    /// Gives the chunk another table of globals.
+    /// Sets the table of globals.
     pub fn set_environment(mut self, env: Table) -> Chunk<'a> {
         self.env = Ok(Some(env));
         self
     }
 
-    /// The kind of chunk: as was set, or as the source is.
+    /// Returns the kind of chunk that was set or, without one, the kind that the source has.
     pub fn mode(&self) -> ChunkMode {
         match (&self.mode, &self.code) {
             (Some(mode), _) => *mode,
@@ -201,29 +202,30 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Accepts this kind of chunk only.
+    /// Accepts only this kind of chunk.
     pub fn set_mode(mut self, mode: ChunkMode) -> Chunk<'a> {
         self.mode = Some(mode);
         self
     }
 
-    /// Runs it.
+    /// Runs the chunk and discards its results.
     ///
     /// # Errors
-    /// If it does not compile, or raises an error.
+    /// Returns an error if the chunk does not compile or raises an error.
     pub fn exec(self) -> Result<()> {
         self.call(())
     }
 
-    /// Runs it as an expression, or as statements if it is none, and gives the results.
+    /// Evaluates the chunk as an expression or, if it is not one, as a block of statements, and
+    /// returns the results.
     ///
     /// # Errors
-    /// As [`Chunk::exec`]; if the results do not convert.
+    /// As for [`Chunk::exec`]; also when the results do not convert.
     pub fn eval<R: FromLuaMulti>(self) -> Result<R> {
         self.into_evaluated()?.call(())
     }
 
-    /// Compiles it as an expression, or as statements if it is none.
+    /// Compiles the chunk as an expression or, if it is not one, as a block of statements.
     pub(crate) fn into_evaluated(self) -> Result<Function> {
         if let (ChunkMode::Text, Code::Source(Ok(source))) = (self.mode(), &self.code)
             && let Ok(f) = self.function(&[b"return ", &source[..]].concat())
@@ -233,18 +235,18 @@ impl<'a> Chunk<'a> {
         self.into_function()
     }
 
-    /// Runs it with arguments, which it finds in `...`.
+    /// Runs the chunk with arguments, which it receives in `...`.
     ///
     /// # Errors
-    /// As [`Chunk::eval`].
+    /// As for [`Chunk::eval`].
     pub fn call<R: FromLuaMulti>(self, args: impl IntoLuaMulti) -> Result<R> {
         self.into_function()?.call(args)
     }
 
-    /// Compiles it.
+    /// Compiles the chunk to a function.
     ///
     /// # Errors
-    /// If it does not compile, or a file cannot be read.
+    /// Returns an error if the chunk does not compile, or if a file cannot be read.
     pub fn into_function(self) -> Result<Function> {
         match &self.code {
             Code::Source(Ok(source)) => self.function(source),
@@ -255,7 +257,8 @@ impl<'a> Chunk<'a> {
                 let entry = self.lua.enter();
                 let s = entry.stack();
                 s.poll()?;
-                // SAFETY: the proto is a `Program`'s, which was verified when it was compiled, and whose engine `Lua::load_program` compares.
+                // SAFETY: the proto is a `Program`'s, which was verified when it was compiled, and
+                // whose engine `Lua::load_program` compares.
                 let f = unsafe { s.cx().instantiate(proto).raw() };
                 let f = Function(s.handle(Raw(f)));
                 if let Some(env) = self.env.clone()? {
@@ -288,7 +291,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// What converts to the function that the chunk is.
+    /// Returns a value that converts to the function compiled from the chunk.
     #[track_caller]
     pub fn wrap(chunk: impl AsChunk + 'a) -> impl IntoLua {
         Wrapped { chunk, place: Location::caller() }
@@ -307,7 +310,7 @@ impl<C: AsChunk> IntoLua for Wrapped<C> {
 }
 
 impl Lua {
-    /// A chunk of source text (or a binary one) to run in this state.
+    /// Makes a chunk of source text, or of a binary chunk, to run in this state.
     #[track_caller]
     pub fn load<'a>(&self, chunk: impl AsChunk + 'a) -> Chunk<'a> {
         Chunk::new(self, chunk, Location::caller())

@@ -1,4 +1,4 @@
-//! The control block of a state: what `Lua` and all handles share, and who owns the state.
+//! The control block of a state, which `Lua` and all handles share, and the ownership of the state.
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
@@ -16,37 +16,39 @@ use crate::registry::Keys;
 use crate::sync::{Count, Guard, Lock, XRc};
 use crate::{Engine, Lua, LuaOptions, WeakLua};
 
-/// One per state. The state lives as long as there is a `Lua`, or a call into it is under way; handles keep the control block only.
+/// The control block of one state. The state lives while a `Lua` exists or a call into it is
+/// running; handles keep only the control block alive.
 pub(crate) struct Control {
-    /// Held by whoever uses the rest, counts aside.
+    /// Must be held to use the other fields, except the counts.
     pub(crate) lock: Lock,
-    /// The state, for operations; null when it is gone, and while [`Lua::with`] has lent it to its caller.
+    /// The state as operations find it; null after its end, and while [`Lua::with`] lends it to its
+    /// caller.
     pub(crate) state: Cell<*mut State>,
-    /// The state; null when it is gone.
+    /// The state; null after its end.
     home: Cell<*mut State>,
-    /// `Lua`s, and calls under way.
+    /// The number of `Lua`s and of running calls.
     strong: Count,
     pub(crate) gate: Arc<Gate>,
-    /// What rings when the script's time is over.
+    /// The alarm of the script's time limit.
     pub(crate) alarm: Cell<Option<Alarm>>,
-    /// Itself.
+    /// A weak reference to this control block.
     pub(crate) weak: WeakLua,
     pub(crate) options: LuaOptions,
     pub(crate) engine: Engine,
     pub(crate) app_data: AppData,
-    /// Values under keys that may be dropped on any thread.
+    /// Values under registry keys, which may be dropped on any thread.
     pub(crate) keys: Arc<Keys>,
-    /// Metatables of the types of userdata, as slots for handles.
+    /// The metatables of the userdata types, as handle slots.
     pub(crate) metatables: RefCell<HashMap<TypeId, u32, foldhash::fast::FixedState>>,
-    /// The metatable of errors, as a slot for handles.
+    /// The metatable of errors, as a handle slot.
     pub(crate) error_meta: Cell<Option<u32>>,
-    /// What is known while futures are polled.
+    /// The context in which futures are polled.
     #[cfg(feature = "async")]
     pub(crate) polling: crate::futures::Polling,
-    /// The metatable of lists, as a slot for handles.
+    /// The metatable of lists, as a handle slot.
     #[cfg(feature = "serde")]
     pub(crate) array_meta: Cell<Option<u32>>,
-    /// How values of types of userdata are serialised.
+    /// The serializers of userdata types.
     #[cfg(feature = "serde")]
     pub(crate) serializers:
         RefCell<HashMap<TypeId, crate::serde::SerFn, foldhash::fast::FixedState>>,
@@ -54,12 +56,12 @@ pub(crate) struct Control {
     pub(crate) warning: RefCell<Option<XRc<crate::warning::WarnFn>>>,
     /// The hook of all coroutines.
     pub(crate) global_hook: RefCell<Option<XRc<crate::debug::HookFn>>>,
-    /// Who is told about coroutines.
+    /// The callback for coroutine events.
     pub(crate) thread_events: crate::thread_events::Watch,
 }
 
 impl Control {
-    /// Takes over a state that was just made; the result counts as one `Lua`.
+    /// Takes ownership of a new state. The result counts as one `Lua`.
     pub(crate) fn new(
         state: *mut State,
         gate: Arc<Gate>,
@@ -95,10 +97,10 @@ impl Control {
         control
     }
 
-    /// The state, for an operation.
+    /// Returns the state, for an operation.
     ///
     /// # Panics
-    /// When it is gone, or lent by [`Lua::with`].
+    /// Panics when the state has ended, or is lent by [`Lua::with`].
     #[inline(always)]
     pub(crate) fn state(&self) -> *mut State {
         let st = self.state.get();
@@ -116,32 +118,33 @@ impl Control {
         panic!("the state is in use by Lua::with");
     }
 
-    /// Is there still a state?
+    /// Returns whether the state exists.
     #[inline(always)]
     pub(crate) fn is_alive(&self) -> bool {
         let _guard = self.lock.hold();
         !self.home.get().is_null()
     }
 
-    /// Can operations begin?
+    /// Returns whether operations can begin.
     #[cfg(feature = "async")]
     pub(crate) fn is_free(&self) -> bool {
         !self.state.get().is_null()
     }
 
-    /// The state also while it is lent, with the lock held; null when it is gone. For what runs no code and collects nothing.
+    /// Returns the state even while it is lent, with the lock held; null after its end. Only for
+    /// uses that neither run Lua code nor collect garbage.
     #[inline(always)]
     pub(crate) fn home(&self) -> *mut State {
         self.home.get()
     }
 
-    /// One more owner.
+    /// Adds an owner.
     #[inline(always)]
     pub(crate) fn retain(&self) {
         self.strong.increment();
     }
 
-    /// One owner less; without any the state goes.
+    /// Removes an owner, and ends the state after the last one.
     #[inline(always)]
     pub(crate) fn release(&self) {
         if self.strong.decrement() == 0 {
@@ -149,16 +152,17 @@ impl Control {
         }
     }
 
-    /// Owners.
+    /// Returns the number of owners.
     pub(crate) fn owners(&self) -> usize {
         self.strong.get()
     }
 
-    /// Ends the state. Finalizers may still use it, and destructors of host values may try to; if one of them has kept a `Lua`, the state lives on.
+    /// Ends the state. Finalizers may still use it, and destructors of host values may try to; if
+    /// one of them keeps a `Lua`, the state lives on.
     #[cold]
     #[inline(never)]
     fn destroy(&self) {
-        /// Frees the state also after a panic of a finalizer.
+        /// Frees the state even after a finalizer has panicked.
         struct Free<'a>(&'a Control);
         impl Drop for Free<'_> {
             fn drop(&mut self) {
@@ -168,16 +172,18 @@ impl Control {
                 let st = self.0.home.replace(null_mut());
                 self.0.state.set(null_mut());
                 self.0.gate.close();
-                // SAFETY: P1: no call is under way, as each counts as an owner, and no handle finds the state any more.
+                // SAFETY: P1: no call is running, as each counts as an owner, and handles no longer
+                // find the state.
                 unsafe { State::destroy(st) }
             }
         }
         let _guard = self.lock.hold();
-        // another thread may have found the state by a weak reference, and even ended it, before this one got the lock
+        // another thread may have found the state by a weak reference, and even ended it, before
+        // this thread got the lock
         if self.home.get().is_null() || self.strong.get() > 0 {
             return;
         }
-        // what happens meanwhile does not end it a second time
+        // destructors that run now must not end it a second time
         self.retain();
         let free = Free(self);
         drop(self.app_data.take_all());
@@ -189,7 +195,7 @@ impl Control {
     }
 }
 
-/// A call into a state, or another operation: the state lives until its end.
+/// An operation on a state, such as a call: the state lives until its end.
 pub(crate) struct Entry<'a> {
     pub(crate) lua: &'a Lua,
     pub(crate) st: *mut State,
@@ -198,7 +204,7 @@ pub(crate) struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// # Panics
-    /// As [`Control::state`].
+    /// As for [`Control::state`].
     #[inline(always)]
     pub(crate) fn new(control: &'a XRc<Control>) -> Entry<'a> {
         let guard = control.lock.hold();
@@ -215,17 +221,17 @@ impl Drop for Entry<'_> {
     }
 }
 
-/// A handle: a slot of the state that the collector takes as a root.
+/// A handle: a slot of the state that is a root of the collector.
 pub(crate) struct Handle {
     pub(crate) control: XRc<Control>,
     index: u32,
 }
 
 impl Handle {
-    /// A handle to a value of a state.
+    /// Makes a handle to a value of a state.
     ///
     /// # Safety
-    /// `value` is a live value of the state that `control` has.
+    /// `value` is a live value of the state of `control`.
     #[inline(always)]
     pub(crate) unsafe fn new(control: &XRc<Control>, value: Word) -> Handle {
         // SAFETY: P1, P4: the slot table is reached by one operation at a time.
@@ -236,16 +242,16 @@ impl Handle {
     /// Begins an operation on the handle's state.
     ///
     /// # Panics
-    /// When the state is gone.
+    /// Panics when the state has ended.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Entry<'_> {
         Entry::new(&self.control)
     }
 
-    /// The value, which is alive until the next safepoint and as long as the slot.
+    /// Returns the value, which is alive until the next safepoint and while the slot exists.
     ///
     /// # Panics
-    /// When the state is gone.
+    /// Panics when the state has ended.
     #[inline(always)]
     pub(crate) fn word(&self) -> Word {
         let _guard = self.hold();
@@ -261,7 +267,7 @@ impl Handle {
         self.control.lock.hold()
     }
 
-    /// Same state?
+    /// Returns whether both handles belong to the same state.
     pub(crate) fn is_of(&self, control: &XRc<Control>) -> bool {
         XRc::ptr_eq(&self.control, control)
     }
@@ -302,10 +308,10 @@ impl std::fmt::Debug for Handle {
 }
 
 impl PartialEq for Handle {
-    /// Primitive equality.
+    /// Compares with primitive equality.
     ///
     /// # Panics
-    /// For handles of different states.
+    /// Panics for handles of different states.
     fn eq(&self, other: &Handle) -> bool {
         assert!(self.is_of(&other.control), "{}", FOREIGN);
         let _guard = self.hold();
@@ -313,11 +319,11 @@ impl PartialEq for Handle {
     }
 }
 
-/// What is said of a value of another state.
+/// The message for a value of another state.
 pub(crate) const FOREIGN: &str =
     "Lua instance passed Value created from a different main Lua state";
 
-/// Holds a control block so that [`Lua::detach`] sees that a host value which may not change threads is there.
+/// Keeps the control block, so that [`Lua::detach`] sees a host value that must not change threads.
 pub(crate) struct Local(#[allow(dead_code)] pub(crate) Option<XRc<Control>>);
 
 /// Boxed host data of any type.

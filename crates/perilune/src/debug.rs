@@ -1,4 +1,4 @@
-//! Hooks, and what is known of active functions (manual 6.10).
+//! Hooks and information about active functions (manual 6.10).
 
 use std::borrow::Cow;
 use std::ops::{BitOr, BitOrAssign};
@@ -10,28 +10,28 @@ use crate::sync::XRc;
 use crate::types::{MaybeSend, VmState};
 use crate::{Function, Lua, Result, Thread};
 
-/// When a hook is called.
+/// The events for which a hook is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookTriggers {
     /// Before a function is entered.
     pub on_calls: bool,
     /// Before a function returns.
     pub on_returns: bool,
-    /// Before a line is begun.
+    /// Before a new line begins.
     pub every_line: bool,
-    /// After so many instructions.
+    /// After this number of instructions.
     pub every_nth_instruction: Option<u32>,
 }
 
 impl HookTriggers {
-    /// On calls.
+    /// Triggers on calls.
     pub const ON_CALLS: HookTriggers = HookTriggers::new().on_calls();
-    /// On returns.
+    /// Triggers on returns.
     pub const ON_RETURNS: HookTriggers = HookTriggers::new().on_returns();
-    /// On lines.
+    /// Triggers on lines.
     pub const EVERY_LINE: HookTriggers = HookTriggers::new().every_line();
 
-    /// Never.
+    /// Returns triggers for no event.
     pub const fn new() -> HookTriggers {
         HookTriggers {
             on_calls: false,
@@ -41,28 +41,28 @@ impl HookTriggers {
         }
     }
 
-    /// And on calls.
+    /// Adds calls.
     #[must_use]
     pub const fn on_calls(mut self) -> HookTriggers {
         self.on_calls = true;
         self
     }
 
-    /// And on returns.
+    /// Adds returns.
     #[must_use]
     pub const fn on_returns(mut self) -> HookTriggers {
         self.on_returns = true;
         self
     }
 
-    /// And on lines.
+    /// Adds lines.
     #[must_use]
     pub const fn every_line(mut self) -> HookTriggers {
         self.every_line = true;
         self
     }
 
-    /// And after so many instructions.
+    /// Adds every `n`th instruction.
     #[must_use]
     pub const fn every_nth_instruction(mut self, n: u32) -> HookTriggers {
         self.every_nth_instruction = Some(n);
@@ -87,7 +87,7 @@ impl BitOrAssign for HookTriggers {
     }
 }
 
-/// What a hook is called for.
+/// The event for which a hook is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DebugEvent {
@@ -97,54 +97,54 @@ pub enum DebugEvent {
     Ret,
     /// A tail call.
     TailCall,
-    /// A line.
+    /// A new line.
     Line,
-    /// So many instructions.
+    /// The number of instructions asked for.
     Count,
-    /// An event of a later version of Lua, by its number. No hook of this crate receives it; it exists
-    /// for programs that match on the events of mlua.
+    /// An event of a later version of Lua, by its number. No hook of this crate receives it; it
+    /// exists for programs that match on the events of mlua.
     Unknown(i32),
 }
 
-/// An active function.
+/// An active function, as a hook or [`Lua::inspect_stack`] sees it.
 pub struct Debug<'a> {
     lua: &'a Lua,
     level: i64,
     event: Option<DebugEvent>,
 }
 
-/// Names of an active function.
+/// The name of an active function.
 #[derive(Clone, Debug)]
 pub struct DebugNames<'a> {
-    /// A name, where one is known.
+    /// The name, where one is known.
     pub name: Option<Cow<'a, str>>,
-    /// What kind of name that is.
+    /// The kind of the name: `global`, `local`, `method`, `field`, ...
     pub name_what: Option<&'static str>,
 }
 
-/// Where a function is from.
+/// The place where a function was defined.
 #[derive(Clone, Debug)]
 pub struct DebugSource<'a> {
-    /// Name of the chunk as it was given.
+    /// The chunk's name as it was given.
     pub source: Option<Cow<'a, str>>,
-    /// Name of the chunk as messages have it.
+    /// The chunk's name as it appears in messages.
     pub short_src: Option<Cow<'a, str>>,
-    /// First line.
+    /// The first line.
     pub line_defined: Option<usize>,
-    /// Last line.
+    /// The last line.
     pub last_line_defined: Option<usize>,
     /// `Lua`, `C` or `main`.
     pub what: &'static str,
 }
 
-/// Sizes of a function.
+/// The numbers of a function's upvalues and parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct DebugStack {
-    /// Upvalues.
+    /// Number of upvalues.
     pub num_upvalues: u8,
-    /// Parameters.
+    /// Number of parameters.
     pub num_params: u8,
-    /// Takes extra arguments.
+    /// Whether the function is variadic.
     pub is_vararg: bool,
 }
 
@@ -159,17 +159,17 @@ impl Debug<'_> {
         f(function, info)
     }
 
-    /// What the hook is called for; [`DebugEvent::Count`] outside of hooks.
+    /// Returns the hook's event; [`DebugEvent::Count`] outside of hooks.
     pub fn event(&self) -> DebugEvent {
         self.event.unwrap_or(DebugEvent::Count)
     }
 
-    /// The function.
+    /// Returns the function.
     pub fn function(&self) -> Function {
         self.with(|f, _| f)
     }
 
-    /// How it was called.
+    /// Returns the name by which the function was called.
     pub fn names(&self) -> DebugNames<'_> {
         self.with(|_, i| {
             let (what, name) = i.name.map_or((None, None), |(w, n)| (Some(w), Some(n)));
@@ -180,7 +180,7 @@ impl Debug<'_> {
         })
     }
 
-    /// Where it is from.
+    /// Returns the place where the function was defined.
     pub fn source(&self) -> DebugSource<'_> {
         let info = self.function().info();
         DebugSource {
@@ -192,17 +192,17 @@ impl Debug<'_> {
         }
     }
 
-    /// The line that it executes.
+    /// Returns the line that the function is executing, if it is known.
     pub fn current_line(&self) -> Option<usize> {
         self.with(|_, i| i.line.map(|l| l as usize))
     }
 
-    /// Whether it was called by a tail call.
+    /// Returns whether the function was called by a tail call.
     pub fn is_tail_call(&self) -> bool {
         self.with(|_, i| i.is_tail_call)
     }
 
-    /// Its sizes.
+    /// Returns the numbers of upvalues and parameters.
     pub fn stack(&self) -> DebugStack {
         let info = self.function().info();
         DebugStack {
@@ -226,9 +226,10 @@ fn setting(triggers: HookTriggers) -> HookSetting {
 }
 
 impl Lua {
-    /// Calls a function on events of the running coroutine, in place of the hook that was there. What it fails with is raised where the program is. With
-    /// [`VmState::Yield`] on a line or a count the coroutine yields, without values, and is in front of the line or instruction when it is resumed; where it may not
-    /// yield, as in the main coroutine, it goes on.
+    /// Sets the hook of the running coroutine and replaces its previous one. An error of `callback`
+    /// is raised in the program. When it returns [`VmState::Yield`] for a line or a count, the
+    /// coroutine yields no values and, once resumed, continues with that line or instruction; where
+    /// a coroutine cannot yield, such as the main one, the program continues.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
@@ -250,7 +251,7 @@ impl Lua {
     /// ```
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
     pub fn set_hook<F>(&self, triggers: HookTriggers, callback: F) -> Result<()>
     where
         F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
@@ -265,8 +266,9 @@ impl Lua {
         self.enter().stack().cx().set_hook(None, None);
     }
 
-    /// As [`Lua::set_hook`], for the running coroutine and all that are made from now on, by the host or by `coroutine`. Those that have such a hook already get the
-    /// new function, with the triggers that they had.
+    /// Sets the hook of the running coroutine and of all coroutines that are created from now on,
+    /// by the host or by `coroutine`. Coroutines that already have a global hook call the new
+    /// function, with their old triggers.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
@@ -288,7 +290,7 @@ impl Lua {
     /// ```
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
     pub fn set_global_hook<F>(&self, triggers: HookTriggers, callback: F) -> Result<()>
     where
         F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
@@ -312,12 +314,12 @@ impl Lua {
         // SAFETY: rooted by its handle.
         let f = unsafe { Val::of(cx, s.word(&f.0).0) };
         cx.set_hook_of_new(f.as_func().map(|f| (f, setting(triggers))));
-        // it may use the state when it is dropped
+        // dropped last, since its destructor may use the state
         drop(before);
         Ok(())
     }
 
-    /// Removes the hook of all coroutines. What was set for one of them by itself stays.
+    /// Removes the global hook. Hooks of single coroutines stay.
     pub fn remove_global_hook(&self) {
         let entry = self.enter();
         entry.stack().cx().set_hook_of_new(None);
@@ -360,11 +362,12 @@ impl Lua {
         cx.set_hook(thread, Some((f, setting(triggers))));
     }
 
-    /// Looks at the active function at a level: 0 is the one that runs, which is that of the host inside a callback.
+    /// Inspects the active function at a level. Level 0 is the running function, which inside a
+    /// callback is the callback itself.
     pub fn inspect_stack<R>(&self, level: usize, f: impl FnOnce(&Debug<'_>) -> R) -> Option<R> {
         let level = i64::try_from(level).ok()?;
         let entry = self.enter();
-        // below everything is the host, which is no function
+        // the bottom frame belongs to the host and is no function
         let (function, _) = entry.stack().cx().level_info(None, level)?;
         function.as_func()?;
         Some(f(&Debug { lua: self, level, event: None }))
@@ -372,10 +375,10 @@ impl Lua {
 }
 
 impl Thread {
-    /// As [`Lua::set_hook`], for this coroutine.
+    /// Sets the hook of this coroutine; see [`Lua::set_hook`].
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
     pub fn set_hook<F>(&self, triggers: HookTriggers, callback: F) -> Result<()>
     where
         F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,

@@ -3,7 +3,8 @@
 use crate::Lua;
 use crate::sync::XRc;
 
-/// A state that nothing refers to and that holds nothing which is bound to its thread: it may change threads. Dropping it ends the state where it is.
+/// A state that may change threads: nothing refers to it, and it holds nothing bound to its thread.
+/// Dropping it ends the state on the current thread.
 ///
 /// ```
 /// let lua = perilune::Lua::new();
@@ -20,12 +21,14 @@ use crate::sync::XRc;
 /// ```
 pub struct Detached(Lua);
 
-// SAFETY: P5 (a detached state is alone): `Lua::detach` has seen that no handle, `Lua` or `WeakLua` refers to the control block, so that its counts are touched by whoever has this
-// value only, and that no host value in the state is one that may not change threads: those hold the control block.
+// SAFETY: P5 (a detached state is alone): `Lua::detach` has checked that no handle, `Lua` or
+// `WeakLua` refers to the control block, so only the owner of this value touches its counts, and
+// that the state holds no host value that must not change threads: such values hold the control
+// block.
 unsafe impl Send for Detached {}
 
 impl Detached {
-    /// The state, for this thread.
+    /// Attaches the state to the current thread.
     pub fn attach(self) -> Lua {
         self.0
     }
@@ -38,12 +41,15 @@ impl std::fmt::Debug for Detached {
 }
 
 impl Lua {
-    /// Lets the state change threads, if nothing of it stays behind.
+    /// Detaches the state, so that it can be sent to another thread.
     ///
     /// # Errors
-    /// The state itself: when handles, other `Lua`s or [`crate::WeakLua`]s refer to it, when it has app data or a warning function, and when it has functions or userdata that are not
-    /// known to be `Send`, garbage that is not collected yet included: those of [`Lua::create_function`], [`Lua::create_userdata`] and the methods of userdata types, whereas
-    /// [`Lua::create_send_function`] makes functions that are. Registry keys and interrupt handles may stay behind.
+    /// Returns the state itself when handles, other `Lua`s or [`crate::WeakLua`]s refer to it, when
+    /// it has application data or a warning function, and when it has functions or userdata that
+    /// are not known to be `Send`, uncollected garbage included. Those are the functions of
+    /// [`Lua::create_function`], the userdata of [`Lua::create_userdata`] and methods of userdata
+    /// types; use [`Lua::create_send_function`] for functions that may move. Registry keys and
+    /// interrupt handles may stay on their threads.
     pub fn detach(self) -> Result<Detached, Lua> {
         let control = &self.control;
         let alone = XRc::strong_count(control) == 1 && XRc::weak_count(control) == 1;

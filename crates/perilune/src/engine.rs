@@ -1,4 +1,4 @@
-//! The engine: what states share.
+//! The engine, which states share.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use perilune_runtime::native::{Cx, Func};
 
 use crate::{Error, Program, listing};
 
-/// What any number of states on any number of threads share: shapes, symbols, and the code of programs. Cheap to clone.
+/// The part that any number of states on any number of threads share: shapes, symbols, and the code
+/// of programs. Cheap to clone.
 ///
 /// ```
 /// use perilune::{Engine, Lua};
@@ -34,33 +35,34 @@ pub struct Engine {
     pub(crate) jit: Option<Arc<Jit>>,
 }
 
-/// What an engine is made with.
+/// The options of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
     jit: Option<JitOptions>,
 }
 
 impl EngineOptions {
-    /// The defaults: a compiler with the default options.
+    /// Returns the defaults: a compiler with its default options.
     pub fn new() -> EngineOptions {
         EngineOptions { jit: Some(JitOptions::default()) }
     }
 
-    /// With a compiler with these options: when it compiles, how much code there may be, how many threads it has.
+    /// Sets the options of the compiler: when it compiles, how much code it keeps, how many threads
+    /// it uses.
     #[must_use]
     pub fn jit(mut self, options: JitOptions) -> EngineOptions {
         self.jit = Some(options);
         self
     }
 
-    /// Without a compiler.
+    /// Leaves the compiler out.
     #[must_use]
     pub fn interpreter(mut self) -> EngineOptions {
         self.jit = None;
         self
     }
 
-    /// The engine.
+    /// Makes the engine.
     pub fn build(self) -> Engine {
         Engine::with_options(self)
     }
@@ -73,32 +75,33 @@ impl Default for EngineOptions {
 }
 
 impl Engine {
-    /// A new engine with these options.
+    /// Makes an engine with these options.
     pub fn with_options(options: EngineOptions) -> Engine {
         let jit = options.jit.map(|o| Jit::new(o, perilune_interp::CALLS));
         Engine { shared: EngineShared::new(), jit }
     }
 
-    /// A new engine, with a compiler with the default options.
+    /// Makes an engine with a compiler and the default options.
     pub fn new() -> Engine {
         EngineOptions::new().build()
     }
 
-    /// A new engine without a compiler: its states interpret.
+    /// Makes an engine without a compiler: its states interpret.
     pub fn interpreter() -> Engine {
         EngineOptions::new().interpreter().build()
     }
 
-    /// A new engine whose states compile what is hot to machine code.
+    /// Makes an engine whose states compile hot code to machine code.
     pub fn with_jit(options: JitOptions) -> Engine {
         EngineOptions::new().jit(options).build()
     }
 
-    /// Compiles source text (or takes a binary chunk) for any number of the engine's states to run: they share its bytecode, and its machine code. `name` is as of
-    /// [`crate::Chunk::set_name`].
+    /// Compiles source text, or takes a binary chunk, for any number of the engine's states to run.
+    /// They share its bytecode and its machine code. `name` has the form that
+    /// [`crate::Chunk::set_name`] describes.
     ///
     /// # Errors
-    /// If it does not compile.
+    /// Returns an error if the source does not compile.
     pub fn compile(
         &self,
         source: impl AsRef<[u8]>,
@@ -107,13 +110,15 @@ impl Engine {
         Program::new(self, source.as_ref(), name.as_ref())
     }
 
-    /// Compiles all functions of a program to machine code before they run, those that call each other together, on all threads that compile.
-    /// [`Engine::wait_for_compiler`] waits for them. Returns how many there are.
+    /// Compiles all functions of a program to machine code before they run, on all compile threads.
+    /// Functions that call each other are compiled together. Returns the number of functions;
+    /// [`Engine::wait_for_compiler`] waits for them.
     pub fn precompile(&self, program: &Program) -> usize {
         self.jit.as_ref().map_or(0, |jit| jit.precompile(&program.proto))
     }
 
-    /// As [`Engine::precompile`], of a function of one of the engine's states and all functions inside it; waits for them. 0 for functions of the host.
+    /// Compiles a function of one of the engine's states and all functions inside it, like
+    /// [`Engine::precompile`], and waits until that is done. Returns 0 for functions of the host.
     pub fn precompile_function(&self, cx: &Cx, f: Func<'_>) -> usize {
         let (Some(jit), Some(proto)) = (&self.jit, listing::proto(&f)) else { return 0 };
         let count = jit.precompile(proto);
@@ -121,25 +126,27 @@ impl Engine {
         count
     }
 
-    /// Compiles whatever has machine code anew, on other threads, and lets the new code take the place of the old: a mode for tests. Returns for how many methods
-    /// and loops that was begun.
+    /// Recompiles, in the background, everything that has machine code, and replaces the old code:
+    /// a mode for tests. Returns the number of methods and loops concerned.
     pub fn recompile_all(&self) -> usize {
         self.jit.as_ref().map_or(0, |jit| jit.recompile_all())
     }
 
-    /// Waits until nothing is being compiled any more. No state must be running on this thread.
+    /// Waits until no compile is pending. No state may be running on this thread.
     pub fn wait_for_compiler(&self) {
         if let Some(jit) = &self.jit {
             jit.wait();
         }
     }
 
-    /// Figures of machine code and of its making, by name; none for an engine without a compiler.
+    /// Returns metrics of the machine code and its compilation by name; none for an engine without
+    /// a compiler.
     pub fn jit_figures(&self) -> Vec<(&'static str, u64)> {
         self.jit.as_ref().map_or_else(Vec::new, |jit| jit.figures())
     }
 
-    /// The figures of [`Engine::jit_figures`] as text, with what compiling cost on the average and, with [`JitOptions::stats`], who was refused why.
+    /// Returns the metrics of [`Engine::jit_figures`] as text, with the average costs of
+    /// compilation and, with [`JitOptions::stats`], the refused functions and the reasons.
     pub fn jit_report(&self) -> String {
         match &self.jit {
             Some(jit) => jit.report(),
@@ -147,12 +154,14 @@ impl Engine {
         }
     }
 
-    /// Field names that programs of the engine's states use now. They go away with their last user.
+    /// Returns the number of field names that programs of the engine's states use. A name is freed
+    /// with its last user.
     pub fn symbols(&self) -> usize {
         self.shared.symbol_count()
     }
 
-    /// Table layouts that the engine's states use now, the empty one included. They go away with their last user.
+    /// Returns the number of table shapes that the engine's states use, the empty one included. A
+    /// shape is freed with its last user.
     pub fn shapes(&self) -> usize {
         self.shared.shape_count()
     }

@@ -5,95 +5,96 @@ use std::fmt;
 use std::result::Result as StdResult;
 use std::sync::Arc;
 
-/// What a foreign error is kept as.
+/// The type of foreign errors.
 type DynStdError = dyn StdError + Send + Sync;
 
-/// Result of the operations of this crate.
+/// The result of the operations of this crate.
 pub type Result<T> = StdResult<T, Error>;
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The source does not compile. [`syntax::check`](crate::syntax::check) tells where.
+    /// The source does not compile. [`syntax::check`](crate::syntax::check) returns the position.
     SyntaxError {
-        /// PUC's message.
+        /// The message, as PUC Lua words it.
         message: String,
-        /// The source ends too early: more text could make it valid.
+        /// Whether the source ends too early, so that more text could make it valid.
         incomplete_input: bool,
     },
-    /// An error was raised by Lua and not caught: the error value as `tostring` gives it, and a traceback.
+    /// Lua raised an error that was not caught: the error value as `tostring` shows it, and a
+    /// traceback.
     RuntimeError(String),
-    /// The memory limit is reached, or the system has no more.
+    /// The memory limit is reached, or the system has no more memory.
     MemoryError(String),
-    /// The state's memory cannot be limited. No state of this crate returns it; it exists for programs
-    /// that match on the errors of mlua.
+    /// The state's memory cannot be limited. No state of this crate returns this error; it exists
+    /// for programs that match on the errors of mlua.
     MemoryControlNotAvailable,
-    /// What was asked for is not safe and was refused.
+    /// An unsafe request was refused.
     SafetyError(String),
-    /// A function made with `create_function_mut` was called while it ran.
+    /// A function made with `create_function_mut` was called while it was running.
     RecursiveMutCallback,
     /// A function or userdata of a scope was used after the scope had ended.
     CallbackDestructed,
-    /// There is no room on the stack for so many arguments or results.
+    /// There is no room on the stack for this number of arguments or results.
     StackError,
     /// More arguments than [`Function::bind`](crate::Function::bind) takes.
     BindError,
-    /// An argument has not the type that a function expects.
+    /// An argument does not have the type that a function expects.
     BadArgument {
-        /// The function, if it has a name.
+        /// The function's name, if it has one.
         to: Option<String>,
-        /// Position, from 1.
+        /// The argument's position, from 1.
         pos: usize,
         /// The argument's name, if it has one.
         name: Option<String>,
-        /// What is wrong with it.
+        /// The error of the conversion.
         cause: Arc<Error>,
     },
-    /// A value of Lua cannot be converted to a type of Rust.
+    /// A Lua value cannot be converted to a Rust type.
     FromLuaConversionError {
         /// The Lua type.
         from: &'static str,
         /// The Rust type.
         to: String,
-        /// More about it.
+        /// Details, if there are any.
         message: Option<String>,
     },
-    /// The coroutine has ended, or is running.
+    /// The coroutine has ended or is running.
     CoroutineUnresumable,
-    /// The userdata holds another type.
+    /// The userdata holds a value of another type.
     UserDataTypeMismatch,
     /// The value of the userdata was taken, or its scope has ended.
     UserDataDestructed,
-    /// The value of the userdata is borrowed for writing.
+    /// The value of the userdata is mutably borrowed.
     UserDataBorrowError,
     /// The value of the userdata is borrowed.
     UserDataBorrowMutError,
-    /// The metamethod may not be set by the host.
+    /// The host must not set this metamethod.
     MetaMethodRestricted(String),
-    /// A metamethod's value has a type that it cannot have.
+    /// The value of a metamethod has an unsupported type.
     MetaMethodTypeError {
-        /// The metamethod.
+        /// The metamethod's name.
         method: String,
         /// The value's type.
         type_name: &'static str,
-        /// More about it.
+        /// Details, if there are any.
         message: Option<String>,
     },
     /// The [`RegistryKey`](crate::RegistryKey) belongs to another state.
     MismatchedRegistryKey,
     /// A function of the host returned an error.
     CallbackError {
-        /// Where it was called.
+        /// The traceback of the call.
         traceback: String,
         /// The error.
         cause: Arc<Error>,
     },
-    /// A panic of a callback that an earlier call has resumed came back once more.
+    /// A panic of a callback that an earlier call has already resumed was returned again.
     PreviouslyResumedPanic,
-    /// A value could not be serialised.
+    /// A value could not be serialized.
     SerializeError(String),
-    /// A value could not be deserialised.
+    /// A value could not be deserialized.
     DeserializeError(String),
     /// An error of another type.
     ExternalError(Arc<DynStdError>),
@@ -107,12 +108,13 @@ pub enum Error {
 }
 
 impl Error {
-    /// A [`Error::RuntimeError`] with this message.
+    /// Makes an [`Error::RuntimeError`] with this message.
     pub fn runtime<S: fmt::Display>(message: S) -> Error {
         Error::RuntimeError(message.to_string())
     }
 
-    /// An error of another type; one of this type stays what it is.
+    /// Makes an [`Error::ExternalError`] of an error of another type. An [`enum@Error`] stays as it
+    /// is.
     pub fn external<T: Into<Box<DynStdError>>>(error: T) -> Error {
         match error.into().downcast::<Error>() {
             Ok(error) => *error,
@@ -120,7 +122,7 @@ impl Error {
         }
     }
 
-    /// The external error inside, if it has this type.
+    /// Returns the external error inside, if it has this type.
     pub fn downcast_ref<T: StdError + 'static>(&self) -> Option<&T> {
         match self {
             Error::ExternalError(e) => e.downcast_ref(),
@@ -128,7 +130,8 @@ impl Error {
         }
     }
 
-    /// The errors that this one wraps, itself first. External errors stand for themselves, and end the chain.
+    /// Returns an iterator over this error and the errors that it wraps, from the outside in. An
+    /// external error is shown as itself and ends the chain.
     pub fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> {
         let mut next = Some(self);
         std::iter::from_fn(move || {
@@ -141,7 +144,7 @@ impl Error {
         })
     }
 
-    /// The error that this one wraps, unless it is of another type.
+    /// Returns the error that this one wraps, unless it is an external error.
     ///
     /// ```
     /// use perilune::{Error, ErrorContext};
@@ -153,7 +156,7 @@ impl Error {
         self.cause()
     }
 
-    /// The error that this one wraps.
+    /// Returns the error that this one wraps.
     fn cause(&self) -> Option<&Error> {
         match self {
             Error::BadArgument { cause, .. }
@@ -163,7 +166,7 @@ impl Error {
         }
     }
 
-    /// Of a message of the compiler.
+    /// Makes a syntax error of a message of the compiler.
     pub(crate) fn syntax(message: &[u8]) -> Error {
         let message = String::from_utf8_lossy(message).into_owned();
         let incomplete_input = message.ends_with("<eof>");
@@ -212,7 +215,8 @@ impl fmt::Display for Error {
                 f.write_str("a destructed callback or destructed userdata method was called")
             }
             Error::StackError => f.write_str(
-                "out of Lua stack, too many arguments to a Lua function or too many return values from a callback",
+                "out of Lua stack, too many arguments to a Lua function or too many return values \
+                 from a callback",
             ),
             Error::BindError => f.write_str("too many arguments to Function::bind"),
             Error::BadArgument { to, pos, name, cause } => {
@@ -239,11 +243,11 @@ impl fmt::Display for Error {
                 write!(f, "metamethod {method} has unsupported type {type_name}")?;
                 with_detail(f, message.as_ref())
             }
-            Error::MismatchedRegistryKey => f.write_str("RegistryKey used from different Lua state"),
-            Error::CallbackError { traceback, cause } => show_callback(f, traceback, cause),
-            Error::PreviouslyResumedPanic => {
-                f.write_str("previously resumed panic returned again")
+            Error::MismatchedRegistryKey => {
+                f.write_str("RegistryKey used from different Lua state")
             }
+            Error::CallbackError { traceback, cause } => show_callback(f, traceback, cause),
+            Error::PreviouslyResumedPanic => f.write_str("previously resumed panic returned again"),
             Error::SerializeError(message) => write!(f, "serialize error: {message}"),
             Error::DeserializeError(message) => write!(f, "deserialize error: {message}"),
             Error::ExternalError(e) => e.fmt(f),
@@ -252,7 +256,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The innermost error with the innermost traceback, in which the outermost one is marked.
+/// Shows the innermost error with the innermost traceback, in which the outermost one is marked.
 fn show_callback(f: &mut fmt::Formatter<'_>, outer: &str, cause: &Arc<Error>) -> fmt::Result {
     let (mut cause, mut inner) = (cause, None);
     while let Error::CallbackError { traceback, cause: next } = &**cause {
@@ -279,9 +283,9 @@ impl StdError for Error {
     }
 }
 
-/// Makes an [`Error`] of any error.
+/// Converts an error to [`enum@Error`].
 pub trait ExternalError {
-    /// See [`Error::external`].
+    /// Converts by [`Error::external`].
     fn into_lua_err(self) -> Error;
 }
 
@@ -291,12 +295,12 @@ impl<E: Into<Box<DynStdError>>> ExternalError for E {
     }
 }
 
-/// Makes a [`Result`] of any result.
+/// Converts the error of a result to [`enum@Error`].
 pub trait ExternalResult<T> {
-    /// See [`Error::external`].
+    /// Converts by [`Error::external`].
     ///
     /// # Errors
-    /// The one that was there.
+    /// Returns the converted error.
     fn into_lua_err(self) -> Result<T>;
 }
 
@@ -314,11 +318,11 @@ mod sealed {
 
 /// Adds context to errors.
 pub trait ErrorContext: sealed::Sealed {
-    /// With this context; one that was there before is replaced.
+    /// Adds a context, and replaces a previous one.
     #[must_use]
     fn context<C: fmt::Display>(self, context: C) -> Self;
 
-    /// As [`ErrorContext::context`]; the context is made only when there is an error.
+    /// Adds a context, which is computed only when there is an error.
     #[must_use]
     fn with_context<C: fmt::Display>(self, f: impl FnOnce(&Error) -> C) -> Self;
 }
@@ -360,7 +364,7 @@ macro_rules! external {
 }
 external!(std::net::AddrParseError, std::io::Error, std::str::Utf8Error);
 
-/// Keeps an [`enum@Error`] inside as it is.
+/// Converts by [`Error::external`]; an [`enum@Error`] inside stays as it is.
 #[cfg(feature = "anyhow")]
 impl From<anyhow::Error> for Error {
     fn from(e: anyhow::Error) -> Error {

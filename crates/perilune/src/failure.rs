@@ -1,4 +1,4 @@
-//! Errors and panics of callbacks as Lua sees them: error values of their own.
+//! Errors and panics of callbacks as Lua values.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::cell::HostCell;
 use crate::stack::{Raw, Stack};
 use crate::{Error, Lua, Result};
 
-/// What a callback ended with instead of results.
+/// The reason why a callback returned no results.
 pub(crate) enum Failure {
     /// An error.
     Error(Error),
@@ -19,20 +19,21 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The failure inside an error value.
+    /// Returns the failure inside an error value.
     pub(crate) fn of<'a>(s: Stack<'a>, v: Raw) -> Option<&'a mut Failure> {
         let cell = HostCell::<Failure>::of(s, v)?;
-        // SAFETY: P1: the cell is alive; failures are never taken, and nobody keeps a reference to one while code runs.
+        // SAFETY: P1: the cell is alive; failures are never taken, and no reference to one is kept
+        // while code runs.
         Some(unsafe { &mut *HostCell::value(cell) })
     }
 
-    /// An error value for Lua.
+    /// Makes an error value for Lua.
     pub(crate) fn into_raw(self, s: Stack<'_>) -> Result<Raw> {
         s.poll()?;
         Ok(self.into_raw_now(s))
     }
 
-    /// As [`Failure::into_raw`], without a safepoint.
+    /// Like [`Failure::into_raw`], without a safepoint.
     pub(crate) fn into_raw_now(self, s: Stack<'_>) -> Raw {
         let u = s.udata(HostCell::boxed(self, None));
         let meta = metatable(s);
@@ -40,7 +41,8 @@ impl Failure {
         u
     }
 
-    /// Raises an error of a callback, with a traceback; one of a hook as it is, since no program has called that.
+    /// Raises an error of a callback with a traceback. An error of a hook gets none, since no
+    /// program called the hook.
     #[cold]
     #[inline(never)]
     pub(crate) fn raise(self, s: Stack<'_>) -> Raised {
@@ -73,7 +75,7 @@ impl Failure {
     }
 }
 
-/// The metatable of errors.
+/// Returns the metatable of errors.
 fn metatable(s: Stack<'_>) -> Raw {
     let control = &s.lua.control;
     if let Some(slot) = control.error_meta.get() {
@@ -91,7 +93,7 @@ fn metatable(s: Stack<'_>) -> Raw {
     Raw(raw)
 }
 
-/// `__tostring` of errors.
+/// Implements `__tostring` of errors.
 fn tostring(cx: &mut Cx) -> NativeResult {
     let st = cx.state();
     // SAFETY: N1.

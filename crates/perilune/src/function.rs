@@ -26,40 +26,40 @@ use crate::{Error, ExternalError, Lua, Result, Table, Value, WeakLua};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function(pub(crate) Handle);
 
-/// What is known of a function (`debug.getinfo`).
+/// Information about a function (`debug.getinfo`).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FunctionInfo {
-    /// A name, where one is known.
+    /// The name, where one is known.
     pub name: Option<String>,
-    /// What kind of name that is.
+    /// The kind of the name.
     pub name_what: Option<&'static str>,
     /// `Lua`, `C` or `main`.
     pub what: &'static str,
-    /// Name of the chunk as it was given.
+    /// The chunk's name as it was given.
     pub source: Option<String>,
-    /// Name of the chunk as messages have it.
+    /// The chunk's name as it appears in messages.
     pub short_src: Option<String>,
-    /// First line.
+    /// The first line.
     pub line_defined: Option<usize>,
-    /// Last line.
+    /// The last line.
     pub last_line_defined: Option<usize>,
-    /// Upvalues.
+    /// Number of upvalues.
     pub num_upvalues: u8,
-    /// Parameters.
+    /// Number of parameters.
     pub num_params: u8,
-    /// Takes extra arguments.
+    /// Whether the function is variadic.
     pub is_vararg: bool,
 }
 
 impl Function {
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Errors
-    /// What it raises, with a traceback; what conversions fail with.
+    /// Returns the error that the function raises, with a traceback, or that of a conversion.
     ///
     /// # Panics
-    /// With the panic of a function of the host that was called and that no `pcall` has caught.
+    /// Resumes the panic of a host function that was called and that no `pcall` caught.
     #[inline]
     pub fn call<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
         let entry = self.0.enter();
@@ -88,10 +88,10 @@ impl Function {
         }
     }
 
-    /// A function that calls this one with these arguments before those that it gets.
+    /// Returns a function that calls this one with these arguments before its own.
     ///
     /// # Errors
-    /// [`Error::BindError`] with more than 254 arguments.
+    /// Returns [`Error::BindError`] for more than 254 arguments.
     pub fn bind(&self, args: impl IntoLuaMulti) -> Result<Function> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -122,7 +122,7 @@ impl Function {
         Ok(f)
     }
 
-    /// The table of globals that a Lua function uses: its upvalue `_ENV`.
+    /// Returns the table of globals of a Lua function, which is its upvalue `_ENV`.
     pub fn environment(&self) -> Option<Table> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -137,7 +137,8 @@ impl Function {
         None
     }
 
-    /// Gives a Lua function, and no other, another table of globals. False for functions without.
+    /// Sets the table of globals of a Lua function; other functions keep theirs. Returns false for
+    /// functions that have none.
     ///
     /// # Errors
     /// None at present.
@@ -151,7 +152,8 @@ impl Function {
             match cx.upvalue(f, i) {
                 None => return Ok(false),
                 Some((name, _)) if name == b"_ENV" => {
-                    // A function of its own holds the variable, so that others do not see the change.
+                    // A new function holds the variable, so that other functions do not see the
+                    // change.
                     let holder =
                         cx.load(b"return x", b"=env", b"t", None).map_err(|m| Error::syntax(&m))?;
                     let Some(holder) = holder.as_func() else { return Ok(false) };
@@ -171,10 +173,10 @@ impl Function {
         unsafe { Val::of(cx, self.0.word()) }
     }
 
-    /// What is known of it.
+    /// Returns information about the function.
     ///
     /// # Panics
-    /// When the state is gone.
+    /// Panics when the state has ended.
     pub fn info(&self) -> FunctionInfo {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -197,7 +199,8 @@ impl Function {
         }
     }
 
-    /// The binary chunk of a Lua function, without debug information if `strip`; empty for functions of the host.
+    /// Returns the binary chunk of a Lua function, without debug information if `strip`; empty for
+    /// functions of the host.
     pub fn dump(&self, strip: bool) -> Vec<u8> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -205,17 +208,17 @@ impl Function {
         self.val(cx).as_func().and_then(|f| cx.dump(f, strip)).unwrap_or_default()
     }
 
-    /// A weak reference to its state.
+    /// Returns a weak reference to the function's state.
     pub fn weak_lua(&self) -> &WeakLua {
         &self.0.control.weak
     }
 
-    /// The address that identifies it.
+    /// Returns the address that identifies the function.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
     }
 
-    /// What converts to a function that calls `func`, an ordinary function of Rust that may fail.
+    /// Wraps a Rust function that may fail in a value that converts to a Lua function.
     pub fn wrap<F, A, R, E>(func: F) -> impl IntoLua
     where
         F: LuaNativeFn<A, Output = std::result::Result<R, E>> + MaybeSend + 'static,
@@ -230,7 +233,7 @@ impl Function {
         })
     }
 
-    /// As [`Function::wrap`], for functions with state of their own.
+    /// Like [`Function::wrap`], for closures that change their state.
     pub fn wrap_mut<F, A, R, E>(func: F) -> impl IntoLua
     where
         F: LuaNativeFnMut<A, Output = std::result::Result<R, E>> + MaybeSend + 'static,
@@ -246,7 +249,8 @@ impl Function {
         })
     }
 
-    /// As [`Function::wrap`], for functions that do not fail. (A result that they return is two results in Lua.)
+    /// Like [`Function::wrap`], for functions that do not fail. A `Result` that they return becomes
+    /// two results in Lua.
     pub fn wrap_raw<F, A>(func: F) -> impl IntoLua
     where
         F: LuaNativeFn<A> + MaybeSend + 'static,
@@ -256,7 +260,7 @@ impl Function {
         Wrapped(move |lua: &Lua| lua.create_function(move |_, args: A| Ok(func.call(args))))
     }
 
-    /// As [`Function::wrap_raw`], for functions with state of their own.
+    /// Like [`Function::wrap_raw`], for closures that change their state.
     pub fn wrap_raw_mut<F, A>(func: F) -> impl IntoLua
     where
         F: LuaNativeFnMut<A> + MaybeSend + 'static,
@@ -268,7 +272,7 @@ impl Function {
     }
 }
 
-/// Becomes a function when it is converted.
+/// A value that converts to a function.
 pub(crate) struct Wrapped<M>(pub(crate) M);
 
 impl<M: FnOnce(&Lua) -> Result<Function>> IntoLua for Wrapped<M> {
@@ -277,7 +281,8 @@ impl<M: FnOnce(&Lua) -> Result<Function>> IntoLua for Wrapped<M> {
     }
 }
 
-/// A bound function: calls value 0 bound to it with the others before its arguments.
+/// Implements bound functions: calls bound value 0 with the other bound values before its
+/// arguments.
 fn call_bound(cx: &mut Cx) -> NativeResult {
     if cx.step() == 1 {
         let n = cx.top() - cx.kept();
@@ -293,19 +298,19 @@ fn call_bound(cx: &mut Cx) -> NativeResult {
     cx.call_then(given + bound - 1, 1)
 }
 
-/// A closure or function of Rust that takes arguments of Lua one by one.
+/// A Rust closure or function whose parameters are the Lua arguments.
 pub trait LuaNativeFn<A: FromLuaMulti> {
-    /// What it returns.
+    /// The type of its result.
     type Output;
-    /// Calls it.
+    /// Calls the function.
     fn call(&self, args: A) -> Self::Output;
 }
 
-/// As [`LuaNativeFn`], with state.
+/// Like [`LuaNativeFn`], for closures that change their state.
 pub trait LuaNativeFnMut<A: FromLuaMulti> {
-    /// What it returns.
+    /// The type of its result.
     type Output;
-    /// Calls it.
+    /// Calls the function.
     fn call(&mut self, args: A) -> Self::Output;
 }
 
@@ -347,7 +352,9 @@ native_functions! {
 }
 
 impl Lua {
-    /// A function that calls `func`. `Ok` are its results, `Err` is raised as an error. (Taken as not `Send`, see [`Lua::create_send_function`].)
+    /// Creates a Lua function that calls `func`. The value of `Ok` becomes the results; `Err` is
+    /// raised as an error. The function is treated as not `Send`; see
+    /// [`Lua::create_send_function`].
     ///
     /// ```
     /// let lua = perilune::Lua::new();
@@ -358,7 +365,7 @@ impl Lua {
     /// ```
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn create_function<F, A, R>(&self, func: F) -> Result<Function>
     where
         F: Fn(&Lua, A) -> Result<R> + MaybeSend + 'static,
@@ -368,10 +375,11 @@ impl Lua {
         self.enter().stack().function(Plain(func), true)
     }
 
-    /// As [`Lua::create_function`], for closures that change what they hold. Calling it while it runs is [`Error::RecursiveMutCallback`].
+    /// Like [`Lua::create_function`], for closures that change their state. Calling the function
+    /// while it runs fails with [`Error::RecursiveMutCallback`].
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn create_function_mut<F, A, R>(&self, func: F) -> Result<Function>
     where
         F: FnMut(&Lua, A) -> Result<R> + MaybeSend + 'static,
@@ -381,10 +389,11 @@ impl Lua {
         self.enter().stack().function(Mutable(func.into()), true)
     }
 
-    /// As [`Lua::create_function`], for closures that may change threads: the state can be detached ([`Lua::detach`]) while the function exists.
+    /// Like [`Lua::create_function`], for closures that may change threads: the state can be
+    /// detached ([`Lua::detach`]) while the function exists.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn create_send_function<F, A, R>(&self, func: F) -> Result<Function>
     where
         F: Fn(&Lua, A) -> Result<R> + Send + 'static,
@@ -394,10 +403,10 @@ impl Lua {
         self.enter().stack().function(Plain(func), false)
     }
 
-    /// As [`Lua::create_function_mut`] and [`Lua::create_send_function`].
+    /// Combines [`Lua::create_function_mut`] and [`Lua::create_send_function`].
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn create_send_function_mut<F, A, R>(&self, func: F) -> Result<Function>
     where
         F: FnMut(&Lua, A) -> Result<R> + Send + 'static,

@@ -1,11 +1,11 @@
-//! The collector and the memory limit.
+//! The garbage collector and the memory limit.
 
 use perilune_runtime::state::State;
 
 use crate::stack::Online;
 use crate::{Lua, Result};
 
-/// Parameters of the incremental mode (manual 2.5.1); those not set stay what they are.
+/// Parameters of the incremental mode (manual 2.5.1). A parameter that is `None` keeps its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcIncParams {
@@ -40,14 +40,14 @@ impl GcIncParams {
     }
 }
 
-/// Parameters of the generational mode (manual 2.5.2); those not set stay what they are.
+/// Parameters of the generational mode (manual 2.5.2). A parameter that is `None` keeps its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GcGenParams {
     /// Minor multiplier, in percent.
     pub minor_multiplier: Option<i32>,
-    /// The growth of the heap, in percent of its size after the last major collection, that turns the
-    /// next minor collection into a major one: the manual's major multiplier.
+    /// The growth of the heap, in percent of its size after the last major collection, that turns
+    /// the next minor collection into a major one: the manual's major multiplier.
     pub minor_to_major: Option<i32>,
 }
 
@@ -67,7 +67,7 @@ impl GcGenParams {
     }
 }
 
-/// Mode of the collector.
+/// The mode of the collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GcMode {
     /// Incremental.
@@ -81,13 +81,14 @@ fn parameter(v: Option<i32>) -> usize {
 }
 
 impl Lua {
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     pub fn used_memory(&self) -> usize {
         // SAFETY: P1.
         unsafe { (*self.enter().st).gc_count_bytes() }
     }
 
-    /// Sets how many bytes the state may take, 0 for no limit; what needs more raises "not enough memory". Gives the limit before.
+    /// Limits the memory of the state to this number of bytes, 0 for no limit. An allocation beyond
+    /// it raises "not enough memory". Returns the previous limit.
     ///
     /// # Errors
     /// None at present.
@@ -99,7 +100,7 @@ impl Lua {
             let limit = if bytes == 0 { usize::MAX } else { bytes };
             (*entry.st).set_memory_limit(limit);
             if (*entry.st).gc_count_bytes() > limit {
-                // the next safepoint sees whether that much is in use indeed
+                // the next safepoint checks whether that much is still in use
                 (*entry.st).request(perilune_runtime::state::poll::GC);
             }
             old
@@ -107,7 +108,7 @@ impl Lua {
         Ok(if old == usize::MAX { 0 } else { old })
     }
 
-    /// Whether the collector is not stopped.
+    /// Returns whether the collector is not stopped.
     pub fn gc_is_running(&self) -> bool {
         // SAFETY: P1.
         unsafe { (*self.enter().st).gc_is_running() }
@@ -119,13 +120,13 @@ impl Lua {
         unsafe { (*self.enter().st).gc_stop() }
     }
 
-    /// Lets the collector run again.
+    /// Restarts the collector.
     pub fn gc_restart(&self) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).gc_restart() }
     }
 
-    /// A full collection. Nothing happens inside a finalizer.
+    /// Performs a full collection. Does nothing inside a finalizer.
     ///
     /// # Errors
     /// None at present.
@@ -133,12 +134,12 @@ impl Lua {
         let entry = self.enter();
         self.expire_registry_values();
         let _online = Online::new(entry.st);
-        // SAFETY: P1: a safepoint, as what is in use is on the stack or in slots of handles.
+        // SAFETY: P1: a safepoint, as all live values are on the stack or in slots of handles.
         unsafe { State::collecting_for_host(entry.st, || (*entry.st).gc_full()) };
         Ok(())
     }
 
-    /// A basic step of the collector; whether it ended a cycle.
+    /// Performs a basic step of the collector. Returns whether it ended a cycle.
     ///
     /// # Errors
     /// None at present.
@@ -149,7 +150,7 @@ impl Lua {
         Ok(unsafe { (*entry.st).gc_step(0) }.unwrap_or(false))
     }
 
-    /// Sets the mode; gives the one before.
+    /// Sets the mode and returns the previous one.
     pub fn gc_set_mode(&self, mode: GcMode) -> GcMode {
         use perilune_runtime::heap::Mode;
         let entry = self.enter();

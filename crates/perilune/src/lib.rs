@@ -1,6 +1,7 @@
-//! Lua 5.4 in pure Rust.
+//! Lua 5.4 in pure Rust, with a just-in-time compiler.
 //!
-//! An [`Engine`] is shared by threads; a [`Lua`] is one state of it: one heap and one set of globals, which stays on its thread.
+//! An [`Engine`] is shared by threads. A [`Lua`] is one of its states: a heap and a set of globals,
+//! which stays on its thread.
 //!
 //! ```
 //! let lua = perilune::Lua::new();
@@ -9,17 +10,22 @@
 //! # Ok::<(), perilune::Error>(())
 //! ```
 //!
-//! The names and meanings are those of [mlua](https://docs.rs/mlua) where these are the same. The repository has a guide, `docs/embedding.md`, which goes through the
-//! programs in `examples`, and says in `docs/migrating-from-mlua.md` what differs.
+//! Names and meanings follow [mlua](https://docs.rs/mlua) where both crates offer the same. The
+//! repository has a guide, `docs/embedding.md`, which walks through the programs in `examples`;
+//! `docs/migrating-from-mlua.md` lists the differences.
 //!
 //! # Features
 //!
 //! - `serde`: conversions between Rust and Lua by serde (`LuaSerdeExt`).
-//! - `async`: functions that wait for futures, and calls that are futures (`Lua::create_async_function`, [`Function`]`::call_async`).
-//! - `send`: states and handles are `Send` and `Sync`; operations lock their state.
+//! - `async`: functions that await futures, and calls that are futures
+//!   (`Lua::create_async_function`, [`Function`]`::call_async`).
+//! - `send`: states and handles are `Send` and `Sync`; each operation locks its state.
 //! - `macros`: `#[derive(UserData)]`, `#[derive(FromLua)]`, `userdata_impl`, `chunk!`.
+//! - `anyhow`: conversions of `anyhow::Error`.
+//! - `error-send` and `serialize`: accepted for programs written for mlua. Errors are always `Send`
+//!   and `Sync`; `serialize` is `serde`.
 //!
-//! **Invariant:** this crate does the wiring; the language lives in the crates below it.
+//! **Invariant:** this crate connects the others; the language is implemented in them.
 
 #[cfg(feature = "macros")]
 #[path = "macros.rs"]
@@ -128,7 +134,8 @@ pub use userdata::{
 };
 pub use value::{Nil, Value};
 
-/// Source text of Lua in Rust code, for [`Lua::load`]. Variables of Rust are captured with `$`: they are moved into the chunk, whose global variables they are.
+/// Makes a chunk of Lua source text in Rust code, for [`Lua::load`]. `$name` captures a Rust
+/// variable: it is moved into the chunk, as a global variable of that chunk.
 ///
 /// ```
 /// use perilune::{Lua, chunk};
@@ -150,11 +157,12 @@ pub use value::{Nil, Value};
 /// # }
 /// ```
 ///
-/// The text is one of Rust tokens: strings stand between double quotes and have Rust's escapes, and `//` begins a comment of Rust.
+/// The text consists of Rust tokens: strings are in double quotes and have Rust's escapes, and `//`
+/// begins a comment.
 #[cfg(feature = "macros")]
 pub use perilune_derive::chunk;
 
-/// Converts a userdata that holds the type by cloning the value.
+/// Derives a conversion that clones the value of a userdata of this type.
 ///
 /// ```
 /// use perilune::{FromLua, Lua, UserData};
@@ -164,7 +172,9 @@ pub use perilune_derive::chunk;
 ///
 /// # fn main() -> perilune::Result<()> {
 /// let lua = Lua::new();
-/// let sum = lua.create_function(|_, (a, b): (Point, Point)| Ok(Point { x: a.x + b.x, y: a.y + b.y }))?;
+/// let sum = lua.create_function(|_, (a, b): (Point, Point)| {
+///     Ok(Point { x: a.x + b.x, y: a.y + b.y })
+/// })?;
 /// let p: Point = sum.call((Point { x: 1, y: 2 }, Point { x: 3, y: 4 }))?;
 /// assert_eq!((p.x, p.y), (4, 6));
 /// # Ok(())
@@ -174,7 +184,8 @@ pub use perilune_derive::chunk;
 pub use perilune_derive::FromLua;
 
 /// Implements [`UserData`](trait@UserData) with the named fields of a struct as fields, and what
-/// [`userdata_impl`](macro@userdata_impl) says of the type. Types with generic parameters are not supported.
+/// [`userdata_impl`](macro@userdata_impl) says of the type. Types with generic parameters are not
+/// supported.
 ///
 /// | `#[lua(..)]` on a field | |
 /// |---|---|
@@ -210,12 +221,14 @@ pub use perilune_derive::FromLua;
 #[cfg(feature = "macros")]
 pub use perilune_derive::UserData;
 
-/// Makes the functions and constants of an `impl` block methods and fields of a type that derives [`UserData`](derive@UserData), private ones too.
-/// A type may have several such blocks.
+/// Makes the functions and constants of an `impl` block methods and fields of a type that derives
+/// [`UserData`](derive@UserData), private ones too. A type may have several such blocks.
 ///
-/// `&self`, `&mut self` and `self` make methods, which borrow the value, borrow it for writing or take it; what has no receiver is a function. Methods
-/// that fail return [`Result`]. `async` functions wait (feature `async`). A first parameter `&Lua` or `Lua` is the state. Other references borrow arguments:
-/// `&str`, `&[u8]`, and `&T` and `&mut T` of userdata, also as `Option<&T>`.
+/// `&self`, `&mut self` and `self` make methods, which borrow the value, borrow it for writing or
+/// take it; what has no receiver is a function. Methods that fail return [`Result`]. `async`
+/// functions wait (feature `async`). A first parameter `&Lua` or `Lua` is the state. Other
+/// references borrow arguments: `&str`, `&[u8]`, and `&T` and `&mut T` of userdata, also as
+/// `Option<&T>`.
 ///
 /// | `#[lua(..)]` | |
 /// |---|---|
@@ -224,7 +237,7 @@ pub use perilune_derive::UserData;
 /// | `infallible` | The function does not return a `Result`. |
 /// | `getter`, `setter` | It reads or writes a field. |
 /// | `field` | What it returns is a field that all values of the type share, as constants are. |
-/// | `meta` | It is a metamethod or, with `field` or on a constant, a field of the metatable; its name begins with `__`. |
+/// | `meta` | A metamethod or, with `field` or on a constant, a metatable field: `__name`. |
 ///
 /// ```
 /// use perilune::{Lua, Result, UserData, userdata_impl};
@@ -265,12 +278,12 @@ pub use perilune_derive::UserData;
 #[cfg(feature = "macros")]
 pub use perilune_derive::userdata_impl;
 
-/// What native functions see of a state, for the command and for libraries that come with it.
+/// The interface of native functions, for the command and for libraries that come with it.
 pub use perilune_runtime::native;
 /// The standard library, for programs that open it themselves or share its streams.
 pub use perilune_stdlib as stdlib;
 
-/// The guide's examples.
+/// The examples of the guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/embedding.md")]
 struct Guide;

@@ -1,7 +1,8 @@
-//! Limits of a script: time and instructions. That of memory is [`Lua::set_memory_limit`].
+//! Limits of a script's time and instructions. [`Lua::set_memory_limit`] limits its memory.
 //!
-//! A limit that was reached stands: whatever the script catches, closes or finalizes, the next safepoint raises the error again, until
-//! control is back in the host, and every further call fails, until the host sets the limit anew.
+//! A limit that was reached stays in force: whatever the script catches, closes or finalizes, the
+//! next safepoint raises the error again until control returns to the host, and every further call
+//! fails until the host sets the limit again.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +12,21 @@ use crate::alarm::Alarm;
 use crate::{Error, Lua, Result};
 
 impl Lua {
-    /// Gives the script this much time from now on, by the clock; `None` takes the limit away. Then it fails with "time limit exceeded", in
-    /// machine code and in library functions that run long as everywhere. Functions of the host are not stopped.
+    /// Limits the script to this much wall-clock time from now on; `None` removes the limit. After
+    /// that time it fails with "time limit exceeded", also in machine code and in long-running
+    /// library functions. Functions of the host are not stopped.
     ///
-    /// A thread of the process watches the clocks of all states that have such a limit.
+    /// One thread of the process watches the clocks of all states that have such a limit.
     ///
     /// # Errors
-    /// When that thread cannot be started.
+    /// Returns an error when that thread cannot be started.
     ///
     /// ```
     /// use std::time::Duration;
     /// # let lua = perilune::Lua::new();
     /// lua.set_time_limit(Some(Duration::from_millis(20)))?;
-    /// let error = lua.load("while true do pcall(function() while true do end end) end").exec().unwrap_err();
+    /// let endless = "while true do pcall(function() while true do end end) end";
+    /// let error = lua.load(endless).exec().unwrap_err();
     /// assert!(error.to_string().contains("time limit exceeded"));
     /// lua.set_time_limit(None)?;
     /// lua.load("x = 1").exec()?;
@@ -31,11 +34,11 @@ impl Lua {
     /// ```
     pub fn set_time_limit(&self, limit: Option<Duration>) -> Result<()> {
         let entry = self.enter();
-        // its alarm does not ring any more when it is gone
+        // dropping the previous alarm stops it
         self.control.alarm.take();
         // SAFETY: P1.
         unsafe { (*entry.st).lift_limit(poll::OUT_OF_TIME) };
-        // a time that no clock will ever show is none
+        // a time that the clock cannot represent is no limit
         if let Some(at) = limit.and_then(|limit| Instant::now().checked_add(limit)) {
             let gate = self.control.gate.clone();
             let ring = move || gate.request(poll::OUT_OF_TIME);
@@ -45,14 +48,18 @@ impl Lua {
         Ok(())
     }
 
-    /// Lets the script execute so many more instructions; `None` takes the limit away. Then it fails with "instruction limit exceeded".
+    /// Limits the script to this number of further instructions; `None` removes the limit. After
+    /// them it fails with "instruction limit exceeded".
     ///
-    /// It is deterministic: a program stops at the same place in the interpreter and in machine code. A function counts all its instructions when it is
-    /// called, a loop all of its own when it goes round, so the limit is met early rather than late; library functions that run long count 100 for each
-    /// piece of their work. Finalizers count too, and when they run is not deterministic.
+    /// The limit is deterministic: a program stops at the same place in the interpreter and in
+    /// machine code. A call is charged with all instructions of the function, and a back-edge with
+    /// all instructions of the loop, so the limit is reached early rather than late. Long-running
+    /// library functions are charged 100 for each piece of their work. Finalizers are charged too,
+    /// and the time at which they run is not deterministic.
     ///
     /// # Errors
-    /// [`Error::RuntimeError`] when the state's engine has a compiler whose code does not count ([`crate::JitOptions::counts`]).
+    /// Returns [`Error::RuntimeError`] when the state's engine has a compiler whose code does not
+    /// count ([`crate::JitOptions::counts`]).
     ///
     /// ```
     /// use perilune::{Engine, JitOptions, Lua};
@@ -79,7 +86,7 @@ impl Lua {
         Ok(())
     }
 
-    /// The instructions that are left of the limit; `None` without one.
+    /// Returns the number of instructions left of the limit; `None` without a limit.
     pub fn instructions_left(&self) -> Option<u64> {
         let entry = self.enter();
         // SAFETY: P1.

@@ -6,12 +6,14 @@ use perilune_bytecode::{Proto, disassemble, disassemble_function, inner_names, p
 use perilune_jit::DumpRequest;
 use perilune_runtime::native::Func;
 
-/// The bytecode of a Lua function and of all functions inside it, as text; `None` for functions of the host.
+/// Returns the bytecode of a Lua function and of all functions inside it as text; `None` for
+/// functions of the host.
 pub fn listing(f: Func<'_>) -> Option<String> {
     Some(disassemble(proto(&f)?, true))
 }
 
-/// The bytecode of those of a Lua function and of the functions inside it that a request means; `None` for functions of the host.
+/// Returns the bytecode of those functions in a Lua function that a request selects; `None` for
+/// functions of the host.
 pub fn listings_of(f: Func<'_>, request: &DumpRequest) -> Option<String> {
     let mut out = String::new();
     list(&mut out, proto(&f)?, "main", request);

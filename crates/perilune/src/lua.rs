@@ -19,11 +19,13 @@ use crate::{
     Table, Value,
 };
 
-/// A Lua state: one heap, one set of globals. Cheap to clone; clones are the same state. Stays on its thread, unless the
-/// feature `send` lets any thread use it: then each operation, to drop a handle included, waits until no other thread is in the state.
+/// A Lua state: a heap and a set of globals. Cheap to clone; clones are the same state. A state
+/// stays on its thread, unless the feature `send` lets any thread use it: then each operation,
+/// dropping a handle included, waits until no other thread is in the state.
 ///
-/// The state lives as long as there is a `Lua`, or a call into it is under way. Handles ([`Table`], [`crate::Function`], ..) do not keep it
-/// alive: their use afterwards is a panic, "Lua instance is destroyed".
+/// The state lives while a `Lua` exists or a call into it is running. Handles ([`Table`],
+/// [`crate::Function`], ..) do not keep it alive: using one afterwards panics with "Lua instance is
+/// destroyed".
 ///
 /// ```
 /// use perilune::{Lua, Result};
@@ -62,7 +64,7 @@ impl std::fmt::Debug for Lua {
     }
 }
 
-/// A `Lua` that counts as no owner, for a callback.
+/// A `Lua` that does not count as an owner, for a callback.
 pub(crate) struct Borrowed(ManuallyDrop<Lua>);
 
 impl Deref for Borrowed {
@@ -73,18 +75,19 @@ impl Deref for Borrowed {
     }
 }
 
-/// Elements of a list that are put into it together.
+/// The number of list elements that are stored together.
 const BATCH: usize = 32;
 
 impl Lua {
-    /// The `Lua` that a control block stands for.
+    /// Returns the `Lua` that a control block stands for.
     #[inline(always)]
     pub(crate) fn of(control: &XRc<Control>) -> &Lua {
-        // SAFETY: `Lua` is a transparent wrapper; a reference drops nothing, and `Lua` is only cloned by counting itself.
+        // SAFETY: `Lua` is a transparent wrapper; a reference drops nothing, and `Lua` is only
+        // cloned by counting itself.
         unsafe { &*(&raw const *control).cast() }
     }
 
-    /// The `Lua` of a state, for a callback of it.
+    /// Returns the `Lua` of a state, for a callback of it.
     ///
     /// # Safety
     /// `st` is alive, was made by this crate, and outlives the result.
@@ -97,23 +100,24 @@ impl Lua {
     /// Begins an operation.
     ///
     /// # Panics
-    /// When the state is gone, which a `Lua` that a finalizer kept can see.
+    /// Panics when the state has ended, which a `Lua` that a finalizer kept can observe.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Entry<'_> {
         Entry::new(&self.control)
     }
 
-    /// A state with the standard library but for `debug`, which can break assumptions of other code. Its engine is one that all such
-    /// states of the process share; it compiles what is hot.
+    /// Creates a state with the standard library except `debug`, which can break the assumptions of
+    /// other code. All such states of the process share one engine, which compiles hot code.
     pub fn new() -> Lua {
         Lua::with_engine_and(&Lua::shared_engine(), StdLib::ALL_SAFE, LuaOptions::new())
             .unwrap_or_else(|e| panic!("the standard library does not open: {e}"))
     }
 
-    /// A state with these libraries, apart from the basic functions, which are always there. As [`Lua::new`] otherwise.
+    /// Creates a state like [`Lua::new`], with these libraries and the basic functions.
     ///
     /// # Errors
-    /// [`Error::SafetyError`] if they include `debug`: [`Lua::unsafe_new_with`] allows it.
+    /// Returns [`Error::SafetyError`] if the libraries include `debug`, which
+    /// [`Lua::unsafe_new_with`] allows.
     pub fn new_with(libs: StdLib, options: LuaOptions) -> Result<Lua> {
         if libs.contains(StdLib::DEBUG) {
             let message = "the unsafe `debug` module can't be loaded using safe `new_with`";
@@ -122,53 +126,54 @@ impl Lua {
         Lua::with_engine_and(&Lua::shared_engine(), libs, options)
     }
 
-    /// A state with the whole standard library.
+    /// Creates a state with the whole standard library.
     ///
     /// # Safety
-    /// None is needed here: `debug` is as safe as the rest. The function is unsafe for the sake of programs that were written for C Lua.
+    /// There is nothing to uphold: `debug` is as memory-safe as the rest. The function is unsafe
+    /// for compatibility with programs that were written for C Lua.
     pub unsafe fn unsafe_new() -> Lua {
         Lua::with_engine(&Lua::shared_engine())
     }
 
-    /// A state with these libraries.
+    /// Creates a state with these libraries.
     ///
     /// # Safety
-    /// As of [`Lua::unsafe_new`].
+    /// As for [`Lua::unsafe_new`].
     ///
     /// # Panics
-    /// When there is no memory for it.
+    /// Panics when there is not enough memory.
     pub unsafe fn unsafe_new_with(libs: StdLib, options: LuaOptions) -> Lua {
         Lua::with_engine_and(&Lua::shared_engine(), libs, options)
             .unwrap_or_else(|e| panic!("the standard library does not open: {e}"))
     }
 
-    /// The engine of states that are made without one.
+    /// Returns the engine of states that are made without one.
     pub(crate) fn shared_engine() -> Engine {
         static SHARED: OnceLock<Engine> = OnceLock::new();
         SHARED.get_or_init(Engine::new).clone()
     }
 
-    /// A state of `engine`, with the whole standard library.
+    /// Creates a state of `engine` with the whole standard library.
     ///
     /// # Panics
-    /// When there is no memory for it.
+    /// Panics when there is not enough memory.
     pub fn with_engine(engine: &Engine) -> Lua {
         let lua = Lua::without_libraries(engine);
         lua.open_libraries();
         lua
     }
 
-    /// A state of `engine` with these libraries.
+    /// Creates a state of `engine` with these libraries.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// Returns an error when there is not enough memory.
     pub fn with_engine_and(engine: &Engine, libs: StdLib, options: LuaOptions) -> Result<Lua> {
         let lua = Lua::bare(engine, options);
         lua.load_std_libs(libs)?;
         Ok(lua)
     }
 
-    /// A state of `engine` with no globals at all.
+    /// Creates a state of `engine` without any globals.
     pub fn without_libraries(engine: &Engine) -> Lua {
         Lua::bare(engine, LuaOptions::new())
     }
@@ -176,70 +181,76 @@ impl Lua {
     fn bare(engine: &Engine, options: LuaOptions) -> Lua {
         let state = State::create(engine.shared.clone(), &perilune_interp::VM);
         if let Some(jit) = &engine.jit {
-            // SAFETY: the state was just made; destroying it drops the tier with it, when no frame is left.
+            // SAFETY: the state was just made; destroying it drops the tier with it, when no frame
+            // is left.
             unsafe { jit.attach(state) };
         }
-        // SAFETY: P2: the state was just made, and its owner closes the gate before it destroys the state.
+        // SAFETY: P2: the state was just made, and its owner closes the gate before it destroys the
+        // state.
         let gate = unsafe { Gate::to(state) };
         // SAFETY: likewise: the frame of the host is on top.
         unsafe { (*state).heap.warn = Some(warn) };
         Lua { control: Control::new(state, gate, engine.clone(), options) }
     }
 
-    /// Opens the standard library (`luaL_openlibs`). A true field `LUA_NOENV` of the registry makes it ignore environment variables.
+    /// Opens the standard library (`luaL_openlibs`). A true field `LUA_NOENV` of the registry makes
+    /// it ignore environment variables.
     ///
     /// # Panics
-    /// When there is no memory for it.
+    /// Panics when there is not enough memory.
     pub fn open_libraries(&self) {
         self.with(perilune_stdlib::open_all)
             .unwrap_or_else(|_| panic!("the standard library does not open"));
     }
 
-    /// Opens some libraries, and the basic functions.
+    /// Opens these libraries and the basic functions.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// Returns an error when there is not enough memory.
     pub fn load_std_libs(&self, libs: StdLib) -> Result<()> {
         self.with(|cx| libs.open(cx)).map_err(|_| Error::not_enough_memory())
     }
 
-    /// The state's engine.
+    /// Returns the state's engine.
     pub fn engine(&self) -> &Engine {
         &self.control.engine
     }
 
-    /// A program of this state's engine, to run in this state.
+    /// Makes a chunk of a program of this state's engine, to run in this state.
     ///
     /// # Panics
-    /// If it is one of another engine.
+    /// Panics if the program belongs to another engine.
     pub fn load_program(&self, program: &Program) -> Chunk<'static> {
         let same = Arc::ptr_eq(&self.control.engine.shared, &program.engine);
         assert!(same, "the program is one of another engine");
         Chunk::of_program(self, program.proto.clone())
     }
 
-    /// Runs `f` with the state as native functions see it; what it leaves on the stack is removed. Meanwhile nothing else may use the state, apart from functions of
-    /// the host that `f` calls through it.
+    /// Runs `f` with the state as native functions see it, and removes what `f` leaves on the
+    /// stack. Meanwhile nothing else may use the state, except functions of the host that `f` calls
+    /// through it.
     ///
     /// # Panics
-    /// If `f` panics, or a native function that it calls. The state may be used again then: what ran is gone, without `__close` having been called, and
-    /// coroutines that were running are dead. Also if `f` uses a handle of the state.
+    /// Panics if `f`, or a native function that it calls, panics. The state can be used afterwards:
+    /// the frames above are gone, without calls of `__close`, and coroutines that were running are
+    /// dead. Also panics if `f` uses a handle of the state.
     pub fn with<R>(&self, f: impl FnOnce(&mut Cx) -> R) -> R {
         let entry = self.enter();
         let _lent = Lent::new(&self.control);
-        // SAFETY: P1: the state is alive, on this thread or locked, and lent: no operation finds it until the end.
+        // SAFETY: P1: the state is alive, on this thread or locked, and lent: no operation finds it
+        // until the end.
         let cx = unsafe { Cx::from_state(entry.st) };
         let _inside = Online::new(entry.st);
         let _values = Values { state: entry.st, top: cx.top() };
         f(cx)
     }
 
-    /// A weak reference to the state.
+    /// Returns a weak reference to the state.
     pub fn weak(&self) -> WeakLua {
         self.control.weak.clone()
     }
 
-    /// The table of globals.
+    /// Returns the table of globals.
     pub fn globals(&self) -> Table {
         let entry = self.enter();
         let s = entry.stack();
@@ -247,7 +258,7 @@ impl Lua {
         Table(s.handle(Raw(globals)))
     }
 
-    /// Lets chunks loaded from now on use another table of globals.
+    /// Sets the table of globals of chunks that are loaded from now on.
     ///
     /// # Errors
     /// None at present.
@@ -260,10 +271,10 @@ impl Lua {
         Ok(())
     }
 
-    /// A string.
+    /// Creates a string.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     #[inline]
     pub fn create_string(&self, s: impl AsRef<[u8]>) -> Result<LuaString> {
         let entry = self.enter();
@@ -272,19 +283,19 @@ impl Lua {
         Ok(LuaString(stack.handle(raw)))
     }
 
-    /// An empty table.
+    /// Creates an empty table.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     #[inline]
     pub fn create_table(&self) -> Result<Table> {
         self.create_table_with_capacity(0, 0)
     }
 
-    /// An empty table with room for so many elements and fields.
+    /// Creates an empty table with room for this number of elements and fields.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     #[inline]
     pub fn create_table_with_capacity(&self, elements: usize, fields: usize) -> Result<Table> {
         let entry = self.enter();
@@ -295,10 +306,10 @@ impl Lua {
         Ok(Table(s.handle(Raw(t))))
     }
 
-    /// A table with these entries.
+    /// Creates a table with these entries.
     ///
     /// # Errors
-    /// For keys that are nil or NaN; what conversions fail with.
+    /// Returns an error for keys that are nil or NaN, or that of a conversion.
     pub fn create_table_from<K: IntoLua, V: IntoLua>(
         &self,
         iter: impl IntoIterator<Item = (K, V)>,
@@ -311,10 +322,10 @@ impl Lua {
         Ok(t)
     }
 
-    /// A list of these elements. One that is nil leaves a hole at its place.
+    /// Creates a list of these elements. A nil element leaves a hole.
     ///
     /// # Errors
-    /// What conversions fail with.
+    /// Returns the error of a conversion.
     pub fn create_sequence_from<T: IntoLua>(
         &self,
         iter: impl IntoIterator<Item = T>,
@@ -325,7 +336,7 @@ impl Lua {
         let t = self.create_table_with_capacity(iter.size_hint().0, 0)?;
         s.reserve(2 * BATCH)?;
         let top = s.top();
-        // from the stack to the table, so many at a time
+        // moves this many elements at a time from the stack to the table
         let put = |done: usize| {
             let n = s.top() - top;
             // SAFETY: P1: the values are on the stack, and the table is rooted by the handle.
@@ -355,10 +366,10 @@ impl Lua {
         Ok(t)
     }
 
-    /// The value as a string, if it is one or a number.
+    /// Converts a string or number to a string; other values give `None`.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn coerce_string(&self, v: Value) -> Result<Option<LuaString>> {
         let text = match v {
             Value::String(s) => return Ok(Some(s)),
@@ -368,7 +379,8 @@ impl Lua {
         self.create_string(text).map(Some)
     }
 
-    /// The value as an integer, if it is a number equal to one or a string that converts.
+    /// Converts a number with an integral value, or a string that represents one, to an integer;
+    /// other values give `None`.
     ///
     /// # Errors
     /// None at present.
@@ -379,7 +391,7 @@ impl Lua {
         Ok(unsafe { perilune_runtime::convert::to_integer(raw.0) })
     }
 
-    /// The value as a float, if it is a number or a string that converts.
+    /// Converts a number, or a string that represents one, to a float; other values give `None`.
     ///
     /// # Errors
     /// None at present.
@@ -391,50 +403,50 @@ impl Lua {
         Ok(n.map(|n| if n.is_int() { n.as_int() as f64 } else { n.as_float() }))
     }
 
-    /// Converts a value to Lua.
+    /// Converts a Rust value to a Lua value.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn pack(&self, t: impl IntoLua) -> Result<Value> {
         t.into_lua(self)
     }
 
-    /// Converts a value of Lua.
+    /// Converts a Lua value to a Rust value.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn unpack<T: FromLua>(&self, value: Value) -> Result<T> {
         T::from_lua(value, self)
     }
 
-    /// Converts a value to Lua and on to another type.
+    /// Converts a value to Lua and from there to another type.
     ///
     /// # Errors
-    /// What the conversions fail with.
+    /// Returns the error of a conversion.
     pub fn convert<U: FromLua>(&self, value: impl IntoLua) -> Result<U> {
         U::from_lua(value.into_lua(self)?, self)
     }
 
-    /// Converts values to Lua.
+    /// Converts Rust values to Lua values.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn pack_multi(&self, t: impl IntoLuaMulti) -> Result<MultiValue> {
         t.into_lua_multi(self)
     }
 
-    /// Converts values of Lua.
+    /// Converts Lua values to Rust values.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn unpack_multi<T: FromLuaMulti>(&self, value: MultiValue) -> Result<T> {
         T::from_lua_multi(value, self)
     }
 
-    /// A traceback of the running coroutine from level `level` on, behind a message.
+    /// Returns a message followed by a traceback of the running coroutine from level `level` on.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn traceback(&self, message: Option<&str>, level: usize) -> Result<LuaString> {
         let entry = self.enter();
         let s = entry.stack();
@@ -442,20 +454,20 @@ impl Lua {
         self.create_string(text)
     }
 
-    /// Asks the state to collect at every safepoint: a mode for tests.
+    /// Makes the state collect at every safepoint: a mode for tests.
     pub fn set_gc_stress(&self, on: bool) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).set_gc_stress(on) }
     }
 
-    /// Asks for stacks that grow by what is needed only, so that they move often: a mode for tests.
+    /// Makes stacks grow by no more than necessary, so that they move often: a mode for tests.
     pub fn set_small_stack(&self, on: bool) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).small_stack = on }
     }
 
-    /// Lets things happen at random at safepoints, as `seed` has it: collections, stacks that move, code that comes and goes. A mode for tests,
-    /// for a state of an engine with [`perilune_jit::JitOptions::chaos`].
+    /// Makes safepoints do random things, determined by `seed`: collect, move stacks, replace code.
+    /// A mode for tests, for a state of an engine with [`perilune_jit::JitOptions::chaos`].
     pub fn set_chaos(&self, seed: u64) {
         let entry = self.enter();
         // SAFETY: P1.
@@ -465,7 +477,7 @@ impl Lua {
         }
     }
 
-    /// A handle that stops the running script from another thread or a signal handler.
+    /// Returns a handle that stops the running script from another thread or a signal handler.
     pub fn interrupt_handle(&self) -> Interrupt {
         Interrupt(self.control.gate.clone())
     }
@@ -476,15 +488,15 @@ impl Lua {
 pub struct WeakLua(pub(crate) XWeak<Control>);
 
 impl WeakLua {
-    /// The state.
+    /// Returns the state.
     ///
     /// # Panics
-    /// When it is gone.
+    /// Panics when the state has ended.
     pub fn upgrade(&self) -> Lua {
         self.try_upgrade().expect("Lua instance is destroyed")
     }
 
-    /// The state, if it is there.
+    /// Returns the state, if it still exists.
     pub fn try_upgrade(&self) -> Option<Lua> {
         let control = self.0.upgrade()?;
         {
@@ -506,7 +518,7 @@ impl PartialEq for WeakLua {
 
 impl Eq for WeakLua {}
 
-/// The state is lent: operations do not find it.
+/// Marks the state as lent: operations do not find it.
 struct Lent<'a> {
     control: &'a Control,
     state: *mut State,
@@ -524,7 +536,8 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// The host's values on the stack, those aside that are left there: removed also after a panic.
+/// The host's values on the stack. They are removed, except the given number of results, also after
+/// a panic.
 struct Values {
     state: *mut State,
     top: usize,
@@ -532,14 +545,15 @@ struct Values {
 
 impl Drop for Values {
     fn drop(&mut self) {
-        // SAFETY: P1; calls that a panic has left have put back the frame on top.
+        // SAFETY: P1; calls left by a panic have restored the top frame.
         unsafe { Cx::from_state(self.state) }.set_top(self.top);
     }
 }
 
-/// A warning of the collector: an error in a finalizer.
+/// Emits a warning of the collector: an error in a finalizer.
 unsafe fn warn(st: &mut State, message: &[u8]) {
-    // SAFETY: the collector calls this with the frame of a native function or of Lua code on top, and uses nothing meanwhile.
+    // SAFETY: the collector calls this with the frame of a native function or of Lua code on top,
+    // and uses nothing meanwhile.
     unsafe { perilune_stdlib::base::emit_warning(Cx::from_state(st), message) }
 }
 

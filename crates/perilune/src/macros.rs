@@ -1,4 +1,4 @@
-//! What macros expand to (feature `macros`).
+//! The targets of macro expansions (feature `macros`).
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ pub use inventory;
 
 use crate::{AsChunk, ChunkMode, Lua, Result, Table, UserDataRegistry};
 
-/// Items of a type that `userdata_impl` has found.
+/// Items of a type, found by `userdata_impl`.
 pub struct Items {
     /// The type.
     pub of: fn() -> TypeId,
@@ -26,7 +26,7 @@ pub fn register_items<T: 'static>(registry: &mut UserDataRegistry<T>) {
     }
 }
 
-/// A chunk that `chunk!` made.
+/// A chunk made by `chunk!`.
 struct Quoted<F> {
     source: &'static str,
     capture: Cell<Option<F>>,
@@ -37,7 +37,7 @@ impl<F: FnOnce(&Table) -> Result<()>> AsChunk for Quoted<F> {
         let Some(capture) = self.capture.take() else { return Ok(None) };
         let captured = lua.create_table()?;
         capture(&captured)?;
-        // all else is global
+        // other names are globals
         let meta = lua.create_table()?;
         meta.raw_set("__index", lua.globals())?;
         meta.raw_set("__newindex", lua.globals())?;
@@ -57,12 +57,12 @@ impl<F: FnOnce(&Table) -> Result<()>> AsChunk for Quoted<F> {
     }
 }
 
-/// A chunk without captured variables.
+/// Makes a chunk without captured variables.
 pub fn plain_chunk(source: &'static str) -> impl AsChunk {
     Quoted { source, capture: Cell::new(None::<fn(&Table) -> Result<()>>) }
 }
 
-/// A chunk whose captured variables `capture` puts into a table.
+/// Makes a chunk whose captured variables `capture` stores in a table.
 pub fn capturing_chunk<F: FnOnce(&Table) -> Result<()>>(
     source: &'static str,
     capture: F,

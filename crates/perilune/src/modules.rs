@@ -7,7 +7,7 @@ use crate::traits::IntoLua;
 use crate::{Function, LightUserData, Lua, LuaString, Number, Result, Table, Thread, Value};
 
 impl Lua {
-    /// Makes `value` what `require(name)` gives.
+    /// Makes `require(name)` return `value`.
     ///
     /// ```
     /// # fn main() -> perilune::Result<()> {
@@ -19,20 +19,20 @@ impl Lua {
     /// ```
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn register_module(&self, name: &str, value: impl IntoLua) -> Result<()> {
         self.module_table("_LOADED")?.set(name, value)
     }
 
-    /// Makes `func` the loader of a module, to be called when it is first required.
+    /// Registers `func` as the loader of a module. It is called when the module is first required.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
     pub fn preload_module(&self, name: &str, func: Function) -> Result<()> {
         self.module_table("_PRELOAD")?.set(name, func)
     }
 
-    /// Forgets a module, so that the next `require` loads it again.
+    /// Removes a loaded module, so that the next `require` loads it again.
     ///
     /// # Errors
     /// None at present.
@@ -40,7 +40,7 @@ impl Lua {
         self.module_table("_LOADED")?.set(name, Value::Nil)
     }
 
-    /// A table of the registry, made if it is not there.
+    /// Returns a table of the registry, and creates it if necessary.
     fn module_table(&self, name: &str) -> Result<Table> {
         if let Some(t) = self.named_registry_value(name)? {
             return Ok(t);
@@ -50,7 +50,8 @@ impl Lua {
         Ok(t)
     }
 
-    /// The metatable that all values of a basic type share: `bool`, [`Number`], [`LuaString`], [`Function`], [`Thread`], [`LightUserData`].
+    /// Returns the metatable that all values of a basic type share: `bool`, [`Number`],
+    /// [`LuaString`], [`Function`], [`Thread`], [`LightUserData`].
     pub fn type_metatable<T: LuaType>(&self) -> Option<Table> {
         let sample = T::sample(self).ok()?;
         let entry = self.enter();
@@ -68,7 +69,8 @@ impl Lua {
     /// # fn main() -> perilune::Result<()> {
     /// let lua = perilune::Lua::new();
     /// let meta = lua.create_table()?;
-    /// meta.set("__index", lua.create_function(|_, (n, k): (i64, String)| Ok(format!("{n}.{k}")))?)?;
+    /// let index = |_: &_, (n, k): (i64, String)| Ok(format!("{n}.{k}"));
+    /// meta.set("__index", lua.create_function(index)?)?;
     /// lua.set_type_metatable::<perilune::Number>(Some(meta));
     /// assert_eq!(lua.load("(5).px").eval::<String>()?, "5.px");
     /// # Ok(())
@@ -90,10 +92,10 @@ impl Lua {
 
 /// A basic type of Lua whose values share a metatable.
 pub trait LuaType: sealed::Sealed {
-    /// Any value of it.
+    /// Returns some value of the type.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
     #[doc(hidden)]
     fn sample(lua: &Lua) -> Result<Value>;
 }

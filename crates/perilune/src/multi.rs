@@ -1,4 +1,4 @@
-//! Several values: arguments and results.
+//! Multiple values: arguments and results.
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
@@ -16,22 +16,22 @@ const NIL: Raw = Raw(Word::NIL);
 pub struct MultiValue(VecDeque<Value>);
 
 impl MultiValue {
-    /// None.
+    /// Returns an empty list of values.
     pub const fn new() -> MultiValue {
         MultiValue(VecDeque::new())
     }
 
-    /// None yet.
+    /// Returns an empty list of values with room for this number.
     pub fn with_capacity(capacity: usize) -> MultiValue {
         MultiValue(VecDeque::with_capacity(capacity))
     }
 
-    /// Those of a list.
+    /// Makes a list of values from a vector.
     pub fn from_vec(values: Vec<Value>) -> MultiValue {
         MultiValue(values.into())
     }
 
-    /// As a list.
+    /// Returns the values as a vector.
     pub fn into_vec(self) -> Vec<Value> {
         self.0.into()
     }
@@ -107,12 +107,12 @@ impl FromLuaMulti for MultiValue {
 pub struct Variadic<T>(Vec<T>);
 
 impl<T> Variadic<T> {
-    /// None.
+    /// Returns an empty list of values.
     pub const fn new() -> Variadic<T> {
         Variadic(Vec::new())
     }
 
-    /// None yet.
+    /// Returns an empty list of values with room for this number.
     pub fn with_capacity(capacity: usize) -> Variadic<T> {
         Variadic(Vec::with_capacity(capacity))
     }
@@ -305,9 +305,15 @@ macro_rules! tuples {
             }
 
             #[allow(non_snake_case, unused_mut, unused_assignments)]
-            fn from_lua_args(mut args: MultiValue, mut i: usize, to: Option<&str>, lua: &Lua) -> Result<Self> {
+            fn from_lua_args(
+                mut args: MultiValue,
+                mut i: usize,
+                to: Option<&str>,
+                lua: &Lua,
+            ) -> Result<Self> {
                 $(
-                    let $name = $name::from_lua_arg(args.pop_front().unwrap_or(Value::Nil), i, to, lua)?;
+                    let value = args.pop_front().unwrap_or(Value::Nil);
+                    let $name = $name::from_lua_arg(value, i, to, lua)?;
                     i += 1;
                 )*
                 let $last = $last::from_lua_args(args, i, to, lua)?;
@@ -341,7 +347,8 @@ macro_rules! tuples {
                 // SAFETY: the values exist.
                 unsafe {
                     $(
-                        let $name = match $name::from_lua_raw(if n > 0 { s.get(at) } else { NIL }, s) {
+                        let value = if n > 0 { s.get(at) } else { NIL };
+                        let $name = match $name::from_lua_raw(value, s) {
                             Ok(v) => v,
                             Err(e) => return Err(e.bad_argument(i, to)),
                         };

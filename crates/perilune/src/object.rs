@@ -1,4 +1,4 @@
-//! What tables and userdata have in common.
+//! The common operations of tables and userdata.
 
 #[cfg(feature = "async")]
 use crate::futures::AsyncCallFuture;
@@ -14,41 +14,41 @@ mod sealed {
 
 /// Values that have fields and methods.
 pub trait ObjectLike: sealed::Sealed {
-    /// `object[key]`, `__index` included.
+    /// Returns `object[key]`, with `__index`.
     ///
     /// # Errors
-    /// What conversions and metamethods fail with.
+    /// Returns the error of a conversion or metamethod.
     fn get<V: FromLua>(&self, key: impl IntoLua) -> Result<V>;
 
-    /// `object[key] = value`, `__newindex` included.
+    /// Assigns `object[key] = value`, with `__newindex`.
     ///
     /// # Errors
-    /// What conversions and metamethods fail with.
+    /// Returns the error of a conversion or metamethod.
     fn set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()>;
 
     /// Calls the object (`__call`).
     ///
     /// # Errors
-    /// As [`Function::call`].
+    /// As for [`Function::call`].
     fn call<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R>;
 
-    /// `object:name(args)`
+    /// Calls `object:name(args)`.
     ///
     /// # Errors
-    /// As [`Function::call`]; if there is no such function.
+    /// As for [`Function::call`]; also when there is no such function.
     fn call_method<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R>;
 
-    /// `object.name(args)`
+    /// Calls `object.name(args)`.
     ///
     /// # Errors
-    /// As [`Function::call`]; if there is no such function.
+    /// As for [`Function::call`]; also when there is no such function.
     fn call_function<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R>;
 
-    /// As [`ObjectLike::call`], as a future.
+    /// Like [`ObjectLike::call`], as a future.
     #[cfg(feature = "async")]
     fn call_async<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> AsyncCallFuture<R>;
 
-    /// As [`ObjectLike::call_method`], as a future.
+    /// Like [`ObjectLike::call_method`], as a future.
     #[cfg(feature = "async")]
     fn call_async_method<R: FromLuaMulti>(
         &self,
@@ -56,7 +56,7 @@ pub trait ObjectLike: sealed::Sealed {
         args: impl IntoLuaMulti,
     ) -> AsyncCallFuture<R>;
 
-    /// As [`ObjectLike::call_function`], as a future.
+    /// Like [`ObjectLike::call_function`], as a future.
     #[cfg(feature = "async")]
     fn call_async_function<R: FromLuaMulti>(
         &self,
@@ -64,10 +64,11 @@ pub trait ObjectLike: sealed::Sealed {
         args: impl IntoLuaMulti,
     ) -> AsyncCallFuture<R>;
 
-    /// The value at the end of a path such as `a[1].b?.c["d e"]`, where nothing behind a `?` is looked at if what is before it is nil.
+    /// Returns the value at the end of a path such as `a[1].b?.c["d e"]`. A `?` ends the lookup
+    /// with nil if the value before it is nil.
     ///
     /// # Errors
-    /// What conversions and metamethods fail with; if the path is none.
+    /// Returns the error of a conversion or metamethod, or an error for a malformed path.
     fn get_path<V: FromLua>(&self, path: &str) -> Result<V> {
         let mut current = self.to_value();
         for (key, optional) in path::parse(path)? {
@@ -87,16 +88,16 @@ pub trait ObjectLike: sealed::Sealed {
         V::from_lua(current, self.lua())
     }
 
-    /// The text that `tostring` gives, `__tostring` included.
+    /// Returns the text that `tostring` gives, with `__tostring`.
     ///
     /// # Errors
-    /// What `__tostring` raises.
+    /// Returns the error that `__tostring` raises.
     fn to_string(&self) -> Result<String>;
 
-    /// The object as a value.
+    /// Returns the object as a value.
     fn to_value(&self) -> Value;
 
-    /// Its state.
+    /// Returns the object's state.
     #[doc(hidden)]
     fn lua(&self) -> &Lua;
 }
@@ -113,15 +114,23 @@ macro_rules! objects {
             }
 
             fn call<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
-                // calls do not ask what they call
+                // calling needs no check of the callee's type
                 Function(self.0.clone()).call(args)
             }
 
-            fn call_method<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R> {
+            fn call_method<R: FromLuaMulti>(
+                &self,
+                name: &str,
+                args: impl IntoLuaMulti,
+            ) -> Result<R> {
                 self.call_function(name, (self, args))
             }
 
-            fn call_function<R: FromLuaMulti>(&self, name: &str, args: impl IntoLuaMulti) -> Result<R> {
+            fn call_function<R: FromLuaMulti>(
+                &self,
+                name: &str,
+                args: impl IntoLuaMulti,
+            ) -> Result<R> {
                 match self.get_any(name)? {
                     Value::Function(f) => f.call(args),
                     Value::Table(t) => ObjectLike::call(&t, args),

@@ -1,4 +1,4 @@
-//! What a state is made with.
+//! The options of a state.
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
@@ -9,16 +9,17 @@ use perilune_stdlib as lib;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LuaOptions {
-    /// Whether `pcall` and `xpcall` catch panics of functions of the host, as error values (the default). A panic that no `pcall` has caught goes on in the call of the
-    /// host in either case.
+    /// Whether `pcall` and `xpcall` catch panics of host functions as error values (the default). A
+    /// panic that no `pcall` has caught is resumed in the host's call in either case.
     pub catch_rust_panics: bool,
-    /// Taken for the sake of programs written for mlua, and without effect: coroutines of calls that have ended are left to the collector.
+    /// Accepted for programs written for mlua, and ignored: coroutines that have ended are left to
+    /// the collector.
     #[cfg(feature = "async")]
     pub thread_pool_size: usize,
 }
 
 impl LuaOptions {
-    /// The defaults.
+    /// Returns the defaults.
     pub const fn new() -> LuaOptions {
         LuaOptions {
             catch_rust_panics: true,
@@ -72,24 +73,25 @@ impl StdLib {
     pub const PACKAGE: StdLib = StdLib(1 << 8);
     /// `debug`
     pub const DEBUG: StdLib = StdLib(1 << 31);
-    /// Those that reach nothing outside of the state. The basic functions do, in part; [`crate::Sandbox`] takes these away.
+    /// The libraries that reach nothing outside the state. Some basic functions do;
+    /// [`crate::Sandbox`] removes those.
     pub const SANDBOX: StdLib = StdLib(
         StdLib::COROUTINE.0 | StdLib::TABLE.0 | StdLib::STRING.0 | StdLib::UTF8.0 | StdLib::MATH.0,
     );
-    /// Only the basic functions.
+    /// The basic functions only.
     pub const NONE: StdLib = StdLib(0);
-    /// All.
+    /// All libraries.
     pub const ALL: StdLib = StdLib(u32::MAX);
-    /// All but `debug`.
+    /// All libraries except `debug`.
     pub const ALL_SAFE: StdLib = StdLib((1 << 30) - 1);
 
-    /// Whether one of `lib` is among them.
+    /// Returns whether the selection contains one of `lib`.
     #[must_use]
     pub const fn contains(self, lib: StdLib) -> bool {
         self.0 & lib.0 != 0
     }
 
-    /// Opens them.
+    /// Opens the selected libraries.
     pub(crate) fn open(self, cx: &mut Cx) -> Result<(), Raised> {
         lib::base::open(cx)?;
         type Open = fn(&mut Cx) -> Result<(), Raised>;

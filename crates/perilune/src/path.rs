@@ -1,4 +1,4 @@
-//! Paths of keys, as `a[1].b?.c["d e"]`.
+//! Paths of keys such as `a[1].b?.c["d e"]`.
 
 use std::fmt;
 use std::iter::Peekable;
@@ -32,7 +32,7 @@ impl IntoLua for &Key {
     }
 }
 
-/// The keys of a path, each with whether a `?` follows.
+/// Splits a path into its keys, each with whether a `?` follows it.
 pub(crate) fn parse(path: &str) -> Result<Vec<(Key, bool)>> {
     let mut chars = path.char_indices().peekable();
     let mut keys = Vec::new();
@@ -74,7 +74,7 @@ pub(crate) fn parse(path: &str) -> Result<Vec<(Key, bool)>> {
     Ok(keys)
 }
 
-/// What is between brackets: an integer or a quoted string.
+/// Parses the text between brackets: an integer or a quoted string.
 fn bracket(chars: &mut Peekable<CharIndices<'_>>, end: usize) -> Result<Key> {
     let at = chars.peek().map_or(end, |c| c.0);
     match chars.peek() {

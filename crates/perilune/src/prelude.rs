@@ -1,4 +1,5 @@
-//! Most types under names that clash with nothing: `use perilune::prelude::*` gives `Lua`, `LuaTable`, `LuaResult` and so on.
+//! Most types, under names that do not clash with others: `use perilune::prelude::*` imports `Lua`,
+//! `LuaTable`, `LuaResult` and so on.
 
 #[doc(no_inline)]
 pub use crate::{

@@ -1,4 +1,4 @@
-//! Values as `{:#?}` shows them: tables with what is in them.
+//! Pretty-printing of values for `{:#?}`, with the contents of tables.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use std::fmt::{Formatter, Result};
 
 use crate::{Table, Value};
 
-/// Tables that are being shown, or were.
+/// Tables that have been visited.
 pub(crate) type Seen = HashSet<*const c_void>;
 
 /// Shows a value.
@@ -60,7 +60,7 @@ fn is_name(bytes: &[u8]) -> bool {
         && bytes.iter().all(|c| c.is_ascii_alphanumeric() || *c == b'_')
 }
 
-/// Booleans, then numbers, then strings, then all else by kind.
+/// Orders keys: booleans, then numbers, then strings, then other values by kind.
 fn order(a: &Value, b: &Value) -> Ordering {
     let rank = |v: &Value| match v {
         Value::Boolean(_) => 0,

@@ -7,8 +7,8 @@ use perilune_runtime::engine::EngineShared;
 
 use crate::{Engine, Error};
 
-/// A compiled chunk, for any number of states of one engine on any number of threads. Cheap to clone; it goes away, and its machine code with it, when
-/// the last handle and the last function of it are gone.
+/// A compiled chunk, for any number of states of one engine on any number of threads. Cheap to
+/// clone. It is freed, with its machine code, together with its last handle and its last function.
 #[derive(Clone)]
 pub struct Program {
     pub(crate) proto: Arc<Proto>,

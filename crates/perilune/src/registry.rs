@@ -1,4 +1,4 @@
-//! Values that the host keeps under keys and under names.
+//! Values that the host keeps under registry keys and names.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use crate::stack::Raw;
 use crate::traits::{FromLua, IntoLua};
 use crate::{Error, Lua, Result, Value};
 
-/// Keys of one state that were dropped, for the state to find.
+/// Dropped keys of one state, which the state frees later.
 #[derive(Default)]
 pub(crate) struct Keys {
     dropped: Mutex<Vec<u32>>,
@@ -19,7 +19,8 @@ impl Keys {
     }
 }
 
-/// The key of a value of a state ([`Lua::create_registry_value`]). Unlike a handle it may be kept on any thread.
+/// The key of a value of a state ([`Lua::create_registry_value`]). Unlike a handle it may be kept
+/// on any thread.
 pub struct RegistryKey {
     slot: u32,
     keys: Arc<Keys>,
@@ -52,19 +53,19 @@ impl PartialEq for RegistryKey {
 impl Eq for RegistryKey {}
 
 impl Lua {
-    /// Keeps a value under a name in the registry.
+    /// Stores a value under a name in the registry.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn set_named_registry_value(&self, key: &str, value: impl IntoLua) -> Result<()> {
         let value = value.into_lua(self)?;
         self.registry_table().raw_set(key, value)
     }
 
-    /// The value under a name in the registry.
+    /// Returns the value under a name in the registry.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn named_registry_value<T: FromLua>(&self, key: &str) -> Result<T> {
         self.registry_table().raw_get(key)
     }
@@ -84,10 +85,10 @@ impl Lua {
         crate::Table(s.handle(Raw(t)))
     }
 
-    /// Keeps a value until the key is dropped.
+    /// Stores a value in the registry until the key is dropped.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn create_registry_value(&self, value: impl IntoLua) -> Result<RegistryKey> {
         self.expire_registry_values();
         let entry = self.enter();
@@ -100,10 +101,10 @@ impl Lua {
         Ok(RegistryKey { slot, keys: self.control.keys.clone() })
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// [`Error::MismatchedRegistryKey`]; what the conversion fails with.
+    /// Returns [`Error::MismatchedRegistryKey`], or the error of the conversion.
     pub fn registry_value<T: FromLua>(&self, key: &RegistryKey) -> Result<T> {
         self.check_key(key)?;
         let entry = self.enter();
@@ -112,10 +113,10 @@ impl Lua {
         unsafe { T::from_lua_raw(Raw((*s.st).host_roots.get(key.slot)), s) }
     }
 
-    /// Drops a key and its value.
+    /// Removes a key and its value.
     ///
     /// # Errors
-    /// [`Error::MismatchedRegistryKey`].
+    /// Returns [`Error::MismatchedRegistryKey`].
     pub fn remove_registry_value(&self, key: RegistryKey) -> Result<()> {
         self.check_key(&key)?;
         drop(key);
@@ -123,10 +124,10 @@ impl Lua {
         Ok(())
     }
 
-    /// Puts another value under a key.
+    /// Replaces the value of a key.
     ///
     /// # Errors
-    /// [`Error::MismatchedRegistryKey`]; what the conversion fails with.
+    /// Returns [`Error::MismatchedRegistryKey`], or the error of the conversion.
     pub fn replace_registry_value(&self, key: &mut RegistryKey, value: impl IntoLua) -> Result<()> {
         self.check_key(key)?;
         let entry = self.enter();
@@ -139,7 +140,7 @@ impl Lua {
         Ok(())
     }
 
-    /// Whether a key is one of this state.
+    /// Returns whether a key belongs to this state.
     pub fn owns_registry_value(&self, key: &RegistryKey) -> bool {
         Arc::ptr_eq(&self.control.keys, &key.keys)
     }
@@ -148,7 +149,7 @@ impl Lua {
         if self.owns_registry_value(key) { Ok(()) } else { Err(Error::MismatchedRegistryKey) }
     }
 
-    /// Lets go of the values whose keys were dropped. (Making a key does this, too.)
+    /// Removes the values whose keys were dropped. Creating a key does this, too.
     pub fn expire_registry_values(&self) {
         let dropped = std::mem::take(&mut *self.control.keys.lock());
         if dropped.is_empty() {

@@ -1,14 +1,15 @@
-//! A report on machine code when the process ends, however it ends.
+//! A report on the machine code when the process exits.
 
 use std::sync::{Mutex, Once, PoisonError};
 
 use crate::Engine;
 
-/// Whose report is due.
+/// The engine to report on.
 static DUE: Mutex<Option<Engine>> = Mutex::new(None);
 static HANDLER: Once = Once::new();
 
-/// Writes [`Engine::jit_report`] to the standard error when the process exits, `os.exit` included, unless [`report_now`] did before. For commands.
+/// Writes [`Engine::jit_report`] to the standard error when the process exits, also by `os.exit`,
+/// unless [`report_now`] has done so before. For commands.
 pub fn report_at_exit(engine: &Engine) {
     *DUE.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
     // SAFETY: the handler is an ordinary function that does not unwind.
@@ -17,7 +18,7 @@ pub fn report_at_exit(engine: &Engine) {
     });
 }
 
-/// Writes the report that is due.
+/// Writes the pending report.
 pub fn report_now() {
     let engine = DUE.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(engine) = engine {
@@ -26,6 +27,6 @@ pub fn report_now() {
 }
 
 extern "C" fn at_exit() {
-    // Nothing can be done about a panic here.
+    // A panic cannot be reported at this point.
     let _ = std::panic::catch_unwind(report_now);
 }

@@ -1,4 +1,4 @@
-//! States for scripts that nobody vouches for.
+//! Restricted states for untrusted scripts.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -14,11 +14,11 @@ use crate::{
     StdLib, Table, Value, Variadic,
 };
 
-/// The basic functions that reach files, or the collector of the host.
+/// Basic functions that reach files or the host's collector.
 const NOT_BASIC: &[&str] = &["collectgarbage", "dofile", "loadfile"];
-/// What there is of `os`: the time of day, and of the process.
+/// The functions of `os` that are kept: the time of day, and that of the process.
 const OS: &[&str] = &["clock", "date", "difftime", "time"];
-/// What there is of `debug`.
+/// The functions of `debug` that are kept.
 const DEBUG: &[&str] = &["traceback"];
 
 #[cfg(not(feature = "send"))]
@@ -26,7 +26,7 @@ type Print = dyn Fn(&str) -> Result<()>;
 #[cfg(feature = "send")]
 type Print = dyn Fn(&str) -> Result<()> + Send;
 
-/// What a [`Sandbox`] is made with.
+/// The options of a [`Sandbox`].
 #[must_use]
 #[derive(Default)]
 pub struct SandboxOptions {
@@ -38,37 +38,39 @@ pub struct SandboxOptions {
 }
 
 impl SandboxOptions {
-    /// No limits, and nobody who gets what is printed.
+    /// Returns options without limits that discard what is printed.
     pub fn new() -> SandboxOptions {
         SandboxOptions::default()
     }
 
-    /// So many bytes the state may take altogether ([`Lua::set_memory_limit`]), for as long as it lives.
+    /// Limits the memory of the state, in bytes, for its whole life ([`Lua::set_memory_limit`]).
     pub fn memory(mut self, bytes: usize) -> SandboxOptions {
         self.memory = Some(bytes);
         self
     }
 
-    /// So long may each [`Sandbox::run`] take ([`Lua::set_time_limit`]).
+    /// Limits the time of each [`Sandbox::run`] ([`Lua::set_time_limit`]).
     pub fn time(mut self, limit: Duration) -> SandboxOptions {
         self.time = Some(limit);
         self
     }
 
-    /// So many instructions may each [`Sandbox::run`] execute ([`Lua::set_instruction_limit`]). The state belongs to an engine whose machine code counts them,
-    /// which all such states of the process share, unless [`SandboxOptions::engine`] says another.
+    /// Limits the instructions of each [`Sandbox::run`] ([`Lua::set_instruction_limit`]). The state
+    /// belongs to an engine whose machine code counts them. All such states of the process share
+    /// that engine, unless [`SandboxOptions::engine`] sets another.
     pub fn instructions(mut self, limit: u64) -> SandboxOptions {
         self.instructions = Some(limit);
         self
     }
 
-    /// A state of this engine.
+    /// Sets the engine of the state.
     pub fn engine(mut self, engine: &Engine) -> SandboxOptions {
         self.engine = Some(engine.clone());
         self
     }
 
-    /// Who gets what is printed, a line at a time, without the end of the line. Its errors are raised by `print`.
+    /// Sets the receiver of printed text: it is called with each line, without the line's end.
+    /// `print` raises its errors.
     pub fn print(mut self, f: impl Fn(&str) -> Result<()> + MaybeSend + 'static) -> SandboxOptions {
         self.print = Some(Box::new(f));
         self
@@ -77,7 +79,8 @@ impl SandboxOptions {
     /// Makes the state.
     ///
     /// # Errors
-    /// When there is no memory for it; [`Error::RuntimeError`] for a limit of instructions with an engine that does not count them.
+    /// Returns an error when there is not enough memory, and [`Error::RuntimeError`] for a limit of
+    /// instructions with an engine that does not count them.
     pub fn build(self) -> Result<Sandbox> {
         let engine = match (self.engine, self.instructions) {
             (Some(engine), _) => engine,
@@ -103,7 +106,7 @@ impl SandboxOptions {
         globals.raw_set("print", printer(&lua, self.print)?)?;
         lua.set_warning_function(|_, _, _| Ok(()));
         if self.instructions.is_some() {
-            // says now whether instructions are counted
+            // fails early if instructions are not counted
             lua.set_instruction_limit(None)?;
         }
         if let Some(bytes) = self.memory {
@@ -124,23 +127,27 @@ impl std::fmt::Debug for SandboxOptions {
     }
 }
 
-/// What a script used up.
+/// A limit that a script has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// [`SandboxOptions::memory`].
+    /// The limit of [`SandboxOptions::memory`].
     Memory,
-    /// [`SandboxOptions::time`].
+    /// The limit of [`SandboxOptions::time`].
     Time,
-    /// [`SandboxOptions::instructions`].
+    /// The limit of [`SandboxOptions::instructions`].
     Instructions,
 }
 
-/// A state for scripts that nobody vouches for: it reaches nothing outside of itself but what the host puts into it, and may use up no more than it is given.
+/// A state for untrusted scripts: it reaches only what the host puts into it, and uses no more
+/// resources than it is given.
 ///
-/// It has the basic functions without `dofile`, `loadfile` and `collectgarbage`; `coroutine`, `table`, `string` (without `dump`), `utf8` and `math`; of `os` the functions
-/// `clock`, `date`, `difftime` and `time`; of `debug` the function `traceback`. `load` takes source text only. The metatable of strings cannot be had. `__gc` has no
-/// effect, since finalizers would run where no limit holds. What is printed goes to the host ([`SandboxOptions::print`]), or nowhere, as warnings do.
+/// It has the basic functions without `dofile`, `loadfile` and `collectgarbage`; `coroutine`,
+/// `table`, `string` (without `dump`), `utf8` and `math`; of `os` the functions `clock`, `date`,
+/// `difftime` and `time`; of `debug` the function `traceback`. `load` takes source text only. The
+/// metatable of strings is hidden. `__gc` has no effect, since finalizers would run outside the
+/// limits. Printed text goes to the host ([`SandboxOptions::print`]) or is discarded, as warnings
+/// are.
 ///
 /// ```
 /// use std::time::Duration;
@@ -170,29 +177,31 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// The state, for the host: what it runs outside of [`Sandbox::run`] has no limits but that of memory.
+    /// Returns the state, for the host. Outside [`Sandbox::run`] only the memory limit applies.
     pub fn lua(&self) -> &Lua {
         &self.lua
     }
 
-    /// A chunk of source text; a binary chunk is an error when it is run.
+    /// Makes a chunk of source text. Running a binary chunk fails.
     #[track_caller]
     pub fn load<'a>(&self, chunk: impl AsChunk + 'a) -> Chunk<'a> {
         self.lua.load(chunk).set_mode(ChunkMode::Text)
     }
 
-    /// Calls `f` with the state, whose limits of time and instructions begin anew, and end when `f` returns. What has metamethods of the script is looked at in `f`
-    /// too. Inside of another run, which a function of the host may be, the limits are those of that.
+    /// Calls `f` with the state. The limits of time and instructions begin with the call and end
+    /// when `f` returns. Convert results that may have metamethods of the script inside `f`. A run
+    /// inside another run, from a function of the host, shares the limits of the outer one.
     ///
     /// # Errors
-    /// What `f` fails with. [`Sandbox::reached`] tells whether that was a limit, of which the error itself is no proof: a script can raise the same text.
+    /// Returns the error of `f`. [`Sandbox::reached`] tells whether a limit was the reason; the
+    /// error itself is no proof, since a script can raise the same text.
     pub fn run<R>(&self, f: impl FnOnce(&Lua) -> Result<R>) -> Result<R> {
         /// Lifts the limits, also after a panic.
         struct Run<'a>(&'a Sandbox);
         impl Drop for Run<'_> {
             fn drop(&mut self) {
                 self.0.running.set(false);
-                // lifting them does not fail
+                // lifting a limit does not fail
                 let _ = self.0.lua.set_time_limit(None);
                 if self.0.instructions.is_some() {
                     let _ = self.0.lua.set_instruction_limit(None);
@@ -216,7 +225,7 @@ impl Sandbox {
         result
     }
 
-    /// The limit that the last [`Sandbox::run`] failed with.
+    /// Returns the limit that ended the last [`Sandbox::run`], if one did.
     pub fn reached(&self) -> Option<Limit> {
         self.reached.get()
     }
@@ -238,14 +247,14 @@ impl Sandbox {
     }
 }
 
-/// The engine of sandboxes with a limit of instructions.
+/// Returns the engine of sandboxes with a limit of instructions.
 fn counting_engine() -> Engine {
     static COUNTING: OnceLock<Engine> = OnceLock::new();
     let make = || Engine::with_jit(JitOptions { counts: true, ..JitOptions::default() });
     COUNTING.get_or_init(make).clone()
 }
 
-/// Takes all but these fields away.
+/// Removes all fields except these.
 fn keep(library: &Table, names: &[&str]) -> Result<()> {
     let fields: Vec<String> =
         library.pairs::<String, Value>().map(|p| Ok(p?.0)).collect::<Result<_>>()?;
@@ -255,7 +264,7 @@ fn keep(library: &Table, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// `load` for source text only.
+/// Makes `load` for source text only.
 fn text_only(lua: &Lua, load: &Function) -> Result<Function> {
     let entry = lua.enter();
     let s = entry.stack();
@@ -270,7 +279,7 @@ fn text_only(lua: &Lua, load: &Function) -> Result<Function> {
     Ok(Function(s.handle(Raw(f))))
 }
 
-/// `load (chunk [, chunkname [, mode [, env]]])`, with the mode `t` whatever is asked for.
+/// Implements `load (chunk [, chunkname [, mode [, env]]])`, always with the mode `t`.
 fn load_text(cx: &mut Cx) -> NativeResult {
     if cx.step() == 1 {
         return cx.ret(cx.top() - cx.kept());
@@ -288,7 +297,7 @@ fn load_text(cx: &mut Cx) -> NativeResult {
     cx.call_then(n.max(3), 1)
 }
 
-/// `print` for the host.
+/// Makes `print` for the host's receiver.
 fn printer(lua: &Lua, print: Option<Box<Print>>) -> Result<Function> {
     let Some(print) = print else {
         return lua.create_function(|_, _: Variadic<Value>| Ok(()));

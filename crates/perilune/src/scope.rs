@@ -1,4 +1,4 @@
-//! Scopes: functions and userdata that borrow, for as long as a call of the host lasts.
+//! Scopes: functions and userdata that borrow for the duration of a call of the host.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -16,11 +16,11 @@ use crate::{AnyUserData, Error, Function, Lua, Result, UserData};
 trait Erased {}
 impl<T: ?Sized> Erased for T {}
 
-/// A value of a scope; it is gone when the scope has ended.
+/// A value of a scope; dropped when the scope ends.
 pub(crate) struct Scoped(Box<dyn Erased>);
 
 impl Scoped {
-    /// A value that may borrow for `'a`.
+    /// Keeps a value that may borrow for `'a`.
     ///
     /// # Safety
     /// It is dropped before `'a` ends.
@@ -30,16 +30,17 @@ impl Scoped {
         Scoped(unsafe { std::mem::transmute::<Box<dyn Erased + 'a>, Box<dyn Erased>>(value) })
     }
 
-    /// Where the value is.
+    /// Returns the address of the value.
     pub(crate) fn address(&self) -> *mut () {
         (&raw const *self.0).cast_mut().cast()
     }
 }
 
-/// What a scope has made: how it ends. Values are taken away from Lua first; what this returns is dropped afterwards.
+/// The destructor of an item of a scope. It removes the value from Lua; the result is dropped after
+/// all items were removed.
 type End<'a> = Box<dyn FnOnce() -> Option<Box<dyn Erased + 'a>> + 'a>;
 
-/// Makes functions and userdata that may borrow what lives longer than the scope ([`Lua::scope`]).
+/// Creates functions and userdata that may borrow values that outlive the scope ([`Lua::scope`]).
 pub struct Scope<'scope, 'env: 'scope> {
     ends: Ends<'env>,
     destructors: Destructors<'env>,
@@ -49,15 +50,17 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 impl Lua {
-    /// Calls `f` with a scope, whose functions and userdata may borrow what is not `'static`. When `f` returns they are taken away from Lua: later uses are
-    /// [`Error::CallbackDestructed`] and [`Error::UserDataDestructed`].
+    /// Calls `f` with a scope, whose functions and userdata may borrow data that is not `'static`.
+    /// They end when `f` returns: later uses fail with [`Error::CallbackDestructed`] and
+    /// [`Error::UserDataDestructed`].
     ///
     /// ```
     /// # fn main() -> perilune::Result<()> {
     /// let lua = perilune::Lua::new();
     /// let mut log = Vec::new();
     /// lua.scope(|scope| {
-    ///     lua.globals().set("log", scope.create_function_mut(|_, text: String| { log.push(text); Ok(()) })?)?;
+    ///     let f = scope.create_function_mut(|_, text: String| { log.push(text); Ok(()) })?;
+    ///     lua.globals().set("log", f)?;
     ///     lua.load("log 'one' log 'two'").exec()
     /// })?;
     /// assert_eq!(log, ["one", "two"]);
@@ -67,12 +70,12 @@ impl Lua {
     /// ```
     ///
     /// # Errors
-    /// What `f` fails with.
+    /// Returns the error of `f`.
     pub fn scope<'env, R>(
         &self,
         f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R>,
     ) -> Result<R> {
-        // what the scope shares with its functions is not for other threads
+        // the data that the scope shares with its functions stays on this thread
         let _guard = self.control.lock.hold();
         let scope = Scope {
             ends: Ends { list: RefCell::default(), over: Cell::new(false) },
@@ -81,7 +84,7 @@ impl Lua {
             scope: PhantomData,
             env: PhantomData,
         };
-        // The scope is shared to its end: what is dropped then may still refer to it.
+        // The scope is borrowed shared to its end, since items dropped then may still refer to it.
         let _afterwards = AtEnd(|| scope.destructors.run());
         let _first = AtEnd(|| scope.ends.end());
         f(&scope)
@@ -89,10 +92,10 @@ impl Lua {
 }
 
 impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
-    /// A function that calls `func`, until the scope ends.
+    /// Creates a function that calls `func` and ends with the scope.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn create_function<F, A, R>(&'scope self, func: F) -> Result<Function>
     where
         F: Fn(&Lua, A) -> Result<R> + 'scope,
@@ -108,10 +111,10 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         }))
     }
 
-    /// As [`Scope::create_function`], for closures that change what they hold.
+    /// Like [`Scope::create_function`], for closures that change their state.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn create_function_mut<F, A, R>(&'scope self, func: F) -> Result<Function>
     where
         F: FnMut(&Lua, A) -> Result<R> + 'scope,
@@ -125,14 +128,15 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         })
     }
 
-    /// Destructors of what the scope has may still see it.
+    /// Destructors of items of the scope may still use the scope.
     fn check_open(&self) -> Result<()> {
         if self.ends.over.get() { Err(Error::runtime("the scope has ended")) } else { Ok(()) }
     }
 
     fn function(&'scope self, run: Box<Run<'scope>>) -> Result<Function> {
         self.check_open()?;
-        // SAFETY: only the lifetime changes: the closure is dropped, and not called any more, when the scope ends.
+        // SAFETY: only the lifetime changes: the closure is dropped, and not called any more, when
+        // the scope ends.
         let run = unsafe { std::mem::transmute::<Box<Run<'scope>>, Box<Run<'static>>>(run) };
         let place = Rc::new(Borrowing { run: RefCell::new(Some(Rc::new(run))) });
         let end = place.clone();
@@ -145,10 +149,10 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         Ok(f)
     }
 
-    /// A userdata that borrows a value.
+    /// Creates a userdata that borrows a value.
     ///
     /// # Errors
-    /// As [`Lua::create_userdata`].
+    /// As for [`Lua::create_userdata`].
     pub fn create_userdata_ref<T: UserData + 'static>(
         &'scope self,
         data: &'env T,
@@ -156,10 +160,10 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         self.borrowed((&raw const *data).cast_mut(), true, T::register)
     }
 
-    /// A userdata that borrows a value for writing.
+    /// Creates a userdata that mutably borrows a value.
     ///
     /// # Errors
-    /// As [`Lua::create_userdata`].
+    /// As for [`Lua::create_userdata`].
     pub fn create_userdata_ref_mut<T: UserData + 'static>(
         &'scope self,
         data: &'env mut T,
@@ -167,18 +171,18 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         self.borrowed(data, false, T::register)
     }
 
-    /// A userdata that borrows a value of a registered type.
+    /// Creates a userdata that borrows a value of a registered type.
     ///
     /// # Errors
-    /// As [`Lua::create_any_userdata`].
+    /// As for [`Lua::create_any_userdata`].
     pub fn create_any_userdata_ref<T: 'static>(&'scope self, data: &'env T) -> Result<AnyUserData> {
         self.borrowed((&raw const *data).cast_mut(), true, |_| ())
     }
 
-    /// A userdata that borrows a value of a registered type for writing.
+    /// Creates a userdata that mutably borrows a value of a registered type.
     ///
     /// # Errors
-    /// As [`Lua::create_any_userdata`].
+    /// As for [`Lua::create_any_userdata`].
     pub fn create_any_userdata_ref_mut<T: 'static>(
         &'scope self,
         data: &'env mut T,
@@ -201,7 +205,8 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         let end = handle.clone();
         self.ends.list.borrow_mut().push(Box::new(move || {
             with_cell::<T>(&end, |cell| {
-                // SAFETY: the cell is alive as its userdata is; borrows of it have ended, or it would be no end.
+                // SAFETY: the cell is alive as its userdata is; the scope ends only after all
+                // borrows have ended.
                 unsafe {
                     assert_free(cell, usize::from(shared));
                     HostCell::forget(cell);
@@ -212,18 +217,19 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         Ok(AnyUserData(handle))
     }
 
-    /// A userdata with a value that may borrow.
+    /// Creates a userdata with a value that may borrow.
     ///
     /// # Errors
-    /// As [`Lua::create_userdata`].
+    /// As for [`Lua::create_userdata`].
     pub fn create_userdata<T: UserData + 'env>(&'scope self, data: T) -> Result<AnyUserData> {
         self.create_any_userdata(data, T::register)
     }
 
-    /// A userdata with a value that may borrow, and what `register` says of it. The metatable is its own.
+    /// Creates a userdata with a value that may borrow, with the fields and methods that `register`
+    /// adds. It has a metatable of its own.
     ///
     /// # Errors
-    /// As [`Lua::create_userdata`].
+    /// As for [`Lua::create_userdata`].
     pub fn create_any_userdata<T: 'env>(
         &'scope self,
         data: T,
@@ -259,16 +265,16 @@ impl<'scope, 'env: 'scope> Scope<'scope, 'env> {
         Ok(AnyUserData(handle))
     }
 
-    /// Calls a function when the scope has ended.
+    /// Registers a function to be called when the scope has ended.
     pub fn add_destructor(&'scope self, destructor: impl FnOnce() + 'env) {
         self.destructors.0.borrow_mut().push(Box::new(destructor));
     }
 }
 
-/// Code of a function of a scope.
+/// The native function of functions of a scope.
 type Run<'a> = dyn Fn(Stack<'_>, usize, usize) -> Result<usize> + 'a;
 
-/// A function of a scope, until that ends.
+/// A function of a scope; empty after the scope's end.
 struct Borrowing {
     run: RefCell<Option<Rc<Box<Run<'static>>>>>,
 }
@@ -288,8 +294,9 @@ fn with_cell<T: 'static>(handle: &Handle, f: impl FnOnce(*mut HostCell<T>)) {
     }
 }
 
-/// A value of a scope may not be in use when the scope ends: whoever used it would go on with what is gone. Nothing that Lua can do leads to that, as the
-/// scope's end waits for all calls that it began; a leaked borrow would.
+/// Aborts when a value of a scope is in use at the scope's end, since its user would continue with
+/// a dangling reference. Lua code cannot cause this, as the scope's end waits for all calls that it
+/// began; a leaked borrow can.
 unsafe fn assert_free<T: 'static>(cell: *mut HostCell<T>, own: usize) {
     if !(*cell).is_taken() && (*cell).borrows() != own as isize {
         eprintln!("a userdata is borrowed beyond the end of its scope");
@@ -306,16 +313,16 @@ impl<F: Fn()> Drop for AtEnd<F> {
     }
 }
 
-/// What the scope has made.
+/// The items that the scope has made.
 struct Ends<'a> {
     list: RefCell<Vec<End<'a>>>,
-    /// The scope ends: it makes nothing any more.
+    /// Set when the scope ends; it makes no items afterwards.
     over: Cell<bool>,
 }
 
 impl Ends<'_> {
     fn end(&self) {
-        // All is taken away before anything is dropped, as destructors may panic or call Lua.
+        // Removes all items before any is dropped, as destructors may panic or call Lua.
         self.over.set(true);
         let ends = std::mem::take(&mut *self.list.borrow_mut());
         let values: Vec<_> = ends.into_iter().map(|end| end()).collect();
@@ -323,7 +330,7 @@ impl Ends<'_> {
     }
 }
 
-/// What is to be called afterwards.
+/// The functions to call afterwards.
 struct Destructors<'a>(RefCell<Vec<Box<dyn FnOnce() + 'a>>>);
 
 impl Destructors<'_> {

@@ -11,7 +11,8 @@ use crate::failure::Failure;
 use crate::types::LightUserData;
 use crate::{AnyUserData, Error, Function, Lua, LuaString, Result, Table, Thread, Value};
 
-/// A value on its way between Rust and Lua, not rooted: whoever has one gives it away before anything else happens.
+/// An unrooted value on its way between Rust and Lua. It must be stored, pushed or returned before
+/// any other operation.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Raw(pub(crate) Word);
@@ -31,7 +32,8 @@ impl<'a> Entry<'a> {
     }
 }
 
-// SAFETY of all blocks below: P1 (an operation is under way, so the state is alive and on this thread) and P4.
+// SAFETY of all blocks below: P1 (an operation is running, so the state is alive and on this
+// thread) and P4.
 impl<'a> Stack<'a> {
     #[inline(always)]
     pub(crate) fn cx(self) -> &'a mut Cx {
@@ -39,7 +41,7 @@ impl<'a> Stack<'a> {
         unsafe { Cx::from_state(self.st) }
     }
 
-    /// Values above the base of the frame on top.
+    /// Returns the number of values above the base of the top frame.
     #[inline(always)]
     pub(crate) fn top(self) -> usize {
         // SAFETY: as above.
@@ -54,7 +56,7 @@ impl<'a> Stack<'a> {
         unsafe { (*self.st).top = (*self.st).base.add(n) }
     }
 
-    /// Value number `i`.
+    /// Returns value number `i`.
     ///
     /// # Safety
     /// It exists.
@@ -63,7 +65,7 @@ impl<'a> Stack<'a> {
         Raw((*self.st).base.add(i).get())
     }
 
-    /// Room for `n` more values, and for what conversions need.
+    /// Reserves room for `n` more values, and for conversions.
     #[inline(always)]
     pub(crate) fn reserve(self, n: usize) -> Result<()> {
         // SAFETY: as above.
@@ -83,10 +85,10 @@ impl<'a> Stack<'a> {
         })
     }
 
-    /// Pushes a value. Without [`Stack::reserve`] there is room for a few.
+    /// Pushes a value. Without [`Stack::reserve`] there is room for a few values.
     ///
     /// # Panics
-    /// If there is no room.
+    /// Panics if there is no room.
     #[inline(always)]
     pub(crate) fn push(self, v: Raw) {
         // SAFETY: as above; the room is checked.
@@ -98,7 +100,8 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// A safepoint, if one is due: a slice of the collector's work, finalizers included. No unrooted value is held.
+    /// Performs a safepoint if one is due: a slice of the collector's work, finalizers included.
+    /// The caller holds no unrooted value.
     #[inline(always)]
     pub(crate) fn poll(self) -> Result<()> {
         // SAFETY: as above.
@@ -110,11 +113,11 @@ impl<'a> Stack<'a> {
     #[inline(never)]
     fn collect(self) -> Result<()> {
         let _online = Online::new(self.st);
-        // SAFETY: as above: what is in use is on the stack or in slots of handles.
+        // SAFETY: as above: all live values are on the stack or in slots of handles.
         unsafe { (*self.st).gc_poll() }.map_err(|_| Error::not_enough_memory())
     }
 
-    /// Fails unless one object of so many bytes may be made.
+    /// Returns an error unless one object of this number of bytes may be allocated.
     #[inline(always)]
     pub(crate) fn check_room(self, bytes: usize) -> Result<()> {
         if bytes < 1 << 16 { Ok(()) } else { self.check_much(bytes) }
@@ -129,7 +132,7 @@ impl<'a> Stack<'a> {
         if made { Ok(()) } else { Err(Error::not_enough_memory()) }
     }
 
-    /// A string.
+    /// Makes a string.
     #[inline(always)]
     pub(crate) fn string(self, bytes: &[u8]) -> Result<Raw> {
         self.poll()?;
@@ -138,24 +141,24 @@ impl<'a> Stack<'a> {
         Ok(Raw(Word::string(unsafe { (*self.st).intern(bytes) })))
     }
 
-    /// A handle.
+    /// Makes a handle.
     #[inline(always)]
     pub(crate) fn handle(self, v: Raw) -> Handle {
         // SAFETY: as above: the value was just taken from the state.
         unsafe { Handle::new(&self.lua.control, v.0) }
     }
 
-    /// The value that a handle of this state refers to.
+    /// Returns the value that a handle of this state refers to.
     ///
     /// # Panics
-    /// If it is one of another state.
+    /// Panics if the handle belongs to another state.
     #[inline(always)]
     pub(crate) fn word(self, h: &Handle) -> Raw {
         assert!(h.is_of(&self.lua.control), "{}", FOREIGN);
         Raw(h.word())
     }
 
-    /// The value as the host sees it.
+    /// Converts a raw value to a [`Value`].
     pub(crate) fn value(self, v: Raw) -> Value {
         match v.0.tag() {
             Tag::NIL => Value::Nil,
@@ -172,15 +175,15 @@ impl<'a> Stack<'a> {
                 Some(Failure::Error(e)) => Value::Error(Box::new(e.clone())),
                 _ => Value::UserData(AnyUserData(self.handle(v))),
             },
-            // positions of inlined loops, which no program sees
+            // positions of inlined loops, which programs cannot see
             _ => Value::Nil,
         }
     }
 
-    /// A value for Lua.
+    /// Converts a [`Value`] to a raw value.
     ///
     /// # Panics
-    /// If it is one of another state.
+    /// Panics if the value belongs to another state.
     pub(crate) fn raw(self, v: &Value) -> Result<Raw> {
         Ok(match v {
             Value::Nil => Raw(Word::NIL),
@@ -197,7 +200,7 @@ impl<'a> Stack<'a> {
         })
     }
 
-    /// The host value of a userdata of the embedding interface, if it is of this type: its head.
+    /// Returns the host value of a userdata, as its head, if it has this type.
     #[inline(always)]
     pub(crate) fn cell_of(self, v: Raw, id: std::any::TypeId) -> Option<*mut CellHead> {
         let head = self.cell(v)?;
@@ -205,7 +208,7 @@ impl<'a> Stack<'a> {
         (unsafe { (*head).id } == id).then_some(head)
     }
 
-    /// The host value of a userdata of the embedding interface.
+    /// Returns the host value of a userdata.
     #[inline(always)]
     pub(crate) fn cell(self, v: Raw) -> Option<*mut CellHead> {
         if v.0.tag() != Tag::USERDATA {
@@ -221,20 +224,20 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The name of a value's type, as [`Value::type_name`] gives it.
+    /// Returns the name of a value's type, like [`Value::type_name`].
     pub(crate) fn type_name(self, v: Raw) -> &'static str {
         if self.failure(v).is_some() { "error" } else { type_name(v.0) }
     }
 
-    /// The failure that a value is.
+    /// Returns the failure that a value holds.
     pub(crate) fn failure(self, v: Raw) -> Option<&'a mut Failure> {
         Failure::of(self, v)
     }
 
-    /// The error on its way, which left the stack with `kept` values in use: caught.
+    /// Catches the error being raised, which left the stack with `kept` values in use.
     ///
     /// # Panics
-    /// When it is a panic of a callback: that goes on.
+    /// Resumes the panic of a callback.
     #[cold]
     #[inline(never)]
     pub(crate) fn caught(self, kept: usize) -> Error {
@@ -248,7 +251,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The error that value number `at`, the last one, is.
+    /// Converts value number `at`, the last one, to the error that it represents.
     ///
     /// # Safety
     /// It exists.
@@ -287,7 +290,7 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// The name of a value's type, as [`Value::type_name`] gives it, but for errors, which are userdata.
+/// Returns the name of a value's type, like [`Value::type_name`], except that errors are userdata.
 pub(crate) fn type_name(v: Word) -> &'static str {
     match v.tag() {
         Tag::INTEGER => "integer",
@@ -296,7 +299,8 @@ pub(crate) fn type_name(v: Word) -> &'static str {
     }
 }
 
-/// The state's thread is in the state: its stacks are not to be walked from elsewhere.
+/// Marks the state's thread as being inside the state, so that other threads do not walk its
+/// stacks.
 pub(crate) struct Online(*mut State);
 
 impl Online {

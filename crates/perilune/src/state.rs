@@ -1,4 +1,4 @@
-//! States, and what belongs to them: the names under which mlua has them.
+//! States and their options, under the module path that mlua uses.
 
 #[doc(inline)]
 pub use crate::gc::{GcGenParams, GcIncParams, GcMode};

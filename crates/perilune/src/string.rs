@@ -28,14 +28,15 @@ pub struct LuaString(pub(crate) Handle);
 
 impl LuaString {
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the string is rooted by the handle; who calls has the state, or a `Lua` that keeps it alive.
+        // SAFETY: the string is rooted by the handle; the caller has the state, or a `Lua` that
+        // keeps it alive.
         unsafe { StrObject::bytes(self.0.word().as_string()) }
     }
 
-    /// The contents, if they are UTF-8.
+    /// Returns the contents as UTF-8.
     ///
     /// # Errors
-    /// [`Error::FromLuaConversionError`] if they are not.
+    /// Returns [`Error::FromLuaConversionError`] if they are not UTF-8.
     pub fn to_str(&self) -> Result<BorrowedStr> {
         let bytes = self.as_bytes();
         match std::str::from_utf8(&bytes) {
@@ -44,20 +45,21 @@ impl LuaString {
         }
     }
 
-    /// The contents; what is not UTF-8 becomes replacement characters.
+    /// Returns the contents, with replacement characters for sequences that are not UTF-8.
     pub fn to_string_lossy(&self) -> String {
         String::from_utf8_lossy(&self.as_bytes()).into_owned()
     }
 
-    /// Something that displays the contents; what is not UTF-8 as replacement characters.
+    /// Returns a value that displays the contents, with replacement characters for sequences that
+    /// are not UTF-8.
     pub fn display(&self) -> impl std::fmt::Display + '_ {
         self.to_string_lossy()
     }
 
-    /// The contents.
+    /// Returns the contents.
     ///
     /// # Panics
-    /// When the state is gone.
+    /// Panics when the state has ended.
     pub fn as_bytes(&self) -> BorrowedBytes {
         let entry = self.0.enter();
         let lua = entry.lua.clone();
@@ -65,19 +67,19 @@ impl LuaString {
         BorrowedBytes { bytes, string: self.clone(), _lua: lua }
     }
 
-    /// The contents and a zero.
+    /// Returns the contents followed by a zero byte.
     pub fn as_bytes_with_nul(&self) -> Vec<u8> {
         let mut bytes = self.as_bytes().to_vec();
         bytes.push(0);
         bytes
     }
 
-    /// A weak reference to its state.
+    /// Returns a weak reference to the string's state.
     pub fn weak_lua(&self) -> &WeakLua {
         &self.0.control.weak
     }
 
-    /// The address that identifies it.
+    /// Returns the address that identifies the string.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
     }
@@ -135,7 +137,7 @@ impl Hash for LuaString {
 }
 
 impl LuaString {
-    /// What converts to a string with these bytes, without a state at hand.
+    /// Wraps bytes in a value that converts to a string, for code that has no state at hand.
     ///
     /// ```
     /// use perilune::{Lua, LuaString};
@@ -161,7 +163,7 @@ impl<T: AsRef<[u8]>> IntoLua for Wrapped<T> {
     }
 }
 
-/// The contents of a string; keeps the string and its state alive.
+/// The contents of a string. Keeps the string and its state alive.
 #[derive(Clone)]
 pub struct BorrowedBytes {
     bytes: *const [u8],
@@ -249,7 +251,7 @@ impl TryFrom<&LuaString> for BorrowedStr {
     }
 }
 
-/// The contents of a string, which are UTF-8; keeps the string and its state alive.
+/// The contents of a string, as UTF-8. Keeps the string and its state alive.
 #[derive(Clone)]
 pub struct BorrowedStr(BorrowedBytes);
 

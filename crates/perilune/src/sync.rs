@@ -1,6 +1,8 @@
-//! Who may use a state: the thread that it is on, or with the feature `send` any thread, one at a time.
+//! Access to a state: by its own thread only or, with the feature `send`, by any thread, one at a
+//! time.
 //!
-//! Without the feature everything here is nothing, and states and handles are neither `Send` nor `Sync`.
+//! Without the feature the types here do nothing, and states and handles are neither `Send` nor
+//! `Sync`.
 
 #[cfg(not(feature = "send"))]
 mod imp {
@@ -9,7 +11,7 @@ mod imp {
 
     pub(crate) use std::rc::{Rc as XRc, Weak as XWeak};
 
-    /// No lock.
+    /// A lock that does nothing.
     pub(crate) struct Lock;
 
     impl Lock {
@@ -23,17 +25,17 @@ mod imp {
         }
     }
 
-    /// Nothing held.
+    /// A guard that does nothing.
     pub(crate) struct Guard<'a>(PhantomData<(&'a Lock, *const ())>);
 
-    // What is not there costs nothing.
+    // Does nothing.
     const _: () = assert!(
         size_of::<Lock>() == 0
             && size_of::<Guard<'_>>() == 0
             && !std::mem::needs_drop::<Guard<'_>>()
     );
 
-    /// A count.
+    /// A count of one thread.
     pub(crate) struct Count(Cell<usize>);
 
     impl Count {
@@ -51,7 +53,7 @@ mod imp {
             self.0.set(self.0.get() + 1);
         }
 
-        /// Gives what is left.
+        /// Decrements the count and returns the new value.
         #[inline(always)]
         pub(crate) fn decrement(&self) -> usize {
             let left = self.0.get() - 1;
@@ -71,7 +73,7 @@ mod imp {
 
     pub(crate) use std::sync::{Arc as XRc, Weak as XWeak};
 
-    /// A lock that its owner may take again.
+    /// A reentrant lock.
     pub(crate) struct Lock(RawReentrantMutex<RawMutex, RawThreadId>);
 
     impl Lock {
@@ -86,7 +88,7 @@ mod imp {
         }
     }
 
-    /// The lock, held by this thread.
+    /// A guard of the lock, held by this thread.
     pub(crate) struct Guard<'a>(&'a Lock, PhantomData<*const ()>);
 
     impl Drop for Guard<'_> {
@@ -97,7 +99,7 @@ mod imp {
         }
     }
 
-    /// A count, which is changed with or without the lock.
+    /// An atomic count, which may be changed with or without the lock.
     pub(crate) struct Count(AtomicUsize);
 
     impl Count {
@@ -115,20 +117,21 @@ mod imp {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
 
-        /// Gives what is left.
+        /// Decrements the count and returns the new value.
         #[inline]
         pub(crate) fn decrement(&self) -> usize {
             self.0.fetch_sub(1, Ordering::AcqRel) - 1
         }
     }
 
-    /// Types that any thread may use, as all that is inside is used with the lock held.
+    /// Makes a type usable from any thread, given that its contents are used with the lock held.
     mod sendable {
         use crate::control::Control;
         use crate::types::LightUserData;
         use crate::{BorrowedBytes, UserDataRef, UserDataRefMut};
 
-        // SAFETY: P6: who uses its cells holds its lock; what the host puts into it is `Send` (`MaybeSend`).
+        // SAFETY: P6: its contents are used with its lock held; host values inside are `Send`
+        // (`MaybeSend`).
         unsafe impl Send for Control {}
         // SAFETY: P6: likewise.
         unsafe impl Sync for Control {}
@@ -140,11 +143,13 @@ mod imp {
         unsafe impl Send for BorrowedBytes {}
         // SAFETY: likewise.
         unsafe impl Sync for BorrowedBytes {}
-        // SAFETY: a borrow, which begins and ends with the lock held, of a value that threads may share.
+        // SAFETY: a borrow, which begins and ends with the lock held, of a value that threads may
+        // share.
         unsafe impl<T: Sync> Send for UserDataRef<T> {}
         // SAFETY: likewise.
         unsafe impl<T: Sync> Sync for UserDataRef<T> {}
-        // SAFETY: an exclusive borrow, which begins and ends with the lock held, of a value that threads may have.
+        // SAFETY: an exclusive borrow, which begins and ends with the lock held, of a value that
+        // threads may have.
         unsafe impl<T: Send> Send for UserDataRefMut<T> {}
         // SAFETY: likewise; shared, it gives shared access only.
         unsafe impl<T: Send + Sync> Sync for UserDataRefMut<T> {}

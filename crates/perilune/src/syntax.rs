@@ -1,4 +1,4 @@
-//! Looking at source text without running it: for consoles and editors.
+//! Analysis of source text without running it, for consoles and editors.
 //!
 //! ```
 //! use perilune::syntax::{self, LexemeKind};
@@ -18,10 +18,12 @@ pub use perilune_syntax::{
 
 use perilune_syntax::with_arena;
 
-/// Parses a chunk of this name (as given to [`Chunk::set_name`](crate::Chunk::set_name)) and forgets it.
+/// Parses a chunk and discards the result. `name` has the form that
+/// [`Chunk::set_name`](crate::Chunk::set_name) describes.
 ///
 /// # Errors
-/// The first syntax error. Limits of the compiler, such as the number of registers, are met only when the chunk is loaded.
+/// Returns the first syntax error. Limits of the compiler, such as the number of registers, are
+/// found only when the chunk is loaded.
 pub fn check(source: &[u8], name: &[u8]) -> Result<(), SyntaxError> {
     with_arena(|arena| perilune_syntax::parse(arena, source, name).map(drop))
 }

@@ -41,10 +41,10 @@ impl Table {
         self.set(key, value)
     }
 
-    /// `table[key] = value`, `__newindex` included.
+    /// Assigns `table[key] = value`, with `__newindex`.
     ///
     /// # Errors
-    /// For keys that are nil or NaN; what conversions and metamethods fail with.
+    /// Returns an error for keys that are nil or NaN, or that of a conversion or metamethod.
     #[inline]
     pub fn set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
@@ -62,7 +62,7 @@ impl Table {
         self.set_slow(s, top)
     }
 
-    /// With key and value on the stack, and a metatable.
+    /// Assigns with key and value on the stack, to a table that has a metatable.
     #[cold]
     fn set_slow(&self, s: Stack<'_>, top: usize) -> Result<()> {
         // SAFETY: the key was pushed.
@@ -79,10 +79,10 @@ impl Table {
         Ok(())
     }
 
-    /// `table[key]`, `__index` included.
+    /// Returns `table[key]`, with `__index`.
     ///
     /// # Errors
-    /// What conversions and metamethods fail with.
+    /// Returns the error of a conversion or metamethod.
     #[inline]
     pub fn get<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
         let entry = self.0.enter();
@@ -99,7 +99,7 @@ impl Table {
         }
     }
 
-    /// What is missing from a table with a metatable.
+    /// Looks up a key that is missing from a table with a metatable.
     #[cold]
     fn get_slow<V: FromLua>(&self, s: Stack<'_>, key: Raw) -> Result<V> {
         let top = s.top();
@@ -114,23 +114,24 @@ impl Table {
         r
     }
 
-    /// Whether `table[key]` is not nil, `__index` included.
+    /// Returns whether `table[key]` is not nil, with `__index`.
     ///
     /// # Errors
-    /// As [`Table::get`].
+    /// As for [`Table::get`].
     pub fn contains_key(&self, key: impl IntoLua) -> Result<bool> {
         Ok(!self.get::<Value>(key)?.is_nil())
     }
 
-    /// Appends a value, metamethods included.
+    /// Appends a value, with metamethods.
     ///
     /// # Errors
-    /// As [`Table::set`].
+    /// As for [`Table::set`].
     pub fn push(&self, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
         s.poll()?;
-        // SAFETY: P1: the value is stored or given to a handle at once; the table is rooted by the handle.
+        // SAFETY: P1: the value is stored or given to a handle at once; the table is rooted by the
+        // handle.
         let value = unsafe {
             let value = value.into_lua_raw(s)?;
             let t = self.object();
@@ -144,10 +145,10 @@ impl Table {
         self.set(n.ok_or_else(|| Error::runtime("table length overflow"))?, value)
     }
 
-    /// Removes the last element and gives it, metamethods included; nil for an empty list.
+    /// Removes and returns the last element, with metamethods; nil for an empty list.
     ///
     /// # Errors
-    /// As [`Table::get`].
+    /// As for [`Table::get`].
     pub fn pop<V: FromLua>(&self) -> Result<V> {
         if !self.has_metatable() {
             return self.raw_pop();
@@ -162,10 +163,11 @@ impl Table {
         V::from_lua(value, entry.lua)
     }
 
-    /// Removes a key, metamethods included: from a list, for an integer key, moving the elements behind it one down.
+    /// Removes a key, with metamethods. An integer key removes an element of the list and moves the
+    /// following ones down.
     ///
     /// # Errors
-    /// As [`Table::set`]; an index that is not in the list.
+    /// As for [`Table::set`]; also for an index outside the list.
     pub fn remove(&self, key: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
         let i = match key.into_lua(entry.lua)? {
@@ -183,18 +185,18 @@ impl Table {
         self.set(n, Value::Nil)
     }
 
-    /// Equality as `==` has it, `__eq` included.
+    /// Compares with `==`, with `__eq`.
     ///
     /// # Errors
-    /// What `__eq` raises.
+    /// Returns the error that `__eq` raises.
     pub fn equals(&self, other: &Table) -> Result<bool> {
         crate::value::metamethod_equals(&self.0, &other.0)
     }
 
-    /// `table[key] = value` without metamethods.
+    /// Assigns `table[key] = value` without metamethods.
     ///
     /// # Errors
-    /// As [`Table::set`].
+    /// As for [`Table::set`].
     #[inline]
     pub fn raw_set(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
@@ -206,25 +208,26 @@ impl Table {
         r
     }
 
-    /// `table[key]` without metamethods.
+    /// Returns `table[key]` without metamethods.
     ///
     /// # Errors
-    /// What conversions fail with.
+    /// Returns the error of a conversion.
     #[inline]
     pub fn raw_get<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
         let entry = self.0.enter();
         let s = entry.stack();
-        // SAFETY: the key is used at once, the table is rooted by the handle, and the value is given away at once.
+        // SAFETY: the key is used at once, the table is rooted by the handle, and the value is
+        // given away at once.
         unsafe {
             let key = key.into_lua_raw(s)?;
             V::from_lua_raw(Raw(TableObject::get(self.object(), key.0)), s)
         }
     }
 
-    /// Inserts an element before element `index` (or at the end), without metamethods.
+    /// Inserts an element at `index`, at most one past the end, without metamethods.
     ///
     /// # Errors
-    /// For an index that is neither in the list nor just behind it.
+    /// Returns an error for any other index.
     pub fn raw_insert(&self, index: Integer, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -254,7 +257,7 @@ impl Table {
     /// Appends an element without metamethods.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     #[inline]
     pub fn raw_push(&self, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
@@ -269,10 +272,10 @@ impl Table {
         Ok(())
     }
 
-    /// Removes the last element without metamethods and gives it.
+    /// Removes and returns the last element without metamethods.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn raw_pop<V: FromLua>(&self) -> Result<V> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -289,10 +292,11 @@ impl Table {
         }
     }
 
-    /// Removes a key without metamethods: from a list, for an integer key, moving the elements behind it one down.
+    /// Removes a key without metamethods. An integer key removes an element of the list and moves
+    /// the following ones down.
     ///
     /// # Errors
-    /// What the conversion fails with; an index that is not in the list.
+    /// Returns the error of the conversion, or an error for an index outside the list.
     pub fn raw_remove(&self, key: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -328,7 +332,8 @@ impl Table {
     pub fn clear(&self) -> Result<()> {
         let entry = self.0.enter();
         let t = self.object();
-        // SAFETY: P1: the table is rooted by the handle; existing keys may be set to nil during a traversal.
+        // SAFETY: P1: the table is rooted by the handle; existing keys may be set to nil during a
+        // traversal.
         unsafe {
             let mut key = Word::NIL;
             while let Ok(Some((k, _))) = TableObject::next(t, key) {
@@ -339,10 +344,10 @@ impl Table {
         Ok(())
     }
 
-    /// `#table`, `__len` included.
+    /// Returns `#table`, with `__len`.
     ///
     /// # Errors
-    /// What `__len` raises, or gives if that is no integer.
+    /// Returns the error that `__len` raises, or an error if its result is not an integer.
     pub fn len(&self) -> Result<Integer> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -365,7 +370,7 @@ impl Table {
         }
     }
 
-    /// A border, without metamethods.
+    /// Returns a border, without metamethods.
     #[inline]
     pub fn raw_len(&self) -> usize {
         let _guard = self.0.hold();
@@ -373,14 +378,14 @@ impl Table {
         unsafe { TableObject::length(self.object()) as usize }
     }
 
-    /// Whether it has no entry at all, without metamethods.
+    /// Returns whether the table has no entry, without metamethods.
     pub fn is_empty(&self) -> bool {
         let _guard = self.0.hold();
         // SAFETY: P1: the table is rooted by the handle.
         unsafe { matches!(TableObject::next(self.object(), Word::NIL), Ok(None)) }
     }
 
-    /// The metatable.
+    /// Returns the metatable.
     pub fn metatable(&self) -> Option<Table> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -407,7 +412,7 @@ impl Table {
         Ok(())
     }
 
-    /// Whether there is a metatable.
+    /// Returns whether there is a metatable.
     #[inline]
     pub fn has_metatable(&self) -> bool {
         let _guard = self.0.hold();
@@ -415,17 +420,18 @@ impl Table {
         unsafe { (*self.object()).meta != 0 }
     }
 
-    /// A weak reference to its state.
+    /// Returns a weak reference to the table's state.
     pub fn weak_lua(&self) -> &WeakLua {
         &self.0.control.weak
     }
 
-    /// The address that identifies it.
+    /// Returns the address that identifies the table.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
     }
 
-    /// The entries, without metamethods (as `next` gives them). Existing entries may be changed and removed meanwhile.
+    /// Returns an iterator over the entries in the order of `next`, without metamethods. Existing
+    /// entries may be changed and removed meanwhile.
     pub fn pairs<K: FromLua, V: FromLua>(&self) -> TablePairs<'_, K, V> {
         TablePairs::new(self)
     }
@@ -433,7 +439,7 @@ impl Table {
     /// Calls `f` for each entry, without metamethods. Faster than [`Table::pairs`].
     ///
     /// # Errors
-    /// What `f` and conversions fail with.
+    /// Returns the error of `f` or of a conversion.
     pub fn for_each<K: FromLua, V: FromLua>(
         &self,
         mut f: impl FnMut(K, V) -> Result<()>,
@@ -450,7 +456,7 @@ impl Table {
                 break Ok(());
             };
             at = next;
-            // while one is converted the other is on the stack
+            // while one is converted the other stays on the stack
             s.push(Raw(v));
             // SAFETY: the key is in the table; the value was pushed.
             let r = unsafe { K::from_lua_raw(Raw(k), s) }
@@ -465,20 +471,20 @@ impl Table {
         r
     }
 
-    /// The elements from 1 on up to the first nil, without metamethods.
+    /// Returns an iterator over the elements from 1 to the first nil, without metamethods.
     pub fn sequence_values<V: FromLua>(&self) -> TableSequence<'_, V> {
         TableSequence::new(self)
     }
 
-    /// Calls `f` for each element from 1 on up to the first nil, without metamethods.
+    /// Calls `f` for each element from 1 to the first nil, without metamethods.
     ///
     /// # Errors
-    /// What `f` and conversions fail with.
+    /// Returns the error of `f` or of a conversion.
     pub fn for_each_value<V: FromLua>(&self, f: impl FnMut(V) -> Result<()>) -> Result<()> {
         self.each_value(i64::MAX, true, f)
     }
 
-    /// As [`Table::for_each_value`], up to the border, holes included.
+    /// Like [`Table::for_each_value`], but up to the border, holes included.
     pub(crate) fn for_each_to_border<V: FromLua>(
         &self,
         f: impl FnMut(V) -> Result<()>,
@@ -509,7 +515,7 @@ impl Table {
     }
 }
 
-/// Pushes key and value; where the key is.
+/// Pushes key and value, and returns the key's position.
 #[inline(always)]
 fn push_pair(s: Stack<'_>, key: impl IntoLua, value: impl IntoLua) -> Result<usize> {
     s.poll()?;
@@ -541,7 +547,7 @@ unsafe fn store(s: Stack<'_>, t: *mut TableObject, key: Raw, value: Raw) -> Resu
     TableObject::set(st, t, key.0, value.0).map_err(key_error)
 }
 
-/// What is said of a key that a table cannot have.
+/// The message for an invalid key.
 #[cold]
 pub(crate) fn key_error(e: KeyError) -> Error {
     match e {
@@ -559,7 +565,7 @@ impl std::fmt::Debug for Table {
     }
 }
 
-/// Equal elements, up to the first nil.
+/// Compares the elements up to the first nil.
 impl<T> PartialEq<[T]> for Table
 where
     T: IntoLua + Clone,

@@ -8,10 +8,10 @@ use crate::stack::Raw;
 use crate::traits::FromLua;
 use crate::{Result, Table};
 
-/// The entries of a table ([`Table::pairs`]).
+/// An iterator over the entries of a table ([`Table::pairs`]).
 pub struct TablePairs<'a, K, V> {
     table: &'a Table,
-    /// Position of the traversal; `None` at the end.
+    /// The position of the traversal; `None` at the end.
     at: Option<u32>,
     types: PhantomData<fn() -> (K, V)>,
 }
@@ -48,7 +48,7 @@ impl<K: FromLua, V: FromLua> Iterator for TablePairs<'_, K, V> {
     }
 }
 
-/// The elements of a list ([`Table::sequence_values`]).
+/// An iterator over the elements of a list ([`Table::sequence_values`]).
 pub struct TableSequence<'a, V> {
     table: &'a Table,
     index: i64,

@@ -1,4 +1,4 @@
-//! Coroutines ([`Thread`]), and events of theirs.
+//! Coroutines ([`Thread`]) and their events.
 
 use std::ffi::c_void;
 
@@ -28,14 +28,14 @@ pub use crate::thread_events::{ThreadEvent, ThreadTriggers};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thread(pub(crate) Handle);
 
-/// What a coroutine can do.
+/// The status of a coroutine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadStatus {
-    /// It has not begun, or has yielded.
+    /// It has not started, or has yielded.
     Resumable,
-    /// It runs.
+    /// It is running.
     Running,
-    /// It waits for a coroutine that it has resumed.
+    /// It has resumed another coroutine and waits for it.
     Normal,
     /// It has ended.
     Finished,
@@ -44,20 +44,21 @@ pub enum ThreadStatus {
 }
 
 impl Thread {
-    /// Resumes it with arguments, or values for `yield` to give; results are what it yields or returns.
+    /// Resumes the coroutine with arguments, or with results for `yield`. Returns the values that
+    /// it yields or returns.
     ///
     /// # Errors
-    /// [`Error::CoroutineUnresumable`], and what it raises.
+    /// Returns [`Error::CoroutineUnresumable`], or the error that the coroutine raises.
     ///
     /// # Panics
-    /// As [`Function::call`].
+    /// As for [`Function::call`].
     pub fn resume<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
         self.about_to_resume()?;
         // SAFETY: the values exist.
         self.resume_with(args, |s, at, n| unsafe { R::from_stack_multi(at, n, s) })
     }
 
-    /// What comes before each [`Thread::resume_with`].
+    /// Performs the checks before each [`Thread::resume_with`].
     #[inline]
     pub(crate) fn about_to_resume(&self) -> Result<()> {
         let _entry = self.0.enter();
@@ -68,7 +69,8 @@ impl Thread {
         self.tell(|t| t.on_resume, ThreadEvent::Resume)
     }
 
-    /// Resumes it; `f` converts what it yields or returns: the `n` values of the stack from number `at` on.
+    /// Resumes the coroutine. `f` converts the values that it yields or returns: the `n` values of
+    /// the stack from number `at` on.
     #[inline]
     pub(crate) fn resume_with<R>(
         &self,
@@ -76,7 +78,7 @@ impl Thread {
         f: impl FnOnce(Stack<'_>, usize, usize) -> Result<R>,
     ) -> Result<R> {
         let entry = self.0.enter();
-        // a function that was told may have resumed it
+        // the event callback may have resumed it
         if self.status() != ThreadStatus::Resumable {
             return Err(Error::CoroutineUnresumable);
         }
@@ -108,10 +110,10 @@ impl Thread {
         }
     }
 
-    /// Its status.
+    /// Returns the status.
     ///
     /// # Panics
-    /// When the state is gone.
+    /// Panics when the state has ended.
     pub fn status(&self) -> ThreadStatus {
         let _guard = self.0.hold();
         let th = self.0.word().as_thread();
@@ -127,35 +129,36 @@ impl Thread {
         }
     }
 
-    /// Can it be resumed?
+    /// Returns whether the coroutine can be resumed.
     pub fn is_resumable(&self) -> bool {
         self.status() == ThreadStatus::Resumable
     }
 
-    /// Does it run?
+    /// Returns whether the coroutine is running.
     pub fn is_running(&self) -> bool {
         self.status() == ThreadStatus::Running
     }
 
-    /// Does it wait for one that it has resumed?
+    /// Returns whether the coroutine waits for one that it has resumed.
     pub fn is_normal(&self) -> bool {
         self.status() == ThreadStatus::Normal
     }
 
-    /// Has it ended?
+    /// Returns whether the coroutine has ended.
     pub fn is_finished(&self) -> bool {
         self.status() == ThreadStatus::Finished
     }
 
-    /// Has it ended with an error?
+    /// Returns whether the coroutine has ended with an error.
     pub fn is_error(&self) -> bool {
         self.status() == ThreadStatus::Error
     }
 
-    /// Ends it, closing its pending variables, and lets it begin anew with another function.
+    /// Ends the coroutine, closes its pending variables, and restarts it with another function.
     ///
     /// # Errors
-    /// For one that runs or waits for another; what closing variables raises.
+    /// Returns an error for a coroutine that is running or waits for another, or the error of a
+    /// closing variable.
     pub fn reset(&self, func: Function) -> Result<()> {
         self.check_not_told()?;
         match self.status() {
@@ -167,17 +170,19 @@ impl Thread {
         let entry = self.0.enter();
         let s = entry.stack();
         let f = s.word(&func.0);
-        // SAFETY: P1: the coroutine is closed, so nothing of it runs; the function is rooted by its handle.
+        // SAFETY: P1: the coroutine is closed, so nothing of it runs; the function is rooted by its
+        // handle.
         unsafe {
             perilune_runtime::thread::Thread::restart(&mut *s.st, self.0.word().as_thread(), f.0)
         };
         Ok(())
     }
 
-    /// Ends it, closing its pending variables.
+    /// Ends the coroutine and closes its pending variables.
     ///
     /// # Errors
-    /// For one that runs or waits for another; what closing variables raises, or it had ended with.
+    /// Returns an error for a coroutine that is running or waits for another, the error of a
+    /// closing variable, or the error that ended the coroutine.
     pub fn close(&self) -> Result<()> {
         let status = self.status();
         if matches!(status, ThreadStatus::Running | ThreadStatus::Normal) {
@@ -197,7 +202,7 @@ impl Thread {
                 s.cut(at);
                 Ok(())
             }
-            // the error that it had ended with was told before
+            // the error that ended it was reported before
             Err(_) if status == ThreadStatus::Error => {
                 let _ = s.caught(at);
                 Ok(())
@@ -206,18 +211,18 @@ impl Thread {
         }
     }
 
-    /// A weak reference to its state.
+    /// Returns a weak reference to the coroutine's state.
     pub fn weak_lua(&self) -> &WeakLua {
         &self.0.control.weak
     }
 
-    /// The address that identifies it.
+    /// Returns the address that identifies the coroutine.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
     }
 }
 
-/// Resumes its first argument with the others; passes errors on.
+/// Resumes its first argument with the others, and propagates errors.
 fn resume(cx: &mut Cx) -> NativeResult {
     let n = cx.top() - 1;
     match cx.resume(0, n) {
@@ -232,7 +237,7 @@ fn resume(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Closes its argument; passes errors on.
+/// Closes its argument, and propagates errors.
 fn close(cx: &mut Cx) -> NativeResult {
     if cx.close_thread(0) {
         return cx.ret(0);
@@ -242,10 +247,11 @@ fn close(cx: &mut Cx) -> NativeResult {
 }
 
 impl Lua {
-    /// A coroutine that will call `func`.
+    /// Creates a coroutine that will call `func`.
     ///
     /// # Errors
-    /// When the memory limit is reached; what a function that is told of new coroutines fails with.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached, or the error of the
+    /// callback for new coroutines.
     pub fn create_thread(&self, func: Function) -> Result<Thread> {
         let entry = self.enter();
         let s = entry.stack();
@@ -259,7 +265,7 @@ impl Lua {
         Ok(th)
     }
 
-    /// The running coroutine, which may be the main one.
+    /// Returns the running coroutine, which may be the main one.
     pub fn current_thread(&self) -> Thread {
         let entry = self.enter();
         let s = entry.stack();

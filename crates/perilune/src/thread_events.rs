@@ -1,4 +1,4 @@
-//! Events of coroutines that the host makes and resumes.
+//! Events of coroutines that the host creates and resumes.
 
 use std::cell::{Cell, RefCell};
 use std::ops::{BitOr, BitOrAssign};
@@ -7,46 +7,46 @@ use crate::sync::XRc;
 use crate::types::MaybeSend;
 use crate::{Error, Lua, Result, Thread};
 
-/// Which events of coroutines are told.
+/// The coroutine events for which a callback is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadTriggers {
-    /// After [`Lua::create_thread`] made one.
+    /// After [`Lua::create_thread`] has created a coroutine.
     pub on_create: bool,
-    /// Before the host resumes one ([`Thread::resume`], or as a future).
+    /// Before the host resumes a coroutine ([`Thread::resume`], or as a future).
     pub on_resume: bool,
-    /// After one that the host resumed has yielded.
+    /// After a coroutine that the host resumed has yielded.
     pub on_yield: bool,
 }
 
 impl ThreadTriggers {
-    /// When one is made.
+    /// Triggers on creation.
     pub const ON_CREATE: ThreadTriggers = ThreadTriggers::new().on_create();
-    /// When one is resumed.
+    /// Triggers on resumption.
     pub const ON_RESUME: ThreadTriggers = ThreadTriggers::new().on_resume();
-    /// When one yields.
+    /// Triggers on a yield.
     pub const ON_YIELD: ThreadTriggers = ThreadTriggers::new().on_yield();
 
-    /// None.
+    /// Returns triggers for no event.
     pub const fn new() -> ThreadTriggers {
         ThreadTriggers { on_create: false, on_resume: false, on_yield: false }
     }
 
-    /// And when one is made.
+    /// Adds creation.
     #[must_use]
     pub const fn on_create(mut self) -> ThreadTriggers {
         self.on_create = true;
         self
     }
 
-    /// And when one is resumed.
+    /// Adds resumption.
     #[must_use]
     pub const fn on_resume(mut self) -> ThreadTriggers {
         self.on_resume = true;
         self
     }
 
-    /// And when one yields.
+    /// Adds yields.
     #[must_use]
     pub const fn on_yield(mut self) -> ThreadTriggers {
         self.on_yield = true;
@@ -70,11 +70,11 @@ impl BitOrAssign for ThreadTriggers {
     }
 }
 
-/// What happens to a coroutine.
+/// An event of a coroutine.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ThreadEvent {
-    /// It was made.
+    /// It was created.
     Create(Thread),
     /// It is about to be resumed.
     Resume(Thread),
@@ -84,17 +84,18 @@ pub enum ThreadEvent {
 
 type Callback = dyn Fn(&Lua, ThreadEvent) -> Result<()>;
 
-/// Who is told about coroutines.
+/// The callback for coroutine events.
 #[derive(Default)]
 pub(crate) struct Watch {
     triggers: Cell<ThreadTriggers>,
     callback: RefCell<Option<XRc<Callback>>>,
-    /// The address of the coroutine whose event is being told.
+    /// The address of the coroutine whose event is being reported.
     telling: Cell<Option<u64>>,
 }
 
 impl Watch {
-    /// Sets or removes who is told. What was set is dropped last, as it may use the state.
+    /// Sets or removes the callback. The previous one is dropped last, as its destructor may use
+    /// the state.
     pub(crate) fn set(&self, watch: Option<(ThreadTriggers, XRc<Callback>)>) {
         let (triggers, callback) = watch.unzip();
         self.triggers.set(triggers.unwrap_or_default());
@@ -104,10 +105,10 @@ impl Watch {
 }
 
 impl Thread {
-    /// Tells of an event, if it is one of those that are asked for; not while one is being told.
+    /// Reports an event if it is one of the triggers, and no other event is being reported.
     ///
     /// # Errors
-    /// What the callback fails with.
+    /// Returns the error of the callback.
     #[inline]
     pub(crate) fn tell(
         &self,
@@ -119,7 +120,7 @@ impl Thread {
 
     #[cold]
     fn told(&self, event: fn(Thread) -> ThreadEvent) -> Result<()> {
-        /// Ends the telling, also after a panic.
+        /// Ends the report, also after a panic.
         struct Told<'a>(&'a Cell<Option<u64>>);
         impl Drop for Told<'_> {
             fn drop(&mut self) {
@@ -136,7 +137,7 @@ impl Thread {
         callback(Lua::of(&self.0.control), event(self.clone()))
     }
 
-    /// Fails while an event of this coroutine is being told.
+    /// Returns an error while an event of this coroutine is being reported.
     pub(crate) fn check_not_told(&self) -> Result<()> {
         if self.0.control.thread_events.telling.get().is_some_and(|t| t == self.0.word().bits()) {
             let message = "cannot resume or reset a thread from within its own event callback";
@@ -147,8 +148,9 @@ impl Thread {
 }
 
 impl Lua {
-    /// Calls a function on events of coroutines that the host makes and resumes, in place of the function that was there; what Lua code does with `coroutine` is
-    /// none. What the function fails with is what the operation fails with; values that were yielded are lost then.
+    /// Sets the callback for events of coroutines that the host creates and resumes, and replaces
+    /// the previous one. Lua code that uses `coroutine` causes no events. An error of the callback
+    /// becomes the error of the operation; yielded values are lost then.
     ///
     /// ```
     /// use std::sync::{Arc, atomic::{AtomicUsize, Ordering}};
@@ -163,7 +165,8 @@ impl Lua {
     ///     seen.fetch_add(1, Ordering::Relaxed);
     ///     Ok(())
     /// });
-    /// let co = lua.create_thread(lua.load("coroutine.yield() coroutine.yield()").into_function()?)?;
+    /// let f = lua.load("coroutine.yield() coroutine.yield()").into_function()?;
+    /// let co = lua.create_thread(f)?;
     /// while co.is_resumable() {
     ///     co.resume::<()>(())?;
     /// }
@@ -179,7 +182,7 @@ impl Lua {
         self.control.thread_events.set(Some((triggers, XRc::new(callback))));
     }
 
-    /// Removes the function that [`Lua::set_thread_event_callback`] has set.
+    /// Removes the callback set by [`Lua::set_thread_event_callback`].
     pub fn remove_thread_event_callback(&self) {
         let _entry = self.enter();
         self.control.thread_events.set(None);

@@ -4,15 +4,15 @@ use crate::multi::MultiValue;
 use crate::stack::{Raw, Stack};
 use crate::{Lua, Result, Value};
 
-/// A type that converts to one value of Lua.
+/// A type that converts to one Lua value.
 pub trait IntoLua: Sized {
-    /// Converts.
+    /// Converts the value.
     ///
     /// # Errors
-    /// When there is no memory, or what the type says.
+    /// Returns an error when there is not enough memory, or the type's own error.
     fn into_lua(self, lua: &Lua) -> Result<Value>;
 
-    /// Converts without a handle. The result is given away before anything else happens.
+    /// Converts without a handle. The result must be stored before any other operation.
     ///
     /// # Safety
     /// For this crate only: the result is a live value of the state.
@@ -24,15 +24,16 @@ pub trait IntoLua: Sized {
     }
 }
 
-/// A type that one value of Lua converts to.
+/// A type that one Lua value converts to.
 pub trait FromLua: Sized {
-    /// Converts.
+    /// Converts the value.
     ///
     /// # Errors
-    /// [`Error::FromLuaConversionError`](crate::Error::FromLuaConversionError) when the value has another type.
+    /// Returns [`Error::FromLuaConversionError`](crate::Error::FromLuaConversionError) when the
+    /// value has another type.
     fn from_lua(value: Value, lua: &Lua) -> Result<Self>;
 
-    /// Converts without a handle where that can be.
+    /// Converts without a handle where that is possible.
     ///
     /// # Safety
     /// For this crate only: `raw` is a live value of the state.
@@ -42,28 +43,29 @@ pub trait FromLua: Sized {
         Self::from_lua(s.value(raw), s.lua)
     }
 
-    /// As [`FromLua::from_lua`], for argument `i` of the function `to`.
+    /// Like [`FromLua::from_lua`], for argument `i` of the function `to`.
     ///
     /// # Errors
-    /// [`Error::BadArgument`](crate::Error::BadArgument).
+    /// Returns [`Error::BadArgument`](crate::Error::BadArgument).
     #[doc(hidden)]
     fn from_lua_arg(arg: Value, i: usize, to: Option<&str>, lua: &Lua) -> Result<Self> {
         Self::from_lua(arg, lua).map_err(|e| e.bad_argument(i, to))
     }
 }
 
-/// A type that converts to any number of values: results and arguments. Every [`IntoLua`] does, and so do tuples.
+/// A type that converts to any number of values: results and arguments. Implemented for every
+/// [`IntoLua`] type and for tuples.
 pub trait IntoLuaMulti: Sized {
-    /// Converts.
+    /// Converts the values.
     ///
     /// # Errors
-    /// As [`IntoLua::into_lua`].
+    /// As for [`IntoLua::into_lua`].
     fn into_lua_multi(self, lua: &Lua) -> Result<MultiValue>;
 
-    /// Pushes the values and counts them.
+    /// Pushes the values and returns their number.
     ///
     /// # Safety
-    /// For this crate only: the values pushed are those counted.
+    /// For this crate only: the returned number of values was pushed.
     #[doc(hidden)]
     #[inline]
     unsafe fn push_into_stack_multi(self, s: Stack<'_>) -> Result<usize> {
@@ -77,13 +79,13 @@ pub trait IntoLuaMulti: Sized {
     }
 }
 
-/// A type that any number of values converts to. Every [`FromLua`] does, and so do tuples. Values that are too many are
-/// ignored, those that are missing are nil.
+/// A type that any number of values converts to. Implemented for every [`FromLua`] type and for
+/// tuples. Extra values are ignored, missing values are nil.
 pub trait FromLuaMulti: Sized {
-    /// Converts.
+    /// Converts the values.
     ///
     /// # Errors
-    /// As [`FromLua::from_lua`].
+    /// As for [`FromLua::from_lua`].
     fn from_lua_multi(values: MultiValue, lua: &Lua) -> Result<Self>;
 
     /// Converts the `n` values of the stack from number `at` on.
@@ -98,7 +100,8 @@ pub trait FromLuaMulti: Sized {
         Self::from_lua_multi(values, s.lua)
     }
 
-    /// As [`FromLuaMulti::from_stack_multi`], for the arguments from number `i` on of the function `to`.
+    /// Like [`FromLuaMulti::from_stack_multi`], for the arguments from number `i` on of the
+    /// function `to`.
     ///
     /// # Safety
     /// As there.
@@ -116,7 +119,8 @@ pub trait FromLuaMulti: Sized {
         unsafe { Self::from_stack_multi(at, n, s) }
     }
 
-    /// As [`FromLuaMulti::from_lua_multi`], for the arguments from number `i` on of the function `to`.
+    /// Like [`FromLuaMulti::from_lua_multi`], for the arguments from number `i` on of the function
+    /// `to`.
     ///
     /// # Errors
     /// As there.

@@ -8,7 +8,7 @@ pub type Integer = i64;
 /// A float of Lua.
 pub type Number = f64;
 
-/// A bare address, which Lua can compare and use as a key.
+/// An address that Lua can compare and use as a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LightUserData(pub *mut c_void);
 
@@ -22,41 +22,41 @@ impl LightUserData {
     }
 }
 
-/// What an interrupted or hooked program does next.
+/// The action of a hook after its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VmState {
-    /// Goes on.
+    /// Continues the program.
     Continue,
-    /// Yields its coroutine, without values, where it may: hooks of lines and counts can ask for that.
+    /// Yields the coroutine, without values, where that is possible: in hooks for lines and counts.
     Yield,
 }
 
-/// With the feature `send` what is `Send`, without it anything.
+/// `Send` with the feature `send`; any type without it.
 #[cfg(feature = "send")]
 pub trait MaybeSend: Send {}
 #[cfg(feature = "send")]
 impl<T: Send + ?Sized> MaybeSend for T {}
 
-/// With the feature `send` what is `Send`, without it anything.
+/// `Send` with the feature `send`; any type without it.
 #[cfg(not(feature = "send"))]
 pub trait MaybeSend {}
 #[cfg(not(feature = "send"))]
 impl<T: ?Sized> MaybeSend for T {}
 
-/// With the feature `send` what is `Sync`, without it anything.
+/// `Sync` with the feature `send`; any type without it.
 #[cfg(feature = "send")]
 pub trait MaybeSync: Sync {}
 #[cfg(feature = "send")]
 impl<T: Sync + ?Sized> MaybeSync for T {}
 
-/// With the feature `send` what is `Sync`, without it anything.
+/// `Sync` with the feature `send`; any type without it.
 #[cfg(not(feature = "send"))]
 pub trait MaybeSync {}
 #[cfg(not(feature = "send"))]
 impl<T: ?Sized> MaybeSync for T {}
 
-/// The name of a type, without the paths of modules.
+/// Returns the name of a type without module paths.
 pub(crate) fn short_type_name<T: ?Sized>() -> String {
     let full = std::any::type_name::<T>();
     let mut out = String::new();
@@ -71,7 +71,7 @@ pub(crate) fn short_type_name<T: ?Sized>() -> String {
             continue;
         }
         out.push(c as char);
-        // closures that types are defined in are `{{closure}}`
+        // closures in which types are defined are shown as `{{closure}}`
         if !(c.is_ascii_alphanumeric() || matches!(c, b'_' | b'{' | b'}')) {
             word_start = out.len();
         }

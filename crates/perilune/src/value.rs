@@ -1,4 +1,4 @@
-//! Values of Lua as the host sees them.
+//! Lua values as the host sees them.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread, Weak
 
 pub use Value::Nil;
 
-/// A value of Lua. Objects are handles.
+/// A Lua value. Objects are handles.
 #[derive(Clone, Default)]
 pub enum Value {
     /// nil
@@ -17,7 +17,7 @@ pub enum Value {
     Nil,
     /// A boolean.
     Boolean(bool),
-    /// A bare address.
+    /// An address.
     LightUserData(LightUserData),
     /// An integer.
     Integer(Integer),
@@ -38,10 +38,10 @@ pub enum Value {
 }
 
 impl Value {
-    /// A null light userdata: what stands for `null` where nil cannot.
+    /// A null light userdata, which represents `null` where nil cannot be used.
     pub const NULL: Value = Value::LightUserData(LightUserData(std::ptr::null_mut()));
 
-    /// The name of the type. Numbers are `integer` or `number`.
+    /// Returns the name of the type; numbers are `integer` or `number`.
     pub const fn type_name(&self) -> &'static str {
         match self {
             Value::Nil => "nil",
@@ -58,10 +58,10 @@ impl Value {
         }
     }
 
-    /// Equality as `==` has it, `__eq` included.
+    /// Compares with `==`, with `__eq`.
     ///
     /// # Errors
-    /// What `__eq` raises.
+    /// Returns the error that `__eq` raises.
     pub fn equals(&self, other: &Value) -> Result<bool> {
         match (self, other) {
             (Value::Table(a), Value::Table(b)) => a.equals(b),
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// The address that identifies an object; null for values that are none.
+    /// Returns the address that identifies an object; null for other values.
     pub fn to_pointer(&self) -> *const c_void {
         match self {
             Value::LightUserData(p) => p.0,
@@ -85,7 +85,7 @@ impl Value {
         }
     }
 
-    /// A weak reference to the state of an object; `None` for values that belong to no state.
+    /// Returns a weak reference to the state of an object; `None` for other values.
     pub fn weak_lua(&self) -> Option<&WeakLua> {
         match self {
             Value::String(LuaString(h))
@@ -97,10 +97,10 @@ impl Value {
         }
     }
 
-    /// The text that `tostring` gives, `__tostring` included.
+    /// Returns the text that `tostring` gives, with `__tostring`.
     ///
     /// # Errors
-    /// What `__tostring` raises.
+    /// Returns the error that `__tostring` raises.
     #[allow(clippy::inherent_to_string_shadow_display)]
     #[allow(clippy::should_implement_trait)]
     pub fn to_string(&self) -> Result<String> {
@@ -139,158 +139,158 @@ impl Value {
         }
     }
 
-    /// nil?
+    /// Returns whether the value is nil.
     pub const fn is_nil(&self) -> bool {
         matches!(self, Value::Nil)
     }
 
-    /// [`Value::NULL`]?
+    /// Returns whether the value is [`Value::NULL`].
     pub fn is_null(&self) -> bool {
         matches!(self, Value::LightUserData(p) if p.0.is_null())
     }
 
-    /// A boolean?
+    /// Returns whether the value is a boolean.
     pub const fn is_boolean(&self) -> bool {
         matches!(self, Value::Boolean(_))
     }
 
-    /// A boolean's truth.
+    /// Returns the value of a boolean.
     pub const fn as_boolean(&self) -> Option<bool> {
         if let Value::Boolean(b) = self { Some(*b) } else { None }
     }
 
-    /// A light userdata?
+    /// Returns whether the value is a light userdata.
     pub const fn is_light_userdata(&self) -> bool {
         matches!(self, Value::LightUserData(_))
     }
 
-    /// A light userdata.
+    /// Returns the light userdata.
     pub const fn as_light_userdata(&self) -> Option<LightUserData> {
         if let Value::LightUserData(p) = self { Some(*p) } else { None }
     }
 
-    /// An integer?
+    /// Returns whether the value is an integer.
     pub const fn is_integer(&self) -> bool {
         matches!(self, Value::Integer(_))
     }
 
-    /// An integer.
+    /// Returns the integer.
     pub const fn as_integer(&self) -> Option<Integer> {
         if let Value::Integer(i) = self { Some(*i) } else { None }
     }
 
-    /// An integer of this range.
+    /// Returns the integer if it fits the type.
     pub fn as_i32(&self) -> Option<i32> {
         self.as_integer().and_then(|i| i.try_into().ok())
     }
 
-    /// An integer of this range.
+    /// Returns the integer if it fits the type.
     pub fn as_u32(&self) -> Option<u32> {
         self.as_integer().and_then(|i| i.try_into().ok())
     }
 
-    /// An integer.
+    /// Returns the integer.
     pub const fn as_i64(&self) -> Option<i64> {
         self.as_integer()
     }
 
-    /// An integer of this range.
+    /// Returns the integer if it fits the type.
     pub fn as_u64(&self) -> Option<u64> {
         self.as_integer().and_then(|i| i.try_into().ok())
     }
 
-    /// An integer of this range.
+    /// Returns the integer if it fits the type.
     pub fn as_isize(&self) -> Option<isize> {
         self.as_integer().and_then(|i| i.try_into().ok())
     }
 
-    /// An integer of this range.
+    /// Returns the integer if it fits the type.
     pub fn as_usize(&self) -> Option<usize> {
         self.as_integer().and_then(|i| i.try_into().ok())
     }
 
-    /// A float?
+    /// Returns whether the value is a float.
     pub const fn is_number(&self) -> bool {
         matches!(self, Value::Number(_))
     }
 
-    /// A float.
+    /// Returns the float.
     pub const fn as_number(&self) -> Option<Number> {
         if let Value::Number(n) = self { Some(*n) } else { None }
     }
 
-    /// A float, rounded.
+    /// Returns the float, rounded to the type.
     pub const fn as_f32(&self) -> Option<f32> {
         if let Value::Number(n) = self { Some(*n as f32) } else { None }
     }
 
-    /// A float.
+    /// Returns the float.
     pub const fn as_f64(&self) -> Option<f64> {
         self.as_number()
     }
 
-    /// A string?
+    /// Returns whether the value is a string.
     pub const fn is_string(&self) -> bool {
         matches!(self, Value::String(_))
     }
 
-    /// A string.
+    /// Returns the string.
     pub const fn as_string(&self) -> Option<&LuaString> {
         if let Value::String(s) = self { Some(s) } else { None }
     }
 
-    /// A table?
+    /// Returns whether the value is a table.
     pub const fn is_table(&self) -> bool {
         matches!(self, Value::Table(_))
     }
 
-    /// A table.
+    /// Returns the table.
     pub const fn as_table(&self) -> Option<&Table> {
         if let Value::Table(t) = self { Some(t) } else { None }
     }
 
-    /// A coroutine?
+    /// Returns whether the value is a coroutine.
     pub const fn is_thread(&self) -> bool {
         matches!(self, Value::Thread(_))
     }
 
-    /// A coroutine.
+    /// Returns the coroutine.
     pub const fn as_thread(&self) -> Option<&Thread> {
         if let Value::Thread(t) = self { Some(t) } else { None }
     }
 
-    /// A function?
+    /// Returns whether the value is a function.
     pub const fn is_function(&self) -> bool {
         matches!(self, Value::Function(_))
     }
 
-    /// A function.
+    /// Returns the function.
     pub const fn as_function(&self) -> Option<&Function> {
         if let Value::Function(f) = self { Some(f) } else { None }
     }
 
-    /// A userdata?
+    /// Returns whether the value is a userdata.
     pub const fn is_userdata(&self) -> bool {
         matches!(self, Value::UserData(_))
     }
 
-    /// A userdata.
+    /// Returns the userdata.
     pub const fn as_userdata(&self) -> Option<&AnyUserData> {
         if let Value::UserData(u) = self { Some(u) } else { None }
     }
 
-    /// An error?
+    /// Returns whether the value is an error.
     pub const fn is_error(&self) -> bool {
         matches!(self, Value::Error(_))
     }
 
-    /// An error.
+    /// Returns the error.
     pub fn as_error(&self) -> Option<&Error> {
         if let Value::Error(e) = self { Some(e) } else { None }
     }
 }
 
-/// Primitive equality; an integer equals a float of the same value.
+/// Compares with primitive equality; an integer equals a float of the same value.
 impl PartialEq for Value {
     fn eq(&self, other: &Value) -> bool {
         match (self, other) {
@@ -313,7 +313,7 @@ impl PartialEq for Value {
     }
 }
 
-/// With `{:#?}` tables are shown with what is in them.
+/// `{:#?}` shows the contents of tables.
 impl std::fmt::Debug for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if f.alternate() {
@@ -335,7 +335,7 @@ impl std::fmt::Debug for Value {
     }
 }
 
-/// `__eq` of two objects of one type that are different.
+/// Calls `__eq` of two different objects of one type.
 pub(crate) fn metamethod_equals(
     a: &crate::control::Handle,
     b: &crate::control::Handle,

@@ -6,11 +6,12 @@ use crate::sync::XRc;
 use crate::types::MaybeSend;
 use crate::{Lua, Result};
 
-/// What gets warnings.
+/// The receiver of warnings.
 pub(crate) type WarnFn = dyn Fn(&Lua, &str, bool) -> Result<()>;
 
 impl Lua {
-    /// Gives warnings to a function: each message as a whole, so that the last argument is false. Control messages, such as `@on`, come too. Its errors are ignored.
+    /// Passes warnings to a function, each message as a whole, so that its last argument is always
+    /// false. Control messages such as `@on` are passed, too. Errors of the function are ignored.
     pub fn set_warning_function<F>(&self, callback: F)
     where
         F: Fn(&Lua, &str, bool) -> Result<()> + MaybeSend + 'static,
@@ -39,12 +40,12 @@ impl Lua {
 
 fn deliver(cx: &Cx, message: &[u8]) {
     let st = cx.state();
-    // SAFETY: N1; whoever called into the state counts as an owner.
+    // SAFETY: N1; the caller into the state counts as an owner.
     let lua = unsafe { Lua::borrowed(st) };
     let Some(f) = lua.control.warning.borrow().clone() else { return };
     let before = lua.control.state.replace(st);
     let message = String::from_utf8_lossy(message).into_owned();
-    // A panic may not pass the collector, which warns too.
+    // A panic must not cross the collector, which also emits warnings.
     let r = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(&lua, &message, false)));
     lua.control.state.set(before);
     drop(r);

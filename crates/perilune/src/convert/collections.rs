@@ -1,4 +1,4 @@
-//! Collections: lists, maps and sets are tables.
+//! Conversions of collections: lists, maps and sets are tables.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
@@ -102,7 +102,7 @@ macro_rules! sets {
             }
         }
 
-        /// The keys; the values of a table that is a list.
+        /// Converts the keys, or the values of a table that is a list.
         impl<$($from)*> FromLua for $t {
             fn from_lua(value: Value, _: &Lua) -> Result<Self> {
                 let table = expect_table::<Self>(value)?;
@@ -116,7 +116,8 @@ macro_rules! sets {
 }
 
 sets! {
-    [T: Eq + Hash + IntoLua, S: BuildHasher] [T: Eq + Hash + FromLua, S: BuildHasher + Default] HashSet<T, S>;
+    [T: Eq + Hash + IntoLua, S: BuildHasher]
+    [T: Eq + Hash + FromLua, S: BuildHasher + Default] HashSet<T, S>;
     [T: Ord + IntoLua] [T: Ord + FromLua] BTreeSet<T>;
 }
 

@@ -1,4 +1,4 @@
-//! Values and handles of this crate.
+//! Conversions of values and handles of this crate.
 
 use perilune_runtime::value::{Tag, Value as Word};
 
@@ -149,7 +149,7 @@ impl IntoLua for &LuaString {
     }
 }
 
-/// A string, or a number, which is converted.
+/// Converts a string, or a number to its text.
 impl FromLua for LuaString {
     fn from_lua(value: Value, lua: &Lua) -> Result<LuaString> {
         let from = value.type_name();
@@ -218,7 +218,7 @@ impl IntoLua for anyhow::Error {
     }
 }
 
-/// An error; any other value becomes a [`Error::RuntimeError`] with its text.
+/// Converts an error. Any other value becomes an [`Error::RuntimeError`] with its text.
 impl FromLua for Error {
     fn from_lua(value: Value, _: &Lua) -> Result<Error> {
         match value {

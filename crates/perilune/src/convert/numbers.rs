@@ -1,4 +1,4 @@
-//! Numbers and booleans.
+//! Conversions of numbers and booleans.
 
 use perilune_runtime::convert;
 use perilune_runtime::value::{Tag, Value as Word};
@@ -9,7 +9,7 @@ use crate::{Error, LightUserData, Lua, Result, Value};
 
 const EXPECTED: &str = "expected number or string coercible to number";
 
-/// A number, converting strings.
+/// Converts to a number, strings included.
 fn number_of(v: Word, to: &str) -> Result<Word> {
     // SAFETY: N2: the value is alive.
     unsafe { convert::to_number(v) }
@@ -53,7 +53,7 @@ macro_rules! integers {
 
             #[inline(always)]
             unsafe fn from_lua_raw(raw: Raw, _: Stack<'_>) -> Result<$t> {
-                /// What is no integer of the range.
+                /// The error for a value that is not an integer of the type's range.
                 #[cold]
                 fn other(v: Word) -> Result<$t> {
                     let from = type_name(v);
@@ -61,9 +61,11 @@ macro_rules! integers {
                     let converted = if n.is_int() {
                         $t::try_from(n.as_int()).ok()
                     } else {
-                        // Casts saturate, so what was cut or is out of the range comes back different.
+                        // Casts saturate, so a value that has a fraction or is out of range does
+                        // not convert back to itself.
                         let (f, i) = (n.as_float(), n.as_float() as $t);
-                        (f == f.trunc() && i as f64 == f && (f < 9.3e18 || i != $t::MAX)).then_some(i)
+                        let is_exact = f == f.trunc() && i as f64 == f;
+                        (is_exact && (f < 9.3e18 || i != $t::MAX)).then_some(i)
                     };
                     converted.ok_or_else(|| {
                         Error::from_lua_conversion(from, stringify!($t), "out of range".to_owned())
@@ -135,7 +137,7 @@ impl IntoLua for bool {
     }
 }
 
-/// Any value: false and nil are false.
+/// Converts any value: false and nil are false.
 impl FromLua for bool {
     #[inline]
     fn from_lua(value: Value, _: &Lua) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! Strings of Rust and of the system.
+//! Conversions of Rust strings and of those of the system.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, OsString};
@@ -13,7 +13,7 @@ use crate::stack::{Raw, Stack, type_name};
 use crate::traits::{FromLua, IntoLua};
 use crate::{Error, Lua, Result, Value};
 
-/// What has bytes becomes a string.
+/// Conversions of types with bytes to strings.
 macro_rules! from_bytes {
     ($([$($life:lifetime)?] $t:ty: $bytes:expr;)*) => {$(
         impl<$($life)?> IntoLua for $t {
@@ -45,14 +45,17 @@ from_bytes! {
     ['a] &'a BStr: |s| s;
 }
 
-/// What must be UTF-8, as on most systems.
+/// Strings of the system, which must be UTF-8, as on most systems.
 macro_rules! from_os {
     ($($t:ty)*) => {$(
         impl IntoLua for $t {
             fn into_lua(self, lua: &Lua) -> Result<Value> {
                 let text: &OsStr = self.as_ref();
                 let text = text.to_str().ok_or_else(|| {
-                    Error::runtime(format!("error converting Rust {} to Lua string (invalid utf-8 encoding)", stringify!($t)))
+                    Error::runtime(format!(
+                        "error converting Rust {} to Lua string (invalid utf-8 encoding)",
+                        stringify!($t)
+                    ))
                 })?;
                 text.into_lua(lua)
             }
@@ -62,10 +65,10 @@ macro_rules! from_os {
 
 from_os!(OsString &OsStr PathBuf &Path);
 
-/// The bytes of a string, or those of a number as `tostring` gives it.
+/// Passes the bytes of a string, or of a number as `tostring` shows it, to `f`.
 fn with_text<R>(v: Word, to: &str, f: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
     if v.is_string() {
-        // SAFETY: N2: the string is alive, and `f` gets no way to collect it.
+        // SAFETY: N2: the string is alive, and `f` cannot cause a collection.
         return f(unsafe { StrObject::bytes(v.as_string()) });
     }
     if v.is_number() {
@@ -115,7 +118,7 @@ impl IntoLua for char {
     }
 }
 
-/// A string of one character, or its number.
+/// Converts a string of one character, or the character's number.
 impl FromLua for char {
     fn from_lua(value: Value, _: &Lua) -> Result<char> {
         let fail = |m: &str| Error::from_lua_conversion(value.type_name(), "char", m.to_owned());

@@ -8,7 +8,8 @@ use super::AsyncThread;
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::{Chunk, Error, Function, Result};
 
-/// A call as a future ([`Function::call_async`]). Dropping it ends the call: what it waits for is dropped, and pending variables are closed.
+/// A call as a future ([`Function::call_async`]). Dropping it cancels the call: the future that it
+/// awaits is dropped, and pending variables are closed.
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 #[derive(Debug)]
 pub struct AsyncCallFuture<R>(Result<AsyncThread<R>>);
@@ -31,7 +32,8 @@ impl<R: FromLuaMulti> Future for AsyncCallFuture<R> {
 }
 
 impl Function {
-    /// Calls it in a coroutine of its own, as a future for any executor. What it yields, other than by functions that wait, is ignored.
+    /// Calls the function in a new coroutine, as a future for any executor. Values that it yields,
+    /// other than by async functions, are ignored.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -56,7 +58,7 @@ impl Function {
 }
 
 impl Chunk<'_> {
-    /// As [`Chunk::exec`], as a future.
+    /// Like [`Chunk::exec`], as a future.
     ///
     /// # Errors
     /// As there.
@@ -64,7 +66,7 @@ impl Chunk<'_> {
         self.call_async(()).await
     }
 
-    /// As [`Chunk::eval`], as a future.
+    /// Like [`Chunk::eval`], as a future.
     ///
     /// # Errors
     /// As there.
@@ -73,7 +75,7 @@ impl Chunk<'_> {
         f.call_async(()).await
     }
 
-    /// As [`Chunk::call`], as a future.
+    /// Like [`Chunk::call`], as a future.
     ///
     /// # Errors
     /// As there.

@@ -1,4 +1,4 @@
-//! Functions made of futures.
+//! Lua functions that run futures.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::{Error, ExternalError, Function, Lua, MultiValue, Result};
 
 /// A future that pushes its results.
 pub(crate) trait Task {
-    /// Polls it; at the end gives the number of values pushed.
+    /// Polls the future. When it is ready, pushes the results and returns their number.
     fn poll(self: Pin<&mut Self>, s: Stack<'_>, cx: &mut Context<'_>) -> Poll<Result<usize>>;
 }
 
@@ -40,14 +40,15 @@ where
 
 type Boxed = Pin<Box<dyn Task>>;
 
-/// What makes the future of a call, of the arguments from `at` on, `n` of them.
+/// Makes the future of a call from the `n` arguments from `at` on.
 type Start = dyn Fn(Stack<'_>, usize, usize) -> Result<Boxed>;
 
-/// The function that a native function is bound to.
+/// The bound value of the native function.
 pub(crate) struct AsyncCallee(Box<Start>);
 
 impl AsyncCallee {
-    /// Of a function that makes futures. `start` gets the arguments of a call as they lie on the stack.
+    /// Makes a callee from a function that makes futures. `start` receives the arguments of a call
+    /// on the stack.
     pub(crate) fn new<F, R>(
         start: impl Fn(Stack<'_>, usize, usize) -> Result<F> + 'static,
     ) -> AsyncCallee
@@ -63,28 +64,29 @@ impl AsyncCallee {
     }
 }
 
-/// The future of a call, as value 0 of the frame that waits for it.
+/// The future of a call: value 0 of the frame that awaits it.
 struct Waiting {
     future: Option<Boxed>,
-    /// It waits for what [`Lua::yield_with`] gives.
+    /// Whether it waits for the values of [`Lua::yield_with`].
     exchanging: bool,
 }
 
-/// What a step of a call leads to.
+/// The outcome of a step of a call.
 enum Next {
-    /// The last values are results.
+    /// It returned this number of values.
     Return(usize),
-    /// The last values are yielded.
+    /// It yielded this number of values.
     Yield(usize),
 }
 
-/// The native function for futures.
+/// The native function that runs futures.
 fn run(cx: &mut Cx) -> NativeResult {
     let (step, top) = (cx.step(), cx.top());
     let next = inside(cx, |s| {
         let mut values = None;
         if step == 0 {
-            // SAFETY: the function is bound to the cell, which nobody can change (HIDDEN), and alive as it is the callee of the running frame; the value is never taken.
+            // SAFETY: the function is bound to the cell, which Lua cannot change (HIDDEN), and
+            // alive as it is the callee of the running frame; the value is never taken.
             let callee = unsafe { &*crate::callback::bound::<AsyncCallee>(s.cx()) };
             let future = (callee.0)(s, 0, top)?;
             s.cut(0);
@@ -104,7 +106,7 @@ fn run(cx: &mut Cx) -> NativeResult {
             let kept = cx.top() - n;
             let r = cx.yield_then(n, 1);
             if r.is_err() {
-                // nobody will come back for it
+                // the call cannot be resumed later
                 debug_assert_eq!(kept, 1);
                 let v = Raw(cx.get(0).raw());
                 let _ = inside(cx, |s| {
@@ -117,17 +119,18 @@ fn run(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Polls the future that value 0 holds, which was resumed with values.
+/// Polls the future in value 0, after the coroutine was resumed with values.
 fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
     // SAFETY: it was pushed.
     let cell = HostCell::<Waiting>::of(s, unsafe { s.get(0) }).ok_or(Error::CallbackDestructed)?;
-    // SAFETY: P1: the cell is rooted in the running frame, and only this function, and who cancels the suspended call, use it.
+    // SAFETY: P1: the cell is rooted in the running frame; only this function and the cancellation
+    // of a suspended call use it.
     let waiting = unsafe { &mut *HostCell::value(cell) };
     let Some(future) = &mut waiting.future else { return Err(Error::CallbackDestructed) };
     let polling = &s.lua.control.polling;
     // SAFETY: it outlives the poll in which it was set.
     let waker = polling.waker.get().map_or(Waker::noop(), |w| unsafe { w.as_ref() });
-    // What a future further out exchanges is none of this one's business.
+    // Hides the values that an outer future exchanges.
     let before = polling.exchange.replace(values.filter(|_| waiting.exchanging));
     let r = future.as_mut().poll(s, &mut Context::from_waker(waker));
     let mine = polling.exchange.replace(before);
@@ -157,22 +160,23 @@ fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
     }
 }
 
-/// The future of a call, taken from it.
+/// Takes the future out of a call.
 fn take(s: Stack<'_>, v: Raw) -> Option<Boxed> {
     let cell = HostCell::<Waiting>::of(s, v)?;
-    // SAFETY: P1: the call is suspended or gone, so nobody else uses the cell.
+    // SAFETY: P1: the call is suspended or gone, so nothing else uses the cell.
     unsafe { (*HostCell::value(cell)).future.take() }
 }
 
-/// Drops the future that a suspended coroutine waits for, if it does.
+/// Drops the future that a suspended coroutine awaits, if there is one.
 pub(super) fn cancel(s: Stack<'_>, th: *mut ThreadObject) {
-    // SAFETY: P1: the coroutine is rooted by a handle and does not run, so its frame on top is between base and top.
+    // SAFETY: P1: the coroutine is rooted by a handle and does not run, so its frame on top is
+    // between base and top.
     let first = unsafe { ((*th).base < (*th).top).then(|| Raw((*th).base.get())) };
     drop(first.and_then(|v| take(s, v)));
 }
 
 impl Stack<'_> {
-    /// A function made of futures.
+    /// Makes a function that runs futures.
     pub(crate) fn async_function(self, callee: AsyncCallee) -> Result<Function> {
         self.poll()?;
         let cell = self.udata(HostCell::boxed(callee, Some(&self.lua.control)));
@@ -186,11 +190,11 @@ impl Stack<'_> {
     }
 }
 
-/// A closure or function of Rust that takes arguments of Lua one by one and makes a future.
+/// A Rust closure or function whose parameters are the Lua arguments and that returns a future.
 pub trait LuaNativeAsyncFn<A: FromLuaMulti> {
-    /// What the future gives.
+    /// The output of the future.
     type Output;
-    /// Calls it.
+    /// Calls the function.
     fn call(&self, args: A) -> impl Future<Output = Self::Output> + MaybeSend + 'static;
 }
 
@@ -220,7 +224,7 @@ native_functions! {
 }
 
 impl Function {
-    /// As [`Function::wrap`], for functions that make futures.
+    /// Like [`Function::wrap`], for async functions.
     pub fn wrap_async<F, A, R, E>(func: F) -> impl IntoLua
     where
         F: LuaNativeAsyncFn<A, Output = std::result::Result<R, E>> + MaybeSend + 'static,
@@ -239,7 +243,8 @@ impl Function {
         })
     }
 
-    /// As [`Function::wrap_async`], for futures that do not fail. (A result that they give is two results in Lua.)
+    /// Like [`Function::wrap_async`], for futures that do not fail. A `Result` that they return
+    /// becomes two results in Lua.
     pub fn wrap_raw_async<F, A>(func: F) -> impl IntoLua
     where
         F: LuaNativeAsyncFn<A> + MaybeSend + 'static,
@@ -258,11 +263,12 @@ impl Function {
 }
 
 impl Lua {
-    /// A function that runs the future which `func` makes, and returns its results. While the future is pending the coroutine that called the function is
-    /// suspended, so the function is called from coroutines that an executor drives: with [`Function::call_async`] and the like.
+    /// Creates a Lua function that runs the future of `func` and returns its results. While the
+    /// future is pending, the calling coroutine is suspended, so the function must be called from
+    /// coroutines that an executor drives: with [`Function::call_async`] and similar functions.
     ///
-    /// The future may hold the state (its first argument). If the coroutine is then neither driven to its end nor dropped by way of [`Function::call_async`],
-    /// the state lives on with it.
+    /// The future may hold the state, its first argument. If the coroutine is then neither driven
+    /// to its end nor dropped through [`Function::call_async`], it keeps the state alive.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -279,7 +285,7 @@ impl Lua {
     /// ```
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
     pub fn create_async_function<F, A, FR, R>(&self, func: F) -> Result<Function>
     where
         F: Fn(Lua, A) -> FR + MaybeSend + 'static,
@@ -294,8 +300,8 @@ impl Lua {
         }))
     }
 
-    /// Suspends the coroutine that the function runs in which this future belongs to, with values, as `coroutine.yield` does; gives what the coroutine is
-    /// resumed with.
+    /// Suspends the coroutine that runs the async function around this call with values, like
+    /// `coroutine.yield`. Returns the values with which the coroutine is resumed.
     ///
     /// ```
     /// use perilune::{Lua, Result};
@@ -310,14 +316,16 @@ impl Lua {
     /// # fn main() -> Result<()> {
     /// let lua = Lua::new();
     /// lua.globals().set("count", lua.create_async_function(count)?)?;
-    /// let sum: i64 = lua.load("local n = 0; for i in coroutine.wrap(function() count(10) end) do n = n + i end; return n").eval()?;
-    /// assert_eq!(sum, 55);
+    /// let text = "local n = 0
+    ///     for i in coroutine.wrap(function() count(10) end) do n = n + i end
+    ///     return n";
+    /// assert_eq!(lua.load(text).eval::<i64>()?, 55);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// What conversions fail with.
+    /// Returns the error of a conversion.
     pub async fn yield_with<R: FromLuaMulti>(&self, args: impl IntoLuaMulti) -> Result<R> {
         let mut args = Some(args.into_lua_multi(self)?);
         let values = std::future::poll_fn(move |_| {

@@ -1,7 +1,8 @@
-//! Functions of the host that wait, and calls that wait for them (feature `async`).
+//! Async functions of the host, and calls as futures (feature `async`).
 //!
-//! A function made of a future runs in a coroutine: as long as the future is pending it yields a marker, and whoever resumes the coroutine polls the
-//! future again. [`AsyncThread`] does that for an executor; to everyone else the marker is a value that was yielded.
+//! An async function runs in a coroutine. While its future is pending it yields a marker, and each
+//! resumption of the coroutine polls the future again. [`AsyncThread`] does that for an executor;
+//! Lua code sees the marker as a yielded value.
 
 mod call;
 mod function;
@@ -18,16 +19,16 @@ use std::task::Waker;
 
 use crate::{LightUserData, Lua, MultiValue};
 
-/// What a state knows while futures are polled.
+/// The context of a state in which futures are polled.
 #[derive(Default)]
 pub(crate) struct Polling {
-    /// The waker of the task that polls, which outlives the poll.
+    /// The waker of the polling task, which outlives the poll.
     waker: Cell<Option<NonNull<Waker>>>,
-    /// What [`Lua::yield_with`] hands out or gets back.
+    /// The values that [`Lua::yield_with`] sends or receives.
     exchange: RefCell<Option<MultiValue>>,
 }
 
-/// A waker for the time of a poll.
+/// Installs a waker for the duration of a poll.
 struct Waking<'a> {
     polling: &'a Polling,
     before: Option<NonNull<Waker>>,
@@ -46,7 +47,7 @@ impl Drop for Waking<'_> {
 }
 
 impl Lua {
-    /// What a coroutine yields while its future is pending.
+    /// The marker that a coroutine yields while its future is pending.
     #[doc(hidden)]
     pub fn poll_pending() -> LightUserData {
         static MARKER: u8 = 0;

@@ -12,7 +12,8 @@ use super::{Waking, function};
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::{Error, Lua, MultiValue, Result, Thread, ThreadStatus};
 
-/// A coroutine that an executor drives ([`Thread::into_async`]): as a future it gives what the coroutine returns, as a stream what it yields and returns.
+/// A coroutine that an executor drives ([`Thread::into_async`]). As a future it resolves to the
+/// results of the coroutine; as a stream it produces the values that it yields and returns.
 ///
 /// ```
 /// use futures_util::TryStreamExt;
@@ -34,18 +35,18 @@ use crate::{Error, Lua, MultiValue, Result, Thread, ThreadStatus};
 #[derive(Debug)]
 pub struct AsyncThread<R> {
     thread: Thread,
-    /// What it is resumed with first.
+    /// The values of the first resumption.
     args: Option<MultiValue>,
-    /// It ends when this is dropped.
+    /// Whether the coroutine ends when this is dropped.
     pub(super) owned: bool,
     result: PhantomData<fn() -> R>,
 }
 
 impl Thread {
-    /// The coroutine as a future and a stream, to begin or go on with arguments.
+    /// Makes a future and stream of the coroutine, which starts or continues with arguments.
     ///
     /// # Errors
-    /// [`Error::CoroutineUnresumable`]; what the conversion fails with.
+    /// Returns [`Error::CoroutineUnresumable`], or the error of the conversion.
     pub fn into_async<R: FromLuaMulti>(self, args: impl IntoLuaMulti) -> Result<AsyncThread<R>> {
         let entry = self.0.enter();
         if self.status() != ThreadStatus::Resumable {
@@ -57,9 +58,9 @@ impl Thread {
     }
 }
 
-/// What a coroutine that was resumed did.
+/// The outcome of a resumption.
 enum Step<R> {
-    /// It waits for a future.
+    /// It awaits a future.
     Pending,
     /// It yielded.
     Yielded(R),
@@ -68,7 +69,7 @@ enum Step<R> {
 }
 
 impl<R> AsyncThread<R> {
-    /// Resumes the coroutine. `yielded` converts what it yields.
+    /// Resumes the coroutine. `yielded` converts the values that it yields.
     fn step<T>(
         &mut self,
         cx: &Context<'_>,
@@ -119,7 +120,7 @@ impl<R: FromLuaMulti> Future for AsyncThread<R> {
         match self.step(cx, |r| r.convert().map(Some), |_| Ok(None)) {
             Ok(Step::Returned(Some(r))) => Poll::Ready(Ok(r)),
             Ok(Step::Pending) => Poll::Pending,
-            // what it yields otherwise is ignored
+            // other yielded values are ignored
             Ok(Step::Yielded(_) | Step::Returned(None)) => {
                 cx.waker().wake_by_ref();
                 Poll::Pending
@@ -154,7 +155,7 @@ impl<R> Drop for AsyncThread<R> {
         if self.thread.status() == ThreadStatus::Resumable {
             function::cancel(entry.stack(), self.thread.0.word().as_thread());
         }
-        // A panic of a variable that is closed would end the process.
+        // A panic of a closing variable would abort the process here.
         if !std::thread::panicking() {
             let _ = self.thread.close();
         }

@@ -1,4 +1,4 @@
-//! From Lua to Rust.
+//! Deserialization: from Lua to Rust.
 
 use ::serde::de::{self, DeserializeSeed, Unexpected, Visitor};
 use ::serde::forward_to_deserialize_any;
@@ -13,21 +13,24 @@ use crate::control::Handle;
 use crate::stack::{Raw, Stack};
 use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread, Value};
 
-/// How values are read.
+/// Options of deserialization.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Levels of tables that are accepted. More need more native stack. 128.
+    /// Maximum nesting of tables. Deeper nesting needs more native stack. Default: 128.
     pub recursion_limit: usize,
-    /// Functions, coroutines, other userdata and errors are errors; otherwise elements that are such are left out, and others are a unit. True.
+    /// Whether functions, coroutines, errors and userdata that cannot be serialized are errors.
+    /// Otherwise such elements are skipped, and such values become a unit. Default: true.
     pub deny_unsupported_types: bool,
-    /// Tables that contain themselves are errors; otherwise their second occurrence is left out. True.
+    /// Whether tables that contain themselves are errors. Otherwise the second occurrence is
+    /// skipped. Default: true.
     pub deny_recursive_tables: bool,
-    /// Keys come in order. False.
+    /// Whether entries are sorted by their keys. Default: false.
     pub sort_keys: bool,
-    /// Empty tables are lists. False.
+    /// Whether empty tables are lists. Default: false.
     pub encode_empty_tables_as_array: bool,
-    /// Only tables without other keys than indices, and few holes, are lists; otherwise those of a length above 0. False.
+    /// Whether only tables that have no keys but indices, and few holes, are lists. Otherwise every
+    /// table whose length is above 0 is a list. Default: false.
     pub detect_mixed_tables: bool,
 }
 
@@ -49,7 +52,7 @@ macro_rules! setters {
 }
 
 impl Options {
-    /// The usual ones.
+    /// Returns the default options.
     pub const fn new() -> Options {
         Options {
             recursion_limit: super::DEFAULT_RECURSION_LIMIT,
@@ -71,10 +74,10 @@ impl Options {
     }
 }
 
-/// Reads one value, which is rooted by whoever made the reader.
+/// Reads one value, which the owner of the reader keeps rooted.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
-    /// None only for values that are not of the heap.
+    /// `None` only for values that are not heap objects.
     s: Option<Stack<'a>>,
     v: Raw,
     options: &'a Options,
@@ -91,10 +94,10 @@ impl<'a> Reader<'a> {
         self.s.expect("an object has a state")
     }
 
-    /// The contents of a string.
+    /// Returns the contents of a string.
     ///
     /// # Safety
-    /// The value is a string, and stays rooted as long as the result is used.
+    /// The value is a string, and stays rooted while the result is used.
     #[inline(always)]
     unsafe fn bytes<'b>(self) -> &'b [u8] {
         perilune_runtime::string::LuaString::bytes(self.v.0.as_string())
@@ -118,7 +121,7 @@ impl<'a> Reader<'a> {
         de::Error::invalid_type(Unexpected::Other(self.type_name()), &"table")
     }
 
-    /// Reads what a userdata serialises to.
+    /// Reads the serialized form of a userdata.
     #[cold]
     fn userdata<R>(self, f: impl FnOnce(Reader<'_>) -> Result<R>) -> Option<Result<R>> {
         let s = self.s.filter(|_| self.v.0.tag() == Tag::USERDATA)?;
@@ -227,7 +230,7 @@ impl<'a> Reader<'a> {
         Ok(r)
     }
 
-    /// The one entry of a table that is a variant of an enum.
+    /// Returns the only entry of a table that represents an enum variant.
     fn variant<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         let s = self.stack();
         let path = Path::enter(self.v.0.as_table(), self.path, self.options.recursion_limit)?;
@@ -380,11 +383,12 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf identifier ignored_any
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64
+        char str string bytes byte_buf identifier ignored_any
     }
 }
 
-/// The elements of a list: value `at` is the table, the one above it the element in work.
+/// The elements of a list. Value `at` of the stack is the table, the next one the current element.
 struct List<'a> {
     s: Stack<'a>,
     at: usize,
@@ -394,10 +398,10 @@ struct List<'a> {
     path: &'a Path<'a>,
 }
 
-/// Puts a value in a slot of the stack.
+/// Stores a value in a slot of the stack.
 ///
 /// # Safety
-/// There is such a value.
+/// The slot exists.
 #[inline(always)]
 unsafe fn put(s: Stack<'_>, at: usize, v: Raw) {
     use perilune_runtime::value::SlotExt;
@@ -411,9 +415,9 @@ impl<'de> de::SeqAccess<'de> for List<'_> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
         while self.next <= self.len {
             let s = self.s;
-            // what an element that failed has left
+            // removes values left by an element that failed
             s.cut(self.at + 2);
-            // SAFETY: P1: the table is in its slot, and the element gets into its.
+            // SAFETY: P1: the table is in its slot, and the element is stored in its own.
             let v = unsafe {
                 let v = Raw(TableObject::get_int(s.get(self.at).0.as_table(), self.next as i64));
                 put(s, self.at + 1, v);
@@ -435,14 +439,15 @@ impl<'de> de::SeqAccess<'de> for List<'_> {
     }
 }
 
-/// The entries of a map: value `at` is the table, those above it are the value and the key in work.
+/// The entries of a map. Value `at` of the stack is the table, the next ones are the current value
+/// and key.
 struct Map<'a> {
     s: Stack<'a>,
     at: usize,
     next: u32,
-    /// The entries in falling order of their keys, if order was asked for.
+    /// The entries in descending order of their keys, if sorting was requested.
     sorted: Option<Vec<(Value, Value)>>,
-    /// Entries so far.
+    /// The number of entries read so far.
     read: usize,
     options: &'a Options,
     path: &'a Path<'a>,
@@ -463,7 +468,7 @@ impl Map<'_> {
         }))
     }
 
-    /// Entries that nobody has read.
+    /// Returns the number of unread entries.
     fn left(&mut self) -> usize {
         let mut n = 0;
         while let Ok(Some(_)) = self.pair() {
@@ -512,7 +517,7 @@ impl<'de> de::MapAccess<'de> for Map<'_> {
     }
 }
 
-/// A variant with its contents.
+/// An enum variant with its contents.
 struct Enum<'a, 'n> {
     name: &'n str,
     value: Option<Reader<'a>>,
@@ -528,7 +533,7 @@ impl<'de, 'a> de::EnumAccess<'de> for Enum<'a, '_> {
     }
 }
 
-/// The contents of a variant.
+/// The contents of an enum variant.
 struct Contents<'a>(Option<Reader<'a>>);
 
 impl<'a> Contents<'a> {
@@ -564,7 +569,8 @@ impl<'de> de::VariantAccess<'de> for Contents<'_> {
     }
 }
 
-/// Reads a [`Value`], for code that asks for a deserializer. (Others call [`from_value`](super::LuaSerdeExt::from_value).)
+/// A deserializer of a [`Value`], for code that requires one. Other code calls
+/// [`from_value`](super::LuaSerdeExt::from_value).
 #[derive(Debug, Default)]
 pub struct Deserializer {
     value: Value,
@@ -572,12 +578,12 @@ pub struct Deserializer {
 }
 
 impl Deserializer {
-    /// With the usual options.
+    /// Makes a deserializer with the default options.
     pub fn new(value: Value) -> Deserializer {
         Deserializer { value, options: Options::new() }
     }
 
-    /// With options.
+    /// Makes a deserializer with options.
     pub fn new_with_options(value: Value, options: Options) -> Deserializer {
         Deserializer { value, options }
     }
@@ -638,6 +644,7 @@ impl<'de> de::Deserializer<'de> for Deserializer {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf identifier ignored_any
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64
+        char str string bytes byte_buf identifier ignored_any
     }
 }

@@ -1,6 +1,7 @@
-//! Values of Lua to and from what serde knows (feature `serde`).
+//! Conversions between Lua values and types that serde knows (feature `serde`).
 //!
-//! Conversions work on the VM stack, so that they make no handle but for the result: what is built or taken apart lies there while code of other types runs.
+//! Conversions work on the VM stack: values under construction stay there while code of other types
+//! runs, so a conversion creates no handle except for its result.
 
 pub mod de;
 mod path;
@@ -19,7 +20,7 @@ pub(crate) use userdata::SerFn;
 use crate::stack::{Raw, Stack};
 use crate::{Error, Lua, Result, Table, Value};
 
-/// Levels of nesting that are accepted unless options say otherwise.
+/// The default maximum nesting.
 const DEFAULT_RECURSION_LIMIT: usize = 128;
 
 mod sealed {
@@ -29,7 +30,7 @@ mod sealed {
 
 /// Conversions between Rust and Lua by serde.
 pub trait LuaSerdeExt: sealed::Sealed {
-    /// What stands for `null`, a light userdata. (A nil is no element of a table.)
+    /// Returns the value that represents `null`, a light userdata. (A table cannot contain nil.)
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -44,7 +45,8 @@ pub trait LuaSerdeExt: sealed::Sealed {
     /// ```
     fn null(&self) -> Value;
 
-    /// A metatable that makes a table a list for serde, also when it is empty or has other keys.
+    /// Returns a metatable that makes a table a list for serde, even if it is empty or has other
+    /// keys.
     ///
     /// ```
     /// use perilune::{Lua, LuaSerdeExt};
@@ -58,7 +60,7 @@ pub trait LuaSerdeExt: sealed::Sealed {
     /// ```
     fn array_metatable(&self) -> Table;
 
-    /// Converts to Lua.
+    /// Converts a value to Lua.
     ///
     /// ```
     /// use perilune::{Lua, LuaSerdeExt};
@@ -73,10 +75,11 @@ pub trait LuaSerdeExt: sealed::Sealed {
     /// ```
     ///
     /// # Errors
-    /// [`Error::SerializeError`], also for more than 128 levels; what the type fails with; when the memory limit is reached.
+    /// Returns [`Error::SerializeError`] for more than 128 levels of nesting, the error of the
+    /// type, or [`Error::MemoryError`] when the memory limit is reached.
     fn to_value<T: Serialize + ?Sized>(&self, t: &T) -> Result<Value>;
 
-    /// As [`LuaSerdeExt::to_value`], with options.
+    /// Like [`LuaSerdeExt::to_value`], with options.
     ///
     /// # Errors
     /// As there.
@@ -86,7 +89,7 @@ pub trait LuaSerdeExt: sealed::Sealed {
         options: SerializeOptions,
     ) -> Result<Value>;
 
-    /// Converts a value of Lua.
+    /// Converts a Lua value.
     ///
     /// ```
     /// use perilune::{Lua, LuaSerdeExt};
@@ -101,11 +104,12 @@ pub trait LuaSerdeExt: sealed::Sealed {
     /// ```
     ///
     /// # Errors
-    /// [`Error::DeserializeError`], also for tables that contain themselves and for more than 128 levels.
+    /// Returns [`Error::DeserializeError`], also for tables that contain themselves and for more
+    /// than 128 levels of nesting.
     #[allow(clippy::wrong_self_convention)]
     fn from_value<T: DeserializeOwned>(&self, value: Value) -> Result<T>;
 
-    /// As [`LuaSerdeExt::from_value`], with options.
+    /// Like [`LuaSerdeExt::from_value`], with options.
     ///
     /// # Errors
     /// As there.
@@ -167,7 +171,7 @@ impl LuaSerdeExt for Lua {
     }
 }
 
-/// Removes what was pushed, also after a panic.
+/// Removes the pushed values, also after a panic.
 struct Cut<'a> {
     s: Stack<'a>,
     top: usize,
@@ -185,7 +189,7 @@ impl Drop for Cut<'_> {
     }
 }
 
-/// The metatable of lists.
+/// Returns the metatable of lists.
 fn array_metatable(s: Stack<'_>) -> Raw {
     let place = &s.lua.control.array_meta;
     if let Some(slot) = place.get() {

@@ -1,4 +1,4 @@
-//! The tables that a conversion is inside of, and what of their contents it takes.
+//! The tables around the current value of a conversion, and the elements that it skips.
 
 use perilune_runtime::table::Table as TableObject;
 use perilune_runtime::value::{Tag, Value as Word};
@@ -8,7 +8,7 @@ use super::userdata;
 use crate::stack::{Raw, Stack};
 use crate::{Error, Result};
 
-/// A table, and those around it. They lie in slots, so their addresses stay theirs.
+/// A table and those around it. All of them are in slots, so their addresses are not reused.
 #[derive(Clone, Copy)]
 pub(super) struct Path<'a> {
     table: *mut TableObject,
@@ -17,7 +17,7 @@ pub(super) struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// Goes into a table.
+    /// Enters a table.
     pub(super) fn enter(
         table: *mut TableObject,
         around: Option<&'a Path<'a>>,
@@ -30,7 +30,7 @@ impl<'a> Path<'a> {
         Ok(Path { table, around, depth })
     }
 
-    /// Is this one of them?
+    /// Returns whether the path contains this table.
     fn contains(&self, table: *mut TableObject) -> bool {
         let mut next = Some(self);
         while let Some(p) = next {
@@ -43,7 +43,7 @@ impl<'a> Path<'a> {
     }
 }
 
-/// Whether an element is left out, as the options have it.
+/// Returns whether an element is skipped, by the options.
 #[inline]
 pub(super) fn skips(s: Stack<'_>, v: Raw, options: &Options, path: &Path<'_>) -> Result<bool> {
     match v.0.tag() {
@@ -62,7 +62,7 @@ pub(super) fn skips(s: Stack<'_>, v: Raw, options: &Options, path: &Path<'_>) ->
     }
 }
 
-/// As [`skips`], for keys.
+/// Like [`skips`], for keys.
 #[inline]
 pub(super) fn skips_key(s: Stack<'_>, v: Raw, options: &Options, path: &Path<'_>) -> Result<bool> {
     if is_null(v) && !options.deny_unsupported_types {
@@ -71,13 +71,13 @@ pub(super) fn skips_key(s: Stack<'_>, v: Raw, options: &Options, path: &Path<'_>
     skips(s, v, options, path)
 }
 
-/// What stands for `null`?
+/// Returns whether the value represents `null`.
 #[inline]
 pub(super) fn is_null(v: Raw) -> bool {
     v.0.tag() == Tag::LIGHT && v.0.bits() == 0
 }
 
-/// The number of elements if the table is a list.
+/// Returns the number of elements if the table is a list.
 ///
 /// # Safety
 /// `t` is alive.
@@ -93,7 +93,7 @@ pub(super) unsafe fn list_len(
     }
     if options.detect_mixed_tables {
         let (count, max) = extent(t)?;
-        // too many holes make a map
+        // a table with too many holes is a map
         return (max < 10 || count * 2 >= max).then_some(max);
     }
     let len = TableObject::length(t) as usize;
@@ -104,7 +104,7 @@ pub(super) unsafe fn list_len(
     empty.then_some(0)
 }
 
-/// How many elements, and the highest index, if all keys are indices.
+/// Returns the number of elements and the highest index, if all keys are indices.
 unsafe fn extent(t: *mut TableObject) -> Option<(usize, usize)> {
     let (mut at, mut count, mut max) = (0, 0, 0);
     while let Some((next, k, _)) = TableObject::next_index(t, at) {

@@ -1,4 +1,4 @@
-//! From Rust to Lua.
+//! Serialization: from Rust to Lua.
 
 use ::serde::{Serialize, ser};
 use perilune_runtime::table::Table as TableObject;
@@ -9,19 +9,22 @@ use crate::stack::{Raw, Stack};
 use crate::traits::IntoLua;
 use crate::{Error, Lua, Result, Value};
 
-/// How values are written.
+/// Options of serialization.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// Levels of nesting that are accepted, of containers, options and newtypes. More need more native stack. 128.
+    /// Maximum nesting of containers, options and newtypes. Deeper nesting needs more native stack.
+    /// Default: 128.
     pub recursion_limit: usize,
-    /// Lists get [`array_metatable`](super::LuaSerdeExt::array_metatable). True.
+    /// Whether lists have the metatable [`array_metatable`](super::LuaSerdeExt::array_metatable).
+    /// Default: true.
     pub set_array_metatable: bool,
-    /// `None` is [`null`](super::LuaSerdeExt::null) and not nil. True.
+    /// Whether `None` is [`null`](super::LuaSerdeExt::null) rather than nil. Default: true.
     pub serialize_none_to_null: bool,
-    /// `()` and unit structs are `null` and not nil. True.
+    /// Whether `()` and unit structs are `null` rather than nil. Default: true.
     pub serialize_unit_to_null: bool,
-    /// Numbers of `serde_json` with its feature `arbitrary_precision` are numbers. False.
+    /// Whether numbers of `serde_json` with its feature `arbitrary_precision` become numbers.
+    /// Default: false.
     pub detect_serde_json_arbitrary_precision: bool,
 }
 
@@ -32,7 +35,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The usual ones.
+    /// Returns the default options.
     pub const fn new() -> Options {
         Options {
             recursion_limit: super::DEFAULT_RECURSION_LIMIT,
@@ -79,19 +82,19 @@ impl Options {
     }
 }
 
-/// Says that one value was pushed. Only writers make it.
+/// A proof that one value was pushed. Only writers make it.
 pub(super) struct Pushed(());
 
-/// Writes one value: pushes it on the VM stack.
+/// Writes one value by pushing it on the VM stack.
 #[derive(Clone, Copy)]
 pub(super) struct Writer<'a> {
     s: Stack<'a>,
     options: &'a Options,
-    /// Levels that are left.
+    /// The remaining levels of nesting.
     left: usize,
 }
 
-/// What serde's names of private structs of `serde_json` are.
+/// The names that serde sees of private structs of `serde_json`.
 const JSON_NUMBER: &str = "$serde_json::private::Number";
 
 impl<'a> Writer<'a> {
@@ -126,7 +129,7 @@ impl<'a> Writer<'a> {
         self.push(if null { Raw(Word::light(0)) } else { path::NIL })
     }
 
-    /// A table on top of the stack that elements go to.
+    /// Pushes a table for elements.
     #[inline]
     fn compound(self, elements: usize, fields: usize, part: Part) -> Result<Compound<'a>> {
         let w = self.descend()?;
@@ -314,18 +317,19 @@ impl<'a> ser::Serializer for Writer<'a> {
     }
 }
 
-/// How far a table is, and what becomes of it.
+/// The progress of a table, and the form of the result.
 #[derive(Clone, Copy, Default)]
 struct Part {
-    /// Elements so far.
+    /// The number of elements so far.
     next: i64,
-    /// The result is a table with the table as the field of this name.
+    /// The result is a table whose field of this name is the table.
     variant: Option<&'static str>,
-    /// A number as `serde_json` has it: no table, but its text.
+    /// A number in the form of `serde_json`: the result is not a table but its text.
     number: bool,
 }
 
-/// Writes the elements of a table, which is value `at` and on top of the stack between two elements.
+/// Writes the elements of a table, which is value `at`, and on top of the stack between two
+/// elements.
 pub(super) struct Compound<'a> {
     w: Writer<'a>,
     at: usize,
@@ -339,7 +343,7 @@ impl Compound<'_> {
         unsafe { self.w.s.get(self.at).0.as_table() }
     }
 
-    /// Writes a value on top of the table.
+    /// Writes a value above the table.
     #[inline]
     fn value<T: Serialize + ?Sized>(&self, v: &T) -> Result<Raw> {
         let Pushed(()) = v.serialize(self.w)?;
@@ -351,7 +355,7 @@ impl Compound<'_> {
     fn element<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
         let v = self.value(v)?;
         let s = self.w.s;
-        // of variants nils are no elements, as in a list that is pushed to
+        // nil elements of variants are dropped, as in a list that is appended to
         self.part.next += i64::from(self.part.variant.is_none() || !v.0.is_nil());
         if !v.0.is_nil() {
             // SAFETY: P1: table and value are on the stack.
@@ -361,7 +365,7 @@ impl Compound<'_> {
         Ok(())
     }
 
-    /// Writes the value of a key on top of the table.
+    /// Writes the value of a key above the table.
     #[inline]
     fn entry<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
         let v = self.value(v)?;
@@ -386,7 +390,7 @@ impl Compound<'_> {
             s.push(v);
             return Ok(());
         }
-        // SAFETY: P1: table and value are on the stack; making the name collects nothing.
+        // SAFETY: P1: table and value are on the stack; making the name does not collect.
         unsafe {
             let name = (*s.st).intern(name.as_bytes());
             TableObject::set_str_const(&mut *s.st, self.table(), name, v.0);
@@ -395,7 +399,7 @@ impl Compound<'_> {
         Ok(())
     }
 
-    /// Leaves the result in the place of the table.
+    /// Replaces the table by the result.
     #[inline]
     fn finish(self) -> Result<Pushed> {
         self.w.s.cut(self.at + 1);
@@ -423,7 +427,7 @@ impl Compound<'_> {
         let mut c = Writer { left: outer, ..self.w }.compound(0, 1, Part::default())?;
         c.at = s.top() - 1;
         let name = self.part.variant.unwrap_or_default();
-        // SAFETY: P1: both tables are on the stack; making the name collects nothing.
+        // SAFETY: P1: both tables are on the stack; making the name does not collect.
         unsafe {
             let name = (*s.st).intern(name.as_bytes());
             TableObject::set_str_const(&mut *s.st, c.table(), name, s.get(self.at).0);
@@ -486,7 +490,8 @@ impl ser::SerializeMap for Compound<'_> {
     }
 }
 
-/// Makes a [`Value`] of what serde serialises, for code that asks for a serializer. (Others call [`to_value`](super::LuaSerdeExt::to_value).)
+/// A serializer that makes a [`Value`], for code that requires one. Other code calls
+/// [`to_value`](super::LuaSerdeExt::to_value).
 #[derive(Debug)]
 pub struct Serializer<'a> {
     lua: &'a Lua,
@@ -494,17 +499,17 @@ pub struct Serializer<'a> {
 }
 
 impl<'a> Serializer<'a> {
-    /// With the usual options.
+    /// Makes a serializer with the default options.
     pub fn new(lua: &'a Lua) -> Serializer<'a> {
         Serializer::new_with_options(lua, Options::new())
     }
 
-    /// With options.
+    /// Makes a serializer with options.
     pub fn new_with_options(lua: &'a Lua, options: Options) -> Serializer<'a> {
         Serializer { lua, options }
     }
 
-    /// What a writer pushes.
+    /// Returns the value that a writer pushes.
     fn write(self, f: impl FnOnce(Writer<'_>) -> Result<Pushed>) -> Result<Value> {
         let entry = self.lua.enter();
         let s = entry.stack();
@@ -515,7 +520,7 @@ impl<'a> Serializer<'a> {
         Ok(s.value(unsafe { s.get(s.top() - 1) }))
     }
 
-    /// What a writer begins.
+    /// Returns the table that a writer begins.
     fn begin(
         self,
         f: impl FnOnce(Writer<'_>) -> Result<Compound<'_>>,
@@ -616,7 +621,8 @@ impl<'a> ser::Serializer for Serializer<'a> {
     }
 }
 
-/// What a [`Serializer`] writes elements to. The table is in a handle between two of them, as nobody says which of several such is used next.
+/// The target of the elements that a [`Serializer`] writes. The table is in a handle between two
+/// elements, as several targets may be used in any order.
 pub struct SerializeTable<'a> {
     lua: &'a Lua,
     options: Options,

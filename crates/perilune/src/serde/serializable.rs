@@ -1,4 +1,4 @@
-//! Values of Lua as serde serialises them.
+//! Serialization of Lua values by serde.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -11,22 +11,22 @@ use super::path;
 use crate::stack::Raw;
 use crate::{Error, LuaString, Result, Table, Value};
 
-/// A value with what is to be done of it when it is serialised ([`Value::to_serializable`]).
+/// A value with the options of its serialization ([`Value::to_serializable`]).
 pub struct SerializableValue<'a> {
     value: &'a Value,
     options: Options,
-    /// Addresses of the tables around it.
+    /// The addresses of the tables around it.
     path: Option<&'a RefCell<Vec<*const c_void>>>,
 }
 
 impl Value {
-    /// The value, to be serialised with options.
+    /// Returns the value in a form that is serialized with options.
     ///
     /// ```
     /// let lua = perilune::Lua::new();
     /// let v: perilune::Value = lua.load("{b = 1, a = {2, 3}, f = print}").eval()?;
-    /// let json = serde_json::to_string(&v.to_serializable().sort_keys(true).deny_unsupported_types(false));
-    /// assert_eq!(json.unwrap(), r#"{"a":[2,3],"b":1}"#);
+    /// let v = v.to_serializable().sort_keys(true).deny_unsupported_types(false);
+    /// assert_eq!(serde_json::to_string(&v).unwrap(), r#"{"a":[2,3],"b":1}"#);
     /// # Ok::<(), perilune::Error>(())
     /// ```
     pub fn to_serializable(&self) -> SerializableValue<'_> {
@@ -116,7 +116,7 @@ impl SerializableValue<'_> {
         if path.borrow().len() >= self.options.recursion_limit {
             return Err(S::Error::custom("recursion limit exceeded"));
         }
-        /// Goes out of the table again.
+        /// Leaves the table.
         struct Leave<'a>(&'a RefCell<Vec<*const c_void>>);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
@@ -158,7 +158,7 @@ impl SerializableValue<'_> {
         map.end()
     }
 
-    /// An element.
+    /// Serializes an element.
     fn inner<'a>(
         &self,
         value: &'a Value,
@@ -167,7 +167,7 @@ impl SerializableValue<'_> {
         SerializableValue { value, options: self.options, path: Some(path) }
     }
 
-    /// Whether an element is left out, as the options have it.
+    /// Returns whether an element is skipped, by the options.
     fn skips(&self, v: &Value, path: &RefCell<Vec<*const c_void>>) -> Result<bool> {
         let supported = match v {
             Value::Table(t) if path.borrow().contains(&t.to_pointer()) => {
@@ -185,7 +185,7 @@ impl SerializableValue<'_> {
     }
 }
 
-/// The number of elements if the table is a list.
+/// Returns the number of elements if the table is a list.
 fn list_len(t: &Table, options: &Options) -> Option<usize> {
     let entry = t.0.enter();
     let s = entry.stack();
@@ -194,14 +194,14 @@ fn list_len(t: &Table, options: &Options) -> Option<usize> {
     unsafe { path::list_len(s, word.as_table(), options) }
 }
 
-/// The entries in the order of their keys.
+/// Returns the entries in the order of their keys.
 pub(super) fn sorted_pairs(t: &Table) -> Result<Vec<(Value, Value)>> {
     let mut pairs = t.pairs().collect::<Result<Vec<(Value, Value)>>>()?;
     pairs.sort_by(|a, b| order(&a.0, &b.0));
     Ok(pairs)
 }
 
-/// nil, null, booleans, numbers, strings, all else by address.
+/// Orders keys: nil, null, booleans, numbers, strings, other values by address.
 fn order(a: &Value, b: &Value) -> Ordering {
     let rank = |v: &Value| match v {
         Value::Nil => 0,

@@ -1,4 +1,4 @@
-//! Userdata whose values can be serialised.
+//! Userdata whose values can be serialized.
 
 use std::any::TypeId;
 
@@ -11,7 +11,7 @@ use crate::traits::IntoLua;
 use crate::types::{MaybeSend, MaybeSync};
 use crate::{AnyUserData, Error, Lua, Result, UserData, Value};
 
-/// The value of a cell of a certain type, as something to serialise.
+/// Returns the value of a cell of a certain type for serialization.
 pub(crate) type SerFn = unsafe fn(*mut CellHead) -> *const dyn erased_serde::Serialize;
 
 unsafe fn value_of<T: Serialize + 'static>(
@@ -21,7 +21,7 @@ unsafe fn value_of<T: Serialize + 'static>(
     value
 }
 
-/// A value that is borrowed to be serialised.
+/// A value that is borrowed to be serialized.
 pub(super) struct Borrowed {
     head: *mut CellHead,
     value: *const dyn erased_serde::Serialize,
@@ -29,7 +29,7 @@ pub(super) struct Borrowed {
 
 impl Borrowed {
     pub(super) fn get(&self) -> &dyn erased_serde::Serialize {
-        // SAFETY: the value is borrowed, and its userdata rooted by whoever has this.
+        // SAFETY: the value is borrowed, and the owner of this keeps its userdata rooted.
         unsafe { &*self.value }
     }
 }
@@ -41,7 +41,7 @@ impl Drop for Borrowed {
     }
 }
 
-/// The value of a userdata whose type can be serialised, if it is one.
+/// Returns the value of a userdata if its type can be serialized.
 pub(super) fn serializer(s: Stack<'_>, v: Raw) -> Option<(*mut CellHead, SerFn)> {
     let head = s.cell(v)?;
     // SAFETY: the head is alive as its userdata is.
@@ -50,7 +50,7 @@ pub(super) fn serializer(s: Stack<'_>, v: Raw) -> Option<(*mut CellHead, SerFn)>
     (borrow != CellHead::TAKEN).then_some((head, f))
 }
 
-/// Borrows the value of a userdata to serialise it.
+/// Borrows the value of a userdata to serialize it.
 pub(super) fn borrow(s: Stack<'_>, v: Raw) -> Result<Option<Borrowed>> {
     let Some((head, f)) = serializer(s, v) else { return Ok(None) };
     // SAFETY: the head is alive as its userdata is, and the function is that of its type.
@@ -65,8 +65,9 @@ impl Lua {
         self.control.serializers.borrow_mut().insert(TypeId::of::<T>(), value_of::<T>);
     }
 
-    /// As [`Lua::create_userdata`], for values that serde can serialise: the userdata is what it serialises to for
-    /// [`LuaSerdeExt::from_value`](crate::LuaSerdeExt::from_value) and serializers. (From then on this goes for all userdata of the type in this state.)
+    /// Creates a userdata like [`Lua::create_userdata`] whose value can be serialized:
+    /// [`LuaSerdeExt::from_value`](crate::LuaSerdeExt::from_value) and serializers use the
+    /// serialized form. Afterwards this holds for all userdata of the type in this state.
     ///
     /// # Errors
     /// As there.
@@ -79,7 +80,7 @@ impl Lua {
         entry.lua.create_userdata(data)
     }
 
-    /// As [`Lua::create_any_userdata`] and [`Lua::create_ser_userdata`].
+    /// Combines [`Lua::create_any_userdata`] and [`Lua::create_ser_userdata`].
     ///
     /// # Errors
     /// As there.
@@ -102,12 +103,12 @@ impl<T: Serialize + MaybeSend + MaybeSync + 'static> IntoLua for Wrapped<T> {
 }
 
 impl AnyUserData {
-    /// What converts to a userdata with this value, which can be serialised.
+    /// Wraps a value in a type that converts to a userdata that can be serialized.
     pub fn wrap_ser<T: Serialize + MaybeSend + MaybeSync + 'static>(data: T) -> impl IntoLua {
         Wrapped(data)
     }
 
-    /// Whether its value can be serialised.
+    /// Returns whether the value can be serialized.
     pub(super) fn is_serializable(&self) -> bool {
         let entry = self.0.enter();
         let s = entry.stack();

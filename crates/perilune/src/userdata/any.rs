@@ -23,17 +23,17 @@ use crate::{Error, LuaString, Result, Table, TablePairs, Value, WeakLua};
 pub struct AnyUserData(pub(crate) Handle);
 
 impl AnyUserData {
-    /// Whether the value has this type. False once it was taken.
+    /// Returns whether the value has this type; false after the value was taken.
     pub fn is<T: 'static>(&self) -> bool {
         self.type_id() == Some(TypeId::of::<T>())
     }
 
-    /// Whether it is a proxy of this type ([`crate::Lua::create_proxy`]).
+    /// Returns whether this is a proxy of the type ([`crate::Lua::create_proxy`]).
     pub fn is_proxy<T: 'static>(&self) -> bool {
         self.is::<Proxy<T>>()
     }
 
-    /// The type of the value; `None` when it was taken, and for values that borrow.
+    /// Returns the type of the value; `None` after the value was taken, and for values that borrow.
     pub fn type_id(&self) -> Option<TypeId> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -44,27 +44,31 @@ impl AnyUserData {
         (!gone).then_some(head.id)
     }
 
-    /// Borrows the value, or what it points to, if it is an `Rc<T>`, `Rc<RefCell<T>>`, `Arc<T>`, `Arc<Mutex<T>>` or `Arc<RwLock<T>>`. (With the feature `send`
-    /// what is in a lock of std can be borrowed with [`AnyUserData::borrow_scoped`] only, as its guards stay on their thread.)
+    /// Borrows the value, or the value it points to if it is an `Rc<T>`, `Rc<RefCell<T>>`,
+    /// `Arc<T>`, `Arc<Mutex<T>>` or `Arc<RwLock<T>>`. With the feature `send` a value in a lock of
+    /// std can be borrowed with [`AnyUserData::borrow_scoped`] only, as the guards of such locks
+    /// stay on their thread.
     ///
     /// # Errors
-    /// [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowError`], [`Error::UserDataDestructed`].
+    /// Returns [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowError`] or
+    /// [`Error::UserDataDestructed`].
     pub fn borrow<T: 'static>(&self) -> Result<UserDataRef<T>> {
         UserDataRef::new(self)
     }
 
-    /// Borrows the value for writing, as [`AnyUserData::borrow`] does.
+    /// Mutably borrows the value, like [`AnyUserData::borrow`].
     ///
     /// # Errors
-    /// [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowMutError`], [`Error::UserDataDestructed`].
+    /// Returns [`Error::UserDataTypeMismatch`], [`Error::UserDataBorrowMutError`] or
+    /// [`Error::UserDataDestructed`].
     pub fn borrow_mut<T: 'static>(&self) -> Result<UserDataRefMut<T>> {
         UserDataRefMut::new(self)
     }
 
-    /// Lends the value to `f`.
+    /// Borrows the value for the duration of a call of `f`.
     ///
     /// # Errors
-    /// As [`AnyUserData::borrow`].
+    /// As for [`AnyUserData::borrow`].
     pub fn borrow_scoped<T: 'static, R>(&self, f: impl FnOnce(&T) -> R) -> Result<R> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -80,10 +84,10 @@ impl AnyUserData {
         }
     }
 
-    /// Lends the value to `f` for writing.
+    /// Mutably borrows the value for the duration of a call of `f`.
     ///
     /// # Errors
-    /// As [`AnyUserData::borrow_mut`].
+    /// As for [`AnyUserData::borrow_mut`].
     pub fn borrow_mut_scoped<T: 'static, R>(&self, f: impl FnOnce(&mut T) -> R) -> Result<R> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -99,10 +103,10 @@ impl AnyUserData {
         }
     }
 
-    /// Takes the value out; later uses are [`Error::UserDataDestructed`].
+    /// Takes the value out; later uses fail with [`Error::UserDataDestructed`].
     ///
     /// # Errors
-    /// As [`AnyUserData::borrow_mut`].
+    /// As for [`AnyUserData::borrow_mut`].
     pub fn take<T: 'static>(&self) -> Result<T> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -111,10 +115,10 @@ impl AnyUserData {
         unsafe { HostCell::take(cell) }
     }
 
-    /// Drops the value; later uses are [`Error::UserDataDestructed`].
+    /// Drops the value; later uses fail with [`Error::UserDataDestructed`].
     ///
     /// # Errors
-    /// [`Error::UserDataBorrowMutError`] when it is borrowed.
+    /// Returns [`Error::UserDataBorrowMutError`] when the value is borrowed.
     pub fn destroy(&self) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -124,7 +128,8 @@ impl AnyUserData {
         unsafe {
             (*head).begin_exclusive().map_err(|n| unavailable(n, true))?;
             (*head).end();
-            // An empty cell takes the place of the whole; what was there is dropped when nothing here refers to it any more.
+            // An empty cell replaces the old one, which is dropped when nothing here refers to it
+            // any more.
             let empty = HostCell::<()>::boxed((), None);
             (*(&raw const *empty).cast::<CellHead>()).borrow.set(CellHead::TAKEN);
             let old = (&mut (*v.0.as_userdata()).data).replace(empty);
@@ -136,15 +141,15 @@ impl AnyUserData {
     /// Sets the first user value.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn set_user_value(&self, v: impl IntoLua) -> Result<()> {
         self.set_nth_user_value(1, v)
     }
 
-    /// The first user value.
+    /// Returns the first user value.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn user_value<V: FromLua>(&self) -> Result<V> {
         self.nth_user_value(1)
     }
@@ -152,33 +157,33 @@ impl AnyUserData {
     /// Sets user value `n`, from 1.
     ///
     /// # Errors
-    /// What the conversion fails with; for numbers that are none of a user value.
+    /// Returns the error of the conversion, or an error for an invalid number.
     pub fn set_nth_user_value(&self, n: usize, v: impl IntoLua) -> Result<()> {
         check_user_value(n)?;
         self.user_table(true)?.map_or(Ok(()), |t| t.raw_set(n, v))
     }
 
-    /// User value `n`, from 1.
+    /// Returns user value `n`, from 1.
     ///
     /// # Errors
-    /// What the conversion fails with; for numbers that are none of a user value.
+    /// Returns the error of the conversion, or an error for an invalid number.
     pub fn nth_user_value<V: FromLua>(&self, n: usize) -> Result<V> {
         check_user_value(n)?;
         self.user_value_at(n)
     }
 
-    /// Sets a user value by name.
+    /// Sets a named user value.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn set_named_user_value(&self, name: &str, v: impl IntoLua) -> Result<()> {
         self.user_table(true)?.map_or(Ok(()), |t| t.raw_set(name, v))
     }
 
-    /// A user value by name.
+    /// Returns a named user value.
     ///
     /// # Errors
-    /// What the conversion fails with.
+    /// Returns the error of the conversion.
     pub fn named_user_value<V: FromLua>(&self, name: &str) -> Result<V> {
         self.user_value_at(name)
     }
@@ -190,7 +195,7 @@ impl AnyUserData {
         }
     }
 
-    /// The table of user values: the one user value of the userdata itself.
+    /// Returns the table of user values, which is the only user value of the object itself.
     fn user_table(&self, make: bool) -> Result<Option<Table>> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -209,10 +214,10 @@ impl AnyUserData {
         Ok(Some(Table(s.handle(Raw(t.val().raw())))))
     }
 
-    /// The metatable, which all userdata of the type share.
+    /// Returns the metatable, which all userdata of the type share.
     ///
     /// # Errors
-    /// [`Error::UserDataTypeMismatch`] without one.
+    /// Returns [`Error::UserDataTypeMismatch`] if there is none.
     pub fn metatable(&self) -> Result<UserDataMetatable> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -223,10 +228,10 @@ impl AnyUserData {
         Ok(UserDataMetatable(Table(s.handle(Raw(meta.val().raw())))))
     }
 
-    /// The name of the type, as messages have it.
+    /// Returns the name of the type as it appears in messages.
     ///
     /// # Errors
-    /// When the memory limit is reached.
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
     pub fn type_name(&self) -> Result<LuaString> {
         let name = self.metatable().and_then(|m| m.get::<Value>(MetaMethod::Type));
         let name = name.and_then(|name| match name {
@@ -236,22 +241,22 @@ impl AnyUserData {
         name.or_else(|_| self.0.enter().lua.create_string("userdata"))
     }
 
-    /// A weak reference to its state.
+    /// Returns a weak reference to the userdata's state.
     pub fn weak_lua(&self) -> &WeakLua {
         &self.0.control.weak
     }
 
-    /// The address that identifies it.
+    /// Returns the address that identifies the userdata.
     pub fn to_pointer(&self) -> *const c_void {
         std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
     }
 
-    /// Equality as `==` has it, `__eq` included.
+    /// Compares with `==`, with `__eq`.
     pub(crate) fn equals(&self, other: &AnyUserData) -> Result<bool> {
         crate::value::metamethod_equals(&self.0, &other.0)
     }
 
-    /// `userdata[key]`
+    /// Returns `userdata[key]`.
     pub(crate) fn get_any<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -269,7 +274,7 @@ impl AnyUserData {
         r
     }
 
-    /// `userdata[key] = value`
+    /// Assigns `userdata[key] = value`.
     pub(crate) fn set_any(&self, key: impl IntoLua, value: impl IntoLua) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
@@ -288,7 +293,7 @@ impl AnyUserData {
     }
 }
 
-/// Pushes a value, and gives it; on an error cuts the stack to `top`.
+/// Pushes a value and returns it. Cuts the stack to `top` on an error.
 fn push_one(s: Stack<'_>, v: impl IntoLua, top: usize) -> Result<Raw> {
     // SAFETY: it is pushed at once.
     match unsafe { v.into_lua_raw(s) } {
@@ -335,10 +340,10 @@ impl std::fmt::Debug for AnyUserData {
 pub struct UserDataMetatable(pub(crate) Table);
 
 impl UserDataMetatable {
-    /// A field.
+    /// Returns a field.
     ///
     /// # Errors
-    /// [`Error::MetaMethodRestricted`]; what the conversion fails with.
+    /// Returns [`Error::MetaMethodRestricted`], or the error of the conversion.
     pub fn get<V: FromLua>(&self, key: impl AsRef<str>) -> Result<V> {
         MetaMethod::validate(key.as_ref())?;
         self.0.raw_get(key.as_ref())
@@ -347,7 +352,8 @@ impl UserDataMetatable {
     /// Sets a field.
     ///
     /// # Errors
-    /// [`Error::MetaMethodRestricted`], [`Error::MetaMethodTypeError`]; what the conversion fails with.
+    /// Returns [`Error::MetaMethodRestricted`], [`Error::MetaMethodTypeError`], or the error of the
+    /// conversion.
     pub fn set(&self, key: impl AsRef<str>, value: impl IntoLua) -> Result<()> {
         let key = key.as_ref();
         MetaMethod::validate(key)?;
@@ -356,10 +362,10 @@ impl UserDataMetatable {
         self.0.raw_set(key, value)
     }
 
-    /// Whether a field is there.
+    /// Returns whether a field is not nil.
     ///
     /// # Errors
-    /// [`Error::MetaMethodRestricted`].
+    /// Returns [`Error::MetaMethodRestricted`].
     pub fn contains(&self, key: impl AsRef<str>) -> Result<bool> {
         Ok(!self.get::<Value>(key)?.is_nil())
     }

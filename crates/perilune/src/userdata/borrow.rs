@@ -10,7 +10,7 @@ use crate::stack::{Raw, Stack};
 use crate::traits::FromLua;
 use crate::{AnyUserData, Error, Lua, Result, Value};
 
-/// A userdata's value, borrowed. Keeps the userdata and its state alive.
+/// A borrowed value of a userdata. Keeps the userdata and its state alive.
 pub struct UserDataRef<T: 'static> {
     at: *mut T,
     head: *const CellHead,
@@ -18,7 +18,7 @@ pub struct UserDataRef<T: 'static> {
     _owner: (AnyUserData, Lua),
 }
 
-/// A userdata's value, borrowed for writing. Keeps the userdata and its state alive.
+/// A mutably borrowed value of a userdata. Keeps the userdata and its state alive.
 pub struct UserDataRefMut<T: 'static> {
     at: *mut T,
     head: *const CellHead,
@@ -26,11 +26,12 @@ pub struct UserDataRefMut<T: 'static> {
     _owner: (AnyUserData, Lua),
 }
 
-/// A userdata's value, taken out of it.
+/// A value taken out of its userdata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserDataOwned<T>(pub T);
 
-/// The cell in a userdata that holds its value itself. What a scope lends may be borrowed for the time of a call only.
+/// Returns the cell of a userdata that holds its value itself. Values that a scope lends may be
+/// borrowed only for the duration of a call.
 pub(crate) fn cell_of<T: 'static>(s: Stack<'_>, v: Raw) -> Result<*mut HostCell<T>> {
     match HostCell::<T>::of(s, v) {
         // SAFETY: the cell is alive as its userdata is.
@@ -58,7 +59,7 @@ macro_rules! begin {
                 }
             }
 
-            /// What a pointer in a userdata points to.
+            /// A value behind a pointer in a userdata.
             #[cold]
             fn shared(s: Stack<'_>, owner: (AnyUserData, Lua)) -> Result<$t<T>> {
                 let v = s.word(&owner.0.0);
@@ -122,7 +123,7 @@ borrows!(UserDataRef UserDataRefMut);
 impl<T: 'static> DerefMut for UserDataRefMut<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the value is borrowed for writing, and its owner is held.
+        // SAFETY: the value is mutably borrowed, and its owner is held.
         unsafe { &mut *self.at }
     }
 }

@@ -5,7 +5,8 @@ use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Val};
 use crate::stack::Raw;
 use crate::{Function, Lua, Result, Table, Value};
 
-/// `__index`: methods, then getters, then what the type had itself. `strict`: without the last, an unknown field is an error.
+/// Makes `__index`: methods, then getters, then the `__index` of the type itself. When `strict`,
+/// which excludes the last, an unknown field is an error.
 pub(super) fn getter(
     lua: &Lua,
     members: &Table,
@@ -26,7 +27,7 @@ pub(super) fn getter(
     )
 }
 
-/// `__newindex`: setters, then what the type had itself.
+/// Makes `__newindex`: setters, then the `__newindex` of the type itself.
 pub(super) fn setter(lua: &Lua, setters: &Table, own: Value) -> Result<Function> {
     bind(lua, new_index, Builtin::Other, &[Value::Table(setters.clone()), own])
 }
@@ -43,7 +44,7 @@ fn bind(lua: &Lua, f: NativeFn, known: Builtin, values: &[Value]) -> Result<Func
     Ok(Function(s.handle(Raw(f))))
 }
 
-/// `__index(userdata, key)`
+/// Implements `__index(userdata, key)`.
 fn index(cx: &mut Cx) -> NativeResult {
     if cx.step() == 1 {
         return cx.ret(usize::from(cx.top() > cx.kept()));
@@ -73,7 +74,7 @@ fn index(cx: &mut Cx) -> NativeResult {
     Err(unknown(cx, "get"))
 }
 
-/// `__newindex(userdata, key, value)`
+/// Implements `__newindex(userdata, key, value)`.
 fn new_index(cx: &mut Cx) -> NativeResult {
     if cx.step() == 1 {
         return cx.ret(0);

@@ -12,7 +12,7 @@ macro_rules! metamethods {
         }
 
         impl MetaMethod {
-            /// Its name.
+            /// Returns the name of the metamethod.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(MetaMethod::$variant => $name,)*
@@ -61,26 +61,27 @@ metamethods! {
     Lt "__lt";
     /// `<=`
     Le "__le";
-    /// Reading a field that is not there.
+    /// Reads a missing field.
     Index "__index";
-    /// Writing a field that is not there.
+    /// Writes a missing field.
     NewIndex "__newindex";
-    /// Calling.
+    /// Calls the value.
     Call "__call";
     /// `tostring`
     ToString "__tostring";
-    /// The text for `{:#?}` of handles.
+    /// Produces the text for `{:#?}` of handles.
     ToDebugString "__todebugstring";
     /// `pairs`
     Pairs "__pairs";
-    /// The end of a variable `<close>`.
+    /// Closes a `<close>` variable.
     Close "__close";
     /// The name of the type in messages.
     Type "__name";
 }
 
 impl MetaMethod {
-    /// Refuses the names that hosts may not set: `__gc`, as values are dropped by the collector, and `__metatable`.
+    /// Rejects the names that hosts must not set: `__gc`, as the collector drops values, and
+    /// `__metatable`.
     pub(crate) fn validate(name: &str) -> Result<()> {
         match name {
             "__gc" | "__metatable" => Err(Error::MetaMethodRestricted(name.to_owned())),

@@ -1,4 +1,4 @@
-//! Methods as functions of the host.
+//! Methods as host functions.
 
 use std::any::TypeId;
 use std::cell::{Cell, RefCell};
@@ -16,18 +16,19 @@ use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::types::short_type_name;
 use crate::{Error, Lua, Result};
 
-/// Whose methods they are.
+/// The values that methods apply to.
 #[derive(Clone)]
 pub(crate) enum Target {
     /// All userdata of a type.
     Type(TypeId),
-    /// One userdata, of a type that borrows: the address of its value, null when its scope has ended.
+    /// One userdata, of a type that borrows: the address of its value, null after the end of its
+    /// scope.
     One(Rc<Cell<*mut ()>>),
-    /// All that hold a pointer to a value of a type: the function that calls the method holds the value.
+    /// All userdata that hold a pointer to a value of a type. The calling function holds the value.
     Held(Rc<Place>),
 }
 
-/// A borrow of a userdata's value; ends when it is dropped.
+/// A borrow of a userdata's value, which ends when this is dropped.
 pub(crate) struct Guard {
     pub(super) head: *const perilune_runtime::host::CellHead,
 }
@@ -41,12 +42,12 @@ impl Drop for Guard {
 }
 
 impl Guard {
-    /// The head of the cell, whose borrow somebody else ends.
+    /// Returns the head of the cell without ending the borrow.
     pub(super) fn into_head(self) -> *const perilune_runtime::host::CellHead {
         std::mem::ManuallyDrop::new(self).head
     }
 
-    /// The value of a userdata of this type, borrowed.
+    /// Borrows the value of a userdata of this type.
     pub(crate) fn borrow<T: 'static>(
         s: Stack<'_>,
         v: Raw,
@@ -58,12 +59,12 @@ impl Guard {
 }
 
 impl Target {
-    /// The value of the first argument, if it is one of these, borrowed.
+    /// Borrows the value of the first argument, if it is one of these.
     #[inline(always)]
     unsafe fn borrow<T>(&self, s: Stack<'_>, v: Raw, exclusive: bool) -> Result<(*mut T, Guard)> {
         let (head, at) = match self {
             Target::Type(id) => match s.cell_of(v, *id) {
-                // The type is `T`, as its registry says.
+                // The type is `T`, by its registry.
                 Some(head) => (head, HostCell::value(head.cast::<HostCell<T>>())),
                 None => return Err(mismatch::<T>(s, v)),
             },
@@ -99,7 +100,7 @@ pub(super) fn mismatch<T>(s: Stack<'_>, v: Raw) -> Error {
     Error::from_lua_conversion(s.type_name(v), "userdata", message)
 }
 
-/// What methods need beside their code.
+/// The data of a method besides its code.
 pub(crate) struct Owner {
     target: Target,
     name: String,
@@ -111,12 +112,12 @@ impl Owner {
     }
 }
 
-/// The name of a function of a type in messages.
+/// Returns the name of a function of a type for messages.
 pub(crate) fn function_name<T>(name: &str) -> String {
     format!("{}.{name}", short_type_name::<T>())
 }
 
-/// The first argument.
+/// Returns the first argument.
 ///
 /// # Safety
 /// The `n` values from `at` on are the arguments.
@@ -125,7 +126,7 @@ pub(super) unsafe fn first(s: Stack<'_>, at: usize, n: usize) -> Raw {
     if n > 0 { s.get(at) } else { Raw(Word::NIL) }
 }
 
-/// A method that reads its value.
+/// A method that borrows its value.
 pub(crate) struct Method<M> {
     pub(crate) owner: Owner,
     pub(crate) method: M,
@@ -151,7 +152,7 @@ where
     }
 }
 
-/// A method that writes its value.
+/// A method that mutably borrows its value.
 pub(crate) struct MethodMut<M> {
     pub(crate) owner: Owner,
     pub(crate) method: RefCell<M>,
@@ -197,7 +198,7 @@ where
     }
 }
 
-/// A function of a type that changes what it holds.
+/// A function of a type that changes its own state.
 pub(crate) struct NamedMut<F> {
     pub(crate) name: String,
     pub(crate) f: RefCell<F>,

@@ -1,4 +1,4 @@
-//! Values of the host inside Lua.
+//! Host values inside Lua.
 
 mod any;
 mod borrow;

@@ -25,7 +25,7 @@ pub struct UserDataRegistry<T> {
     of: PhantomData<T>,
 }
 
-/// What was collected.
+/// The collected fields and methods.
 #[derive(Default)]
 pub(crate) struct Parts {
     fields: Vec<(String, Result<Value>)>,
@@ -37,7 +37,7 @@ pub(crate) struct Parts {
     failure: Option<Error>,
 }
 
-/// Stands for a type without being a value of it.
+/// A proxy, which has the functions of a type without being a value of it.
 pub(crate) struct Proxy<T>(PhantomData<T>);
 
 impl<T> UserDataRegistry<T> {
@@ -56,7 +56,7 @@ impl<T> UserDataRegistry<T> {
         }
     }
 
-    /// A function whose first argument is the value.
+    /// Adds a function whose first argument is the value.
     fn function_of_value<A, R, C: Callee<A, R>>(
         &mut self,
         callee: C,
@@ -72,7 +72,7 @@ impl<T> UserDataRegistry<T> {
         f.map_err(|e| self.parts.failure.get_or_insert(e)).ok()
     }
 
-    /// Takes over what a type has, for values that are found in another way.
+    /// Takes over the items of a type, for values that are found in another way.
     pub(super) fn take_parts_of<U: UserData>(&mut self, target: Target) {
         let mut other = UserDataRegistry::<U>::new(&self.lua, target);
         U::register(&mut other);
@@ -125,7 +125,7 @@ impl<T> UserDataRegistry<T> {
         self.function(NamedMut { name: function_name::<T>(name), f: RefCell::new(f) })
     }
 
-    /// A function that makes futures. `start` gets the arguments as they lie on the stack.
+    /// Adds an async function. `start` receives the arguments on the stack.
     #[cfg(feature = "async")]
     fn future<F, R>(
         &mut self,
@@ -179,7 +179,7 @@ impl<T> UserDataRegistry<T> {
         })
     }
 
-    /// The metatable.
+    /// Makes the metatable.
     pub(crate) fn build(self) -> Result<Table> {
         let UserDataRegistry { lua, parts, .. } = self;
         if let Some(e) = parts.failure {
@@ -199,7 +199,7 @@ impl<T> UserDataRegistry<T> {
         }
         meta.raw_set("__metatable", false)?;
 
-        // fields and methods that are simply there
+        // fields and methods that need no call to be read
         let own: Value = meta.raw_get("__index")?;
         let members = match &own {
             Value::Table(t) => t.clone(),
@@ -215,7 +215,7 @@ impl<T> UserDataRegistry<T> {
         let setters = lua.create_table_from(parts.setters)?;
         let fallback = if own.is_table() { Value::Nil } else { own.clone() };
         if !getters.is_empty() || (!fallback.is_nil() && !members.is_empty()) {
-            // what nobody knows is an error only where nobody else was asked
+            // an unknown field is an error only if the type has no `__index` of its own
             let strict = own.is_nil() && members.is_empty();
             meta.raw_set("__index", index::getter(&lua, &members, &getters, fallback, strict)?)?;
         } else if fallback.is_nil() && (own.is_table() || !members.is_empty()) {
@@ -379,10 +379,11 @@ impl<T> UserDataMethods<T> for UserDataRegistry<T> {
 }
 
 impl Lua {
-    /// Says what values of a type that does not implement [`UserData`] are in Lua. Userdata made before keep what they have.
+    /// Registers the fields and methods of a type that does not implement [`UserData`]. Existing
+    /// userdata keep theirs.
     ///
     /// # Errors
-    /// When the metatable cannot be made.
+    /// Returns an error when the metatable cannot be made.
     pub fn register_userdata_type<T: 'static>(
         &self,
         f: impl FnOnce(&mut UserDataRegistry<T>),
@@ -390,7 +391,7 @@ impl Lua {
         self.make_metatable::<T>(TypeId::of::<T>(), f).map(drop)
     }
 
-    /// Makes the metatable of the type `key` and keeps it.
+    /// Makes and stores the metatable of the type `key`.
     fn make_metatable<T: 'static>(
         &self,
         key: TypeId,
@@ -410,7 +411,7 @@ impl Lua {
         }
     }
 
-    /// The metatable of a type, made by `f` if there is none.
+    /// Returns the metatable of a type, which `f` makes if there is none.
     #[inline]
     fn metatable_of<T: 'static>(
         &self,
@@ -426,7 +427,7 @@ impl Lua {
         Ok(Raw(unsafe { (*s.st).host_roots.get(slot) }))
     }
 
-    /// A userdata of a cell that holds a `T`, or stands for one.
+    /// Makes a userdata of a cell that holds, or is a proxy of, a `T`.
     pub(crate) fn userdata_of<T: 'static>(
         &self,
         s: Stack<'_>,
@@ -440,10 +441,12 @@ impl Lua {
         Ok(u)
     }
 
-    /// A userdata with this value. (Taken as not `Send`, see [`Lua::create_send_userdata`].)
+    /// Creates a userdata with this value. The value is treated as not `Send`; see
+    /// [`Lua::create_send_userdata`].
     ///
     /// # Errors
-    /// When the metatable of the type cannot be made; when the memory limit is reached.
+    /// Returns an error when the metatable of the type cannot be made or the memory limit is
+    /// reached.
     pub fn create_userdata<T: UserData + MaybeSend + MaybeSync + 'static>(
         &self,
         data: T,
@@ -454,7 +457,8 @@ impl Lua {
         self.userdata_of::<T>(s, cell, T::register).map(|u| AnyUserData(s.handle(u)))
     }
 
-    /// As [`Lua::create_userdata`], for values that may change threads: the state can be detached ([`Lua::detach`]) while the userdata exists.
+    /// Like [`Lua::create_userdata`], for values that may change threads: the state can be detached
+    /// ([`Lua::detach`]) while the userdata exists.
     ///
     /// # Errors
     /// As there.
@@ -468,10 +472,11 @@ impl Lua {
         self.userdata_of::<T>(s, cell, T::register).map(|u| AnyUserData(s.handle(u)))
     }
 
-    /// A userdata with a value of any type, with what [`Lua::register_userdata_type`] has said of it.
+    /// Creates a userdata with a value of any type. It has the fields and methods that
+    /// [`Lua::register_userdata_type`] has registered.
     ///
     /// # Errors
-    /// As [`Lua::create_userdata`].
+    /// As for [`Lua::create_userdata`].
     pub fn create_any_userdata<T: MaybeSend + MaybeSync + 'static>(
         &self,
         data: T,
@@ -482,10 +487,10 @@ impl Lua {
         self.userdata_of::<T>(s, cell, |_| ()).map(|u| AnyUserData(s.handle(u)))
     }
 
-    /// A userdata that has the functions and fields of a type without being a value of it.
+    /// Creates a userdata that has the functions and fields of a type without being a value of it.
     ///
     /// # Errors
-    /// As [`Lua::create_userdata`].
+    /// As for [`Lua::create_userdata`].
     pub fn create_proxy<T: UserData + 'static>(&self) -> Result<AnyUserData> {
         let entry = self.enter();
         let s = entry.stack();
@@ -508,7 +513,7 @@ impl<T: UserData + MaybeSend + MaybeSync + 'static> IntoLua for T {
 }
 
 impl AnyUserData {
-    /// What converts to a userdata with this value.
+    /// Wraps a value in a type that converts to a userdata.
     pub fn wrap<T: MaybeSend + MaybeSync + 'static>(data: T) -> impl IntoLua {
         Wrapped(data)
     }

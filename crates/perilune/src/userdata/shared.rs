@@ -1,7 +1,8 @@
-//! Userdata whose value lies behind a pointer that the host shares: `Rc<T>`, `Rc<RefCell<T>>`, `Arc<T>`, `Arc<Mutex<T>>`, `Arc<RwLock<T>>`.
+//! Userdata whose value is behind a shared pointer: `Rc<T>`, `Rc<RefCell<T>>`, `Arc<T>`,
+//! `Arc<Mutex<T>>`, `Arc<RwLock<T>>`.
 //!
-//! They have the fields and methods of `T`. A method is the native function that it is for a `T`; another one, which is called instead, holds the value meanwhile
-//! and says where it is.
+//! They have the fields and methods of `T`. Lua calls a wrapper function, which locks or borrows
+//! the value, records its address, and calls the native function of the method.
 
 use std::any::TypeId;
 use std::cell::{Cell, Ref, RefCell, RefMut};
@@ -19,7 +20,8 @@ use crate::cell::{HostCell, unavailable};
 use crate::stack::{Raw, Stack};
 use crate::{Error, Result};
 
-/// What keeps others away from a shared value. Its borrow is not told to the compiler: it ends before that of the userdata which holds the pointer.
+/// A guard of a shared value. Its lifetime is erased: it ends before that of the userdata that
+/// holds the pointer.
 pub(crate) enum Held<T: 'static> {
     Nothing,
     Ref(#[allow(dead_code)] Ref<'static, T>),
@@ -29,25 +31,26 @@ pub(crate) enum Held<T: 'static> {
     Write(#[allow(dead_code)] RwLockWriteGuard<'static, T>),
 }
 
-/// A shared value that is held.
+/// A shared value that is locked or borrowed.
 pub(crate) struct Hold<T: 'static> {
     pub(crate) at: *mut T,
-    // before the borrow of the pointer
+    // dropped before the borrow of the pointer
     pub(crate) held: Held<T>,
     pub(crate) guard: Guard,
-    /// The userdata has the pointer itself, and not from a scope.
+    /// Whether the userdata owns the pointer, rather than borrowing it from a scope.
     pub(crate) own: bool,
 }
 
-/// A pointer to a `T` that several may have.
+/// A shared pointer to a `T`.
 trait Pointer<T: 'static>: 'static {
-    /// To write one must have the pointer for oneself.
+    /// Whether writing requires the only pointer.
     const WHOLE: bool;
 
-    /// Holds the value.
+    /// Locks or borrows the value.
     ///
     /// # Safety
-    /// `this` is borrowed (exclusively to write, if [`Pointer::WHOLE`]), and stays so as long as the result lives.
+    /// `this` is borrowed (exclusively to write, if [`Pointer::WHOLE`]), and stays so while the
+    /// result lives.
     unsafe fn hold(this: *mut Self, exclusive: bool) -> Result<(*mut T, Held<T>)>;
 }
 
@@ -75,7 +78,7 @@ macro_rules! cells {
             const WHOLE: bool = false;
 
             unsafe fn hold(this: *mut $t, exclusive: bool) -> Result<(*mut T, Held<T>)> {
-                // who asks keeps it borrowed
+                // the caller keeps it borrowed
                 let cell: &'static $t = &*this;
                 if exclusive {
                     let mut guard = cell.$write().map_err(|_| Error::UserDataBorrowMutError)?;
@@ -95,10 +98,11 @@ cells! {
     Arc<RwLock<T>>: try_read Read, try_write Write;
 }
 
-/// The value behind the pointer that a userdata holds.
+/// Locks or borrows the value behind the pointer that a userdata holds.
 fn hold<P: Pointer<T>, T: 'static>(s: Stack<'_>, v: Raw, exclusive: bool) -> Result<Hold<T>> {
     let head = s.cell_of(v, TypeId::of::<P>()).ok_or_else(|| mismatch::<T>(s, v))?;
-    // SAFETY: the head is alive as its userdata is, which is in use; the cell's type is the pointer's.
+    // SAFETY: the head is alive as its userdata is, which is in use; the cell's type is the
+    // pointer's.
     unsafe {
         let whole = exclusive && P::WHOLE;
         let begun = if whole { (*head).begin_exclusive() } else { (*head).begin_shared() };
@@ -110,10 +114,10 @@ fn hold<P: Pointer<T>, T: 'static>(s: Stack<'_>, v: Raw, exclusive: bool) -> Res
     }
 }
 
-/// The value of a userdata that holds a pointer to a `T` of any of the kinds.
+/// Locks or borrows the value of a userdata that holds any kind of pointer to a `T`.
 ///
 /// # Errors
-/// [`Error::UserDataTypeMismatch`] for other userdata; what stands against a borrow.
+/// Returns [`Error::UserDataTypeMismatch`] for other userdata, or the reason why the borrow failed.
 #[cold]
 pub(crate) fn hold_any<T: 'static>(s: Stack<'_>, v: Raw, exclusive: bool) -> Result<Hold<T>> {
     let head = s.cell(v).ok_or(Error::UserDataTypeMismatch)?;
@@ -130,34 +134,35 @@ pub(crate) fn hold_any<T: 'static>(s: Stack<'_>, v: Raw, exclusive: bool) -> Res
     Err(Error::UserDataTypeMismatch)
 }
 
-/// Whether a borrow of a userdata with this value may change threads, if `T` may: guards of std's locks may not.
+/// Whether a borrow of a userdata with this value may change threads, if `T` may: guards of std's
+/// locks may not.
 pub(crate) fn is_bound_to_thread<T: 'static>(held: &Held<T>) -> bool {
     cfg!(feature = "send") && matches!(held, Held::Lock(_) | Held::Read(_) | Held::Write(_))
 }
 
-/// Where the value of a running method is.
+/// The address of the value of a running method.
 pub(crate) struct Place {
     at: Cell<*mut ()>,
     /// For the borrow that a method begins and ends.
     head: CellHead,
-    /// The native function that holds values.
+    /// The native function that locks or borrows values.
     entry: NativeFn,
 }
 
 impl Place {
-    /// The held value, as borrowed.
+    /// The value, as borrowed.
     pub(crate) fn borrow<T>(&self) -> (*mut T, Guard) {
         self.head.borrow.set(self.head.borrow.get() + 1);
         (self.at.get().cast(), Guard { head: &raw const self.head })
     }
 
-    /// The native function to call in place of one that is bound to a method, and to an [`Outer`].
+    /// The native function to call instead of one that is bound to a method, and to an [`Outer`].
     pub(crate) fn entry(&self) -> NativeFn {
         self.entry
     }
 }
 
-/// What a function that holds a value is bound to, behind the method.
+/// The second bound value of a wrapper function, after the method.
 pub(crate) struct Outer {
     pub(crate) place: Rc<Place>,
     /// The method.
@@ -166,9 +171,9 @@ pub(crate) struct Outer {
     pub(crate) name: String,
 }
 
-/// Holds the value of the first argument, and calls the method.
+/// Locks or borrows the value of the first argument, and calls the method.
 fn entry<P: Pointer<T>, T: 'static>(cx: &mut Cx) -> NativeResult {
-    /// Where the value of the method further out is.
+    /// Restores the address of the outer method's value.
     struct Before<'a>(&'a Cell<*mut ()>, *mut ());
     impl Drop for Before<'_> {
         fn drop(&mut self) {
@@ -176,7 +181,8 @@ fn entry<P: Pointer<T>, T: 'static>(cx: &mut Cx) -> NativeResult {
         }
     }
     let n = cx.top();
-    // SAFETY: the function is bound to an `Outer`, which nobody can change (HIDDEN), and which lives as long as it.
+    // SAFETY: the function is bound to an `Outer`, which Lua cannot change (HIDDEN), and which
+    // lives as long as the function.
     let outer = unsafe { &*bound_at::<Outer>(cx, 1) };
     let hold = inside(cx, |s| {
         // SAFETY: they are the arguments.
@@ -190,8 +196,10 @@ fn entry<P: Pointer<T>, T: 'static>(cx: &mut Cx) -> NativeResult {
 
 macro_rules! userdata {
     ($($t:ty)*) => {$(
-        /// With the fields and methods of what it points to. A method fails with [`Error::UserDataBorrowError`] or [`Error::UserDataBorrowMutError`] while the
-        /// host has what it needs; one that writes through a mere `Rc` or `Arc` needs the only one.
+        /// The userdata has the fields and methods of the value it points to. A method fails with
+        /// [`Error::UserDataBorrowError`] or [`Error::UserDataBorrowMutError`] while the host has a
+        /// conflicting borrow; one that writes through a mere `Rc` or `Arc` requires the only
+        /// pointer.
         impl<T: UserData + 'static> UserData for $t {
             fn register(registry: &mut UserDataRegistry<$t>) {
                 registry.take_parts_of::<T>(Target::Held(Rc::new(Place {

@@ -1,4 +1,4 @@
-//! How a type of the host says what it is in Lua.
+//! Definition of the fields and methods of host types.
 
 use super::UserDataRegistry;
 use crate::traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};
@@ -9,21 +9,21 @@ use crate::{UserDataRef, UserDataRefMut};
 
 /// Methods, functions and metamethods of a type.
 pub trait UserDataMethods<T> {
-    /// `value:name(args)` with the value borrowed.
+    /// Adds a method, called as `value:name(args)`, that borrows the value.
     fn add_method<M, A, R>(&mut self, name: impl Into<String>, method: M)
     where
         M: Fn(&Lua, &T, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// `value:name(args)` with the value borrowed for writing.
+    /// Adds a method that mutably borrows the value.
     fn add_method_mut<M, A, R>(&mut self, name: impl Into<String>, method: M)
     where
         M: FnMut(&Lua, &mut T, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// `value:name(args)` with the value taken out of the userdata.
+    /// Adds a method that takes the value out of the userdata.
     fn add_method_once<M, A, R>(&mut self, name: impl Into<String>, method: M)
     where
         T: 'static,
@@ -39,49 +39,51 @@ pub trait UserDataMethods<T> {
         });
     }
 
-    /// `value.name(args)`, without the value.
+    /// Adds a function, called as `value.name(args)`, that does not receive the value.
     fn add_function<F, A, R>(&mut self, name: impl Into<String>, function: F)
     where
         F: Fn(&Lua, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_function`], for closures that change what they hold.
+    /// Like [`UserDataMethods::add_function`], for closures that change their state.
     fn add_function_mut<F, A, R>(&mut self, name: impl Into<String>, function: F)
     where
         F: FnMut(&Lua, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// A metamethod whose first argument is the value. (For operators where it may be the second: [`UserDataMethods::add_meta_function`].)
+    /// Adds a metamethod whose first argument is the value. For operators whose second argument may
+    /// be the value use [`UserDataMethods::add_meta_function`].
     fn add_meta_method<M, A, R>(&mut self, name: impl Into<String>, method: M)
     where
         M: Fn(&Lua, &T, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_meta_method`], with the value borrowed for writing.
+    /// Like [`UserDataMethods::add_meta_method`], with a mutable borrow.
     fn add_meta_method_mut<M, A, R>(&mut self, name: impl Into<String>, method: M)
     where
         M: FnMut(&Lua, &mut T, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// A metamethod that gets its arguments as they are.
+    /// Adds a metamethod that receives its arguments unchanged.
     fn add_meta_function<F, A, R>(&mut self, name: impl Into<String>, function: F)
     where
         F: Fn(&Lua, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_meta_function`], for closures that change what they hold.
+    /// Like [`UserDataMethods::add_meta_function`], for closures that change their state.
     fn add_meta_function_mut<F, A, R>(&mut self, name: impl Into<String>, function: F)
     where
         F: FnMut(&Lua, A) -> Result<R> + MaybeSend + 'static,
         A: FromLuaMulti,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_method`], for methods that make futures. The value is borrowed as long as the future holds the borrow.
+    /// Like [`UserDataMethods::add_method`], for async methods. The value is borrowed while the
+    /// future holds the borrow.
     #[cfg(feature = "async")]
     fn add_async_method<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
     where
@@ -91,7 +93,7 @@ pub trait UserDataMethods<T> {
         MR: Future<Output = Result<R>> + MaybeSend + 'static,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_async_method`], with the value borrowed for writing.
+    /// Like [`UserDataMethods::add_async_method`], with a mutable borrow.
     #[cfg(feature = "async")]
     fn add_async_method_mut<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
     where
@@ -101,7 +103,7 @@ pub trait UserDataMethods<T> {
         MR: Future<Output = Result<R>> + MaybeSend + 'static,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_async_method`], with the value taken out of the userdata.
+    /// Like [`UserDataMethods::add_async_method`]; takes the value out of the userdata.
     #[cfg(feature = "async")]
     fn add_async_method_once<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
     where
@@ -120,7 +122,7 @@ pub trait UserDataMethods<T> {
         });
     }
 
-    /// As [`UserDataMethods::add_function`], for functions that make futures.
+    /// Like [`UserDataMethods::add_function`], for async functions.
     #[cfg(feature = "async")]
     fn add_async_function<F, A, FR, R>(&mut self, name: impl Into<String>, function: F)
     where
@@ -129,7 +131,7 @@ pub trait UserDataMethods<T> {
         FR: Future<Output = Result<R>> + MaybeSend + 'static,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_meta_method`], for methods that make futures.
+    /// Like [`UserDataMethods::add_meta_method`], for async methods.
     #[cfg(feature = "async")]
     fn add_async_meta_method<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
     where
@@ -139,7 +141,7 @@ pub trait UserDataMethods<T> {
         MR: Future<Output = Result<R>> + MaybeSend + 'static,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_async_meta_method`], with the value borrowed for writing.
+    /// Like [`UserDataMethods::add_async_meta_method`], with a mutable borrow.
     #[cfg(feature = "async")]
     fn add_async_meta_method_mut<M, A, MR, R>(&mut self, name: impl Into<String>, method: M)
     where
@@ -149,7 +151,7 @@ pub trait UserDataMethods<T> {
         MR: Future<Output = Result<R>> + MaybeSend + 'static,
         R: IntoLuaMulti;
 
-    /// As [`UserDataMethods::add_meta_function`], for functions that make futures.
+    /// Like [`UserDataMethods::add_meta_function`], for async functions.
     #[cfg(feature = "async")]
     fn add_async_meta_function<F, A, FR, R>(&mut self, name: impl Into<String>, function: F)
     where
@@ -161,44 +163,44 @@ pub trait UserDataMethods<T> {
 
 /// Fields of a type.
 pub trait UserDataFields<T> {
-    /// A value that all userdata of the type share.
+    /// Adds a value that all userdata of the type share.
     fn add_field<V: IntoLua + 'static>(&mut self, name: impl Into<String>, value: V);
 
-    /// What reading a field gives.
+    /// Adds a getter of a field.
     fn add_field_method_get<M, R>(&mut self, name: impl Into<String>, method: M)
     where
         M: Fn(&Lua, &T) -> Result<R> + MaybeSend + 'static,
         R: IntoLua;
 
-    /// What writing a field does.
+    /// Adds a setter of a field.
     fn add_field_method_set<M, A>(&mut self, name: impl Into<String>, method: M)
     where
         M: FnMut(&Lua, &mut T, A) -> Result<()> + MaybeSend + 'static,
         A: FromLua;
 
-    /// What reading a field gives, without a borrow.
+    /// Adds a getter that receives the userdata instead of a borrow.
     fn add_field_function_get<F, R>(&mut self, name: impl Into<String>, function: F)
     where
         F: Fn(&Lua, AnyUserData) -> Result<R> + MaybeSend + 'static,
         R: IntoLua;
 
-    /// What writing a field does, without a borrow.
+    /// Adds a setter that receives the userdata instead of a borrow.
     fn add_field_function_set<F, A>(&mut self, name: impl Into<String>, function: F)
     where
         F: FnMut(&Lua, AnyUserData, A) -> Result<()> + MaybeSend + 'static,
         A: FromLua;
 
-    /// A field of the metatable.
+    /// Adds a field of the metatable.
     fn add_meta_field<V: IntoLua + 'static>(&mut self, name: impl Into<String>, value: V);
 
-    /// A field of the metatable, made when the type is first used.
+    /// Adds a field of the metatable, computed when the type is first used.
     fn add_meta_field_with<F, R>(&mut self, name: impl Into<String>, f: F)
     where
         F: FnOnce(&Lua) -> Result<R> + 'static,
         R: IntoLua;
 }
 
-/// A type of the host whose values can be userdata. Its fields and methods are asked for once per state.
+/// A host type whose values can be userdata. Its fields and methods are collected once per state.
 ///
 /// ```
 /// use perilune::{Lua, MetaMethod, Result, UserData, UserDataFields, UserDataMethods};
@@ -211,7 +213,9 @@ pub trait UserDataFields<T> {
 ///     }
 ///     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
 ///         methods.add_method_mut("add", |_, this, k: i64| { this.n += k; Ok(this.n) });
-///         methods.add_meta_method(MetaMethod::ToString, |_, this, ()| Ok(format!("Counter({})", this.n)));
+///         methods.add_meta_method(MetaMethod::ToString, |_, this, ()| {
+///             Ok(format!("Counter({})", this.n))
+///         });
 ///     }
 /// }
 ///
@@ -223,15 +227,15 @@ pub trait UserDataFields<T> {
 /// # }
 /// ```
 pub trait UserData: Sized {
-    /// Adds the fields.
+    /// Adds the fields of the type.
     #[allow(unused_variables)]
     fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {}
 
-    /// Adds the methods.
+    /// Adds the methods of the type.
     #[allow(unused_variables)]
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {}
 
-    /// Adds both.
+    /// Adds fields and methods.
     fn register(registry: &mut UserDataRegistry<Self>) {
         Self::add_fields(registry);
         Self::add_methods(registry);
