@@ -1,4 +1,5 @@
-//! A game whose entities are moved by scripts: userdata, one environment per script, coroutines that go on each frame, errors that stop one script and not the game.
+//! A game whose entities are moved by scripts: userdata, one environment per script, coroutines
+//! that go on each frame, errors that stop one script and not the game.
 //!
 //!     cargo run -p perilune --example game_host
 

@@ -1,4 +1,5 @@
-//! Plugins that nobody vouches for: a sandbox each, with limits of memory, time and instructions that hold in machine code too.
+//! Plugins that nobody vouches for: a sandbox each, with limits of memory, time and instructions
+//! that hold in machine code too.
 //!
 //!     cargo run -p perilune --example plugin_sandbox
 
@@ -50,7 +51,8 @@ impl Plugin {
     fn run(&self, name: &str, source: &str) -> Outcome {
         let result = self.sandbox.run(|_| {
             let chunk = self.sandbox.load(source).set_name(format!("={name}"));
-            // Results may have metamethods of the plugin, so they are looked at within the limits too.
+            // Results may have metamethods of the plugin, so they are looked at within the limits
+            // too.
             chunk.eval::<Value>()?.to_string()
         });
         match (result, self.sandbox.reached()) {

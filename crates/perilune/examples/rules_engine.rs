@@ -1,4 +1,5 @@
-//! Rules that are decided on a pool of threads: the program is compiled once, to bytecode and to machine code, and each thread runs it in a state of its own.
+//! Rules that are decided on a pool of threads: the program is compiled once, to bytecode and to
+//! machine code, and each thread runs it in a state of its own.
 //!
 //!     cargo run --release -p perilune --example rules_engine
 

@@ -265,7 +265,7 @@ impl Deref for BorrowedStr {
     type Target = str;
     #[inline]
     fn deref(&self) -> &str {
-        // SAFETY: checked by whoever made it; strings never change.
+        // SAFETY: checked when it was made; strings never change.
         unsafe { std::str::from_utf8_unchecked(&self.0) }
     }
 }

@@ -16,13 +16,13 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("close", close),
 ];
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
 
 /// Opens `coroutine`.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
@@ -35,13 +35,13 @@ fn check_thread(cx: &Cx, i: usize) -> Result<Val<'_>, Raised> {
     if v.is_thread() { Ok(v) } else { Err(cx.type_error(i, "thread")) }
 }
 
-/// `coroutine.create(f)`
+/// Implements `coroutine.create(f)`.
 fn create(cx: &mut Cx) -> NativeResult {
     let f = cx.check_func(0)?;
     cx.ret1(cx.new_thread(f.val()))
 }
 
-/// `coroutine.resume(co, …)`
+/// Implements `coroutine.resume(co, …)`.
 fn resume(cx: &mut Cx) -> NativeResult {
     check_thread(cx, 0)?;
     let nargs = cx.top() - 1;
@@ -57,13 +57,13 @@ fn resume(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `coroutine.wrap(f)`
+/// Implements `coroutine.wrap(f)`.
 fn wrap(cx: &mut Cx) -> NativeResult {
     let f = cx.check_func(0)?;
     cx.ret1(cx.func(resume_wrapped, &[cx.new_thread(f.val())]).val())
 }
 
-/// The function that `wrap` gives; the coroutine is bound to it.
+/// Implements the functions made by `wrap`; the coroutine is their bound value.
 fn resume_wrapped(cx: &mut Cx) -> NativeResult {
     let nargs = cx.top();
     cx.insert(0, cx.bound(0));
@@ -71,7 +71,7 @@ fn resume_wrapped(cx: &mut Cx) -> NativeResult {
     match cx.resume(0, nargs) {
         Resumed::Values(n) => cx.ret(n),
         Resumed::Failed => {
-            // An error inside: its variables are closed, which may change the error.
+            // An error inside the coroutine closes its variables, which may change the error.
             if before == Status::Suspended && cx.thread_status(cx.get(0)) == Status::Dead {
                 cx.close_thread(0);
             }
@@ -84,7 +84,7 @@ fn resume_wrapped(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `coroutine.yield(…)`
+/// Implements `coroutine.yield(…)`.
 fn yield_(cx: &mut Cx) -> NativeResult {
     match cx.step() {
         0 => cx.yield_then(cx.top(), 1),
@@ -101,13 +101,13 @@ fn status_name(cx: &Cx, co: Val<'_>) -> &'static str {
     }
 }
 
-/// `coroutine.status(co)`
+/// Implements `coroutine.status(co)`.
 fn status(cx: &mut Cx) -> NativeResult {
     let co = check_thread(cx, 0)?;
     cx.ret1(cx.str(status_name(cx, co).as_bytes()).val())
 }
 
-/// `coroutine.isyieldable([co])`
+/// Implements `coroutine.isyieldable([co])`.
 fn isyieldable(cx: &mut Cx) -> NativeResult {
     let yieldable = if cx.is_none(0) {
         cx.is_yieldable()
@@ -117,7 +117,7 @@ fn isyieldable(cx: &mut Cx) -> NativeResult {
     cx.ret1(Val::bool(yieldable))
 }
 
-/// `coroutine.running()`
+/// Implements `coroutine.running()`.
 fn running(cx: &mut Cx) -> NativeResult {
     let (co, main) = cx.running();
     cx.push(co);
@@ -125,7 +125,7 @@ fn running(cx: &mut Cx) -> NativeResult {
     cx.ret(2)
 }
 
-/// `coroutine.close(co)`
+/// Implements `coroutine.close(co)`.
 fn close(cx: &mut Cx) -> NativeResult {
     let co = check_thread(cx, 0)?;
     let name = status_name(cx, co);

@@ -28,13 +28,13 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("setcstacklimit", setcstacklimit),
 ];
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
 
 /// Opens `debug`.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
@@ -42,29 +42,29 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     Ok(())
 }
 
-/// The coroutine given as first argument, if one is, and the number of arguments that it takes.
+/// Returns the coroutine in the first argument, if there is one, and the number of arguments used.
 fn thread(cx: &Cx) -> (Option<Val<'_>>, usize) {
     let v = cx.get(0);
     if v.is_thread() { (Some(v), 1) } else { (None, 0) }
 }
 
-/// An argument as C's int.
+/// Converts an argument to C's int.
 fn check_c_int(cx: &Cx, i: usize) -> Result<i64, Raised> {
     Ok(i64::from(cx.check_int(i)? as i32))
 }
 
-/// `debug.getregistry()`
+/// Implements `debug.getregistry()`.
 fn getregistry(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.registry().val())
 }
 
-/// `debug.getmetatable(v)`
+/// Implements `debug.getmetatable(v)`.
 fn getmetatable(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
     cx.ret1(cx.metatable_of(v).map_or(Val::NIL, |m| m.val()))
 }
 
-/// `debug.setmetatable(v, m)`
+/// Implements `debug.setmetatable(v, m)`.
 fn setmetatable(cx: &mut Cx) -> NativeResult {
     let m = check_metatable(cx, 1)?;
     let v = cx.get(0);
@@ -78,7 +78,7 @@ fn setmetatable(cx: &mut Cx) -> NativeResult {
     cx.ret1(v)
 }
 
-/// `debug.getuservalue(u [, n])`
+/// Implements `debug.getuservalue(u [, n])`.
 fn getuservalue(cx: &mut Cx) -> NativeResult {
     let n = if cx.get(1).is_nil() { 1 } else { check_c_int(cx, 1)? };
     let found = cx.get(0).as_udata().and_then(|u| u.user_value(usize::try_from(n - 1).ok()?));
@@ -92,7 +92,7 @@ fn getuservalue(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `debug.setuservalue(u, v [, n])`
+/// Implements `debug.setuservalue(u, v [, n])`.
 fn setuservalue(cx: &mut Cx) -> NativeResult {
     let n = if cx.get(2).is_nil() { 1 } else { check_c_int(cx, 2)? };
     let Some(u) = cx.get(0).as_udata() else { return Err(cx.type_error(0, "userdata")) };
@@ -101,7 +101,7 @@ fn setuservalue(cx: &mut Cx) -> NativeResult {
     cx.ret1(if done { u.into() } else { Val::NIL })
 }
 
-/// `debug.getinfo([thread,] f [, what])`
+/// Implements `debug.getinfo([thread,] f [, what])`.
 fn getinfo(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let (co, skip) = thread(cx);
@@ -178,7 +178,7 @@ fn info_table<'a>(cx: &'a Cx, options: &[u8], f: Func<'_>, level: LevelInfo) -> 
     t.val()
 }
 
-/// `debug.getlocal([thread,] f, n)`
+/// Implements `debug.getlocal([thread,] f, n)`.
 fn getlocal(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let (co, skip) = thread(cx);
@@ -198,7 +198,7 @@ fn getlocal(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `debug.setlocal([thread,] level, n, v)`
+/// Implements `debug.setlocal([thread,] level, n, v)`.
 fn setlocal(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let (co, skip) = thread(cx);
@@ -212,12 +212,12 @@ fn setlocal(cx: &mut Cx) -> NativeResult {
     cx.ret1(name.map_or(Val::NIL, |name| cx.str(&name).val()))
 }
 
-/// An upvalue's number, from 1, as an index.
+/// Converts an upvalue's number, from 1, to an index.
 fn upvalue_index(cx: &Cx, i: usize) -> Result<usize, Raised> {
     Ok(usize::try_from(check_c_int(cx, i)? - 1).unwrap_or(usize::MAX))
 }
 
-/// `debug.getupvalue(f, n)`
+/// Implements `debug.getupvalue(f, n)`.
 fn getupvalue(cx: &mut Cx) -> NativeResult {
     let n = upvalue_index(cx, 1)?;
     let f = cx.check_func(0)?;
@@ -231,7 +231,7 @@ fn getupvalue(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `debug.setupvalue(f, n, v)`
+/// Implements `debug.setupvalue(f, n, v)`.
 fn setupvalue(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(2)?;
     let n = upvalue_index(cx, 1)?;
@@ -242,14 +242,14 @@ fn setupvalue(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `debug.upvalueid(f, n)`
+/// Implements `debug.upvalueid(f, n)`.
 fn upvalueid(cx: &mut Cx) -> NativeResult {
     let n = upvalue_index(cx, 1)?;
     let f = cx.check_func(0)?;
     cx.ret1(cx.upvalue_id(f, n).map_or(Val::NIL, Val::light))
 }
 
-/// `debug.upvaluejoin(f1, n1, f2, n2)`
+/// Implements `debug.upvaluejoin(f1, n1, f2, n2)`.
 fn upvaluejoin(cx: &mut Cx) -> NativeResult {
     let check = |i: usize| {
         let n = upvalue_index(cx, i + 1)?;
@@ -269,7 +269,8 @@ fn upvaluejoin(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// The registry's table of hook functions by coroutine, which programs may look at; its keys are weak.
+/// Returns the registry's table of hook functions by coroutine, which programs may inspect. Its
+/// keys are weak.
 fn hook_table(cx: &Cx) -> Tab<'_> {
     let t = registry_table(cx, "_HOOKKEY");
     if !t.has_meta() {
@@ -279,7 +280,7 @@ fn hook_table(cx: &Cx) -> Tab<'_> {
     t
 }
 
-/// `debug.sethook([thread,] hook, mask [, count])`
+/// Implements `debug.sethook([thread,] hook, mask [, count])`.
 fn sethook(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let (co, skip) = thread(cx);
@@ -304,7 +305,7 @@ fn sethook(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// `debug.gethook([thread])`
+/// Implements `debug.gethook([thread])`.
 fn gethook(cx: &mut Cx) -> NativeResult {
     let (co, _) = thread(cx);
     let Some((f, s)) = cx.hook(co) else { return cx.ret1(Val::NIL) };
@@ -320,7 +321,7 @@ fn gethook(cx: &mut Cx) -> NativeResult {
     cx.ret(3)
 }
 
-/// `debug.traceback([thread,] [message [, level]])`
+/// Implements `debug.traceback([thread,] [message [, level]])`.
 fn traceback(cx: &mut Cx) -> NativeResult {
     let (co, skip) = thread(cx);
     let message = cx.get(skip);
@@ -337,7 +338,7 @@ fn traceback(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.str(&t).val())
 }
 
-/// `debug.debug()`
+/// Implements `debug.debug()`.
 fn debug(cx: &mut Cx) -> NativeResult {
     loop {
         write_error(b"lua_debug> ");
@@ -365,7 +366,7 @@ fn debug(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `debug.setcstacklimit(limit)`: kept for compatibility; the limit is fixed.
+/// Implements `debug.setcstacklimit(limit)`, kept for compatibility; the limit is fixed.
 fn setcstacklimit(cx: &mut Cx) -> NativeResult {
     cx.check_int(0)?;
     cx.ret1(Val::int(200))

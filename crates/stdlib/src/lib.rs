@@ -1,6 +1,7 @@
 //! The standard library of Lua 5.4 (manual, chapter 6).
 //!
-//! **Invariant:** functions of the library reach a state through [`perilune_runtime::native::Cx`] only; no unsafe code here.
+//! **Invariant:** functions of the library reach a state only through
+//! [`perilune_runtime::native::Cx`]; this crate has no unsafe code.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +22,7 @@ use perilune_runtime::native::{Cx, Raised};
 /// Opens all libraries, as `luaL_openlibs` does.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open_all(cx: &mut Cx) -> Result<(), Raised> {
     base::open(cx)?;
     package::open(cx)?;

@@ -11,21 +11,21 @@ use crate::support::{c_str, concat, library, names, publish, registry_table};
 const DEFAULT_PATH: &str = "/usr/local/share/lua/5.4/?.lua;/usr/local/share/lua/5.4/?/init.lua;\
 /usr/local/lib/lua/5.4/?.lua;/usr/local/lib/lua/5.4/?/init.lua;./?.lua;./?/init.lua";
 const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;/usr/local/lib/lua/5.4/loadall.so;./?.so";
-/// Why no C library can be loaded.
+/// The message for attempts to load a C library.
 const NO_LIBRARIES: &str = "dynamic libraries not enabled; check your Lua installation";
 
 const FUNCTIONS: &[(&str, NativeFn)] = &[("loadlib", loadlib), ("searchpath", searchpath)];
 
 const SEARCHERS: &[NativeFn] = &[preload_searcher, lua_searcher, c_searcher, c_root_searcher];
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len() + 6] =
     names(FUNCTIONS, &["searchers", "path", "cpath", "config", "loaded", "preload"]);
 
 /// Opens `package` and `require`.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
@@ -44,7 +44,7 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     Ok(())
 }
 
-/// A path from the environment (with `;;` standing for the default), or the default.
+/// Returns a path from the environment (in which `;;` stands for the default), or the default.
 fn path_setting<'a>(cx: &'a Cx, name: &str, default: &str) -> Str<'a> {
     let ignore = cx.registry().get_name(cx, "LUA_NOENV").truthy();
     let set = std::env::var_os(format!("{name}_5_4")).or_else(|| std::env::var_os(name));
@@ -68,7 +68,7 @@ fn expand_default(set: &[u8], default: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `package.loadlib(path, funcname)`: C libraries cannot be loaded.
+/// Implements `package.loadlib(path, funcname)`: C libraries cannot be loaded.
 fn loadlib(cx: &mut Cx) -> NativeResult {
     cx.check_str(0)?;
     cx.check_str(1)?;
@@ -90,7 +90,7 @@ fn replace(s: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The first readable file of a path; else the message that lists all that were tried.
+/// Returns the first readable file of a path, or the message that lists all files tried.
 fn search(name: &[u8], templates: &[u8], sep: &[u8], dirsep: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
     let name = if sep.is_empty() { name.to_vec() } else { replace(name, sep, dirsep) };
     let files = replace(templates, b"?", &name);
@@ -104,7 +104,7 @@ fn search(name: &[u8], templates: &[u8], sep: &[u8], dirsep: &[u8]) -> Result<Ve
     Err(concat(&[b"no file '", &replace(&files, b";", b"'\n\tno file '"), b"'"]))
 }
 
-/// `package.searchpath(name, path [, sep [, rep]])`
+/// Implements `package.searchpath(name, path [, sep [, rep]])`.
 fn searchpath(cx: &mut Cx) -> NativeResult {
     let name = c_str(cx.check_str(0)?.bytes());
     let templates = c_str(cx.check_str(1)?.bytes());
@@ -120,7 +120,7 @@ fn searchpath(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Searches the path in field `which` of the bound `package`.
+/// Searches the path in field `which` of `package`, the bound value.
 fn find_file(cx: &mut Cx, name: &[u8], which: &str) -> Result<Result<Vec<u8>, Vec<u8>>, Raised> {
     let at = cx.top();
     cx.push(cx.bound(0));
@@ -189,7 +189,7 @@ fn c_root_searcher(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Finds a loader for the module named by value 0: pushes it and its data.
+/// Finds a loader for the module named by value 0; pushes it and its data.
 fn find_loader(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
     let at = cx.top();
     cx.push(cx.bound(0));
@@ -227,7 +227,7 @@ fn find_loader(cx: &mut Cx, name: &[u8]) -> Result<(), Raised> {
     Ok(())
 }
 
-/// `require(modname)`; `package` is bound to it.
+/// Implements `require(modname)`; `package` is its bound value.
 fn require(cx: &mut Cx) -> NativeResult {
     let name = module_name(cx)?;
     cx.set_top(1);

@@ -1,11 +1,11 @@
-//! What the libraries share: registration, positions in strings, options, a reusable buffer.
+//! Shared helpers of the libraries: registration, positions in strings, options, a reusable buffer.
 
 use std::cell::Cell;
 
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Builtin, Cx, NativeFn, NativeResult, Raised, Tab, Val};
 
-/// The names of functions, and others behind them, for [`library`].
+/// Concatenates the names of functions and other names, for [`library`].
 pub(crate) const fn names<const N: usize>(
     functions: &[(&'static str, NativeFn)],
     more: &[&'static str],
@@ -20,7 +20,8 @@ pub(crate) const fn names<const N: usize>(
     names
 }
 
-/// A table with these functions; it has room for what else is in `names`, which begin with theirs.
+/// Makes a table with these functions and room for the other fields in `names`, which begin with
+/// theirs.
 pub(crate) fn library<'a>(
     cx: &'a Cx,
     names: &'static [&'static str],
@@ -32,14 +33,14 @@ pub(crate) fn library<'a>(
     })
 }
 
-/// Enters functions in a table.
+/// Adds functions to a table.
 pub(crate) fn register(cx: &Cx, t: Tab<'_>, functions: &[(&str, NativeFn)]) {
     for (name, f) in functions {
         t.set_name(cx, name, cx.func(*f, &[]).val());
     }
 }
 
-/// Tells the interpreter and machine code which functions of a library these are.
+/// Tells the interpreter and the compiler which known functions of a library these are.
 pub(crate) fn make_known(cx: &Cx, library: Tab<'_>, functions: &[(&str, Builtin)]) {
     for (name, builtin) in functions {
         let f = library.get_name(cx, name).as_func().expect("the library has it");
@@ -47,7 +48,7 @@ pub(crate) fn make_known(cx: &Cx, library: Tab<'_>, functions: &[(&str, Builtin)
     }
 }
 
-/// A table in the registry, made when it is missing.
+/// Returns a table of the registry, and creates it if necessary.
 pub(crate) fn registry_table<'a>(cx: &'a Cx, name: &str) -> Tab<'a> {
     if let Some(t) = cx.registry().get_name(cx, name).as_table() {
         return t;
@@ -57,13 +58,13 @@ pub(crate) fn registry_table<'a>(cx: &'a Cx, name: &str) -> Tab<'a> {
     t
 }
 
-/// Makes a library known: as a global, and in `package.loaded`.
+/// Registers a library as a global and in `package.loaded`.
 pub(crate) fn publish(cx: &Cx, name: &str, library: Tab<'_>) {
     cx.globals().set_name(cx, name, library.val());
     registry_table(cx, "_LOADED").set_name(cx, name, library.val());
 }
 
-/// A start position given relative to the end when negative, clipped to 1 at least.
+/// Converts a start position, relative to the end if it is negative; the result is at least 1.
 #[inline(always)]
 pub(crate) fn start_position(pos: i64, len: usize) -> usize {
     if pos > 0 {
@@ -75,7 +76,7 @@ pub(crate) fn start_position(pos: i64, len: usize) -> usize {
     }
 }
 
-/// An end position given relative to the end when negative, clipped to `0 ..= len`.
+/// Converts an end position, relative to the end if it is negative; the result is in `0 ..= len`.
 #[inline(always)]
 pub(crate) fn end_position(pos: i64, len: usize) -> usize {
     if pos > len as i64 {
@@ -89,7 +90,7 @@ pub(crate) fn end_position(pos: i64, len: usize) -> usize {
     }
 }
 
-/// One of a list of names (`luaL_checkoption`).
+/// Checks that an argument is one of a list of names (`luaL_checkoption`).
 pub(crate) fn check_option(
     cx: &Cx,
     i: usize,
@@ -111,12 +112,12 @@ pub(crate) fn check_option(
     }
 }
 
-/// Room for `n` values, or "stack overflow (why)".
+/// Makes room for `n` values, or raises "stack overflow (why)".
 pub(crate) fn reserve(cx: &Cx, n: usize, why: &str) -> Result<(), Raised> {
     cx.reserve(n).map_err(|_| cx.error(format!("stack overflow ({why})")))
 }
 
-/// Bytes of a string up to its first zero, as C sees it.
+/// Returns the bytes of a string up to its first zero, as C sees it.
 pub(crate) fn c_str(bytes: &[u8]) -> &[u8] {
     match memchr::memchr(0, bytes) {
         Some(n) => &bytes[..n],
@@ -124,12 +125,12 @@ pub(crate) fn c_str(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// The parts in one piece.
+/// Concatenates the parts.
 pub(crate) fn concat(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// `a == b`, `__eq` included, for the values at `a` and `b`.
+/// Returns `a == b`, with `__eq`, for the values at `a` and `b`.
 pub(crate) fn equals(cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
     let (x, y) = (cx.get(a), cx.get(b));
     if x.raw_equals(y) {
@@ -156,7 +157,7 @@ pub(crate) fn equals(cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
     Ok(r)
 }
 
-/// Most bytes that the reusable buffer keeps between uses.
+/// Maximum capacity, in bytes, that the reusable buffer keeps between uses.
 const KEEP: usize = 1 << 20;
 
 thread_local! {
@@ -170,7 +171,8 @@ pub(crate) fn take_buffer() -> Vec<u8> {
     b
 }
 
-/// Ends a function with what is in the buffer as its result, and gives the buffer back.
+/// Returns the contents of the buffer as the result of a function, and returns the buffer for
+/// reuse.
 pub(crate) fn finish(cx: &mut Cx, buffer: Vec<u8>) -> NativeResult {
     room_for(cx, &buffer)?;
     let s = cx.str_of_any_length(&buffer)?;
@@ -178,13 +180,14 @@ pub(crate) fn finish(cx: &mut Cx, buffer: Vec<u8>) -> NativeResult {
     cx.ret1(s.val())
 }
 
-/// Fails unless there is room for a buffer and the string that it will become.
+/// Returns an error unless there is room for a buffer and for the string made of it.
 #[inline]
 pub(crate) fn room_for(cx: &mut Cx, buffer: &[u8]) -> Result<(), Raised> {
     cx.make_room(2 * buffer.len())
 }
 
-/// Runs a function that has no effect but its results, and once more, after a collection, if there was no room for them.
+/// Runs a function without side effects. If there is no room for its results, collects and runs it
+/// once more.
 pub(crate) fn twice(cx: &mut Cx, f: impl Fn(&Cx) -> NativeResult) -> NativeResult {
     let top = cx.top();
     match f(cx) {
@@ -197,7 +200,7 @@ pub(crate) fn twice(cx: &mut Cx, f: impl Fn(&Cx) -> NativeResult) -> NativeResul
     }
 }
 
-/// Gives a buffer back for the next user.
+/// Returns a buffer for reuse.
 pub(crate) fn give_buffer(b: Vec<u8>) {
     if b.capacity() <= KEEP {
         BUFFER.set(b);

@@ -7,21 +7,21 @@ use crate::support::{finish, library, names, publish, reserve, take_buffer};
 const FUNCTIONS: &[(&str, NativeFn)] =
     &[("offset", offset), ("codepoint", codepoint), ("char", char_), ("len", len)];
 
-/// Largest code point of Unicode.
+/// The largest code point of Unicode.
 const MAX_UNICODE: u32 = 0x10_FFFF;
-/// Largest value that six bytes hold.
+/// The largest value that six bytes can encode.
 const MAX_UTF: u64 = 0x7FFF_FFFF;
-/// Characters between two looks at whether the script shall stop.
+/// Characters between two checks whether the script must stop.
 const POLL_MASK: i64 = 0xFFFF;
 const INVALID: &str = "invalid UTF-8 code";
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len() + 2] = names(FUNCTIONS, &["codes", "charpattern"]);
 
 /// Opens `utf8`.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
@@ -36,7 +36,7 @@ fn is_continuation(b: Option<&u8>) -> bool {
     b.is_some_and(|b| b & 0xC0 == 0x80)
 }
 
-/// A position relative to the end when negative; 0 when before the start.
+/// Converts a position, relative to the end if it is negative; 0 if it is before the start.
 fn position(pos: i64, len: usize) -> i64 {
     if pos >= 0 {
         pos
@@ -47,9 +47,10 @@ fn position(pos: i64, len: usize) -> i64 {
     }
 }
 
-/// The character at the start of `s` and its length in bytes.
+/// Decodes the character at the start of `s`; returns it and its length in bytes.
 fn decode(s: &[u8], strict: bool) -> Option<(u32, usize)> {
-    /// Least value of a sequence with so many continuation bytes; the first refuses a continuation byte in front.
+    /// The least value of a sequence with this number of continuation bytes. The first entry
+    /// rejects a leading continuation byte.
     const LEAST: [u32; 6] = [u32::MAX, 0x80, 0x800, 0x1_0000, 0x20_0000, 0x400_0000];
     let first = u32::from(s.first().copied().unwrap_or(0));
     if first < 0x80 {
@@ -78,14 +79,14 @@ fn decode(s: &[u8], strict: bool) -> Option<(u32, usize)> {
     Some((n, count + 1))
 }
 
-/// Appends a value up to `MAX_UTF` in as few bytes as hold it.
+/// Appends the shortest encoding of a value up to `MAX_UTF`.
 pub(crate) fn encode(out: &mut Vec<u8>, mut n: u32) {
     if n < 0x80 {
         return out.push(n as u8);
     }
     let mut bytes = [0u8; 6];
     let mut at = 6;
-    // What the first byte can hold.
+    // The largest value that the first byte can hold.
     let mut most = 0x3F;
     loop {
         at -= 1;
@@ -101,7 +102,7 @@ pub(crate) fn encode(out: &mut Vec<u8>, mut n: u32) {
     out.extend_from_slice(&bytes[at..]);
 }
 
-/// `utf8.len(s [, i [, j [, lax]]])`
+/// Implements `utf8.len(s [, i [, j [, lax]]])`.
 fn len(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
     let size = s.len() as i64;
@@ -130,7 +131,7 @@ fn len(cx: &mut Cx) -> NativeResult {
     cx.ret1(Val::int(n))
 }
 
-/// `utf8.codepoint(s [, i [, j [, lax]]])`
+/// Implements `utf8.codepoint(s [, i [, j [, lax]]])`.
 fn codepoint(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
     let i = position(cx.opt_int(1, 1)?, s.len());
@@ -159,7 +160,7 @@ fn codepoint(cx: &mut Cx) -> NativeResult {
     cx.ret(n)
 }
 
-/// `utf8.char(…)`
+/// Implements `utf8.char(…)`.
 fn char_(cx: &mut Cx) -> NativeResult {
     let mut out = take_buffer();
     for i in 0..cx.top() {
@@ -172,7 +173,7 @@ fn char_(cx: &mut Cx) -> NativeResult {
     finish(cx, out)
 }
 
-/// `utf8.offset(s, n [, i])`
+/// Implements `utf8.offset(s, n [, i])`.
 fn offset(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
     let mut n = cx.check_int(1)?;
@@ -217,7 +218,7 @@ fn offset(cx: &mut Cx) -> NativeResult {
     cx.ret1(if n == 0 { Val::int(at as i64 + 1) } else { Val::NIL })
 }
 
-/// `utf8.codes(s [, lax])`; the strict and the lax iterator are bound to it.
+/// Implements `utf8.codes(s [, lax])`; the strict and the lax iterator are its bound values.
 fn codes(cx: &mut Cx) -> NativeResult {
     let lax = cx.get(1).truthy();
     let s = cx.check_str(0)?;

@@ -3,12 +3,12 @@
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, NativeResult, Val};
 
-/// Whether `tostring` of this value is its bytes or its number, without a call.
+/// Returns whether `tostring` of this value needs no call: it is the value's bytes or number.
 pub(crate) fn is_plain(cx: &Cx, v: Val<'_>) -> bool {
     (v.is_number() || v.as_str().is_some()) && cx.metamethod(v, Event::ToString).is_nil()
 }
 
-/// `tostring(v)`
+/// Implements `tostring(v)`.
 pub(super) fn tostring(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
     if is_plain(cx, v) {
@@ -21,7 +21,7 @@ pub(super) fn tostring(cx: &mut Cx) -> NativeResult {
     cx.ret(1)
 }
 
-/// `tonumber(v [, base])`
+/// Implements `tonumber(v [, base])`.
 pub(super) fn tonumber(cx: &mut Cx) -> NativeResult {
     if cx.get(1).is_nil() {
         let v = cx.get(0);
@@ -49,7 +49,7 @@ pub(super) fn tonumber(cx: &mut Cx) -> NativeResult {
     cx.ret1(n.map_or(Val::NIL, Val::int))
 }
 
-/// The commonest numeral: decimal digits that cannot overflow.
+/// Parses the most common numeral: decimal digits that cannot overflow.
 #[inline]
 fn short_integer(s: &[u8]) -> Option<i64> {
     if s.is_empty() || s.len() > 18 {
@@ -66,15 +66,16 @@ fn short_integer(s: &[u8]) -> Option<i64> {
     Some(n)
 }
 
-/// Is it one of C's white-space characters?
+/// Returns whether the byte is one of C's white-space characters.
 pub(crate) fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\t'..=b'\r')
 }
 
-/// Digits between two looks at whether the script shall stop.
+/// Digits between two checks whether the script must stop.
 const DIGITS_BETWEEN_POLLS: usize = 1 << 20;
 
-/// An integer numeral in some base, wrapping around; spaces around it are allowed. `None` too if it is told to stop.
+/// Parses an integer numeral in a base, with wrap-around and optional surrounding spaces. Also
+/// returns `None` if the script must stop.
 fn parse_integer(s: &[u8], base: u64, stop: impl Fn() -> bool) -> Option<i64> {
     let s = &s[s.iter().take_while(|b| is_space(**b)).count()..];
     let (negative, s) = match s.first() {

@@ -17,10 +17,10 @@ const OPTIONS: &[&str] = &[
     "incremental",
 ];
 
-/// `collectgarbage([opt [, arg]])`
+/// Implements `collectgarbage([opt [, arg]])`.
 pub(super) fn collectgarbage(cx: &mut Cx) -> NativeResult {
     let option = check_option(cx, 0, Some("collect"), OPTIONS)?;
-    // Arguments are checked before anything happens; C's int cuts them.
+    // All arguments are checked first; they are truncated to C's int.
     let mut args = [0usize; 3];
     let wanted = match OPTIONS[option] {
         "step" | "setpause" | "setstepmul" => 1,
@@ -30,7 +30,7 @@ pub(super) fn collectgarbage(cx: &mut Cx) -> NativeResult {
     };
     for (i, arg) in args.iter_mut().enumerate().take(wanted) {
         let given = cx.opt_int(i + 1, 0)? as i32;
-        // PUC keeps a pause and a multiplier as their quarter in a byte, and shows what is left of them.
+        // PUC stores a quarter of pause and multiplier in a byte, and returns what that represents.
         let quartered = match OPTIONS[option] {
             "setpause" | "setstepmul" => true,
             "incremental" => i < 2,

@@ -5,7 +5,7 @@ use perilune_runtime::native::{Cx, LoadError, NativeResult, StepResult, Val};
 use crate::io::{self, error_text};
 use crate::support::{c_str, concat};
 
-/// Results of a function that loads: the function, or nil and the message.
+/// The results of a function that loads: the function, or nil and the message.
 fn loaded(cx: &Cx, r: Result<Val<'_>, Vec<u8>>) -> NativeResult {
     match r {
         Ok(f) => cx.ret1(f),
@@ -17,14 +17,14 @@ fn loaded(cx: &Cx, r: Result<Val<'_>, Vec<u8>>) -> NativeResult {
     }
 }
 
-/// Results of `load` for an error: message handlers see those that count as run-time errors.
+/// The results of `load` for an error. Message handlers see errors that count as run-time errors.
 fn refused(cx: &mut Cx, error: LoadError) -> NativeResult {
     if !error.is_runtime {
         return loaded(cx, Err(error.message));
     }
     let raised = cx.error_plain(&error.message);
     if Cx::is_interruption(&error) {
-        // it is not the chunk that failed, and nobody asked to have it caught
+        // the chunk did not fail, so the error is not reported as a result
         return Err(raised);
     }
     cx.push(Val::NIL);
@@ -32,12 +32,12 @@ fn refused(cx: &mut Cx, error: LoadError) -> NativeResult {
     cx.ret(2)
 }
 
-/// The environment given as argument `i`; nil counts, absence does not.
+/// Returns the environment given as argument `i`. An explicit nil counts.
 fn environment(cx: &Cx, i: usize) -> Option<Val<'_>> {
     (!cx.is_none(i)).then(|| cx.get(i))
 }
 
-/// `load(chunk [, chunkname [, mode [, env]]])`
+/// Implements `load(chunk [, chunkname [, mode [, env]]])`.
 pub(super) fn load(cx: &mut Cx) -> NativeResult {
     let source = cx.get(0);
     if source.is_number() {
@@ -73,12 +73,12 @@ pub(super) fn load(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Reads what the reader function at value 0 gives, to its end or until it is known that it cannot be loaded. On failure the error
-/// value is on top.
+/// Collects the pieces that the reader function at value 0 returns, to its end or until it is clear
+/// that they cannot be loaded. On failure the error value is on top.
 fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
     let mut looked_at = 0;
     loop {
-        // a reader may be too short to have a safepoint
+        // a reader may be too short to contain a safepoint
         if let Err(interrupted) = cx.interrupted() {
             cx.catch(interrupted);
             return Err(());
@@ -105,7 +105,8 @@ fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
         if text.len() == before {
             return Ok(());
         }
-        // A reader need not end. The text doubles between looks, so that these take no longer than the loading.
+        // A reader need not end. The text doubles between checks, so they take no longer than the
+        // loading.
         if text.len() >= 2 * looked_at {
             if cx.is_hopeless(text, mode) {
                 return Ok(());
@@ -122,7 +123,7 @@ fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
 /// Loads a file (`None`: the standard input) as `loadfile` does.
 ///
 /// # Errors
-/// `Err` holds the message: the file cannot be read, or the syntax error.
+/// Returns the message if the file cannot be read or does not compile.
 pub fn load_file<'a>(
     cx: &'a Cx,
     name: Option<&[u8]>,
@@ -151,25 +152,26 @@ pub fn load_file<'a>(
     cx.load(skip_comment(&bytes), &chunk_name, mode, env)
 }
 
-/// Skips a byte-order mark and a first line that starts with `#`; its line feed stays, so that lines keep their numbers.
+/// Skips a byte-order mark and a first line that starts with `#`. Keeps its line feed, so that the
+/// numbers of the following lines stay right.
 fn skip_comment(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.first() != Some(&b'#') {
         return bytes;
     }
     let Some(end) = memchr::memchr(b'\n', bytes) else { return b"" };
-    // In front of a binary chunk the line feed would hide the signature.
+    // A line feed before a binary chunk would hide the signature.
     if bytes.get(end + 1) == Some(&b'\x1B') { &bytes[end + 1..] } else { &bytes[end..] }
 }
 
-/// `loadfile([filename [, mode [, env]]])`
+/// Implements `loadfile([filename [, mode [, env]]])`.
 pub(super) fn loadfile(cx: &mut Cx) -> NativeResult {
     let name = cx.opt_str(0)?.map(|n| n.bytes());
     let mode = cx.opt_str(1)?.map_or(&b"bt"[..], |m| c_str(m.bytes()));
     loaded(cx, load_file(cx, name, mode, environment(cx, 2)))
 }
 
-/// `dofile([filename])`
+/// Implements `dofile([filename])`.
 pub(super) fn dofile(cx: &mut Cx) -> NativeResult {
     if cx.step() != 0 {
         return match cx.step_result() {

@@ -40,7 +40,7 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
 /// Opens the basic functions.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let g = cx.globals();
@@ -72,7 +72,7 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     Ok(())
 }
 
-/// `print(…)`
+/// Implements `print(…)`.
 fn print(cx: &mut Cx) -> NativeResult {
     let n = cx.top();
     for i in 0..n {
@@ -90,7 +90,7 @@ fn print(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// `warn(msg1, …)`
+/// Implements `warn(msg1, …)`.
 fn warn(cx: &mut Cx) -> NativeResult {
     cx.check_str(0)?;
     for i in 1..cx.top() {
@@ -112,7 +112,7 @@ fn warn(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// Shows a warning, if warnings are on, or gives it to the host, if that wants them.
+/// Shows a warning if warnings are on, or passes it to the host if the host handles warnings.
 pub fn emit_warning(cx: &Cx, message: &[u8]) {
     if let Some(f) = cx.warn_function() {
         return f(cx, message);

@@ -2,7 +2,7 @@
 
 use perilune_runtime::native::{Cx, NativeResult, StepResult, Val};
 
-/// `error([message [, level]])`
+/// Implements `error([message [, level]])`.
 pub(super) fn error(cx: &mut Cx) -> NativeResult {
     // The level is a C `int` in PUC.
     let level = cx.opt_int(1, 1)? as i32;
@@ -17,7 +17,7 @@ pub(super) fn error(cx: &mut Cx) -> NativeResult {
     Err(cx.raise(v))
 }
 
-/// `assert(v [, message])`
+/// Implements `assert(v [, message])`.
 pub(super) fn assert(cx: &mut Cx) -> NativeResult {
     if cx.get(0).truthy() {
         return cx.ret(cx.top());
@@ -33,7 +33,7 @@ pub(super) fn assert(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `pcall(f, …)`
+/// Implements `pcall(f, …)`.
 pub(super) fn pcall(cx: &mut Cx) -> NativeResult {
     match cx.step() {
         0 => {
@@ -49,7 +49,7 @@ pub(super) fn pcall(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `xpcall(f, handler, …)`
+/// Implements `xpcall(f, handler, …)`.
 pub(super) fn xpcall(cx: &mut Cx) -> NativeResult {
     match cx.step() {
         0 => {
@@ -66,7 +66,7 @@ pub(super) fn xpcall(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// The results of a protected call; `true` lies below them.
+/// Returns the results of a protected call; `true` lies below them.
 fn finish(cx: &mut Cx) -> NativeResult {
     match cx.step_result() {
         StepResult::Returned(n) => cx.ret(n + 1),

@@ -3,13 +3,13 @@
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, NativeResult, Raised, Tab, Val};
 
-/// `type(v)`
+/// Implements `type(v)`.
 pub(super) fn type_(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
     cx.ret1(cx.str(v.type_name().as_bytes()).val())
 }
 
-/// `getmetatable(v)`
+/// Implements `getmetatable(v)`.
 pub(super) fn getmetatable(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
     let Some(m) = cx.metatable_of(v) else { return cx.ret1(Val::NIL) };
@@ -17,7 +17,7 @@ pub(super) fn getmetatable(cx: &mut Cx) -> NativeResult {
     cx.ret1(if hidden.is_nil() { m.val() } else { hidden })
 }
 
-/// Argument `i` as a metatable or nil.
+/// Checks that argument `i` is a metatable or nil.
 pub(crate) fn check_metatable(cx: &Cx, i: usize) -> Result<Option<Tab<'_>>, Raised> {
     let v = cx.get(i);
     match v.as_table() {
@@ -27,7 +27,7 @@ pub(crate) fn check_metatable(cx: &Cx, i: usize) -> Result<Option<Tab<'_>>, Rais
     }
 }
 
-/// `setmetatable(t, m)`
+/// Implements `setmetatable(t, m)`.
 pub(super) fn setmetatable(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
     let m = check_metatable(cx, 1)?;
@@ -38,13 +38,13 @@ pub(super) fn setmetatable(cx: &mut Cx) -> NativeResult {
     cx.ret1(t.val())
 }
 
-/// `rawequal(a, b)`
+/// Implements `rawequal(a, b)`.
 pub(super) fn rawequal(cx: &mut Cx) -> NativeResult {
     let (a, b) = (cx.check_any(0)?, cx.check_any(1)?);
     cx.ret1(Val::bool(a.raw_equals(b)))
 }
 
-/// `rawlen(v)`
+/// Implements `rawlen(v)`.
 pub(super) fn rawlen(cx: &mut Cx) -> NativeResult {
     let v = cx.get(0);
     match (v.as_table(), v.as_str()) {
@@ -54,18 +54,18 @@ pub(super) fn rawlen(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `rawget(t, k)`
+/// Implements `rawget(t, k)`.
 pub(super) fn rawget(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
     let k = cx.check_any(1)?;
     cx.ret1(t.get(k))
 }
 
-/// `rawset(t, k, v)`
+/// Implements `rawset(t, k, v)`.
 pub(super) fn rawset(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
     let (k, v) = (cx.check_any(1)?, cx.check_any(2)?);
-    // The message has no position: it is an error of the table, not of the function.
+    // The message has no position, since it is an error of the table and not of the function.
     if k.is_nil() {
         return Err(cx.error_plain("table index is nil"));
     }
@@ -82,11 +82,11 @@ pub(super) fn rawset(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.get(0))
 }
 
-/// `next(t [, k])`
+/// Implements `next(t [, k])`.
 pub(super) fn next(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
     let key = cx.get(1);
-    // No table holds such a key, though it finds an element.
+    // A table never contains such a key, though a lookup finds an element.
     let found = if key.as_float().is_some_and(|x| x.fract() == 0.0) { None } else { t.next(key) };
     match found {
         Some(Some((k, v))) => {
@@ -99,7 +99,7 @@ pub(super) fn next(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `pairs(t)`; `next` is bound to it.
+/// Implements `pairs(t)`; `next` is its bound value.
 pub(super) fn pairs(cx: &mut Cx) -> NativeResult {
     if cx.step() != 0 {
         cx.set_top(cx.kept() + 3);
@@ -118,7 +118,7 @@ pub(super) fn pairs(cx: &mut Cx) -> NativeResult {
     cx.call_then(1, 1)
 }
 
-/// `ipairs(t)`; its iterator is bound to it.
+/// Implements `ipairs(t)`; its iterator is its bound value.
 pub(super) fn ipairs(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
     cx.push(cx.bound(0));
@@ -149,7 +149,7 @@ fn finish_step(cx: &Cx, i: i64, v: Val<'_>) -> NativeResult {
     cx.ret(2)
 }
 
-/// `select(n, …)`
+/// Implements `select(n, …)`.
 pub(super) fn select(cx: &mut Cx) -> NativeResult {
     let n = cx.top() as i64;
     if let Some(s) = cx.get(0).as_str()

@@ -1,26 +1,27 @@
-//! How long, and how much, is read at a time: files and pipes need not end.
+//! Bounds of reading: files and pipes need not end.
 
 use std::io;
 
 use perilune_runtime::native::{Cx, Raised, StopSign};
 
-/// What ends a read early.
+/// The conditions that end a read early.
 pub(crate) struct Bounds<'a> {
     sign: Option<StopSign<'a>>,
-    /// Most bytes.
+    /// Maximum number of bytes.
     room: usize,
 }
 
 impl Bounds<'_> {
-    /// Nothing does.
+    /// No bounds.
     pub(crate) const NONE: Bounds<'static> = Bounds { sign: None, room: usize::MAX };
 
-    /// The limits of the script. What is read is in a buffer first, and in a string then.
+    /// The limits of the script. The bytes read are first in a buffer and then in a string.
     pub(crate) fn of(cx: &Cx) -> Bounds<'_> {
         Bounds { sign: Some(cx.stop_sign()), room: cx.room() / 2 }
     }
 
-    /// Fails when the script has to stop, or so many bytes are too many; [`is_refusal`] knows the error.
+    /// Returns an error when the script must stop, or when this number of bytes is too large.
+    /// [`is_refusal`] recognizes the error.
     #[inline]
     pub(crate) fn check(&self, bytes: usize) -> io::Result<()> {
         let stops = self.sign.as_ref().is_some_and(StopSign::is_up);
@@ -31,12 +32,12 @@ impl Bounds<'_> {
     }
 }
 
-/// Whether an error is that of [`Bounds::check`], and not one of the file.
+/// Returns whether an error comes from [`Bounds::check`] and not from the file.
 pub(crate) fn is_refusal(e: &io::Error) -> bool {
     e.kind() == io::ErrorKind::OutOfMemory && e.raw_os_error().is_none()
 }
 
-/// The error to raise for that of [`Bounds::check`]; `None` for errors of the file.
+/// Returns the error to raise for one of [`Bounds::check`]; `None` for errors of the file.
 pub(crate) fn refusal(cx: &Cx, e: &io::Error) -> Option<Raised> {
     is_refusal(e).then(|| cx.interrupted().err().unwrap_or_else(|| cx.memory_error()))
 }

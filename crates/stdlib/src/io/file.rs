@@ -11,14 +11,14 @@ use super::stream::{Buffering, Stream};
 use super::{exec_result, file_result};
 use crate::support::{check_option, give_buffer, library, names, take_buffer};
 
-/// Name of the metatable of files.
+/// The name of the metatable of files.
 pub(super) const NAME: &str = "FILE*";
 
 /// The host's side of a file handle.
 pub(super) struct Handle {
     /// `None` once closed.
     pub(super) stream: Option<Shared>,
-    /// A standard file, which cannot be closed.
+    /// Whether this is a standard file, which cannot be closed.
     pub(super) standard: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn register_metatable(cx: &Cx) {
     cx.registry().set_name(cx, NAME, meta.val());
 }
 
-/// A new handle.
+/// Makes a handle.
 pub(super) fn new_handle(cx: &Cx, stream: Shared, standard: bool) -> Udata<'_> {
     let u = cx.udata(Box::new(Handle { stream: Some(stream), standard }), 0);
     let meta = cx.registry().get_name(cx, NAME).as_table();
@@ -56,22 +56,24 @@ pub(super) fn new_handle(cx: &Cx, stream: Shared, standard: bool) -> Udata<'_> {
     u
 }
 
-/// A handle for a stream that was just opened.
+/// Makes a handle for a new stream.
 pub(super) fn new_file(cx: &Cx, s: Stream) -> Udata<'_> {
     new_handle(cx, share(s), false)
 }
 
-/// The stream of a handle; `None` if the value is no handle, an inner `None` if it is closed.
+/// Returns the stream of a handle; `None` if the value is not a handle, an inner `None` if it is
+/// closed.
 pub(super) fn stream_of(v: Val<'_>) -> Option<Option<Shared>> {
     v.as_udata()?.with(|h: &mut Handle| h.stream.clone())
 }
 
-/// Lends the stream of a handle to `f`, which runs no Lua code; `None` if the value is no handle, an inner `None` if it is closed.
+/// Passes the stream of a handle to `f`, which runs no Lua code; `None` if the value is not a
+/// handle, an inner `None` if it is closed.
 pub(super) fn with_stream<R>(v: Val<'_>, f: impl FnOnce(&Mutex<Stream>) -> R) -> Option<Option<R>> {
     v.as_udata()?.with(|h: &mut Handle| h.stream.as_deref().map(f))
 }
 
-/// Lends the stream of argument `i`, an open file, to `f`, which runs no Lua code.
+/// Passes the stream of argument `i`, an open file, to `f`, which runs no Lua code.
 pub(super) fn with_file(
     cx: &Cx,
     i: usize,
@@ -84,7 +86,7 @@ pub(super) fn with_file(
     }
 }
 
-/// Argument `i` as an open file.
+/// Checks that argument `i` is an open file.
 pub(super) fn check_file(cx: &Cx, i: usize) -> Result<Shared, Raised> {
     match stream_of(cx.get(i)) {
         Some(Some(s)) => Ok(s),
@@ -93,7 +95,7 @@ pub(super) fn check_file(cx: &Cx, i: usize) -> Result<Shared, Raised> {
     }
 }
 
-/// Closes the handle at value `i`, which is open.
+/// Closes the open handle at value `i`.
 pub(super) fn close_handle(cx: &Cx, i: usize) -> NativeResult {
     let Some(u) = cx.get(i).as_udata() else { return Err(cx.type_error(i, NAME)) };
     let taken = u.with(|h: &mut Handle| if h.standard { None } else { h.stream.take() });
@@ -104,7 +106,7 @@ pub(super) fn close_handle(cx: &Cx, i: usize) -> NativeResult {
     };
     let r = match std::sync::Arc::try_unwrap(stream) {
         Ok(s) => s.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).close(),
-        // Somebody else writes out streams right now: the last owner closes it.
+        // Another thread is flushing all streams: the last owner closes the stream.
         Err(s) => lock(&s).flush().map(|()| None),
     };
     match r {
@@ -114,13 +116,13 @@ pub(super) fn close_handle(cx: &Cx, i: usize) -> NativeResult {
     }
 }
 
-/// `file:close()`
+/// Implements `file:close()`.
 fn close(cx: &mut Cx) -> NativeResult {
     check_file(cx, 0)?;
     close_handle(cx, 0)
 }
 
-/// `__gc` and `__close`
+/// Implements `__gc` and `__close`.
 fn collect(cx: &mut Cx) -> NativeResult {
     match stream_of(cx.get(0)) {
         None => return Err(cx.type_error(0, NAME)),
@@ -133,7 +135,7 @@ fn collect(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// `__tostring`
+/// Implements `__tostring`.
 fn tostring(cx: &mut Cx) -> NativeResult {
     let v = cx.get(0);
     let text = match stream_of(v) {
@@ -144,12 +146,12 @@ fn tostring(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.str(text.as_bytes()).val())
 }
 
-/// `file:read(…)`
+/// Implements `file:read(…)`.
 fn read_method(cx: &mut Cx) -> NativeResult {
     with_file(cx, 0, |s| read(cx, s, 1))
 }
 
-/// Writes the arguments from `first` on; then the value at `file` is the result.
+/// Writes the arguments from `first` on. The result is then the value at `file`.
 pub(super) fn write(cx: &Cx, s: &Mutex<Stream>, first: usize, file: Val<'_>) -> NativeResult {
     let mut result = Ok(());
     let mut out = lock(s);
@@ -182,26 +184,26 @@ pub(super) fn write(cx: &Cx, s: &Mutex<Stream>, first: usize, file: Val<'_>) -> 
     }
 }
 
-/// `file:write(…)`
+/// Implements `file:write(…)`.
 fn write_method(cx: &mut Cx) -> NativeResult {
     with_file(cx, 0, |s| write(cx, s, 1, cx.get(0)))
 }
 
-/// `file:lines(…)`
+/// Implements `file:lines(…)`.
 fn lines(cx: &mut Cx) -> NativeResult {
     check_file(cx, 0)?;
     let f = super::read::line_iterator(cx, false)?;
     cx.ret1(f)
 }
 
-/// `file:flush()`
+/// Implements `file:flush()`.
 fn flush(cx: &mut Cx) -> NativeResult {
     let s = check_file(cx, 0)?;
     let r = lock(&s).flush();
     file_result(cx, r, None)
 }
 
-/// `file:seek([whence [, offset]])`
+/// Implements `file:seek([whence [, offset]])`.
 fn seek(cx: &mut Cx) -> NativeResult {
     let s = check_file(cx, 0)?;
     let whence = check_option(cx, 1, Some("cur"), &["set", "cur", "end"])?;
@@ -218,7 +220,7 @@ fn seek(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `file:setvbuf(mode [, size])`
+/// Implements `file:setvbuf(mode [, size])`.
 fn setvbuf(cx: &mut Cx) -> NativeResult {
     let s = check_file(cx, 0)?;
     let mode = check_option(cx, 1, None, &["no", "full", "line"])?;

@@ -16,7 +16,8 @@ use super::{error_text, file_result, path};
 use crate::os::temporary_file;
 use crate::support::{c_str, concat, names, publish};
 
-/// Functions; those from [`PLAIN`] on use the default files: a list of them, input first, is bound to those.
+/// The functions. Those from [`PLAIN`] on use the default files: a list of them, input first, is
+/// their bound value.
 const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("open", open_file),
     ("popen", popen),
@@ -33,7 +34,7 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
 
 const PLAIN: usize = 4;
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len() + 3] = names(FUNCTIONS, &["stdin", "stdout", "stderr"]);
 
 const INPUT: i64 = 1;
@@ -42,7 +43,7 @@ const OUTPUT: i64 = 2;
 /// Opens `io`.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     register_metatable(cx);
@@ -78,13 +79,13 @@ fn closed_default(cx: &Cx, which: i64) -> Raised {
     cx.error(format!("default {name} file is closed"))
 }
 
-/// Whether a mode is `[rwa]%+?b*`.
+/// Returns whether a mode matches `[rwa]%+?b*`.
 fn valid_mode(mode: &[u8]) -> bool {
     let [b'r' | b'w' | b'a', rest @ ..] = mode else { return false };
     rest.strip_prefix(b"+").unwrap_or(rest).iter().all(|b| *b == b'b')
 }
 
-/// Opens a file as C's `fopen` does; the mode is valid.
+/// Opens a file as C's `fopen` does. The mode is valid.
 fn open_path(name: &[u8], mode: &[u8]) -> std::io::Result<Stream> {
     let update = mode.get(1) == Some(&b'+');
     let mut o = OpenOptions::new();
@@ -95,13 +96,13 @@ fn open_path(name: &[u8], mode: &[u8]) -> std::io::Result<Stream> {
     };
     let mut file = o.open(path(c_str(name)))?;
     if mode[0] == b'a' && !update {
-        // glibc stands at the end before the first write; what has no positions may refuse.
+        // glibc is at the end before the first write; a file without positions may refuse.
         let _ = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0));
     }
     Ok(Stream::new(file, mode[0] == b'r' || update, mode[0] != b'r' || update))
 }
 
-/// `io.open(filename [, mode])`
+/// Implements `io.open(filename [, mode])`.
 fn open_file(cx: &mut Cx) -> NativeResult {
     let name = cx.check_str(0)?.bytes();
     let mode = cx.opt_str(1)?.map_or(&b"r"[..], |m| c_str(m.bytes()));
@@ -114,14 +115,14 @@ fn open_file(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// A shell that runs a command.
+/// Makes a command that runs in a shell.
 pub(crate) fn shell(command: &[u8]) -> Command {
     let mut c = Command::new("/bin/sh");
     c.arg("-c").arg(path(c_str(command)));
     c
 }
 
-/// `io.popen(prog [, mode])`
+/// Implements `io.popen(prog [, mode])`.
 fn popen(cx: &mut Cx) -> NativeResult {
     let command = cx.check_str(0)?.bytes();
     let mode = cx.opt_str(1)?.map_or(&b"r"[..], |m| c_str(m.bytes()));
@@ -152,7 +153,7 @@ fn popen(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `io.tmpfile()`
+/// Implements `io.tmpfile()`.
 fn tmpfile(cx: &mut Cx) -> NativeResult {
     match temporary_file() {
         Ok(f) => cx.ret1(new_file(cx, Stream::new(f, true, true)).into()),
@@ -160,7 +161,7 @@ fn tmpfile(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `io.type(v)`
+/// Implements `io.type(v)`.
 fn type_(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
     match stream_of(v) {
@@ -170,7 +171,7 @@ fn type_(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `io.close([file])`
+/// Implements `io.close([file])`.
 fn close(cx: &mut Cx) -> NativeResult {
     if cx.is_none(0) {
         cx.push(default_file(cx, OUTPUT));
@@ -179,14 +180,14 @@ fn close(cx: &mut Cx) -> NativeResult {
     close_handle(cx, 0)
 }
 
-/// `io.flush()`
+/// Implements `io.flush()`.
 fn flush(cx: &mut Cx) -> NativeResult {
     let s = default_stream(cx, OUTPUT)?;
     let r = lock(&s).flush();
     file_result(cx, r, None)
 }
 
-/// Opens a file for a function that raises an error when it cannot.
+/// Opens a file, and raises an error if that fails.
 fn open_or_raise<'a>(cx: &'a Cx, name: &[u8], mode: &[u8]) -> Result<Val<'a>, Raised> {
     match open_path(name, mode) {
         Ok(s) => Ok(new_file(cx, s).into()),
@@ -219,30 +220,30 @@ fn default(cx: &Cx, which: i64, mode: &[u8]) -> NativeResult {
     cx.ret1(default_file(cx, which))
 }
 
-/// `io.input([file])`
+/// Implements `io.input([file])`.
 fn input(cx: &mut Cx) -> NativeResult {
     default(cx, INPUT, b"r")
 }
 
-/// `io.output([file])`
+/// Implements `io.output([file])`.
 fn output(cx: &mut Cx) -> NativeResult {
     default(cx, OUTPUT, b"w")
 }
 
-/// `io.read(…)`
+/// Implements `io.read(…)`.
 fn read_default(cx: &mut Cx) -> NativeResult {
     let read = with_stream(default_file(cx, INPUT), |s| read(cx, s, 0)).flatten();
     read.unwrap_or_else(|| Err(closed_default(cx, INPUT)))
 }
 
-/// `io.write(…)`
+/// Implements `io.write(…)`.
 fn write_default(cx: &mut Cx) -> NativeResult {
     let file = default_file(cx, OUTPUT);
     let written = with_stream(file, |s| write(cx, s, 0, file)).flatten();
     written.unwrap_or_else(|| Err(closed_default(cx, OUTPUT)))
 }
 
-/// `io.lines([filename, …])`
+/// Implements `io.lines([filename, …])`.
 fn lines(cx: &mut Cx) -> NativeResult {
     if cx.is_none(0) {
         cx.push(Val::NIL);

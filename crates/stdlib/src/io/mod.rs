@@ -25,12 +25,13 @@ pub use functions::open;
 pub(crate) use functions::shell;
 pub use stdout::{flush_all, read_line, write_error};
 
-/// A path from the bytes that a program gives.
+/// Converts the bytes that a program passes to a path.
 pub(crate) fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// All that a file has; else what failed, and how. What [`Bounds`] end is an error without a number.
+/// Returns the contents of a file, or the operation that failed and its error. An error of
+/// [`Bounds`] has no number.
 pub(crate) fn read_file(cx: &Cx, name: &[u8]) -> Result<Vec<u8>, (&'static str, io::Error)> {
     let file = File::open(path(name)).map_err(|e| ("open", e))?;
     let mut bytes = Vec::new();
@@ -40,7 +41,7 @@ pub(crate) fn read_file(cx: &Cx, name: &[u8]) -> Result<Vec<u8>, (&'static str, 
     Ok(bytes)
 }
 
-/// What C's `strerror` says.
+/// Returns the text of C's `strerror`.
 pub(crate) fn error_text(e: &io::Error) -> String {
     let text = e.to_string();
     match text.rfind(" (os error ") {
@@ -49,7 +50,7 @@ pub(crate) fn error_text(e: &io::Error) -> String {
     }
 }
 
-/// A file that takes everything and gives nothing.
+/// Opens the null device.
 fn null_device() -> File {
     match OpenOptions::new().read(true).write(true).open("/dev/null") {
         Ok(f) => f,
@@ -57,7 +58,7 @@ fn null_device() -> File {
     }
 }
 
-/// `true`, or nil, a message and an error number (`luaL_fileresult`).
+/// Returns `true`, or nil, a message and an error number (`luaL_fileresult`).
 pub(crate) fn file_result(cx: &Cx, r: io::Result<()>, name: Option<&[u8]>) -> NativeResult {
     match r {
         Ok(()) => cx.ret1(Val::bool(true)),
@@ -75,7 +76,7 @@ pub(crate) fn file_result(cx: &Cx, r: io::Result<()>, name: Option<&[u8]>) -> Na
     }
 }
 
-/// How a process ended (`luaL_execresult`).
+/// Returns the exit status of a process (`luaL_execresult`).
 pub(crate) fn exec_result(cx: &Cx, status: ExitStatus) -> NativeResult {
     let (what, code) = match status.signal() {
         Some(n) => ("signal", n),

@@ -13,15 +13,16 @@ use super::{error_text, file_result};
 use crate::base::is_space;
 use crate::support::{c_str, give_buffer, reserve, take_buffer};
 
-/// Longest numeral (PUC's `L_MAXLENNUM`).
+/// Maximum length of a numeral (PUC's `L_MAXLENNUM`).
 const MAX_NUMERAL: usize = 200;
-/// Most formats of an iterator (PUC's `MAXARGLINE`).
+/// Maximum number of formats of an iterator (PUC's `MAXARGLINE`).
 const MAX_FORMATS: usize = 250;
 
-/// So many bytes have no room anywhere.
+/// A number of bytes that no allocation can satisfy.
 const TOO_MANY: usize = 1 << 40;
 
-/// Reads by the formats that are the arguments from `first` on; the results are those of the calling function.
+/// Reads by the formats in the arguments from `first` on. The results are those of the calling
+/// function.
 pub(super) fn read(cx: &Cx, s: &Mutex<Stream>, first: usize) -> NativeResult {
     match read_values(cx, s, first)? {
         Ok(n) => cx.ret(n),
@@ -29,7 +30,7 @@ pub(super) fn read(cx: &Cx, s: &Mutex<Stream>, first: usize) -> NativeResult {
     }
 }
 
-/// As [`read`]; pushes the results and counts them. The inner error is the file's.
+/// Like [`read`]; pushes the results and returns their number. The inner error is the file's.
 fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<usize>, Raised> {
     let end = cx.top();
     let s = &mut *lock(s);
@@ -50,7 +51,7 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
         let r = if v.is_number() {
             match cx.check_int(i)? as usize {
                 0 => cx.blocking(|| s.peek()).map(|b| b.map(|_| cx.str(b"").val())),
-                // PUC makes room for all of it first.
+                // PUC allocates all of it first.
                 TOO_MANY.. => return Err(cx.memory_error()),
                 n => read_chars(cx, s, n),
             }
@@ -83,7 +84,7 @@ fn read_values(cx: &Cx, s: &Mutex<Stream>, first: usize) -> Result<io::Result<us
 }
 
 fn read_line<'a>(cx: &'a Cx, s: &mut Stream, chop: bool) -> io::Result<Option<Val<'a>>> {
-    // A line that lies in the buffer is not copied but into its string.
+    // A line that is complete in the buffer is copied only once, into its string.
     if let Some(i) = memchr::memchr(b'\n', s.buffered()) {
         let v = cx.str(&s.buffered()[..i + usize::from(!chop)]).val();
         s.consume(i + 1);
@@ -100,7 +101,7 @@ fn read_line<'a>(cx: &'a Cx, s: &mut Stream, chop: bool) -> io::Result<Option<Va
     Ok(v)
 }
 
-/// Larger rests of files are read straight into their string.
+/// The remainder of a large file is read directly into its string.
 const LARGE_REST: u64 = 1 << 16;
 
 fn read_all<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
@@ -117,7 +118,7 @@ fn read_all<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
             if n == rest as usize && !s.fill()? {
                 return Ok(Some(whole.val()));
             }
-            // The file changed its size meanwhile.
+            // The file changed its size in the meantime.
             all.extend_from_slice(&whole.bytes()[..n]);
         }
     }
@@ -140,11 +141,11 @@ fn read_chars<'a>(cx: &'a Cx, s: &mut Stream, n: usize) -> io::Result<Option<Val
     Ok(v)
 }
 
-/// What a numeral is read from.
+/// The source of the characters of a numeral.
 trait Source {
-    /// The next byte, which stays; `None` at the end.
+    /// Returns the next byte without consuming it; `None` at the end.
     fn peek(&mut self) -> io::Result<Option<u8>>;
-    /// Takes the next byte.
+    /// Consumes the next byte.
     fn skip(&mut self);
 }
 
@@ -157,7 +158,7 @@ impl Source for &mut Stream {
     }
 }
 
-/// Bytes that were read ahead. Where they end is not known to be the end of the file, so this is an error.
+/// Bytes that were read ahead. Their end is not known to be the end of the file, so it is an error.
 struct Ahead<'a> {
     bytes: &'a [u8],
     taken: usize,
@@ -191,7 +192,7 @@ impl<'a, S: Source> Numeral<'a, S> {
         Numeral { source, bounds, text: [0; MAX_NUMERAL], length: 0, too_long: false }
     }
 
-    /// Takes the next byte if it is wanted.
+    /// Consumes the next byte if it is one of these.
     #[inline(always)]
     fn take(&mut self, wanted: impl Fn(u8) -> bool) -> io::Result<bool> {
         match self.source.peek()? {
@@ -217,7 +218,7 @@ impl<'a, S: Source> Numeral<'a, S> {
         Ok(n)
     }
 
-    /// Takes the longest text that can start a numeral.
+    /// Consumes the longest text that can start a numeral.
     fn scan(&mut self) -> io::Result<()> {
         let mut count = 0u32;
         while self.source.peek()?.is_some_and(is_space) {
@@ -250,7 +251,7 @@ impl<'a, S: Source> Numeral<'a, S> {
         Ok(())
     }
 
-    /// What was taken, as a number.
+    /// Converts the consumed text to a number.
     fn value<'c>(&self, cx: &'c Cx) -> Option<Val<'c>> {
         if self.too_long { None } else { cx.parse_number(&self.text[..self.length]) }
     }
@@ -269,7 +270,7 @@ fn read_number<'a>(cx: &'a Cx, s: &mut Stream) -> io::Result<Option<Val<'a>>> {
     Ok(n.value(cx))
 }
 
-/// The iterator of `lines` over the file at value 0, with the formats behind it.
+/// Makes the iterator of `lines` over the file at value 0, with the formats above it.
 pub(super) fn line_iterator(cx: &Cx, to_close: bool) -> Result<Val<'_>, Raised> {
     let formats = cx.top() - 1;
     if formats > MAX_FORMATS {
@@ -280,10 +281,11 @@ pub(super) fn line_iterator(cx: &Cx, to_close: bool) -> Result<Val<'_>, Raised> 
     Ok(cx.func(next_line, &bound).val())
 }
 
-/// The iterator: bound are the file, the number of formats, whether to close at the end, and the formats.
+/// Implements the iterator. Its bound values are the file, the number of formats, whether to close
+/// the file at the end, and the formats.
 fn next_line(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
-    // bad formats are counted as of a method call on the file
+    // positions of bad formats are those of a method call on the file
     cx.set_top(1);
     let formats = cx.bound(1).as_int().unwrap_or(0) as usize;
     reserve(cx, formats, "too many arguments")?;

@@ -1,4 +1,4 @@
-//! The standard streams of the process, which all states share, and what `print` writes.
+//! The standard streams of the process, which all states share, and the output of `print`.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -18,12 +18,12 @@ pub(crate) type Shared = Arc<Mutex<Stream>>;
 /// All streams that may hold unwritten data.
 static OPEN: Mutex<Vec<Weak<Mutex<Stream>>>> = Mutex::new(Vec::new());
 
-/// The lock of a stream; a panic elsewhere does no harm to it.
+/// Locks a stream. A panic of another thread leaves it usable.
 pub(crate) fn lock(s: &Mutex<Stream>) -> MutexGuard<'_, Stream> {
     s.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a stream known to [`flush_all`].
+/// Registers a stream for [`flush_all`].
 pub(crate) fn share(s: Stream) -> Shared {
     let s = Arc::new(Mutex::new(s));
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -34,14 +34,14 @@ pub(crate) fn share(s: Stream) -> Shared {
     s
 }
 
-/// Writes out all streams. To be called before the process ends.
+/// Flushes all streams. Must be called before the process ends.
 pub fn flush_all() {
     let open: Vec<Shared> = {
         let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.iter().filter_map(Weak::upgrade).collect()
     };
     for s in open {
-        // A stream in use by another thread is left to it.
+        // A stream in use by another thread is skipped.
         if let Ok(mut s) = s.try_lock() {
             let _ = s.flush();
         }
@@ -51,7 +51,8 @@ pub fn flush_all() {
 fn duplicate(fd: impl AsFd) -> File {
     match fd.as_fd().try_clone_to_owned() {
         Ok(fd) => File::from(fd),
-        // Closed from the start: everything fails as on a closed file, or reads nothing.
+        // A stream that is closed from the start: every operation fails as on a closed file, or
+        // reads nothing.
         Err(_) => super::null_device(),
     }
 }
@@ -90,12 +91,12 @@ fn flush_terminal() {
     }
 }
 
-/// Writes a text to the standard error, behind what was printed so far.
+/// Writes a text to the standard error, after what was printed so far.
 pub fn write_error(text: &[u8]) {
     let _ = lock(&STDERR).write(text);
 }
 
-/// Writes a string or number to the standard output, behind `separator`.
+/// Writes `separator` and a string or number to the standard output.
 pub(crate) fn print_value(_: &Cx, v: Val<'_>, separator: &[u8]) {
     let mut out = lock(&STDOUT);
     if !separator.is_empty() {
@@ -111,11 +112,12 @@ pub(crate) fn print_value(_: &Cx, v: Val<'_>, separator: &[u8]) {
     }
 }
 
-/// Whether somebody may wait for what is printed: the standard output is no regular file.
+/// Returns whether a reader may be waiting for printed text: the standard output is not a regular
+/// file.
 static IS_WATCHED: LazyLock<bool> =
     LazyLock::new(|| !duplicate(io::stdout()).metadata().is_ok_and(|m| m.is_file()));
 
-/// Ends a printed line, which is then seen by who watches.
+/// Ends a printed line, and flushes it if a reader may be waiting.
 pub(crate) fn end_line() {
     let mut out = lock(&STDOUT);
     let _ = out.write(b"\n");
@@ -124,13 +126,13 @@ pub(crate) fn end_line() {
     }
 }
 
-/// A line of the standard input, with its line feed; `None` at its end.
+/// Reads a line of the standard input, with its line feed; `None` at the end.
 pub fn read_line() -> Option<Vec<u8>> {
     let mut line = Vec::new();
     lock(&STDIN).read_line(&mut line, &Bounds::NONE).ok()?.then_some(line)
 }
 
-/// All that is left of the standard input.
+/// Reads the remainder of the standard input.
 pub(crate) fn read_stdin(bounds: &Bounds<'_>) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     lock(&STDIN).read_all(&mut all, bounds)?;

@@ -6,23 +6,23 @@ use std::process::{Child, ExitStatus};
 
 use super::bounds::Bounds;
 
-/// Bytes of a buffer.
+/// Size of a buffer in bytes.
 const BUFFER: usize = 1 << 14;
-/// Bytes read between two looks at the bounds.
+/// Bytes read between two checks of the bounds.
 const READ_AT_ONCE: u64 = 1 << 20;
 
-/// When written data goes out.
+/// When buffered output is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Buffering {
-    /// At once.
+    /// Immediately.
     None,
-    /// With each line.
+    /// At the end of each line.
     Line,
     /// When the buffer is full.
     Full,
 }
 
-/// A file with buffers for reading and writing, of which only one is in use at a time.
+/// A file with buffers for reading and writing, of which only one is used at a time.
 pub(crate) struct Stream {
     file: File,
     child: Option<Child>,
@@ -31,10 +31,11 @@ pub(crate) struct Stream {
     buffering: Buffering,
     size: usize,
     input: Vec<u8>,
-    /// Bytes of `input` already taken.
+    /// Number of bytes of `input` already consumed.
     taken: usize,
     output: Vec<u8>,
-    /// To be flushed before this one blocks or writes: a terminal's standard output, for the other standard files.
+    /// A stream to flush before this one blocks or writes: the standard output, if it is a
+    /// terminal, for the other standard files.
     pub(crate) before: Option<fn()>,
 }
 
@@ -43,7 +44,7 @@ fn bad_file() -> io::Error {
 }
 
 impl Stream {
-    /// Around an open file.
+    /// Makes a stream of an open file.
     pub(crate) fn new(file: File, readable: bool, writable: bool) -> Stream {
         Stream {
             file,
@@ -59,14 +60,14 @@ impl Stream {
         }
     }
 
-    /// Around one end of a pipe to a process, which is waited for when the stream is closed.
+    /// Makes a stream of one end of a pipe to a process. Closing it waits for the process.
     pub(crate) fn pipe(file: File, child: Child, readable: bool) -> Stream {
         let mut s = Stream::new(file, readable, !readable);
         s.child = Some(child);
         s
     }
 
-    /// Sets when written data goes out.
+    /// Sets when buffered output is written.
     pub(crate) fn set_buffering(&mut self, b: Buffering, size: usize) -> io::Result<()> {
         self.flush()?;
         self.buffering = b;
@@ -74,12 +75,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Writes out what is buffered.
+    /// Writes the buffered output.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.output.is_empty() {
             return Ok(());
         }
-        // What cannot be written is dropped, as C drops it when the file is closed.
+        // Output that cannot be written is dropped, as C does when it closes the file.
         let r = self.file.write_all(&self.output);
         self.output.clear();
         r
@@ -130,7 +131,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Forgets what was read ahead; the file's position goes back to what the program has seen.
+    /// Discards bytes read ahead, and moves the file's position back to the program's position.
     fn drop_input(&mut self) -> io::Result<()> {
         let ahead = self.input.len() - self.taken;
         self.input.clear();
@@ -141,19 +142,19 @@ impl Stream {
         Ok(())
     }
 
-    /// Bytes read ahead.
+    /// Returns the bytes read ahead.
     #[inline]
     pub(crate) fn buffered(&self) -> &[u8] {
         &self.input[self.taken..]
     }
 
-    /// Takes bytes that were read ahead.
+    /// Consumes bytes that were read ahead.
     #[inline]
     pub(crate) fn consume(&mut self, n: usize) {
         self.taken += n;
     }
 
-    /// Makes sure that something is buffered; false at the end of the file.
+    /// Fills the buffer if it is empty; false at the end of the file.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
         if self.taken < self.input.len() {
             return Ok(true);
@@ -182,12 +183,12 @@ impl Stream {
         }
     }
 
-    /// The next byte, which stays.
+    /// Returns the next byte without consuming it.
     pub(crate) fn peek(&mut self) -> io::Result<Option<u8>> {
         Ok(if self.fill()? { Some(self.input[self.taken]) } else { None })
     }
 
-    /// Appends a line to `out`, with its line feed; false if there was nothing at all.
+    /// Appends a line to `out`, with its line feed; false at the end of the file.
     pub(crate) fn read_line(&mut self, out: &mut Vec<u8>, bounds: &Bounds<'_>) -> io::Result<bool> {
         let mut any = false;
         while self.fill()? {
@@ -224,7 +225,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Bytes between the position and the end of a regular file; 0 if unknown.
+    /// Returns the number of bytes between the position and the end of a regular file; 0 if
+    /// unknown.
     pub(crate) fn remaining(&mut self) -> u64 {
         match (self.file.metadata(), self.file.stream_position()) {
             (Ok(m), Ok(at)) if m.is_file() => {
@@ -234,7 +236,7 @@ impl Stream {
         }
     }
 
-    /// Fills `out` from the start; how much was there.
+    /// Fills `out` from the start, and returns the number of bytes read.
     pub(crate) fn read_into(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.buffered().len().min(out.len());
         out[..n].copy_from_slice(&self.buffered()[..n]);
@@ -251,7 +253,7 @@ impl Stream {
         Ok(done)
     }
 
-    /// Appends all that is left.
+    /// Appends the remainder of the file.
     pub(crate) fn read_all(&mut self, out: &mut Vec<u8>, bounds: &Bounds<'_>) -> io::Result<()> {
         if self.fill()? {
             out.extend_from_slice(self.buffered());
@@ -264,7 +266,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Moves the position; the new one.
+    /// Moves the position and returns the new one.
     pub(crate) fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.flush()?;
         let ahead = (self.input.len() - self.taken) as i64;
@@ -278,7 +280,7 @@ impl Stream {
         Ok(r)
     }
 
-    /// Writes out, closes, and waits for the process behind a pipe.
+    /// Writes buffered output, closes the file, and waits for the process of a pipe.
     pub(crate) fn close(mut self) -> io::Result<Option<ExitStatus>> {
         let flushed = self.flush();
         let child = self.child.take();

@@ -30,14 +30,14 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("type", type_),
 ];
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len() + 6] =
     names(FUNCTIONS, &["pi", "huge", "maxinteger", "mininteger", "random", "randomseed"]);
 
 /// Opens `math`.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
@@ -87,14 +87,14 @@ float_functions! {
     tan tan "tan";
 }
 
-/// An integral float as an integer if it fits.
+/// Converts an integral float to an integer if it fits.
 #[inline]
 fn integral(x: f64) -> Val<'static> {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&x) { Val::int(x as i64) } else { Val::float(x) }
 }
 
-/// `math.abs(x)`
+/// Implements `math.abs(x)`.
 fn abs(cx: &mut Cx) -> NativeResult {
     match cx.get(0).as_int() {
         Some(n) => cx.ret1(Val::int(n.wrapping_abs())),
@@ -105,14 +105,14 @@ fn abs(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `math.atan(y [, x])`
+/// Implements `math.atan(y [, x])`.
 fn atan(cx: &mut Cx) -> NativeResult {
     let y = cx.check_float(0)?;
     let x = if cx.get(1).is_nil() { 1.0 } else { cx.check_float(1)? };
     cx.ret1(Val::float(y.atan2(x)))
 }
 
-/// `math.ceil(x)`
+/// Implements `math.ceil(x)`.
 fn ceil(cx: &mut Cx) -> NativeResult {
     let v = cx.get(0);
     if v.as_int().is_some() {
@@ -122,7 +122,7 @@ fn ceil(cx: &mut Cx) -> NativeResult {
     cx.ret1(integral(x.ceil()))
 }
 
-/// `math.floor(x)`
+/// Implements `math.floor(x)`.
 fn floor(cx: &mut Cx) -> NativeResult {
     let v = cx.get(0);
     if v.as_int().is_some() {
@@ -132,19 +132,19 @@ fn floor(cx: &mut Cx) -> NativeResult {
     cx.ret1(integral(x.floor()))
 }
 
-/// `math.deg(x)`
+/// Implements `math.deg(x)`.
 fn deg(cx: &mut Cx) -> NativeResult {
     let x = cx.check_float(0)?;
     cx.ret1(Val::float(x * (180.0 / std::f64::consts::PI)))
 }
 
-/// `math.rad(x)`
+/// Implements `math.rad(x)`.
 fn rad(cx: &mut Cx) -> NativeResult {
     let x = cx.check_float(0)?;
     cx.ret1(Val::float(x * (std::f64::consts::PI / 180.0)))
 }
 
-/// `math.tointeger(x)`
+/// Implements `math.tointeger(x)`.
 fn tointeger(cx: &mut Cx) -> NativeResult {
     match cx.to_integer(cx.get(0)) {
         Some(n) => cx.ret1(Val::int(n)),
@@ -155,7 +155,7 @@ fn tointeger(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `math.fmod(x, y)`
+/// Implements `math.fmod(x, y)`.
 fn fmod(cx: &mut Cx) -> NativeResult {
     if let (Some(a), Some(b)) = (cx.get(0).as_int(), cx.get(1).as_int()) {
         if b == 0 {
@@ -163,13 +163,13 @@ fn fmod(cx: &mut Cx) -> NativeResult {
         }
         return cx.ret1(Val::int(a.wrapping_rem(b)));
     }
-    // PUC leaves the order to the C compiler, which takes the last argument first.
+    // PUC leaves the order to the C compiler, which evaluates the last argument first.
     let b = cx.check_float(1)?;
     let a = cx.check_float(0)?;
     cx.ret1(Val::float(a % b))
 }
 
-/// `math.modf(x)`
+/// Implements `math.modf(x)`.
 fn modf(cx: &mut Cx) -> NativeResult {
     if let Some(n) = cx.get(0).as_int() {
         cx.push(Val::int(n));
@@ -183,13 +183,13 @@ fn modf(cx: &mut Cx) -> NativeResult {
     cx.ret(2)
 }
 
-/// `math.ult(m, n)`
+/// Implements `math.ult(m, n)`.
 fn ult(cx: &mut Cx) -> NativeResult {
     let (a, b) = (cx.check_int(0)?, cx.check_int(1)?);
     cx.ret1(Val::bool((a as u64) < b as u64))
 }
 
-/// `math.log(x [, base])`
+/// Implements `math.log(x [, base])`.
 fn log(cx: &mut Cx) -> NativeResult {
     let x = cx.check_float(0)?;
     let r = if cx.get(1).is_nil() {
@@ -207,7 +207,8 @@ fn log(cx: &mut Cx) -> NativeResult {
     cx.ret1(Val::float(r))
 }
 
-/// The best of all arguments, where `better(cx, a, b)` tells whether `a` replaces the best so far, `b`.
+/// Returns the best of all arguments. `better(cx, a, b)` tells whether `a` replaces `b`, the best
+/// so far.
 #[inline(always)]
 fn best(
     cx: &mut Cx,
@@ -226,7 +227,7 @@ fn best(
     cx.ret1(cx.get(best))
 }
 
-/// `a < b` for values `a` and `b` of the stack.
+/// Returns `a < b` for values `a` and `b` of the stack.
 #[inline(always)]
 fn less(cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
     let (x, y) = (cx.get(a), cx.get(b));
@@ -240,17 +241,17 @@ fn less(cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
     cx.less_than(x, y)
 }
 
-/// `math.max(x, …)`
+/// Implements `math.max(x, …)`.
 fn max(cx: &mut Cx) -> NativeResult {
     best(cx, |cx, i, best| less(cx, best, i))
 }
 
-/// `math.min(x, …)`
+/// Implements `math.min(x, …)`.
 fn min(cx: &mut Cx) -> NativeResult {
     best(cx, less)
 }
 
-/// `math.type(x)`
+/// Implements `math.type(x)`.
 fn type_(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
     if v.as_int().is_some() {

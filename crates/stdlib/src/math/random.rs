@@ -24,7 +24,7 @@ impl Xoshiro {
         s1.wrapping_mul(5).rotate_left(7).wrapping_mul(9)
     }
 
-    /// A number in `0 ..= n`, from `random` and, while that is outside, further ones.
+    /// Returns a number in `0 ..= n`: the first of `random` and further ones that is in the range.
     fn project(&mut self, mut random: u64, n: u64) -> u64 {
         if n & n.wrapping_add(1) == 0 {
             return random & n;
@@ -40,12 +40,12 @@ impl Xoshiro {
     }
 }
 
-/// A float in `[0, 1)` from the 53 upper bits.
+/// Converts the upper 53 bits to a float in `[0, 1)`.
 fn unit(random: u64) -> f64 {
     (random >> 11) as f64 * (0.5 / (1u64 << 52) as f64)
 }
 
-/// Enters the two functions, which share a generator.
+/// Registers the two functions, which share a generator.
 pub(super) fn register(cx: &Cx, lib: Tab<'_>) {
     let (n1, n2) = random_seed(cx);
     let state = cx.udata(Box::new(Xoshiro::seeded(n1 as u64, n2 as u64)), 0);
@@ -53,7 +53,7 @@ pub(super) fn register(cx: &Cx, lib: Tab<'_>) {
     lib.set_name(cx, "randomseed", cx.func(randomseed, &[state.into()]).val());
 }
 
-/// A seed from the clock and the address of the state.
+/// Makes a seed from the clock and the address of the state.
 fn random_seed(cx: &Cx) -> (i64, i64) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
     (now as i64, std::ptr::from_ref(cx) as usize as i64)
@@ -66,7 +66,7 @@ fn with_state<R>(cx: &Cx, f: impl FnOnce(&mut Xoshiro) -> R) -> Result<R, Raised
         .ok_or_else(|| cx.error("random generator is missing"))
 }
 
-/// `math.random([m [, n]])`
+/// Implements `math.random([m [, n]])`.
 fn random(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let random = with_state(cx, Xoshiro::next)?;
@@ -87,7 +87,7 @@ fn random(cx: &mut Cx) -> NativeResult {
     cx.ret1(Val::int(n.wrapping_add(low as u64) as i64))
 }
 
-/// `math.randomseed([x [, y]])`
+/// Implements `math.randomseed([x [, y]])`.
 fn randomseed(cx: &mut Cx) -> NativeResult {
     let (n1, n2) =
         if cx.is_none(0) { random_seed(cx) } else { (cx.check_int(0)?, cx.opt_int(1, 0)?) };

@@ -22,7 +22,7 @@ fn now() -> i64 {
     }
 }
 
-/// Length of the conversion at the start of `s`, if it is valid.
+/// Returns the length of the conversion at the start of `s`, if it is valid.
 fn conversion_length(s: &[u8]) -> Option<usize> {
     if s.first().is_some_and(|b| SINGLE.contains(b)) {
         return Some(1);
@@ -48,10 +48,10 @@ fn set_all(cx: &Cx, t: Tab<'_>, f: Fields) {
     }
 }
 
-/// Conversions between two looks at whether the script shall stop.
+/// Conversions between two checks whether the script must stop.
 const CONVERSIONS_BETWEEN_POLLS: usize = 256;
 
-/// `os.date([format [, time]])`
+/// Implements `os.date([format [, time]])`.
 pub(super) fn date(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let format = cx.opt_str(0)?.map_or(&b"%c"[..], |f| f.bytes());
@@ -90,7 +90,8 @@ pub(super) fn date(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.str(&out).val())
 }
 
-/// A field of the table at value 0 as C's int, less `delta`; without a default (negative) it must be there.
+/// Returns a field of the table at value 0 as C's int, less `delta`. The field is required if
+/// `default` is negative.
 fn field(cx: &mut Cx, name: &str, default: i32, delta: i64) -> Result<i32, Raised> {
     let key = cx.str(name.as_bytes()).val().raw();
     cx.index(0, key)?;
@@ -116,7 +117,7 @@ fn field(cx: &mut Cx, name: &str, default: i32, delta: i64) -> Result<i32, Raise
     }
 }
 
-/// `os.time([table])`
+/// Implements `os.time([table])`.
 pub(super) fn time(cx: &mut Cx) -> NativeResult {
     if cx.get(0).is_nil() {
         return cx.ret1(Val::int(now()));
@@ -141,7 +142,7 @@ pub(super) fn time(cx: &mut Cx) -> NativeResult {
     cx.ret1(Val::int(t))
 }
 
-/// `os.difftime(t2, t1)`
+/// Implements `os.difftime(t2, t1)`.
 pub(super) fn difftime(cx: &mut Cx) -> NativeResult {
     let (a, b) = (cx.check_int(0)?, cx.check_int(1)?);
     cx.ret1(Val::float((i128::from(a) - i128::from(b)) as f64))

@@ -25,13 +25,13 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("tmpname", tmpname),
 ];
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
 
 /// Opens `os`.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);
@@ -39,12 +39,12 @@ pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     Ok(())
 }
 
-/// `os.clock()`
+/// Implements `os.clock()`.
 fn clock(cx: &mut Cx) -> NativeResult {
     cx.ret1(Val::float(perilune_runtime::sys::processor_time()))
 }
 
-/// `os.execute([command])`
+/// Implements `os.execute([command])`.
 fn execute(cx: &mut Cx) -> NativeResult {
     let Some(command) = cx.opt_str(0)? else { return cx.ret1(Val::bool(true)) };
     let mut command = shell(command.bytes());
@@ -54,7 +54,7 @@ fn execute(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `os.exit([code [, close]])`
+/// Implements `os.exit([code [, close]])`.
 fn exit(cx: &mut Cx) -> NativeResult {
     let code = match cx.get(0).as_bool() {
         Some(true) => 0,
@@ -68,11 +68,11 @@ fn exit(cx: &mut Cx) -> NativeResult {
     std::process::exit(code)
 }
 
-/// `os.getenv(name)`
+/// Implements `os.getenv(name)`.
 fn getenv(cx: &mut Cx) -> NativeResult {
     use std::os::unix::ffi::OsStrExt;
     let name = c_str(cx.check_str(0)?.bytes());
-    // Rust refuses such names; C finds nothing.
+    // Rust rejects such names; C finds nothing.
     if name.is_empty() || name.contains(&b'=') {
         return cx.ret1(Val::NIL);
     }
@@ -82,11 +82,11 @@ fn getenv(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// `os.remove(filename)`
+/// Implements `os.remove(filename)`.
 fn remove(cx: &mut Cx) -> NativeResult {
     let name = c_str(cx.check_str(0)?.bytes());
     let p = path(name);
-    // As C's `remove`: a directory goes the way of `rmdir`.
+    // Like C's `remove`: a directory is removed as by `rmdir`.
     let r = match std::fs::remove_file(p) {
         Err(e) if e.raw_os_error() == Some(libc::EISDIR) => std::fs::remove_dir(p),
         r => r,
@@ -94,14 +94,14 @@ fn remove(cx: &mut Cx) -> NativeResult {
     file_result(cx, r, Some(name))
 }
 
-/// `os.rename(from, to)`
+/// Implements `os.rename(from, to)`.
 fn rename(cx: &mut Cx) -> NativeResult {
     let from = c_str(cx.check_str(0)?.bytes());
     let to = c_str(cx.check_str(1)?.bytes());
     file_result(cx, std::fs::rename(path(from), path(to)), None)
 }
 
-/// `os.setlocale([locale [, category]])`: there is the locale "C" and no other.
+/// Implements `os.setlocale([locale [, category]])`. The only locale is "C".
 fn setlocale(cx: &mut Cx) -> NativeResult {
     let name = cx.opt_str(0)?;
     let categories = ["all", "collate", "ctype", "monetary", "numeric", "time"];
@@ -112,7 +112,7 @@ fn setlocale(cx: &mut Cx) -> NativeResult {
     }
 }
 
-/// Creates a file that did not exist; its path.
+/// Creates a new file and returns its path.
 fn create_temporary() -> std::io::Result<(File, String)> {
     const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     let mut tries = 0;
@@ -132,14 +132,14 @@ fn create_temporary() -> std::io::Result<(File, String)> {
     }
 }
 
-/// A file without a name.
+/// Creates a file without a name.
 pub(crate) fn temporary_file() -> std::io::Result<File> {
     let (f, name) = create_temporary()?;
     std::fs::remove_file(name)?;
     Ok(f)
 }
 
-/// `os.tmpname()`
+/// Implements `os.tmpname()`.
 fn tmpname(cx: &mut Cx) -> NativeResult {
     match create_temporary() {
         Ok((_, name)) => cx.ret1(cx.str(name.as_bytes()).val()),

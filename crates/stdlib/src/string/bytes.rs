@@ -4,13 +4,13 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use crate::support::{end_position, finish, reserve, start_position, take_buffer};
 
-/// Largest result of `rep` (PUC's `MAXSIZE`).
+/// Maximum length of a result of `rep` (PUC's `MAXSIZE`).
 const MAX_SIZE: usize = i32::MAX as usize;
 
-/// So many bytes are allocated without asking.
+/// Number of bytes that are allocated without a check.
 const SURELY_ROOM: usize = 1 << 16;
 
-/// `string.len(s)`
+/// Implements `string.len(s)`.
 pub(super) fn len(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?;
     cx.ret1(Val::int(s.bytes().len() as i64))
@@ -22,7 +22,7 @@ fn room_for_one_more(cx: &mut Cx) -> Result<(), Raised> {
     cx.make_room(len)
 }
 
-/// `string.sub(s, i [, j])`
+/// Implements `string.sub(s, i [, j])`.
 pub(super) fn sub(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?;
     let bytes = s.bytes();
@@ -43,7 +43,7 @@ pub(super) fn sub(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.str(&bytes[start - 1..end]).val())
 }
 
-/// `string.reverse(s)`
+/// Implements `string.reverse(s)`.
 pub(super) fn reverse(cx: &mut Cx) -> NativeResult {
     room_for_one_more(cx)?;
     let s = cx.check_str(0)?.bytes();
@@ -55,7 +55,7 @@ pub(super) fn reverse(cx: &mut Cx) -> NativeResult {
     cx.ret1(r.val())
 }
 
-/// `string.lower(s)`
+/// Implements `string.lower(s)`.
 pub(super) fn lower(cx: &mut Cx) -> NativeResult {
     room_for_one_more(cx)?;
     let s = cx.check_str(0)?.bytes();
@@ -66,7 +66,7 @@ pub(super) fn lower(cx: &mut Cx) -> NativeResult {
     cx.ret1(r.val())
 }
 
-/// `string.upper(s)`
+/// Implements `string.upper(s)`.
 pub(super) fn upper(cx: &mut Cx) -> NativeResult {
     room_for_one_more(cx)?;
     let s = cx.check_str(0)?.bytes();
@@ -77,7 +77,7 @@ pub(super) fn upper(cx: &mut Cx) -> NativeResult {
     cx.ret1(r.val())
 }
 
-/// `string.rep(s, n [, sep])`
+/// Implements `string.rep(s, n [, sep])`.
 pub(super) fn rep(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
     let n = cx.check_int(1)?;
@@ -104,9 +104,9 @@ pub(super) fn rep(cx: &mut Cx) -> NativeResult {
     cx.ret1(r.val())
 }
 
-/// Fills `out` with what `s` and `sep` in turns are from byte `phase` on.
+/// Fills `out` with alternating `s` and `sep`, from byte `phase` of that sequence on.
 fn repeat(out: &mut [u8], s: &[u8], sep: &[u8], phase: usize) {
-    // One unit, which begins in the middle of one, then doubled as long as it fits.
+    // Writes one period, which may begin in its middle, and doubles it while it fits.
     let unit = s.len() + sep.len();
     let skipped = [phase.min(s.len()), phase.saturating_sub(s.len()), 0, 0];
     let mut done = 0;
@@ -123,7 +123,7 @@ fn repeat(out: &mut [u8], s: &[u8], sep: &[u8], phase: usize) {
     }
 }
 
-/// `string.byte(s [, i [, j]])`
+/// Implements `string.byte(s [, i [, j]])`.
 pub(super) fn byte(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
     let i = cx.opt_int(1, 1)?;
@@ -146,7 +146,7 @@ pub(super) fn byte(cx: &mut Cx) -> NativeResult {
     cx.ret(n)
 }
 
-/// `string.char(…)`
+/// Implements `string.char(…)`.
 pub(super) fn char_(cx: &mut Cx) -> NativeResult {
     let n = cx.top();
     let mut out = take_buffer();
@@ -160,7 +160,7 @@ pub(super) fn char_(cx: &mut Cx) -> NativeResult {
     finish(cx, out)
 }
 
-/// `string.dump(f [, strip])`
+/// Implements `string.dump(f [, strip])`.
 pub(super) fn dump(cx: &mut Cx) -> NativeResult {
     let f = cx.check_func(0)?;
     match cx.dump(f, cx.get(1).truthy()) {

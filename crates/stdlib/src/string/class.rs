@@ -5,10 +5,10 @@
 pub(crate) struct ByteSet([u64; 4]);
 
 impl ByteSet {
-    /// No byte.
+    /// The empty set.
     pub(crate) const EMPTY: ByteSet = ByteSet([0; 4]);
 
-    /// Is the byte in the set?
+    /// Returns whether the byte is in the set.
     #[inline(always)]
     pub(crate) fn has(&self, b: u8) -> bool {
         self.0[(b >> 6) as usize] >> (b & 63) & 1 != 0
@@ -23,7 +23,7 @@ impl ByteSet {
             *a |= b;
         }
     }
-    /// All other bytes.
+    /// Returns the complement.
     pub(crate) fn complement(&self) -> ByteSet {
         ByteSet(self.0.map(|w| !w))
     }
@@ -54,7 +54,7 @@ impl ByteSet {
         set
     }
 
-    /// The set of class letter `letter` (`%a`, its complement `%A`, …); `None` if it is not one.
+    /// Returns the set of a class letter (`%a`, its complement `%A`, …); `None` for other letters.
     pub(crate) fn class(letter: u8) -> Option<ByteSet> {
         const LETTERS: &[u8; 11] = b"acdglpsuwxz";
         const SETS: [ByteSet; 11] = {

@@ -1,13 +1,14 @@
 //! Patterns in compiled form (manual 6.4.1).
 //!
-//! A malformed pattern is an error only when a match gets that far, as in PUC: the fault becomes an item of the program.
+//! A malformed pattern is an error only when a match reaches the fault, as in PUC: the fault
+//! becomes an item of the program.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::class::ByteSet;
 
-/// What one repeated or single item of a pattern matches.
+/// The bytes that a single or repeated item of a pattern matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Class {
     /// `.`
@@ -18,7 +19,7 @@ pub(crate) enum Class {
     Set(u16),
 }
 
-/// How often.
+/// The number of repetitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repeat {
     /// `*`
@@ -31,7 +32,7 @@ pub(crate) enum Repeat {
     Optional,
 }
 
-/// Why a pattern is malformed.
+/// The reason why a pattern is malformed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
     /// It ends with `%`.
@@ -45,7 +46,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// PUC's message.
+    /// Returns PUC's message.
     pub(crate) fn message(self) -> &'static str {
         match self {
             Fault::EndsWithPercent => "malformed pattern (ends with '%')",
@@ -56,7 +57,7 @@ impl Fault {
     }
 }
 
-/// One item.
+/// An item of a compiled pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Item {
     /// These bytes of [`Pattern::literals`].
@@ -85,7 +86,7 @@ pub(crate) enum Item {
     Fault(Fault),
 }
 
-/// How a search can jump to where a match may start.
+/// How a search finds positions at which a match may start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Start {
     /// Anywhere.
@@ -105,7 +106,7 @@ pub(crate) struct Pattern {
     pub(crate) sets: Vec<ByteSet>,
     /// Bytes of the literals.
     pub(crate) literals: Vec<u8>,
-    /// Where a match can start.
+    /// Where a match may start.
     pub(crate) start: Start,
     /// The whole pattern is one literal.
     pub(crate) plain: bool,
@@ -116,7 +117,7 @@ struct Compiler<'a> {
     out: Pattern,
 }
 
-/// End of the class that starts at `p`: one character, an escape or a set.
+/// Returns the end of the class that starts at `p`: one character, an escape or a set.
 fn class_end(source: &[u8], mut p: usize) -> Result<usize, Fault> {
     let c = source[p];
     p += 1;
@@ -142,7 +143,7 @@ fn class_end(source: &[u8], mut p: usize) -> Result<usize, Fault> {
     }
 }
 
-/// The set written between brackets; `inside` lies between them.
+/// Returns the set for the text `inside` its brackets.
 fn bracket_set(inside: &[u8]) -> ByteSet {
     let (negated, inside) = match inside.first() {
         Some(b'^') => (true, &inside[1..]),
@@ -286,7 +287,7 @@ impl Compiler<'_> {
 }
 
 impl Pattern {
-    /// Compiles a pattern, its anchor `^` already taken off.
+    /// Compiles a pattern without its anchor `^`.
     pub(crate) fn new(source: &[u8]) -> Pattern {
         let out = Pattern {
             items: Vec::with_capacity(8),
@@ -298,7 +299,7 @@ impl Pattern {
         let mut c = Compiler { source, out };
         c.run();
         let mut p = c.out;
-        // Captures may open before the first byte is looked at, but they can fail for their number.
+        // Captures may open before the first byte is read, but opening too many of them fails.
         let first = match p.items[..] {
             [Item::Open | Item::Position, first, ..] => first,
             _ => p.items[0],
@@ -317,17 +318,17 @@ impl Pattern {
 
 /// Entries of the cache of compiled patterns.
 const SLOTS: usize = 64;
-/// Longest pattern that is kept.
+/// Maximum length of a cached pattern.
 const MAX_KEPT: usize = 256;
 
-/// A slot of the cache: the source and what it compiled to.
+/// A slot of the cache: the source and its compiled form.
 type Slot = Option<(Box<[u8]>, Rc<Pattern>)>;
 
 thread_local! {
     static CACHE: RefCell<[Slot; SLOTS]> = const { RefCell::new([const { None }; SLOTS]) };
 }
 
-/// The compiled form of a pattern, from the thread's cache when it is there.
+/// Returns the compiled form of a pattern, from the thread's cache if it is there.
 pub(crate) fn compiled(source: &[u8]) -> Rc<Pattern> {
     if source.len() > MAX_KEPT {
         return Rc::new(Pattern::new(source));

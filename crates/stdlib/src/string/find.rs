@@ -6,7 +6,7 @@ use super::compile::compiled;
 use super::matcher::{Capture, MatchError, Matcher};
 use crate::support::{reserve, start_position, twice};
 
-/// The error that a failed match raises.
+/// Raises the error of a failed match.
 #[cold]
 pub(super) fn raise(cx: &Cx, e: MatchError) -> Raised {
     if e == MatchError::Interrupted
@@ -17,7 +17,7 @@ pub(super) fn raise(cx: &Cx, e: MatchError) -> Raised {
     cx.error(e.message())
 }
 
-/// Capture `i` of a match as a value.
+/// Returns capture `i` of a match as a value.
 pub(super) fn capture_value<'a>(
     cx: &'a Cx,
     m: &Matcher<'_>,
@@ -36,7 +36,8 @@ pub(super) fn capture_value<'a>(
     }
 }
 
-/// Pushes the captures; the whole match when there are none and `whole` is set. Their number is returned.
+/// Pushes the captures, or the whole match if there are none and `whole` is set. Returns their
+/// number.
 pub(super) fn push_captures(
     cx: &Cx,
     m: &Matcher<'_>,
@@ -52,7 +53,7 @@ pub(super) fn push_captures(
     Ok(n)
 }
 
-/// Takes the anchor off a pattern.
+/// Removes the anchor of a pattern.
 pub(super) fn anchored(pattern: &[u8]) -> (bool, &[u8]) {
     match pattern.strip_prefix(b"^") {
         Some(rest) => (true, rest),
@@ -60,13 +61,13 @@ pub(super) fn anchored(pattern: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// False hits of the first byte after which a search that is linear in all cases is worth its preparation.
+/// Number of false matches of the first byte after which preparing a search in linear time pays.
 const FALSE_HITS: usize = 16;
 
-/// Where a plain string occurs.
+/// Returns the position of the first occurrence of a plain string.
 pub(super) fn find_plain(s: &[u8], what: &[u8]) -> Option<usize> {
     let Some((first, rest)) = what.split_first() else { return Some(0) };
-    // Past the last place where it fits.
+    // One past the last position where it fits.
     let end = (s.len() + 1).checked_sub(what.len())?;
     let mut from = 0;
     for _ in 0..FALSE_HITS {
@@ -79,17 +80,17 @@ pub(super) fn find_plain(s: &[u8], what: &[u8]) -> Option<usize> {
     memchr::memmem::find(&s[from..], what).map(|i| from + i)
 }
 
-/// Bytes of a subject that are searched between two looks at whether the script shall stop.
+/// Bytes of a subject that are searched between two checks whether the script must stop.
 const PIECE: usize = 1 << 24;
 
-/// As [`find_plain`], for a subject that may be so long that the script is to be stopped.
+/// Like [`find_plain`], for a subject that may be so long that the script must stop in between.
 fn find_plain_polling(cx: &Cx, s: &[u8], what: &[u8]) -> Result<Option<usize>, Raised> {
     if s.len() <= PIECE {
         return Ok(find_plain(s, what));
     }
     let mut from = 0;
     loop {
-        // Pieces overlap, so that nothing is lost between them.
+        // Pieces overlap, so that no occurrence between them is missed.
         let end = (from + PIECE + what.len()).min(s.len());
         if let Some(i) = find_plain(&s[from..end], what) {
             return Ok(Some(from + i));
@@ -106,12 +107,12 @@ fn has_specials(pattern: &[u8]) -> bool {
     pattern.iter().any(|b| b"^$*+?.([%-".contains(b))
 }
 
-/// `string.find(s, pattern [, init [, plain]])`
+/// Implements `string.find(s, pattern [, init [, plain]])`.
 pub(super) fn find(cx: &mut Cx) -> NativeResult {
     search(cx, true)
 }
 
-/// `string.match(s, pattern [, init])`
+/// Implements `string.match(s, pattern [, init])`.
 pub(super) fn match_(cx: &mut Cx) -> NativeResult {
     search(cx, false)
 }
@@ -173,7 +174,7 @@ fn search_once(cx: &Cx, find: bool) -> NativeResult {
     }
 }
 
-/// `string.gmatch(s, pattern [, init])`
+/// Implements `string.gmatch(s, pattern [, init])`.
 pub(super) fn gmatch(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?;
     let p = cx.check_str(1)?;
@@ -183,7 +184,8 @@ pub(super) fn gmatch(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.func(gmatch_step, &state).val())
 }
 
-/// The iterator of `gmatch`. Bound are the subject, the pattern, the position, and the end of the last match.
+/// Implements the iterator of `gmatch`. Its bound values are the subject, the pattern, the
+/// position, and the end of the last match.
 pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let (Some(s), Some(p)) = (cx.bound(0).as_str(), cx.bound(1).as_str()) else {
@@ -197,7 +199,7 @@ pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
     let mut m = Matcher::new(s, &pattern, &interrupted);
     while from <= s.len() {
         match m.search(from) {
-            // An empty match where the last one ended: one position on.
+            // An empty match at the end of the last one is skipped.
             Ok(Some((start, end))) if end as i64 == last => from = start + 1,
             Ok(Some((start, end))) => {
                 cx.set_bound(2, Val::int(end as i64));

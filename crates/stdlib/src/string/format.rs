@@ -8,7 +8,8 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 use crate::base::is_plain;
 use crate::support::{c_str, concat, finish, room_for, take_buffer};
 
-/// Longest conversion specification, without the `%` (PUC's `MAX_FORMAT` less its reserve).
+/// Maximum length of a conversion specification without the `%` (PUC's `MAX_FORMAT` less its
+/// reserve).
 const MAX_SPEC: usize = 22;
 
 const FLOAT_FLAGS: &[u8] = b"-+#0 ";
@@ -17,7 +18,7 @@ const INT_FLAGS: &[u8] = b"-+0 ";
 const UNSIGNED_FLAGS: &[u8] = b"-0";
 const TEXT_FLAGS: &[u8] = b"-";
 
-/// `string.format(format, …)`
+/// Implements `string.format(format, …)`.
 pub(super) fn format(cx: &mut Cx) -> NativeResult {
     cx.check_str(0)?;
     let mut out = take_buffer();
@@ -68,7 +69,7 @@ fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
         }
         let text = &f[from..(at + 1).min(f.len())];
         at += 1;
-        // Most conversions are bare.
+        // Most conversions have no flags.
         if text.len() == 1 {
             match conversion {
                 b'd' => {
@@ -102,7 +103,8 @@ fn append_string(cx: &mut Cx, arg: usize, out: &mut Vec<u8>) -> Result<(), Raise
     Ok(())
 }
 
-/// Flags, width and precision of a specification, if it is valid: only these flags, two digits at most in each number.
+/// Parses flags, width and precision of a specification. Only these flags, and at most two digits
+/// in each number, are valid.
 fn parse(text: &[u8], flags: &[u8], with_precision: bool) -> Option<Spec> {
     let mut spec = Spec::default();
     let mut i = 0;
@@ -145,7 +147,7 @@ fn float(v: Val<'_>) -> f64 {
     v.as_float().unwrap_or_else(|| v.as_int().unwrap_or(0) as f64)
 }
 
-/// Formats argument `arg` by a conversion with flags; `text` is the specification behind the `%`.
+/// Formats argument `arg` by a conversion with flags; `text` is the specification after the `%`.
 fn item(
     cx: &mut Cx,
     out: &mut Vec<u8>,
@@ -205,7 +207,7 @@ fn item(
     Ok(())
 }
 
-/// `%q`: a literal that the parser reads back as the same value.
+/// Formats `%q`: a literal that the parser converts back to the same value.
 fn literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
     let v = cx.get(arg);
     if v.as_str().is_some() {
@@ -235,7 +237,7 @@ fn literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
     Ok(())
 }
 
-/// `%q` of a string, in pieces: a long one takes its time and its memory.
+/// Formats `%q` of a string, in pieces, since a long one takes time and memory.
 fn string_literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Raised> {
     const PIECE: usize = 1 << 16;
     out.push(b'"');
@@ -253,7 +255,7 @@ fn string_literal(cx: &mut Cx, out: &mut Vec<u8>, arg: usize) -> Result<(), Rais
     Ok(())
 }
 
-/// The bytes of `s` in `range` as they are written between quotes.
+/// Writes the bytes of `s` in `range` in quoted form.
 fn quote(out: &mut Vec<u8>, s: &[u8], range: Range<usize>) {
     for i in range {
         let b = &s[i];

@@ -9,10 +9,10 @@ use super::find::{anchored, capture_value, push_captures, raise};
 use super::matcher::{Capture, Matcher};
 use crate::support::{give_buffer, room_for, take_buffer};
 
-/// Number of values below those that belong to one replacement: the arguments.
+/// Number of values below those of a replacement: the arguments.
 const ARGUMENTS: usize = 4;
 
-/// What the matches are replaced by.
+/// The replacement of matches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Replacement {
     /// A string without `%`.
@@ -25,21 +25,21 @@ enum Replacement {
     Function,
 }
 
-/// Where the replacing stands.
+/// The progress of a replacement.
 struct Progress {
-    /// Next position to match at.
+    /// The next position to match at.
     from: usize,
-    /// Up to here the subject is copied or replaced.
+    /// The end of the part of the subject that is copied or replaced.
     copied: usize,
-    /// End of the last match.
+    /// The end of the last match.
     last: Option<usize>,
-    /// Replacements so far.
+    /// The number of replacements so far.
     count: i64,
-    /// One of them was a change.
+    /// Whether a replacement changed the subject.
     changed: bool,
 }
 
-/// `string.gsub(s, pattern, replacement [, n])`
+/// Implements `string.gsub(s, pattern, replacement [, n])`.
 pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     let s = cx.check_str(0)?;
     let p = cx.check_str(1)?;
@@ -58,7 +58,7 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     } else if r.as_func().is_some() {
         Replacement::Function
     } else {
-        // PUC looks at the limit before it looks at the type.
+        // PUC checks the limit before the type.
         cx.opt_int(3, 0)?;
         return Err(cx.type_error(2, "string/function/table"));
     };
@@ -86,7 +86,7 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     cx.ret(2)
 }
 
-/// The next match that is to be replaced, with PUC's rule for empty matches. `at.from` moves behind it.
+/// Finds the next match to replace, with PUC's rule for empty matches, and moves `at.from` past it.
 fn next_match(
     m: &mut Matcher<'_>,
     at: &mut Progress,
@@ -151,7 +151,7 @@ fn with_string(
     Ok(())
 }
 
-/// Appends a replacement string, its `%n` replaced by captures.
+/// Appends a replacement string with its `%n` replaced by captures.
 fn expand(
     cx: &Cx,
     m: &Matcher<'_>,
@@ -232,7 +232,8 @@ fn with_calls(
     Ok(())
 }
 
-/// Finds the next match, copies what lies before it, and pushes the function with the captures, or the first capture.
+/// Finds the next match, copies the text before it, and pushes the function with the captures, or
+/// the first capture.
 fn push_replacement_call(
     cx: &Cx,
     pattern: &Pattern,
@@ -262,7 +263,7 @@ fn push_replacement_call(
     Ok(Some((start, end)))
 }
 
-/// Replaces the key on top by the value in a table without metatable; false if the table has one.
+/// Replaces the key on top by its value in a table without metatable; false if the table has one.
 fn indexed_raw(cx: &Cx) -> bool {
     match cx.get(2).as_table() {
         Some(t) if !t.has_meta() => {

@@ -1,17 +1,18 @@
-//! Matching a compiled pattern against bytes, by backtracking.
+//! Matching of a compiled pattern against bytes, by backtracking.
 //!
-//! Recursion is counted exactly where PUC's matcher recurses, so that "pattern too complex" comes at the same depth.
+//! Recursion is counted exactly where PUC's matcher recurses, so that "pattern too complex" is
+//! raised at the same depth.
 
 use super::compile::{Class, Fault, Item, Pattern, Repeat, Start};
 
-/// Most captures of a pattern (PUC's `LUA_MAXCAPTURES`).
+/// Maximum number of captures of a pattern (PUC's `LUA_MAXCAPTURES`).
 pub(crate) const MAX_CAPTURES: usize = 32;
-/// Deepest recursion of the matcher (PUC's `MAXCCALLS`).
+/// Maximum recursion depth of the matcher (PUC's `MAXCCALLS`).
 const MAX_DEPTH: u32 = 200;
-/// Matching steps between two looks at whether the script shall stop.
+/// Matching steps between two checks whether the script must stop.
 const STEPS_BETWEEN_POLLS: u32 = 1 << 16;
 
-/// Bytes that are searched between two such looks.
+/// Bytes that are searched between two such checks.
 const PIECE: usize = 1 << 20;
 
 /// Length of a capture that is still open.
@@ -19,7 +20,7 @@ const UNFINISHED: u32 = u32::MAX;
 /// Length of a position capture.
 const POSITION: u32 = u32::MAX - 1;
 
-/// Why a match fails with an error.
+/// The reason why a match fails with an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MatchError {
     /// The pattern is malformed.
@@ -30,7 +31,7 @@ pub(crate) enum MatchError {
     TooManyCaptures,
     /// `)` without `(`.
     InvalidClose,
-    /// `%n` for a capture that is not there; counts from 1.
+    /// `%n` for a missing capture; counts from 1.
     InvalidIndex(i32),
     /// `(` without `)`.
     Unfinished,
@@ -39,7 +40,7 @@ pub(crate) enum MatchError {
 }
 
 impl MatchError {
-    /// PUC's message.
+    /// Returns PUC's message.
     pub(crate) fn message(self) -> String {
         match self {
             MatchError::Malformed(f) => f.message().to_owned(),
@@ -56,13 +57,13 @@ impl MatchError {
 /// A capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Capture {
-    /// The bytes from the first to before the second.
+    /// The bytes of this range.
     Text(usize, usize),
     /// A position, counted from 1.
     Position(usize),
 }
 
-/// A subject, a pattern and the captures of the running match.
+/// The subject, the pattern and the captures of the current match.
 pub(crate) struct Matcher<'a> {
     subject: &'a [u8],
     pattern: &'a Pattern,
@@ -76,7 +77,7 @@ pub(crate) struct Matcher<'a> {
 type Step = Result<Option<usize>, MatchError>;
 
 impl<'a> Matcher<'a> {
-    /// A matcher. `interrupted` is asked now and then whether to give up.
+    /// Makes a matcher. It calls `interrupted` from time to time to ask whether to give up.
     pub(crate) fn new(
         subject: &'a [u8],
         pattern: &'a Pattern,
@@ -93,14 +94,14 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Tries to match at `at` exactly; the end of the match.
+    /// Tries to match exactly at `at`, and returns the end of the match.
     pub(crate) fn match_at(&mut self, at: usize) -> Step {
         self.level = 0;
         self.depth = MAX_DEPTH;
         self.run(at, 0)
     }
 
-    /// The first match that starts at `from` or later: its start and end.
+    /// Returns start and end of the first match that starts at `from` or later.
     pub(crate) fn search(&mut self, mut from: usize) -> Result<Option<(usize, usize)>, MatchError> {
         loop {
             let Some(at) = self.candidate(from)? else { return Ok(None) };
@@ -114,7 +115,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// The first position from `from` on where a match may start.
+    /// Returns the first position from `from` on where a match may start.
     #[inline]
     fn candidate(&mut self, from: usize) -> Step {
         let Some(rest) = self.subject.get(from..) else { return Ok(None) };
@@ -130,7 +131,7 @@ impl<'a> Matcher<'a> {
         Ok(found.map(|i| from + i))
     }
 
-    /// Where `find` finds something in `text`, which it gets piece by piece if it is long.
+    /// Returns the position that `find` finds in `text`. A long text is passed in pieces.
     #[inline]
     fn scan(&mut self, text: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> Step {
         if text.len() <= PIECE {
@@ -145,12 +146,13 @@ impl<'a> Matcher<'a> {
         Ok(None)
     }
 
-    /// Number of captures of the match.
+    /// Returns the number of captures of the match.
     pub(crate) fn captures(&self) -> usize {
         self.level
     }
 
-    /// Capture `i` of the match `start .. end`; the whole match for capture 0 of a pattern without captures.
+    /// Returns capture `i` of the match `start .. end`; capture 0 of a pattern without captures is
+    /// the whole match.
     pub(crate) fn capture(
         &self,
         i: usize,
@@ -180,7 +182,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Number of bytes of `class` from `at` on.
+    /// Returns the number of bytes of `class` from `at` on.
     #[inline]
     fn span(&mut self, class: Class, at: usize) -> Result<usize, MatchError> {
         let rest = &self.subject[at.min(self.subject.len())..];
@@ -223,7 +225,7 @@ impl<'a> Matcher<'a> {
                 Item::Accept => return Ok(Some(at)),
                 Item::Literal(from, to) => {
                     let literal = &pattern.literals[from as usize..to as usize];
-                    // Comparing much counts as steps.
+                    // Comparing many bytes counts as steps.
                     self.steps = self.steps.saturating_add(to.wrapping_sub(from) >> 6);
                     if !self.subject[at.min(self.subject.len())..].starts_with(literal) {
                         return Ok(None);
@@ -288,14 +290,14 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// `n` repetitions, then fewer, down to `least`.
+    /// Tries `n` repetitions, then fewer, down to `least`.
     fn greedy(&mut self, at: usize, least: usize, n: usize, rest: usize) -> Step {
-        // Long spans count as steps too: a search may make one at each position.
+        // Long spans count as steps, too, since a search may try one at each position.
         self.steps = self.steps.saturating_add((n >> 4) as u32);
         match self.pattern.items[rest] {
-            // Nothing can fail behind the last item.
+            // Nothing can fail after the last item.
             Item::Accept if self.depth > 0 => return Ok(Some(at + n)),
-            // Only places where the byte that must follow does follow are worth a try.
+            // Only positions followed by the required byte are tried.
             Item::Literal(from, _) if self.depth > 0 => {
                 let next = self.pattern.literals[from as usize];
                 let mut end = (at + n + 1).min(self.subject.len());

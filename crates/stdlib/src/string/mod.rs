@@ -35,7 +35,7 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("unpack", pack::unpack),
 ];
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
 
 /// Names of the fields of its metatable.
@@ -44,7 +44,7 @@ static META_NAMES: [&str; arith::METAMETHODS.len() + 1] = names(arith::METAMETHO
 /// Opens `string` and gives strings their metatable.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);

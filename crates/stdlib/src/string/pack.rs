@@ -12,7 +12,7 @@ fn raise(cx: &Cx, e: FormatError) -> Raised {
     }
 }
 
-/// `string.pack(format, …)`
+/// Implements `string.pack(format, …)`.
 pub(super) fn pack(cx: &mut Cx) -> NativeResult {
     let out = packed(cx)?;
     finish(cx, out)
@@ -21,7 +21,8 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
 fn packed(cx: &Cx) -> Result<Vec<u8>, Raised> {
     let format = cx.check_str(0)?;
     let mut reader = Reader::new(format.bytes());
-    // As in PUC, where nil parts the arguments from a buffer: the first missing argument is nil, not absent.
+    // As in PUC, where a nil separates the arguments from a buffer, the first missing argument is
+    // nil.
     cx.push(Val::NIL);
     let mut out = take_buffer();
     let mut arg = 0;
@@ -89,7 +90,7 @@ fn packed(cx: &Cx) -> Result<Vec<u8>, Raised> {
     Ok(out)
 }
 
-/// `string.packsize(format)`
+/// Implements `string.packsize(format)`.
 pub(super) fn packsize(cx: &mut Cx) -> NativeResult {
     let cx = &*cx;
     let format = cx.check_str(0)?;
@@ -109,7 +110,7 @@ pub(super) fn packsize(cx: &mut Cx) -> NativeResult {
     cx.ret1(Val::int(total as i64))
 }
 
-/// `string.unpack(format, s [, pos])`
+/// Implements `string.unpack(format, s [, pos])`.
 pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
     twice(cx, unpack_once)
 }

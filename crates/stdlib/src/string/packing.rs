@@ -1,11 +1,11 @@
-//! Format strings of `string.pack` (manual 6.4.2), apart from any state.
+//! Format strings of `string.pack` (manual 6.4.2), independent of a state.
 
-/// Largest integer, in bytes.
+/// Maximum size of an integer in bytes.
 const MAX_INT_SIZE: i32 = 16;
 /// Alignment of `!` without a number.
 const NATIVE_ALIGN: i32 = 8;
 
-/// What an option packs.
+/// The kind of data that an option packs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// A signed integer.
@@ -18,19 +18,19 @@ pub(super) enum Kind {
     Double,
     /// A string of fixed size.
     Char,
-    /// A string behind its length.
+    /// A string preceded by its length.
     Str,
-    /// A string with a zero behind it.
+    /// A string followed by a zero.
     ZeroStr,
     /// A byte of padding.
     Padding,
-    /// Padding for the alignment of the option that follows.
+    /// Padding for the alignment of the next option.
     PadAlign,
     /// Nothing: a setting or a space.
     None,
 }
 
-/// A wrong format.
+/// An error in a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum FormatError {
     /// An error of the function.
@@ -39,28 +39,28 @@ pub(super) enum FormatError {
     Argument(&'static str),
 }
 
-/// One option, ready to be used.
+/// A parsed option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Item {
-    /// What it packs.
+    /// The kind of its data.
     pub(super) kind: Kind,
     /// Its size in bytes.
     pub(super) size: usize,
-    /// Bytes of padding in front of it.
+    /// Bytes of padding before it.
     pub(super) padding: usize,
 }
 
-/// Reads a format, option by option.
+/// Parses a format, option by option.
 pub(super) struct Reader<'a> {
     format: &'a [u8],
     at: usize,
-    /// Least significant byte first?
+    /// Whether the least significant byte comes first.
     pub(super) little: bool,
     max_align: i32,
 }
 
 impl<'a> Reader<'a> {
-    /// At the start of a format, which ends at its first zero.
+    /// Starts at the beginning of a format, which ends at its first zero.
     pub(super) fn new(format: &'a [u8]) -> Reader<'a> {
         Reader {
             format: crate::support::c_str(format),
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The next option, for an item that would start at `total`.
+    /// Returns the next option, for an item that would start at `total`.
     pub(super) fn next(&mut self, total: usize) -> Result<Option<Item>, FormatError> {
         if self.at >= self.format.len() {
             return Ok(None);

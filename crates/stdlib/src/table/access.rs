@@ -1,16 +1,16 @@
-//! Access to arguments that are tables or behave like them.
+//! Access to arguments that are tables or have the metamethods of one.
 
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Cx, Raised, Tab, Val};
 
-/// What a function does with its argument.
+/// The operations that a function performs on its argument.
 pub(super) const READ: u8 = 1;
 /// See [`READ`].
 pub(super) const WRITE: u8 = 2;
 /// See [`READ`].
 pub(super) const LENGTH: u8 = 4;
 
-/// Checks that argument `i` is a table, or has the metamethods to stand in for one.
+/// Checks that argument `i` is a table, or has the required metamethods.
 pub(super) fn check(cx: &Cx, i: usize, what: u8) -> Result<(), Raised> {
     let v = cx.get(i);
     if v.as_table().is_some() {
@@ -24,7 +24,7 @@ pub(super) fn check(cx: &Cx, i: usize, what: u8) -> Result<(), Raised> {
     if stands_in { Ok(()) } else { Err(cx.type_error(i, "table")) }
 }
 
-/// Argument `i`, if it is a table on which primitive access does the same as access with metamethods.
+/// Returns argument `i` if it is a table without metamethods for these operations.
 #[inline]
 pub(super) fn plain(cx: &Cx, i: usize) -> Option<Tab<'_>> {
     let t = cx.get(i).as_table()?;
@@ -42,7 +42,7 @@ pub(super) fn get(cx: &mut Cx, i: usize, k: i64) -> Result<(), Raised> {
     cx.index(i, Val::int(k).raw())
 }
 
-/// `argument[k] = ` the last value, which is popped.
+/// Assigns the last value to `argument[k]`, and pops it.
 pub(super) fn set(cx: &mut Cx, i: usize, k: i64) -> Result<(), Raised> {
     cx.set_index(i, Val::int(k).raw())
 }

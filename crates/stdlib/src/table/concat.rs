@@ -6,10 +6,10 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 use super::access::{self, LENGTH, READ, check, plain};
 use crate::support::{finish, room_for, take_buffer};
 
-/// Bytes appended between two looks at whether the script shall stop.
+/// Bytes appended between two checks whether the script must stop.
 const BYTES_BETWEEN_POLLS: usize = 1 << 18;
 
-/// `table.concat(list [, sep [, i [, j]]])`
+/// Implements `table.concat(list [, sep [, i [, j]]])`.
 pub(super) fn concat(cx: &mut Cx) -> NativeResult {
     check(cx, 0, READ | LENGTH)?;
     let len = match plain(cx, 0) {

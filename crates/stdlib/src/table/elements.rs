@@ -5,7 +5,7 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 use super::access::{LENGTH, READ, WRITE, check, get, plain, set};
 use crate::support::equals;
 
-/// Elements moved between two looks at whether the script shall stop.
+/// Elements moved between two checks whether the script must stop.
 const POLL_MASK: i64 = 0xFFF;
 
 fn length(cx: &mut Cx) -> Result<i64, Raised> {
@@ -16,7 +16,7 @@ fn length(cx: &mut Cx) -> Result<i64, Raised> {
     }
 }
 
-/// `table.insert(list, [pos,] value)`
+/// Implements `table.insert(list, [pos,] value)`.
 pub(super) fn insert(cx: &mut Cx) -> NativeResult {
     let end = length(cx)?.wrapping_add(1);
     let pos = match cx.top() {
@@ -48,7 +48,7 @@ pub(super) fn insert(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// `b[j] = a[i]` for arguments `a` and `b`.
+/// Assigns `b[j] = a[i]` for arguments `a` and `b`.
 fn copy(cx: &mut Cx, a: usize, i: i64, b: usize, j: i64) -> Result<(), Raised> {
     if i & POLL_MASK == 0 {
         cx.safepoint()?;
@@ -57,7 +57,7 @@ fn copy(cx: &mut Cx, a: usize, i: i64, b: usize, j: i64) -> Result<(), Raised> {
     set(cx, b, j)
 }
 
-/// `table.remove(list [, pos])`
+/// Implements `table.remove(list [, pos])`.
 pub(super) fn remove(cx: &mut Cx) -> NativeResult {
     let size = length(cx)?;
     let mut pos = cx.opt_int(1, size)?;
@@ -79,7 +79,7 @@ pub(super) fn remove(cx: &mut Cx) -> NativeResult {
     cx.ret(1)
 }
 
-/// `table.move(a1, f, e, t [, a2])`
+/// Implements `table.move(a1, f, e, t [, a2])`.
 pub(super) fn move_(cx: &mut Cx) -> NativeResult {
     let (f, e, t) = (cx.check_int(1)?, cx.check_int(2)?, cx.check_int(3)?);
     let to = if cx.get(4).is_nil() { 0 } else { 4 };
@@ -104,7 +104,7 @@ pub(super) fn move_(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.get(to))
 }
 
-/// Moves with primitive access; false where metamethods matter.
+/// Moves with primitive access; false if there are metamethods.
 fn move_plain(
     cx: &mut Cx,
     (f, t, n): (i64, i64, i64),
@@ -137,7 +137,7 @@ fn move_plain(
     }
 }
 
-/// `table.pack(…)`
+/// Implements `table.pack(…)`.
 pub(super) fn pack(cx: &mut Cx) -> NativeResult {
     let n = cx.top();
     let t = cx.table_of_values(0, 1);
@@ -145,7 +145,7 @@ pub(super) fn pack(cx: &mut Cx) -> NativeResult {
     cx.ret1(t.val())
 }
 
-/// `table.unpack(list [, i [, j]])`
+/// Implements `table.unpack(list [, i [, j]])`.
 pub(super) fn unpack(cx: &mut Cx) -> NativeResult {
     let from = cx.opt_int(1, 1)?;
     let to = match cx.get(2).is_nil() {

@@ -20,13 +20,13 @@ const FUNCTIONS: &[(&str, NativeFn)] = &[
     ("sort", sort::sort),
 ];
 
-/// Names of the library's fields.
+/// The names of the library's fields.
 static NAMES: [&str; FUNCTIONS.len()] = names(FUNCTIONS, &[]);
 
 /// Opens `table`.
 ///
 /// # Errors
-/// "not enough memory".
+/// Returns "not enough memory".
 pub fn open(cx: &mut Cx) -> Result<(), Raised> {
     let cx = &*cx;
     let lib = library(cx, &NAMES, FUNCTIONS);

@@ -1,16 +1,16 @@
-//! Sorting that can be stopped: runs of bounded length are sorted at once, then merged.
+//! Interruptible sorting: runs of bounded length are sorted, then merged.
 
-/// How much is done between two looks at whether to stop.
+/// The amount of work between two checks for a stop.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
-    /// Elements of a run; at least one.
+    /// Length of a run; at least one.
     pub(super) run: usize,
-    /// Elements merged; at least one.
+    /// Number of elements merged; at least one.
     pub(super) merge: usize,
 }
 
-/// Sorts `items`, whose order is unique, with `sort_run` for runs and `less` for merging. False if `stop` said so: then the
-/// items are there in some order.
+/// Sorts `items`, which have a unique order, with `sort_run` for runs and `less` for merging.
+/// Returns false if `stop` ended it; the items are then in some order.
 pub(super) fn sort<T: Copy>(
     items: &mut [T],
     pace: Pace,
@@ -29,7 +29,7 @@ pub(super) fn sort<T: Copy>(
         return true;
     }
     let mut spare = items.to_vec();
-    // Where the runs are; the merged ones go to the other place.
+    // Which buffer holds the runs; merged runs go to the other one.
     let mut in_spare = false;
     let mut width = pace.run;
     while width < n {
@@ -44,7 +44,7 @@ pub(super) fn sort<T: Copy>(
                 break;
             }
         }
-        // A merge that was stopped leaves its source whole.
+        // A merge that was stopped leaves its source intact.
         if stopped {
             if in_spare {
                 items.copy_from_slice(&spare);

@@ -1,16 +1,18 @@
-//! `table.sort`: PUC's quicksort, so that equal elements come out in the same order and comparators see the same calls.
+//! `table.sort`: PUC's quicksort, so that equal elements get the same order and comparators see the
+//! same calls.
 //!
-//! Lists of numbers of one kind or of strings, without a comparator, have one sorted order only and are sorted directly.
+//! Lists of strings, or of numbers of one kind, have a unique order without a comparator, and are
+//! sorted directly.
 
 use perilune_runtime::native::{Cx, NativeResult, NumberArray, Raised, Str};
 
 use super::access::{LENGTH, READ, WRITE, check, get, plain, set};
 use super::runs::{self, Pace};
 
-/// Larger ranges may use a pivot chosen at random.
+/// Size above which a random pivot may be used.
 const RANDOM_LIMIT: u32 = 100;
 
-/// `table.sort(list [, comp])`
+/// Implements `table.sort(list [, comp])`.
 pub(super) fn sort(cx: &mut Cx) -> NativeResult {
     check(cx, 0, READ | WRITE | LENGTH)?;
     let n = match plain(cx, 0) {
@@ -37,7 +39,8 @@ pub(super) fn sort(cx: &mut Cx) -> NativeResult {
     cx.ret(0)
 }
 
-/// Sorts a list whose order is unique; false if it is not such a list. An interrupt leaves it in some order.
+/// Sorts a list that has a unique order; false for other lists. An interrupt leaves it in some
+/// order.
 fn sort_directly(cx: &mut Cx, n: i64) -> bool {
     sort_numbers(cx, n) || sort_strings(cx, n)
 }
@@ -50,7 +53,8 @@ fn sort_numbers(cx: &mut Cx, n: i64) -> bool {
             true
         }
         NumberArray::Float(a) if a.len() as i64 == n => {
-            // -0.0 and 0.0 are equal but not the same, and NaN has no place: both go the general way.
+            // -0.0 and 0.0 are equal but different, and NaN has no order: lists with them are
+            // sorted by comparisons.
             if a.iter().any(|x| x.is_nan() || *x == 0.0 && x.is_sign_negative()) {
                 return false;
             }
@@ -78,7 +82,7 @@ fn sort_strings(cx: &Cx, n: i64) -> bool {
             None => return false,
         }
     }
-    // Comparing may mean to look at all bytes, of the longest ones each time.
+    // A comparison may read all bytes of both strings, so the step depends on the longest ones.
     let bytes = 1 << 22;
     let pace = Pace {
         run: (bytes / (16 * (longest + 16))).clamp(1, 1 << 12),
@@ -97,13 +101,14 @@ fn sort_strings(cx: &Cx, n: i64) -> bool {
 
 struct Sorter {
     with_function: bool,
-    /// The list has no metamethods that matter (at the start; a comparator that adds some is not looked after).
+    /// Whether the list has no relevant metamethods at the start; those that a comparator adds are
+    /// ignored.
     plain: bool,
-    /// Comparisons so far, wrapping.
+    /// The number of comparisons so far, wrapping.
     compared: u32,
 }
 
-/// Comparisons between two looks at whether the script shall stop; a comparator in Lua looks for itself.
+/// Comparisons between two checks whether the script must stop; a comparator in Lua has safepoints.
 const POLL_MASK: u32 = 0x3FF;
 
 impl Sorter {
@@ -119,7 +124,7 @@ impl Sorter {
         get(cx, 0, i64::from(i))
     }
 
-    /// `list[i] = ` the last value, which is popped.
+    /// Assigns the last value to `list[i]`, and pops it.
     #[inline(always)]
     fn set(&self, cx: &mut Cx, i: u32) -> Result<(), Raised> {
         if self.plain
@@ -132,14 +137,15 @@ impl Sorter {
         set(cx, 0, i64::from(i))
     }
 
-    /// `list[i] = ` the last value, `list[j] = ` the one below; both are popped.
+    /// Assigns the last value to `list[i]` and the one below to `list[j]`, and pops both.
     #[inline(always)]
     fn set2(&self, cx: &mut Cx, i: u32, j: u32) -> Result<(), Raised> {
         self.set(cx, i)?;
         self.set(cx, j)
     }
 
-    /// Whether the value `a` below the top comes before the value `b` below the top (1 is the top).
+    /// Returns whether the value `a` below the top comes before the value `b` below the top (1 is
+    /// the top).
     #[inline(always)]
     fn less(&mut self, cx: &mut Cx, a: usize, b: usize) -> Result<bool, Raised> {
         self.compared = self.compared.wrapping_add(1);
@@ -164,7 +170,7 @@ impl Sorter {
     ) -> Result<(), Raised> {
         while lo < up {
             cx.interrupted()?;
-            // The first, the last and, from three elements on, the middle one are put in order.
+            // The first, the last and, from three elements on, the middle element are sorted.
             self.get(cx, lo)?;
             self.get(cx, up)?;
             if self.less(cx, 1, 2)? {
@@ -197,7 +203,7 @@ impl Sorter {
             if up - lo == 2 {
                 return Ok(());
             }
-            // The pivot stays on the stack and goes next to the end.
+            // The pivot stays on the stack, and moves next to the end.
             self.get(cx, p)?;
             cx.push(cx.get(cx.top() - 1));
             self.get(cx, up - 1)?;
@@ -220,7 +226,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Splits `list[lo ..= up]` around the pivot on top, which is popped; where the pivot went.
+    /// Partitions `list[lo ..= up]` around the pivot on top, and pops it. Returns the pivot's
+    /// position.
     fn partition(&mut self, cx: &mut Cx, lo: u32, up: u32) -> Result<u32, Raised> {
         let invalid = "invalid order function for sorting";
         let (mut i, mut j) = (lo, up - 1);
@@ -255,7 +262,7 @@ impl Sorter {
     }
 }
 
-/// Something that an adversary does not know.
+/// Returns a number that an adversary cannot predict.
 fn random_number() -> u32 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish() as u32
