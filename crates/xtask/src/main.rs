@@ -1,0 +1,108 @@
+//! `cargo xtask COMMAND`: what maintainers do every day.
+#![forbid(unsafe_code)]
+
+mod options;
+mod suite;
+
+use std::process::ExitCode;
+
+use options::{Command, Options};
+use xtask::task::{self, Step};
+use xtask::tidy::{RULES, Tree};
+
+fn main() -> ExitCode {
+    let options = match Options::parse(lexopt::Parser::from_env()) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("xtask: {error}\n\n{}", options::HELP);
+            return ExitCode::from(2);
+        }
+    };
+    if run(&options) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs one command; returns whether it succeeded.
+fn run(options: &Options) -> bool {
+    let root = xtask::root();
+    match &options.command {
+        Command::Help => {
+            println!("{}", options::HELP);
+            true
+        }
+        Command::Check => task::run(&root, task::CHECK),
+        Command::Full => task::run(&root, task::FULL),
+        Command::Docs => task::run(&root, task::DOCS),
+        Command::Bless => task::run(&root, &chosen(task::BLESS, &options.names)),
+        Command::Nightly if options.names.is_empty() => {
+            println!("Steps, to be named after the command, or `all`:\n");
+            for step in task::NIGHTLY {
+                println!("{:<14}{}\n{:14}{}", step.name, step.what, "", step.line());
+            }
+            true
+        }
+        Command::Nightly => task::run(&root, &chosen(task::NIGHTLY, &options.names)),
+        Command::Tidy => tidy(&options.names),
+        Command::Fuzz { programs, seed, mode } => {
+            let words = "cargo test --locked -p perilune --test programs".split(' ');
+            let mut command = task::command(&root, words);
+            command.env("PERILUNE_PROGRAMS", programs.to_string());
+            command.env("PERILUNE_PROGRAMS_SEED", seed.to_string());
+            command.envs(mode.as_ref().map(|mode| ("PERILUNE_PROGRAMS_MODE", mode)));
+            task::finish("fuzz", command)
+        }
+        Command::Bench { arguments } => {
+            let words = "cargo run --release --locked -p perilune-bench --".split(' ');
+            let mut command = task::command(&root, words);
+            command.args(arguments);
+            task::finish("bench", command)
+        }
+        Command::Coverage { arguments } => {
+            let words = "cargo llvm-cov test --html".split(' ');
+            let mut command = task::command(&root, words);
+            command.args(arguments);
+            let passed = task::finish("coverage", command);
+            if passed {
+                eprintln!("see target/llvm-cov/html/index.html");
+            } else {
+                eprintln!(
+                    "(needs `cargo install cargo-llvm-cov` and \
+                     `rustup component add llvm-tools`)"
+                );
+            }
+            passed
+        }
+        Command::Suite { checkout, binary, arguments } => {
+            suite::run(&root, checkout, binary.as_deref(), arguments)
+        }
+    }
+}
+
+/// Returns the steps of these names; all of them for no name and for `all`.
+fn chosen(steps: &[Step], names: &[String]) -> Vec<Step> {
+    let all = names.is_empty() || names.iter().any(|n| n == "all");
+    steps.iter().filter(|step| all || names.iter().any(|n| n == step.name)).copied().collect()
+}
+
+/// Checks the rules of the repository and prints what breaks them, and how much is exempt still.
+fn tidy(names: &[String]) -> bool {
+    let tree = Tree::read();
+    let mut passed = true;
+    for rule in RULES.iter().filter(|r| names.is_empty() || names.iter().any(|n| n == r.name)) {
+        let report = xtask::tidy::run(rule, &tree);
+        for error in &report.errors {
+            println!("{error}");
+        }
+        for (part, complaints) in &report.exempt {
+            // Asked for by name, a rule shows what is exempt, too.
+            if !names.is_empty() {
+                complaints.iter().for_each(|complaint| println!("(exempt) {complaint}"));
+            }
+            match complaints.len() {
+                0 => println!("{}: {part} needs no exemption any more", rule.name),
+                n => println!("{}: {n} remain in {part}, which is exempt", rule.name),
+            }
+        }
+        passed &= report.errors.is_empty();
+    }
+    passed
+}

@@ -1,0 +1,168 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use lexopt::prelude::*;
+
+/// The text of `cargo xtask help`.
+pub(crate) const HELP: &str = "\
+cargo xtask COMMAND
+
+  check                 formatter, clippy and the quick tests: before each commit
+  full                  everything that must pass before a merge; what .ci/run runs
+  tidy [RULE..]         the rules of the repository; a named rule shows what is exempt, too
+  fuzz [COUNT] [--seed N] [--mode off|tier1-sync|chaos]
+                        generated programs, compared with PUC Lua
+  bench [ARGUMENTS]     the benchmark runner, as in docs/benchmarks.md
+  bless [NAME..]        rewrites golden files (listings, lang): read the difference afterwards
+  coverage [ARGUMENTS]  which lines the tests reach; arguments are those of cargo test
+  docs                  documentation of all crates, private items included
+  nightly [STEP..|all]  sanitizers, Miri, loom and long runs; without a step, lists them
+  suite DIR [--binary PATH] [-- OPTIONS]
+                        PUC's own test suite, from the folder `testes` of a checkout of Lua";
+
+/// What to do.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Command {
+    Help,
+    Check,
+    Full,
+    Tidy,
+    Fuzz { programs: u64, seed: u64, mode: Option<String> },
+    Bench { arguments: Vec<OsString> },
+    Bless,
+    Coverage { arguments: Vec<OsString> },
+    Docs,
+    Nightly,
+    Suite { checkout: PathBuf, binary: Option<PathBuf>, arguments: Vec<OsString> },
+}
+
+/// The command line.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Options {
+    /// What to do.
+    pub(crate) command: Command,
+    /// Steps or rules that were named.
+    pub(crate) names: Vec<String>,
+}
+
+impl Options {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// Returns an error for an unknown command or option and for a value that is no number.
+    pub(crate) fn parse(mut parser: lexopt::Parser) -> Result<Options, lexopt::Error> {
+        let name = match parser.next()? {
+            Some(Value(name)) => name.string()?,
+            Some(Long("help") | Short('h')) | None => "help".to_owned(),
+            Some(other) => return Err(other.unexpected()),
+        };
+        let rest = |parser: &mut lexopt::Parser| -> Result<Vec<OsString>, lexopt::Error> {
+            Ok(parser.raw_args()?.collect())
+        };
+        let mut names = Vec::new();
+        let command = match name.as_str() {
+            "help" => Command::Help,
+            "check" => Command::Check,
+            "full" => Command::Full,
+            "docs" => Command::Docs,
+            "bench" => Command::Bench { arguments: rest(&mut parser)? },
+            "coverage" => Command::Coverage { arguments: rest(&mut parser)? },
+            "fuzz" => fuzz(&mut parser)?,
+            "suite" => suite(&mut parser)?,
+            "tidy" | "bless" | "nightly" => {
+                while let Some(argument) = parser.next()? {
+                    let Value(name) = argument else { return Err(argument.unexpected()) };
+                    names.push(name.string()?);
+                }
+                match name.as_str() {
+                    "tidy" => Command::Tidy,
+                    "bless" => Command::Bless,
+                    _ => Command::Nightly,
+                }
+            }
+            other => return Err(format!("unknown command '{other}'").into()),
+        };
+        if let Some(argument) = parser.next()? {
+            return Err(argument.unexpected());
+        }
+        check_names(&command, &names)?;
+        Ok(Options { command, names })
+    }
+}
+
+fn fuzz(parser: &mut lexopt::Parser) -> Result<Command, lexopt::Error> {
+    let (mut programs, mut seed, mut mode) = (1000, 1, None);
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Value(count) => programs = count.parse()?,
+            Long("seed") => seed = parser.value()?.parse()?,
+            Long("mode") => mode = Some(parser.value()?.string()?),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Command::Fuzz { programs, seed, mode })
+}
+
+fn suite(parser: &mut lexopt::Parser) -> Result<Command, lexopt::Error> {
+    let (mut checkout, mut binary, mut arguments) = (None, None, Vec::new());
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Value(folder) if checkout.is_none() => checkout = Some(PathBuf::from(folder)),
+            Value(option) => arguments.push(option),
+            Long("binary") => binary = Some(PathBuf::from(parser.value()?)),
+            other => return Err(other.unexpected()),
+        }
+    }
+    let checkout = checkout.ok_or("the folder `testes` is not given")?;
+    Ok(Command::Suite { checkout, binary, arguments })
+}
+
+/// Refuses names that are no rule or step of the command.
+fn check_names(command: &Command, names: &[String]) -> Result<(), lexopt::Error> {
+    use xtask::{task, tidy};
+    let known: Vec<&str> = match command {
+        Command::Tidy => tidy::RULES.iter().map(|rule| rule.name).collect(),
+        Command::Bless => task::BLESS.iter().map(|step| step.name).collect(),
+        Command::Nightly => task::NIGHTLY.iter().map(|step| step.name).chain(["all"]).collect(),
+        _ => return Ok(()),
+    };
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(format!("no '{name}' here, but {}", known.join(", ")).into()),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Command, lexopt::Error> {
+        Options::parse(lexopt::Parser::from_args(words)).map(|options| options.command)
+    }
+
+    #[test]
+    fn commands() {
+        assert_eq!(parse(&[]).unwrap(), Command::Help);
+        assert_eq!(parse(&["check"]).unwrap(), Command::Check);
+        let fuzz = parse(&["fuzz", "50", "--seed=7"]).unwrap();
+        assert_eq!(fuzz, Command::Fuzz { programs: 50, seed: 7, mode: None });
+        let bench = parse(&["bench", "compare", "--vs", "luajit"]).unwrap();
+        let arguments = ["compare", "--vs", "luajit"].map(OsString::from).to_vec();
+        assert_eq!(bench, Command::Bench { arguments });
+        let suite = parse(&["suite", "../testes", "--", "--jit=off"]).unwrap();
+        let arguments = vec![OsString::from("--jit=off")];
+        assert_eq!(suite, Command::Suite { checkout: "../testes".into(), binary: None, arguments });
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        assert!(parse(&["fly"]).is_err());
+        assert!(parse(&["check", "again"]).is_err());
+        assert!(parse(&["tidy", "nothing"]).is_err());
+        assert!(parse(&["nightly", "nothing"]).is_err());
+        assert!(parse(&["fuzz", "many"]).is_err());
+        assert!(parse(&["suite"]).is_err());
+    }
+}

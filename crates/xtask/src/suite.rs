@@ -1,0 +1,98 @@
+//! Runs PUC's own test suite, file by file, with the `perilune` binary.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use xtask::task;
+
+/// Variables that the files of the suite look at: user mode, no internals of PUC, no memory beyond
+/// some hundred megabytes, no messages about what is left out.
+const USER_MODE: &str = "_U=true; _soft=true; _nomsg=true";
+
+/// Files that test the command itself, and return at once where `_port` is set.
+const NOT_PORTABLE: [&str; 1] = ["main.lua"];
+
+/// Files that are left out: `heavy.lua` fills all memory.
+const LEFT_OUT: [&str; 1] = ["heavy.lua"];
+
+/// Runs every file of the folder `testes` with a binary, or with the release build; returns whether
+/// all passed.
+pub(crate) fn run(
+    root: &Path,
+    checkout: &Path,
+    binary: Option<&Path>,
+    arguments: &[OsString],
+) -> bool {
+    let binary = match binary.map(Path::canonicalize) {
+        Some(Ok(path)) => path,
+        Some(Err(error)) => {
+            eprintln!("no binary there: {error}");
+            return false;
+        }
+        None => {
+            let words = "cargo build --release --locked -p perilune-cli".split(' ');
+            if !task::finish("build", task::command(root, words)) {
+                return false;
+            }
+            root.join("target/release/perilune")
+        }
+    };
+    let files = match lua_files(checkout) {
+        Ok(files) if !files.is_empty() => files,
+        Ok(_) => {
+            eprintln!("{}: no Lua files; name the folder `testes`", checkout.display());
+            return false;
+        }
+        Err(error) => {
+            eprintln!("{}: {error}", checkout.display());
+            return false;
+        }
+    };
+    let mut failed = Vec::new();
+    for file in &files {
+        let start = Instant::now();
+        let output = Command::new(&binary)
+            .current_dir(checkout)
+            .args(arguments)
+            .args(["-e", &prelude(file)])
+            .arg(file)
+            .stdin(Stdio::null())
+            .output();
+        let seconds = start.elapsed().as_secs_f64();
+        match output {
+            Ok(output) if output.status.success() => println!("{file:<16} passed {seconds:6.1} s"),
+            Ok(output) => {
+                println!("{file:<16} FAILED {seconds:6.1} s");
+                print!("{}", String::from_utf8_lossy(&output.stderr));
+                failed.push(file.as_str());
+            }
+            Err(error) => {
+                println!("{file:<16} {error}");
+                failed.push(file.as_str());
+            }
+        }
+    }
+    println!("{} of {} passed", files.len() - failed.len(), files.len());
+    failed.is_empty()
+}
+
+/// Returns the statements to be run before a file.
+fn prelude(file: &str) -> String {
+    let port = if NOT_PORTABLE.contains(&file) { "" } else { "; _port=true" };
+    format!("{USER_MODE}{port}")
+}
+
+/// Returns the names of the Lua files of a folder, in order.
+fn lua_files(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name().into_string().unwrap_or_default();
+        if name.ends_with(".lua") && !LEFT_OUT.contains(&name.as_str()) {
+            files.push(name);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

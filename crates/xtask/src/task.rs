@@ -1,0 +1,261 @@
+//! The commands that maintainers run, as lists of steps.
+//!
+//! Each list is written once: `.ci/run` runs [`FULL`] through `cargo xtask full`.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// One command line: run from the root of the repository, it must succeed.
+#[derive(Clone, Copy)]
+pub struct Step {
+    /// Name, for those that can be chosen one by one.
+    pub name: &'static str,
+    /// Program and arguments, separated by spaces.
+    pub command: &'static str,
+    /// Variables of the environment.
+    pub variables: &'static [(&'static str, &'static str)],
+    /// What it is for, and how long it takes if that is more than minutes.
+    pub what: &'static str,
+}
+
+const fn step(name: &'static str, command: &'static str, what: &'static str) -> Step {
+    Step { name, command, variables: &[], what }
+}
+
+impl Step {
+    const fn with(mut self, variables: &'static [(&'static str, &'static str)]) -> Step {
+        self.variables = variables;
+        self
+    }
+
+    /// Returns the step as it would be typed.
+    pub fn line(&self) -> String {
+        let mut line = String::new();
+        for (name, value) in self.variables {
+            line.push_str(&format!("{name}=\"{value}\" "));
+        }
+        line + self.command
+    }
+}
+
+const FORMAT: Step = step("format", "cargo fmt --check", "the formatter");
+const CLIPPY: Step = step(
+    "clippy",
+    "cargo clippy --workspace --all-targets --locked -- -D warnings",
+    "clippy and the compiler's warnings",
+);
+
+/// Seconds to a few minutes: what one runs before each commit.
+pub const CHECK: &[Step] = &[
+    FORMAT,
+    CLIPPY,
+    step(
+        "parts",
+        "cargo test --locked -p xtask -p perilune-syntax -p perilune-bytecode -p perilune-runtime",
+        "the rules of the repository, and the tests of the parts that are quick",
+    ),
+    step(
+        "interpreter",
+        "cargo test --locked -p perilune-cli --test lang -- lang/off",
+        "the corpus in the interpreter",
+    ),
+    step(
+        "compiler",
+        "cargo test --locked -p perilune-cli --test lang -- lang/tier1-sync",
+        "the corpus with every method compiled before it runs",
+    ),
+];
+
+/// Everything that has to pass before a change is merged.
+pub const FULL: &[Step] = &[
+    FORMAT,
+    CLIPPY,
+    step(
+        "clippy-features",
+        "cargo clippy -p perilune --all-targets --all-features --locked -- -D warnings",
+        "the same with every feature of the public crate",
+    ),
+    // The binary has the public crate's name, so it is left out.
+    step(
+        "docs-public",
+        "cargo doc -p perilune -p perilune-derive --no-deps --all-features --locked",
+        "the documentation of the public crates as users see it",
+    )
+    .with(&[("RUSTDOCFLAGS", "-D warnings")]),
+    step(
+        "docs-private",
+        "cargo doc --workspace --exclude perilune-cli --no-deps --document-private-items --locked",
+        "the documentation of everything, private items included",
+    )
+    .with(&[("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")]),
+    step("test", "cargo test --workspace --locked", "all tests"),
+    step(
+        "features",
+        "cargo test -p perilune --features async,macros,serde --locked \
+         --test futures --test macros --test serde",
+        "the features of the public crate without `send`",
+    ),
+    step(
+        "all-features",
+        "cargo test -p perilune --all-features --locked",
+        "the public crate with every feature: `send` takes other paths everywhere",
+    ),
+    LOOM,
+];
+
+const LOOM: Step = step(
+    "loom",
+    "cargo test -p perilune-code --test loom --locked --target-dir target/loom",
+    "the model of how code is reclaimed, and mutants that must make it fail; seconds",
+)
+.with(&[("RUSTFLAGS", "--cfg loom")]);
+
+/// Documentation for reading, private items included.
+pub const DOCS: &[Step] = &[step(
+    "docs",
+    "cargo doc --workspace --exclude perilune-cli --no-deps --document-private-items --locked",
+    "target/doc",
+)];
+
+/// Rewrites every golden file from what the programs print now.
+pub const BLESS: &[Step] = &[
+    step(
+        "listings",
+        "cargo test --locked -p perilune-bytecode --test listings",
+        "bytecode listings, crates/bytecode/tests/listings",
+    )
+    .with(&[("PERILUNE_BLESS", "1")]),
+    step(
+        "lang",
+        "cargo test --locked -p perilune-cli --test lang -- puc/",
+        "expectations of lang-tests, from what PUC Lua prints",
+    )
+    .with(&[("UPDATE_EXPECT", "1")]),
+];
+
+/// What takes too long for every change, or needs a nightly toolchain.
+pub const NIGHTLY: &[Step] = &[
+    step(
+        "asan",
+        "cargo +nightly test --locked --target x86_64-unknown-linux-gnu --target-dir target/asan \
+         -p perilune-syntax -p perilune-bytecode -p perilune-runtime -p perilune-interp",
+        "AddressSanitizer on the parts below the compiler",
+    )
+    .with(&[("RUSTFLAGS", "-Zsanitizer=address"), ("RUSTDOCFLAGS", "-Zsanitizer=address")]),
+    step(
+        "tsan",
+        "cargo +nightly test --locked -Zbuild-std --target x86_64-unknown-linux-gnu \
+         --target-dir target/tsan -p perilune-code --lib --test stress",
+        "ThreadSanitizer on the life of code; needs the component rust-src",
+    )
+    .with(&[("RUSTFLAGS", "-Zsanitizer=thread"), ("RUSTDOCFLAGS", "-Zsanitizer=thread")]),
+    step(
+        "miri-runtime",
+        "cargo +nightly miri test -p perilune-runtime --lib -- \
+         --skip fuzz --skip model --skip strings_found",
+        "the heap, tables and shapes under Miri; a quarter of an hour",
+    )
+    .with(&[(
+        "MIRIFLAGS",
+        "-Zmiri-permissive-provenance -Zmiri-disable-isolation -Zmiri-ignore-leaks",
+    )]),
+    step(
+        "miri-code",
+        "cargo +nightly miri test -p perilune-code --lib",
+        "the life of code under Miri; two minutes",
+    )
+    .with(&[("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-ignore-leaks")]),
+    step(
+        "miri-api",
+        "cargo +nightly miri test -p perilune --test api",
+        "the embedding interface under Miri; hours",
+    )
+    .with(&[(
+        "MIRIFLAGS",
+        "-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-disable-isolation \
+         -Zmiri-ignore-leaks",
+    )]),
+    LOOM,
+    step(
+        "soak",
+        "cargo run --release --locked -p perilune-bench -- soak --programs 100000",
+        "100 000 programs are loaded, made hot and dropped; memory must stay flat",
+    ),
+    step(
+        "swarm",
+        "cargo run --release --locked -p perilune-bench -- swarm",
+        "many threads share, replace and free code",
+    ),
+    step(
+        "unstable",
+        "cargo run --release --locked -p perilune-bench -- unstable",
+        "programs whose types change all the time; recompiles must be bounded",
+    ),
+    step(
+        "programs",
+        "cargo test --release --locked -p perilune --test programs",
+        "100 000 generated programs in every mode",
+    )
+    .with(&[("PERILUNE_PROGRAMS", "100000")]),
+];
+
+/// Runs the steps one after another and stops at the first that fails; returns whether all passed.
+pub fn run(root: &Path, steps: &[Step]) -> bool {
+    steps.iter().all(|step| {
+        eprintln!("== {}: {}\n   {}", step.name, step.what, step.line());
+        let mut command = command(root, step.command.split_whitespace());
+        command.envs(step.variables.iter().copied());
+        finish(step.name, command)
+    })
+}
+
+/// Returns a command that runs in the repository.
+///
+/// # Panics
+/// Panics if there is no word in it.
+pub fn command<'a>(root: &Path, mut words: impl Iterator<Item = &'a str>) -> Command {
+    let mut command = Command::new(words.next().expect("a program"));
+    // This program was built by a toolchain of its own choice; `cargo +nightly` chooses again.
+    command.current_dir(root).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").args(words);
+    command
+}
+
+/// Runs a command to its end and says how long it took; returns whether it succeeded.
+pub fn finish(name: &str, mut command: Command) -> bool {
+    let start = Instant::now();
+    match command.status() {
+        Ok(status) => {
+            let seconds = start.elapsed().as_secs_f64();
+            let how = if status.success() { "passed" } else { "FAILED" };
+            eprintln!("== {name} {how} after {seconds:.0} s");
+            status.success()
+        }
+        Err(error) => {
+            eprintln!("== {name}: {error}");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_a_list_have_names_of_their_own() {
+        for list in [CHECK, FULL, DOCS, BLESS, NIGHTLY] {
+            let mut names: Vec<&str> = list.iter().map(|s| s.name).collect();
+            names.sort_unstable();
+            let all = names.len();
+            names.dedup();
+            assert_eq!(all, names.len(), "a name occurs twice: {names:?}");
+        }
+    }
+
+    #[test]
+    fn the_continuous_integration_runs_the_full_list() {
+        let script = include_str!("../../../.ci/run");
+        assert!(script.contains("cargo xtask full"), "{script}");
+    }
+}

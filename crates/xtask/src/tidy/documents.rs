@@ -1,0 +1,107 @@
+//! What the documents name exists: paths, items of the sources, constants and variables.
+
+use std::collections::BTreeMap;
+
+use super::items::{defines, find_word, is_capitals, is_item, is_snake};
+use super::markdown::{code, quoted};
+use super::tree::{Complaint, File, Tree};
+
+/// Beginnings of words that are paths.
+const PATHS: [&str; 5] = ["crates/", "docs/", "lang-tests/", ".ci/", ".cargo/"];
+
+/// Documents whose names of types and functions are those of the sources.
+const ABOUT_THE_SOURCES: [&str; 2] = ["docs/architecture.md", "docs/unsafe.md"];
+
+/// Abbreviations and names in capitals that are not items of the project.
+const FOREIGN_CAPITALS: &str = "\
+    ABI API APIS ASAN ASCII AST BFS CFG CLIF CONTRIBUTING CPU CPUS DWARF EINTR ELF EOF GDB \
+    GNU HOME HTML HTTP JIT JSON LLVM LTO MIR MIRIFLAGS MIT NUL NULL OSR PATH PIC PID PUC \
+    RAII README REPL RFC RSS RUSTFLAGS SAFETY SIGABRT SIGINT SIGKILL SIGSEGV SIGTERM SSA \
+    TERM TOML TSAN URL UTF XML";
+
+/// Paths that the documents name exist.
+pub(super) fn paths(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for document in tree.documents() {
+        for (line, word) in quoted(&document.text) {
+            let is_path = PATHS.iter().any(|p| word.starts_with(p));
+            let is_pattern = word.contains(['*', '<', ' ', '\n']) || word.ends_with("NAME");
+            if is_path && !is_pattern && !tree.root.join(&word).exists() {
+                complaints.push(Complaint::line(
+                    &document.path,
+                    line,
+                    format!("{word} does not exist"),
+                ));
+            }
+        }
+    }
+    complaints
+}
+
+/// Names of types and functions in [`ABOUT_THE_SOURCES`] are those of the sources.
+pub(super) fn items(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for document in ABOUT_THE_SOURCES {
+        let words: BTreeMap<String, usize> =
+            quoted(tree.text(document)).into_iter().map(|(line, word)| (word, line)).collect();
+        for (word, line) in words.iter().filter(|(w, _)| is_item(w)) {
+            let segments: Vec<&str> = word.split("::").collect();
+            let last = segments.len() - 1;
+            for (i, name) in segments.iter().enumerate() {
+                let member = i == last && i > 0 || is_snake(name);
+                if !tree.rust().any(|file| defines(&file.text, name, member)) {
+                    let what = format!("`{word}`: the sources define no {name}");
+                    complaints.push(Complaint::line(document, *line, what));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+/// Names in capitals are constants, flags, variants, or text of the sources: opcodes, variables of
+/// the environment.
+pub(super) fn capitals(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    let mut known = BTreeMap::new();
+    for document in tree.documents() {
+        for (line, word) in capitals_in(&document.text) {
+            let exists =
+                known.entry(word.clone()).or_insert_with(|| tree.rust().any(|f| has(f, &word)));
+            if !*exists {
+                let what = format!("{word}: the sources have no item of this name");
+                complaints.push(Complaint::line(&document.path, line, what));
+            }
+        }
+    }
+    complaints
+}
+
+/// Returns the words in capitals of a text with their lines; code blocks are left out.
+fn capitals_in(text: &str) -> Vec<(usize, String)> {
+    let mut in_block = false;
+    let mut words = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            in_block = !in_block;
+        }
+        if in_block || line.starts_with("    ") {
+            continue;
+        }
+        let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        // In `--option VALUE` the value is no name.
+        let pieces = line.split('`').filter(|p| !p.starts_with('-') && !p.starts_with("cargo"));
+        let capitals =
+            pieces.flat_map(|piece| piece.split(|c| !part(c))).filter(|w| is_capitals(w));
+        let own = capitals.filter(|w| !FOREIGN_CAPITALS.split(' ').any(|f| f == *w));
+        words.extend(own.map(|w| (number + 1, w.to_owned())));
+    }
+    words
+}
+
+/// Returns whether a file defines the name or has it in a string.
+fn has(file: &File, name: &str) -> bool {
+    !file.path.starts_with("crates/xtask/src/tidy/")
+        && (defines(&file.text, name, true)
+            || file.text.lines().map(code).any(|l| l.contains('"') && find_word(l, name).is_some()))
+}

@@ -1,0 +1,111 @@
+//! Unsafe code: where it may be, and what must be written next to it.
+
+use std::collections::BTreeSet;
+
+use super::markdown::{code, quoted, section};
+use super::tree::{Complaint, File, Tree};
+
+/// Crates without unsafe code.
+const SAFE_CRATES: [&str; 7] = ["bench", "bytecode", "cli", "derive", "stdlib", "syntax", "xtask"];
+
+/// The document with the invariants and the inventory.
+const DOCUMENT: &str = "docs/unsafe.md";
+
+/// What opens unsafe code.
+const OPENINGS: [&str; 4] = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe trait"];
+
+/// This file and the rules' tests, which hold the words that they look for.
+fn is_rule(file: &File) -> bool {
+    file.path.starts_with("crates/xtask/src/tidy/")
+}
+
+/// The roots of the safe crates forbid unsafe code.
+pub(super) fn forbidden(tree: &Tree) -> Vec<Complaint> {
+    let roots = tree.rust().filter(|file| {
+        SAFE_CRATES.iter().any(|name| {
+            ["lib.rs", "main.rs"].iter().any(|f| file.path == format!("crates/{name}/src/{f}"))
+        })
+    });
+    roots
+        .filter(|file| !file.text.contains("#![forbid(unsafe_code)]"))
+        .map(|file| Complaint::file(&file.path, "no #![forbid(unsafe_code)]"))
+        .collect()
+}
+
+/// Every `unsafe` block and impl has a `SAFETY` comment on its line or in the three above.
+pub(super) fn reasons(tree: &Tree) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for file in tree.rust().filter(|file| !file.is_test() && !is_rule(file)) {
+        let lines: Vec<&str> = file.text.lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let code = code(line);
+            let opens = code.contains("unsafe {") || code.contains("unsafe impl");
+            let near = &lines[i.saturating_sub(3)..=i];
+            if opens && !near.iter().any(|l| l.contains("SAFETY:")) {
+                complaints.push(Complaint::line(&file.path, i + 1, "unsafe without SAFETY"));
+            }
+        }
+    }
+    complaints
+}
+
+/// A public unsafe function states its contract, or the document states that of its module.
+pub(super) fn contracts(tree: &Tree) -> Vec<Complaint> {
+    let modules = section(tree.text(DOCUMENT), "## Modules with one contract");
+    let modules: Vec<String> =
+        quoted(&modules).into_iter().map(|(_, w)| w).filter(|w| w.contains('/')).collect();
+    let mut complaints = Vec::new();
+    for file in tree.rust().filter(|file| !file.is_test()) {
+        if modules.iter().any(|m| file.path.starts_with(m.as_str())) {
+            continue;
+        }
+        let lines: Vec<&str> = file.text.lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let code = code(line);
+            if !code.contains("unsafe fn ") || !code.trim_start().starts_with("pub") {
+                continue;
+            }
+            let documented = lines[..i]
+                .iter()
+                .rev()
+                .map(|l| l.trim_start())
+                .take_while(|l| l.starts_with("//") || l.starts_with("#["))
+                .any(|l| l.contains("# Safety"));
+            if !documented {
+                complaints.push(Complaint::line(&file.path, i + 1, "no # Safety"));
+            }
+        }
+    }
+    complaints
+}
+
+/// Unsafe code lies where the inventory says, and everywhere that it says.
+pub(super) fn inventory(tree: &Tree) -> Vec<Complaint> {
+    let listed: BTreeSet<String> = quoted(&section(tree.text(DOCUMENT), "## Inventory"))
+        .into_iter()
+        .map(|(_, word)| word)
+        .filter(|w| w.starts_with("crates/"))
+        .collect();
+    let mut used = BTreeSet::new();
+    let mut complaints = Vec::new();
+    for file in tree.rust().filter(|file| !file.is_test() && !is_rule(file)) {
+        if !file.text.lines().map(code).any(|l| OPENINGS.iter().any(|w| l.contains(w))) {
+            continue;
+        }
+        match listed.iter().find(|place| file.path.starts_with(place.as_str())) {
+            Some(place) => {
+                used.insert(place.clone());
+            }
+            None => {
+                let what = format!("unsafe code that {DOCUMENT} does not list");
+                complaints.push(Complaint::file(&file.path, what));
+            }
+        }
+    }
+    complaints.extend(
+        listed
+            .difference(&used)
+            .map(|p| Complaint::file(DOCUMENT, format!("{p} has no unsafe code"))),
+    );
+    complaints
+}
