@@ -1,5 +1,5 @@
 //! A game whose entities are moved by scripts: userdata, one environment per script, coroutines
-//! that go on each frame, errors that stop one script and not the game.
+//! that are resumed each frame, errors that stop one script and not the game.
 //!
 //!     cargo run -p perilune --example game_host
 
@@ -10,12 +10,12 @@ use perilune::{
     UserDataFields, UserDataMethods,
 };
 
-/// The value in a lock, also after a panic of who held it.
+/// Locks a value, even if a thread panicked while it held the lock.
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A point of the map, which scripts calculate with.
+/// A point of the map. Scripts do arithmetic with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
     x: f64,
@@ -40,7 +40,7 @@ impl UserData for Point {
     }
 }
 
-/// What moves on the map. The game and its script both hold it.
+/// A moving object. The game and its script share it.
 struct Entity {
     name: String,
     at: Point,
@@ -101,14 +101,14 @@ impl Game {
         )?;
         let point = lua.create_function(|lua, (x, y)| lua.create_userdata(Point { x, y }))?;
         lua.globals().set("point", point)?;
-        // What a script waits with: the coroutine goes on so many frames later.
+        // `wait(n)` suspends the script for `n` frames.
         lua.load("function wait(frames) for _ = 1, frames or 1 do coroutine.yield() end end")
             .set_name("=prelude")
             .exec()?;
         Ok(Game { lua, actors: Vec::new(), log })
     }
 
-    /// A table of globals of its own, in which a script finds what all scripts find.
+    /// Makes a table of globals for one script, which inherits those that all scripts share.
     fn environment(&self, entity: &Shared) -> Result<Table> {
         let env = self.lua.create_table()?;
         let meta = self.lua.create_table()?;
@@ -131,7 +131,7 @@ impl Game {
         Ok(())
     }
 
-    /// Lets each script go on to its next `wait`.
+    /// Resumes each script until its next `wait`.
     fn frame(&mut self) {
         for actor in &mut self.actors {
             let Some(thread) = &actor.update else { continue };
@@ -150,7 +150,8 @@ const GUARD: &str = r#"
     function update()
         while true do
             for step = 1, 3 do me:move(1, 0) wait() end
-            say(me.name .. " is at " .. tostring(me.at) .. ", " .. (me.at + home):length() .. " from home")
+            local distance = (me.at + home):length()
+            say(me.name .. " is at " .. tostring(me.at) .. ", " .. distance .. " from home")
             for step = 1, 3 do me:move(-1, 0) wait() end
         end
     end"#;
@@ -191,7 +192,7 @@ pub(crate) fn main() -> Result<()> {
         }
     }
 
-    // what came of it
+    // check the outcome
     let expected = ["boo", "guard is at (3, 0), 7.211102550928 from home", "ghost is gone"];
     assert_eq!(*locked(&game.log), expected);
     let failure = game.actors[2].failure.as_deref().unwrap_or_default();

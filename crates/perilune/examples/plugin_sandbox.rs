@@ -1,5 +1,5 @@
-//! Plugins that nobody vouches for: a sandbox each, with limits of memory, time and instructions
-//! that hold in machine code too.
+//! Untrusted plugins: each runs in a sandbox, with limits of memory, time and instructions that
+//! also hold in machine code.
 //!
 //!     cargo run -p perilune --example plugin_sandbox
 
@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use perilune::{Limit, Result, Sandbox, SandboxOptions, Value};
 
-/// The value in a lock, also after a panic of who held it.
+/// Locks a value, even if a thread panicked while it held the lock.
 fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What became of a plugin.
+/// The outcome of a plugin.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    /// What it returned, and what it printed.
+    /// Its result, and what it printed.
     Done(String, Vec<String>),
-    /// It took too much of something.
+    /// It reached a limit.
     Stopped(Limit),
     /// It failed.
     Failed(String),
@@ -30,14 +30,14 @@ struct Plugin {
 }
 
 impl Plugin {
-    /// No files, no processes, no modules, no `debug`; so much of everything.
+    /// No files, no processes, no modules, no `debug`; limited resources.
     fn new() -> Result<Plugin> {
         let printed = Arc::new(Mutex::new(Vec::new()));
         let lines = printed.clone();
         let sandbox = SandboxOptions::new()
             .memory(8 << 20)
             .time(Duration::from_secs(2))
-            // The same on every machine, which time is not.
+            // Deterministic on every machine, unlike time.
             .instructions(2_000_000)
             .print(move |line| {
                 locked(&lines).push(line.to_owned());
@@ -47,12 +47,12 @@ impl Plugin {
         Ok(Plugin { sandbox, printed })
     }
 
-    /// Runs a plugin within its limits. One that was reached stands, whatever the plugin catches.
+    /// Runs a plugin within its limits. A limit that was reached ends it, whatever the plugin
+    /// catches.
     fn run(&self, name: &str, source: &str) -> Outcome {
         let result = self.sandbox.run(|_| {
             let chunk = self.sandbox.load(source).set_name(format!("={name}"));
-            // Results may have metamethods of the plugin, so they are looked at within the limits
-            // too.
+            // Results may have metamethods of the plugin, so they are converted within the limits.
             chunk.eval::<Value>()?.to_string()
         });
         match (result, self.sandbox.reached()) {
@@ -65,11 +65,12 @@ impl Plugin {
     }
 }
 
-/// Plugins, good and bad.
+/// Plugins, good and bad ones.
 const PLUGINS: &[(&str, &str)] = &[
     (
         "good",
-        "print('working on it') local t = {} for i = 1, 100 do t[i] = i * i end return #t .. ' squares'",
+        "print('working on it')
+         local t = {} for i = 1, 100 do t[i] = i * i end return #t .. ' squares'",
     ),
     ("endless", "while true do end"),
     ("stubborn", "while true do pcall(function() while true do end end) end"),
@@ -92,13 +93,13 @@ pub(crate) fn main() -> Result<()> {
         outcomes.push((*name, outcome));
     }
 
-    // what came of it
+    // check the outcome
     let outcome = |name: &str| &outcomes.iter().find(|o| o.0 == name).expect("it ran").1;
     assert_eq!(*outcome("good"), Outcome::Done("100 squares".into(), vec!["working on it".into()]));
     for name in ["endless", "stubborn", "sleeper"] {
         assert_eq!(*outcome(name), Outcome::Stopped(Limit::Instructions), "{name}");
     }
-    // 8 MB hold no stack of 200 000 frames, after which the depth itself would be the error
+    // 8 MB cannot hold a stack of 200 000 frames, the depth that would be an error of its own
     for name in ["hoarder", "bomb", "deep"] {
         assert_eq!(*outcome(name), Outcome::Stopped(Limit::Memory), "{name}");
     }

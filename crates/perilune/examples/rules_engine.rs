@@ -1,5 +1,5 @@
-//! Rules that are decided on a pool of threads: the program is compiled once, to bytecode and to
-//! machine code, and each thread runs it in a state of its own.
+//! Rules evaluated on a pool of threads: the program is compiled once, to bytecode and to machine
+//! code, and each thread runs it in its own state.
 //!
 //!     cargo run --release -p perilune --example rules_engine
 
@@ -9,7 +9,7 @@ use std::thread;
 
 use perilune::{Engine, Function, IntoLua, Lua, Program, Result, Value};
 
-/// What is decided about.
+/// The subject of a decision.
 #[derive(Clone, Debug)]
 struct Order {
     id: i64,
@@ -18,7 +18,7 @@ struct Order {
     cents: i64,
 }
 
-/// Orders become tables; the rules know their fields.
+/// Orders become tables whose fields the rules use.
 impl IntoLua for Order {
     fn into_lua(self, lua: &Lua) -> Result<Value> {
         let t = lua.create_table_with_capacity(0, 4)?;
@@ -49,7 +49,7 @@ const RULES: &str = r#"
         return "accept", "default"
     end"#;
 
-/// What a thread found out.
+/// The results of a thread.
 #[derive(Default, Debug, PartialEq)]
 struct Tally {
     accepted: usize,
@@ -57,9 +57,9 @@ struct Tally {
     refused: usize,
 }
 
-/// The work of one thread: a state of the shared engine that takes orders until there are none.
+/// The work of one thread: a state of the shared engine that processes orders until there are none.
 fn work(engine: &Engine, program: &Program, orders: &Mutex<Receiver<Vec<Order>>>) -> Result<Tally> {
-    // A state stays on its thread; the engine and the program are everybody's.
+    // A state stays on its thread; all threads share the engine and the program.
     let lua = Lua::with_engine(engine);
     let decide: Function = lua.load_program(program).eval()?;
     let mut tally = Tally::default();
@@ -98,7 +98,7 @@ pub(crate) fn main() -> Result<()> {
             };
             let _ = sender.send((0..100).map(order).collect());
         }
-        // without a sender the threads end when all orders are decided
+        // without a sender the threads end after the last order
         drop(sender);
         threads.into_iter().map(|t| t.join().expect("rules do not panic")).collect::<Result<_>>()
     })?;
@@ -118,7 +118,7 @@ pub(crate) fn main() -> Result<()> {
         }
     }
 
-    // what came of it
+    // check the outcome
     assert_eq!(total.accepted + total.reviewed + total.refused, 20_000);
     assert_eq!(total.refused, 200);
     Ok(())
