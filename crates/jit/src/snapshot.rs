@@ -49,6 +49,8 @@ pub enum FieldPath {
         shape: u32,
         /// Slot.
         slot: u32,
+        /// Id of the shape that they have afterwards: this one with the field in that slot.
+        to: u32,
         /// Entry.
         entry: usize,
         /// Tables of this shape have no metatable.
@@ -127,7 +129,9 @@ impl FieldPath {
             FieldPath::Member { entry, dictionary }
         } else if !e.successor.is_null() {
             // an entry keeps its shapes alive
-            FieldPath::Gain { shape, slot: e.slot, entry, plain: !(*e.successor).has_meta }
+            let to = &*e.successor;
+            let plain = !to.has_meta;
+            FieldPath::Gain { shape, slot: e.slot, to: to.shape.id(), entry, plain }
         } else if e.holder.is_null() {
             FieldPath::Absent { shape, entry }
         } else {

@@ -148,3 +148,26 @@ fn figures_of_compiles() {
         assert!(report.contains(line), "{report}");
     }
 }
+
+/// Programs whose operands come in several kinds, of which no function is refused.
+#[test]
+fn cached_values_dominate_their_uses() {
+    for program in [
+        // floats and strings: the payloads are read in the block for strings alone
+        "local function f(a, b) if a < b then return a end return b end
+         for i = 1, 200 do f(i + 0.5, 2.5) f('a' .. i, 'b') end
+         return f(1.5, 2.5) .. f('a', 'b')",
+        "local function f(a, b) if a <= b then return b - a end return a end
+         local t = setmetatable({}, {__le = function() return false end})
+         for i = 1, 200 do f(i + 0.5, i + 1.5) pcall(f, 'b' .. i, 'a') f(t, t) end
+         return tostring(f(1.5, 2.5))",
+        "local function f(t, k, v) t[k] = v local old = t[k] return old == v and k or old end
+         local t, s = {1, 2, 3}, {}
+         for i = 1, 200 do f(t, 2, i) f(t, 2, i + 0.5) f(s, 'a', i) f(s, 1.5, 'x') f(t, 3, {}) end
+         return f(t, 1, 5) .. f(s, 'z', 'y')",
+    ] {
+        let engine = run(JitOptions { miss_threshold: 8, stats: true, ..options() }, program);
+        let refused = engine.jit_figures().into_iter().filter(|(n, _)| n.starts_with("refused"));
+        assert_eq!(refused.map(|(_, n)| n).sum::<u64>(), 0, "{}", engine.jit_report());
+    }
+}

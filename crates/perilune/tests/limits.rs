@@ -213,6 +213,10 @@ const COUNTED: &[&str] = &[
     "log = '' while true do log = log .. 'x' if #log > 50 then log = '' end end",
     "log = 0 while true do log = log + #('a'):rep(3):gsub('a', function(c) log = log + 1 return c .. c end) end",
     "log = 0 local o = {n = 0} function o:step() self.n = self.n + 1 log = self.n return self end while true do o:step():step() end",
+    // loops whose code is left for the interpreter by the test that ends each round
+    "log = 0 local function f(t, g) local n = 0 repeat n = n + 1 log = log + 1 until g(n) >= t.b end for i = 1, 99 do f({b = 9}, function(n) return n end) end while true do f({b = 30.0}, function(n) return n + 0.5 end) f({b = 9}, function(n) return n end) end",
+    "log = 0 local function f(t, g) local n = 0 while g(n) < t.b do n = n + 1 log = log + 1 end end for i = 1, 99 do f({b = 9}, function(n) return n end) end while true do f({b = 30.0}, function(n) return n + 0.5 end) f({b = 9}, function(n) return n end) end",
+    "log = 0 local function f(b) local n = 0 repeat n = n + 1 log = log + 1 until n == b end while true do f(7) f(9.0) end",
     "log = 0 while true do log = log + select('#', (function(...) return ... end)(1, 2, 3)) end",
 ];
 

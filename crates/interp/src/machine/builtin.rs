@@ -17,47 +17,92 @@ pub(super) type Leaf = unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pa
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
 
-/// By number.
+/// How many results the function returns where its leaf has an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Results {
+    /// Exactly one, which is the answer.
+    One,
+    /// One, or none where the answer is nil.
+    OneUnlessNil,
+    /// None; the answer is nil, which a call for one result gets.
+    None,
+    /// One or more; the answer is the first.
+    First,
+}
+
+/// The leaves: everything that is known of them.
+const TABLE: &[(Builtin, Leaf, Results)] = &[
+    (Builtin::Assert, assert, Results::First),
+    (Builtin::RawEqual, raw_equal, Results::One),
+    (Builtin::RawGet, raw_get, Results::One),
+    (Builtin::RawLen, raw_len, Results::One),
+    (Builtin::SetMetatable, set_metatable, Results::One),
+    (Builtin::Select, select, Results::First),
+    (Builtin::ToNumber, to_number, Results::One),
+    (Builtin::ToString, to_string, Results::One),
+    (Builtin::Type, type_, Results::One),
+    (Builtin::Abs, abs, Results::One),
+    (Builtin::Ceil, ceil, Results::One),
+    (Builtin::Cos, cos, Results::One),
+    (Builtin::Exp, exp, Results::One),
+    (Builtin::Floor, floor, Results::One),
+    (Builtin::Max, max, Results::One),
+    (Builtin::Min, min, Results::One),
+    (Builtin::Sin, sin, Results::One),
+    (Builtin::Sqrt, sqrt, Results::One),
+    (Builtin::ToInteger, to_integer, Results::One),
+    (Builtin::MathType, math_type, Results::One),
+    (Builtin::Byte, byte, Results::OneUnlessNil),
+    (Builtin::Char, char_, Results::One),
+    (Builtin::StringLen, string_len, Results::One),
+    (Builtin::Sub, sub, Results::One),
+    (Builtin::Insert, insert, Results::None),
+    (Builtin::Remove, remove, Results::One),
+];
+
+/// The leaves by number.
 pub(super) static LEAVES: [Leaf; Builtin::COUNT] = {
     let mut leaves: [Leaf; Builtin::COUNT] = [none; Builtin::COUNT];
-    leaves[Builtin::Assert as usize] = assert;
-    leaves[Builtin::RawEqual as usize] = raw_equal;
-    leaves[Builtin::RawGet as usize] = raw_get;
-    leaves[Builtin::RawLen as usize] = raw_len;
-    leaves[Builtin::SetMetatable as usize] = set_metatable;
-    leaves[Builtin::Select as usize] = select;
-    leaves[Builtin::ToNumber as usize] = to_number;
-    leaves[Builtin::ToString as usize] = to_string;
-    leaves[Builtin::Type as usize] = type_;
-    leaves[Builtin::Abs as usize] = abs;
-    leaves[Builtin::Ceil as usize] = ceil;
-    leaves[Builtin::Cos as usize] = cos;
-    leaves[Builtin::Exp as usize] = exp;
-    leaves[Builtin::Floor as usize] = floor;
-    leaves[Builtin::Max as usize] = max;
-    leaves[Builtin::Min as usize] = min;
-    leaves[Builtin::Sin as usize] = sin;
-    leaves[Builtin::Sqrt as usize] = sqrt;
-    leaves[Builtin::ToInteger as usize] = to_integer;
-    leaves[Builtin::MathType as usize] = math_type;
-    leaves[Builtin::Byte as usize] = byte;
-    leaves[Builtin::Char as usize] = char_;
-    leaves[Builtin::StringLen as usize] = string_len;
-    leaves[Builtin::Sub as usize] = sub;
-    leaves[Builtin::Insert as usize] = insert;
-    leaves[Builtin::Remove as usize] = remove;
+    let mut n = 0;
+    while n < TABLE.len() {
+        leaves[TABLE[n].0 as usize] = TABLE[n].1;
+        n += 1;
+    }
     leaves
 };
 
-/// Is there a leaf, and what it answers all that the function returns?
-pub(super) fn has_one_result(number: usize) -> bool {
-    const OTHERS: [usize; 4] = [
-        Builtin::Other as usize,
-        Builtin::Assert as usize,
-        Builtin::Select as usize,
-        Builtin::Insert as usize,
-    ];
-    !OTHERS.contains(&number)
+/// The number of results of functions with a leaf, by number.
+static RESULTS: [Results; Builtin::COUNT] = {
+    // a function without a leaf never has an answer
+    let mut results = [Results::First; Builtin::COUNT];
+    let mut n = 0;
+    while n < TABLE.len() {
+        results[TABLE[n].0 as usize] = TABLE[n].2;
+        n += 1;
+    }
+    results
+};
+
+/// Calls the leaf of function `number`, and returns its answer if that is all that the function
+/// returns. If it is not, nothing has changed and the function itself is to be called: leaves
+/// with effects have one result in any case, or are not called here.
+///
+/// # Safety
+/// As of the leaves: `args` are so many arguments on the stack.
+pub(super) unsafe fn only_result(
+    st: *mut State,
+    number: usize,
+    args: *mut Value,
+    n: usize,
+) -> Option<Value> {
+    let results = RESULTS[number];
+    if !matches!(results, Results::One | Results::OneUnlessNil) {
+        return None;
+    }
+    let answer = LEAVES[number](st, args, n);
+    let v = Value::from_parts(answer.bits, Tag(answer.tag as u8));
+    let is_all = answer.tag != MISS && (results == Results::One || !v.is_nil());
+    is_all.then_some(v)
 }
 
 unsafe extern "C" fn none(_: *mut State, _: *mut Value, _: usize) -> Pair {

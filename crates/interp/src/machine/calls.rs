@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::native::{Cx, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
-use perilune_runtime::tier::{MISS, RuntimeCalls, status};
+use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::entry::call_code;
@@ -335,13 +335,12 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
 /// TAILCALL of a native function: it is called in place.
 unsafe fn tail_call_native(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
     let number = (*callee.get().as_native()).header.word as usize;
-    if builtin::has_one_result(number) && (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0 {
-        let answer = builtin::LEAVES[number](st, callee.add(2), nargs);
-        if answer.tag != MISS {
-            callee.put(Value::from_parts(answer.bits, Tag(answer.tag as u8)));
-            (*st).top = callee.add(1);
-            return status::OK;
-        }
+    if (*st).poll.load(Ordering::Relaxed) & poll::HOOK == 0
+        && let Some(v) = builtin::only_result(st, number, callee.add(2), nargs)
+    {
+        callee.put(v);
+        (*st).top = callee.add(1);
+        return status::OK;
     }
     call_for_machine(st, callee, nargs, 0)
 }

@@ -104,14 +104,19 @@ impl Translator<'_> {
         wanted
     }
 
-    /// The stores behind the NEWTABLE at `pc` that give the table its first fields, each a new one, as far as feedback tells.
+    /// Returns the stores after the NEWTABLE at `pc` that give the table its first fields, each a
+    /// new one, as far as feedback tells.
     ///
-    /// A store that was only seen to add the field in slot `n`, as the `n`th behind NEWTABLE, was seen only with tables that gained one field at each
-    /// store before it: so the id of their shape says which fields these are, in any state. Stores of nil as a constant do nothing.
+    /// Which fields the table has after them follows from shapes alone: the first store begins at
+    /// the shape without fields, the others where the one before ended, and a shape is never
+    /// another one. So the code has to guard the last transition only, in any state. That each was
+    /// made by a store to this table would not be enough: hooks and finalizers can store as well.
+    /// Stores of nil as a constant do nothing.
     fn constructor(&self, pc: usize) -> Constructor {
         let code = &self.proto.code;
         let a = code[pc].a();
         let mut found = Constructor { stores: Vec::new(), end: pc + 1, last: None };
+        let mut reached = None;
         for q in pc + 1..code.len() {
             if self.flow.leader[q] || self.flow.cold[q] || !self.flow.reached[q] {
                 break;
@@ -130,11 +135,13 @@ impl Translator<'_> {
                 if found.stores.iter().any(|&before| code[before].b() == i.b()) {
                     break;
                 }
-            } else if let [FieldPath::Gain { shape, slot, entry, plain: true }] = seen.paths[..]
+            } else if let [FieldPath::Gain { shape, slot, to, entry, plain: true }] = seen.paths[..]
                 && slot as usize == found.stores.len()
+                && reached.is_none_or(|reached| reached == shape)
             {
                 found.stores.push(q);
                 found.last = Some((shape, entry));
+                reached = Some(to);
             } else {
                 break;
             }
@@ -149,7 +156,9 @@ impl Translator<'_> {
         let fields = self.fields_wanted(pc);
         if fields > MAX_FIELDS {
             let t = self.call_new_table(fields, i.c());
-            self.finish_table(pc, t, None);
+            self.set(i.a(), t, Known::Tag(Tag::TABLE));
+            // the collector clears what lies above, should it run now
+            self.regs.forget_from(i.a() + 1);
             let top = self.address(i.a() + 1);
             self.poll(pc + 1, top);
             return;

@@ -94,6 +94,14 @@ impl Translator<'_> {
         }
     }
 
+    /// As [`Translator::operand_int`], within a side block: the payload is not remembered.
+    pub(super) fn peek_int(&mut self, o: Operand) -> Value {
+        match o {
+            Operand::Reg(r) => self.peek_bits(r),
+            Operand::Int(_) | Operand::Float(_) => self.operand_int(o),
+        }
+    }
+
     /// Its payload as an integer. Loads a register's payload where it stands, whatever its tag.
     pub(super) fn operand_int(&mut self, o: Operand) -> Value {
         match o {

@@ -141,7 +141,8 @@ impl Translator<'_> {
         if strings != slow {
             self.b.switch_to_block(strings);
             if self.require(&[tx, ty], Tag::STRING, slow) {
-                let (vx, vy) = (self.operand_int(x), self.operand_int(y));
+                // this block dominates nothing that follows, so the payloads are not remembered
+                let (vx, vy) = (self.peek_int(x), self.peek_int(y));
                 let inst = self.runtime(self.calls.compare_strings as usize, &[vx, vy], &[I64]);
                 let order = self.b.inst_results(inst)[0];
                 let c = self.b.ins().icmp_imm_s(cc, order, 0);

@@ -310,7 +310,7 @@ impl Translator<'_> {
                             self.set_own(object, slot, (bits, t, tag), by_cache);
                             next
                         }
-                        FieldPath::Gain { shape: id, slot, entry, plain } => {
+                        FieldPath::Gain { shape: id, slot, entry, plain, .. } => {
                             let next = self.shape_case(shape, id);
                             let r = self.record(pc, entry, by_cache);
                             self.guard_record(r, shape, by_cache);

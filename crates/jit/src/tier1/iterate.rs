@@ -124,7 +124,7 @@ impl Translator<'_> {
         let (any, found) = (self.b.create_block(), self.b.create_block());
         let tag = self.b.append_block_param(found, I64);
         let is_any = self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64);
-        let number = self.b.ins().iadd_imm_s(kind, 2);
+        let number = self.number_tag(kind);
         self.b.ins().brif(is_any, any, &[], found, &[BlockArg::from(number)]);
         self.b.switch_to_block(any);
         let t = self.b.ins().uload8(I64, MEM, tag_at, 0);

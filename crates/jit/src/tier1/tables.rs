@@ -15,6 +15,16 @@ use super::regs::Known;
 use super::{Join, MEM, Translator};
 use crate::types::{self, access};
 
+/// The tag of the elements of an array of numbers, less its kind.
+const KIND_TO_TAG: i64 = Tag::INTEGER.0 as i64 - ArrayKind::Int as i64;
+
+// What `number_tag` and its guards rely on: both kinds of numbers are as far from their tags, which
+// are neighbours.
+const _: () = assert!(
+    Tag::FLOAT.0 as i64 - ArrayKind::Float as i64 == KIND_TO_TAG
+        && Tag::FLOAT.0 == Tag::INTEGER.0 + 1
+);
+
 /// The key of an access.
 #[derive(Clone, Copy)]
 enum Key {
@@ -184,7 +194,8 @@ impl Translator<'_> {
         let wrong = self.cold_block();
         let at = self.array_index(object, key, wrong);
         let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
-        let right = self.b.ins().icmp_imm_u(IntCC::Equal, kind, i64::from(tag.0 - 2));
+        let wanted = i64::from(tag.0) - KIND_TO_TAG;
+        let right = self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted);
         self.guard(right, wrong);
         let place = self.payload_address(object, at);
         if tag == Tag::FLOAT {
@@ -298,7 +309,7 @@ impl Translator<'_> {
 
         self.b.switch_to_block(numbers);
         let bits = self.b.ins().load(I64, MEM, payload, 0);
-        let tag = self.b.ins().iadd_imm_s(kind, 2);
+        let tag = self.number_tag(kind);
         self.store_home(dst, bits, Known::Value(tag));
         self.join(done, bits, tag);
 
@@ -399,9 +410,7 @@ impl Translator<'_> {
             self.b.switch_to_block(numbers);
         }
         // all elements of an array of numbers are there
-        let element = self.b.ins().iadd_imm_s(kind, 2);
-        let same = self.b.ins().icmp(IntCC::Equal, element, t);
-        self.guard(same, by_call);
+        self.guard_number_kind(kind, (t, tag), by_call);
         let payload = self.payload_address(object, at);
         self.b.ins().store(MEM, bits, payload, 0);
         self.b.ins().jump(done, &[]);
@@ -417,6 +426,25 @@ impl Translator<'_> {
         let inst = self.runtime(self.calls.set_int as usize, &[st, object, key, bits, t], &[I64]);
         let hit = self.b.inst_results(inst)[0];
         self.b.ins().brif(hit, done, &[], slow, &[]);
+    }
+
+    /// Guards that an array of this kind is one of numbers and has elements with this tag.
+    fn guard_number_kind(&mut self, kind: Value, (t, tag): (Value, Known), other: Block) {
+        if !matches!(tag, Known::Tag(Tag::INTEGER | Tag::FLOAT)) {
+            // other kinds plus the distance are the tags of other values
+            let below = self.b.ins().iadd_imm_s(t, -i64::from(Tag::INTEGER.0));
+            let numbers = i64::from(Tag::FLOAT.0 - Tag::INTEGER.0) + 1;
+            let number = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, below, numbers);
+            self.guard(number, other);
+        }
+        let element = self.number_tag(kind);
+        let same = self.b.ins().icmp(IntCC::Equal, element, t);
+        self.guard(same, other);
+    }
+
+    /// Returns the tag of the elements of an array of numbers of this kind.
+    pub(super) fn number_tag(&mut self, kind: Value) -> Value {
+        self.b.ins().iadd_imm_s(kind, KIND_TO_TAG)
     }
 
     /// A store right behind the last element, if there is room and the element is of the array's kind.
@@ -456,11 +484,7 @@ impl Translator<'_> {
         self.b.ins().jump(done, &[]);
 
         self.b.switch_to_block(numbers);
-        let element = self.b.ins().iadd_imm_s(kind, 2);
-        let same = self.b.ins().icmp(IntCC::Equal, element, t);
-        self.guard(same, by_call);
-        // an array that is still empty has a kind whose tag is that of a boolean
-        self.guard(kind, by_call);
+        self.guard_number_kind(kind, (t, tag), by_call);
         let payload = self.payload_address(object, at);
         self.b.ins().store(MEM, bits, payload, 0);
         self.b.ins().istore32(MEM, longer, object, table::ARRAY_LEN as i32);
