@@ -145,11 +145,16 @@ fn stub(calls: &RuntimeCalls) -> *const u8 {
 impl Jit {
     /// A compiler whose code calls `calls`. Nothing is mapped and no thread started before something is hot.
     pub fn new(options: JitOptions, calls: RuntimeCalls) -> Arc<Jit> {
-        let space = CodeSpace::new(Options {
+        let mut space = Options {
             budget: options.budget,
             mapping: Perf::mapping(options.perf),
             ..Options::default()
-        });
+        };
+        if options.sync {
+            // the frames that could still leave code which is to be freed are those that wait
+            space.patience = Duration::ZERO;
+        }
+        let space = CodeSpace::new(space);
         let watch = Watch::new(&options, calls);
         let backend = Backend::new(space.clone(), calls, &options, watch);
         let mut workers = WorkerOptions::default();

@@ -8,11 +8,21 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::symbol::Symbol;
+use crate::instance::FieldEntry;
 
 /// Most fields that a shape may have.
 pub const MAX_FIELDS: u32 = 128;
 /// Most successors that a shape may have at one time.
 pub const MAX_CHILDREN: usize = 1000;
+
+/// The last id that a shape may have: [`FieldEntry`] gives those above it other meanings.
+const LAST_ID: u32 = u32::MAX - 3;
+
+const _: () = assert!(
+    LAST_ID < FieldEntry::NO_SHAPE
+        && LAST_ID < FieldEntry::STRING_SHAPE
+        && LAST_ID < FieldEntry::USERDATA_SHAPE
+);
 
 /// Source of shape ids, and the number of shapes alive.
 pub(super) struct ShapeIds {
@@ -28,11 +38,12 @@ impl Default for ShapeIds {
 }
 
 impl ShapeIds {
-    /// A fresh id; `None` when they have run out. `u32::MAX` is left free to mean "no shape".
+    /// Returns a fresh id; `None` when they have run out. Those above [`LAST_ID`] stand for
+    /// something else in inline caches.
     fn take(&self) -> Option<u32> {
         self.next
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| {
-                (id < u32::MAX - 1).then_some(id + 1)
+                (id <= LAST_ID).then_some(id + 1)
             })
             .ok()
     }
@@ -134,5 +145,19 @@ impl Drop for Shape {
                 successors.shrink_to_fit();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_run_out_before_those_with_other_meanings() {
+        let ids = ShapeIds { next: AtomicU32::new(LAST_ID - 1), live: AtomicUsize::new(0) };
+        assert_eq!(ids.take(), Some(LAST_ID - 1));
+        assert_eq!(ids.take(), Some(LAST_ID));
+        assert_eq!(ids.take(), None);
+        assert_eq!(ids.take(), None, "and they stay so");
     }
 }
