@@ -48,6 +48,7 @@ pub(crate) struct JitChoices {
     /// Compile programs before they run.
     pub(crate) precompile: bool,
     verify: bool,
+    verify_values: bool,
     stats: bool,
     perf: Option<Perf>,
     gdb: bool,
@@ -84,6 +85,7 @@ impl JitChoices {
             ("--jit-partition-max-bytes", Some(value)) => self.max_bytes = Some(size(value)?),
             ("--jit-precompile", None) => self.precompile = true,
             ("--jit-verify", None) => self.verify = true,
+            ("--jit-verify-values", None) => self.verify_values = true,
             ("--jit-stats", None) => self.stats = true,
             ("--perf", None) => self.perf = Some(Perf::Map),
             ("--perf", Some("map")) => self.perf = Some(Perf::Map),
@@ -110,7 +112,12 @@ impl JitChoices {
                 return Err("it needs a value: '='".to_owned());
             }
             (
-                "--jit-sync" | "--jit-verify" | "--jit-precompile" | "--jit-stats" | "--gdb",
+                "--jit-sync"
+                | "--jit-verify"
+                | "--jit-verify-values"
+                | "--jit-precompile"
+                | "--jit-stats"
+                | "--gdb",
                 Some(_),
             ) => {
                 return Err("it takes no value".to_owned());
@@ -129,7 +136,7 @@ impl JitChoices {
         self.tier.unwrap_or(match mode {
             Mode::Default => DEFAULT_TIER,
             Mode::Off | Mode::GcStress | Mode::SmallStack => Tier::Off,
-            Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Chaos => Tier::Tier1,
+            Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Chaos | Mode::CheckValues => Tier::Tier1,
             Mode::Background => Tier::On,
         })
     }
@@ -178,12 +185,18 @@ impl JitChoices {
         if matches!(mode, Mode::Tier1Sync | Mode::Tier1GcStress) {
             (o.threshold, o.loop_threshold, o.sync, o.prune) = (1, 1, true, false);
         }
+        if mode == Mode::CheckValues {
+            // with some feedback first, and more when what was met differs from it
+            (o.threshold, o.loop_threshold, o.miss_threshold, o.sync) = (2, 4, 4, true);
+            (o.verify, o.verify_values) = (true, true);
+        }
         if let Some(threshold) = self.threshold {
             o.threshold = threshold;
             o.loop_threshold = threshold.saturating_mul(ROUNDS_PER_ENTRY).min(1 << 30);
         }
         o.sync |= self.sync;
         o.verify |= self.verify;
+        o.verify_values |= self.verify_values;
         o.budget = self.budget.unwrap_or(o.budget);
         o.workers = self.workers.unwrap_or(o.workers);
         o.partition_max_funcs = self.max_funcs.unwrap_or(o.partition_max_funcs);

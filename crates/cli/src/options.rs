@@ -39,6 +39,8 @@ pub(crate) enum Mode {
     Tier1GcStress,
     /// What happens at safepoints is decided at random, from the seed in `PERILUNE_CHAOS_SEED`.
     Chaos,
+    /// As `tier1-sync`, with code that checks itself and Cranelift's verifier.
+    CheckValues,
 }
 
 /// What the words before the script say. `-e`, `-l` and `-W` are looked at again when they are carried out, in their order.
@@ -142,6 +144,7 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--mode=background" => o.mode = Mode::Background,
         b"--mode=tier1-gc-stress" => o.mode = Mode::Tier1GcStress,
         b"--mode=chaos" => o.mode = Mode::Chaos,
+        b"--mode=check-values" => o.mode = Mode::CheckValues,
         b"--mode=gc-stress" => o.mode = Mode::GcStress,
         b"--mode=small-stack" => o.mode = Mode::SmallStack,
         _ => {

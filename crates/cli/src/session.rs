@@ -58,7 +58,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     }
     lua.open_libraries();
     match options.mode {
-        Mode::Default | Mode::Off | Mode::Tier1Sync | Mode::Background => {}
+        Mode::Default | Mode::Off | Mode::Tier1Sync | Mode::Background | Mode::CheckValues => {}
         Mode::GcStress => lua.set_gc_stress(true),
         Mode::SmallStack => lua.set_small_stack(true),
         Mode::Tier1GcStress => {

@@ -56,13 +56,17 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             compile functions after N entries (32), loops after 32 N rounds
   --jit-verify
             run Cranelift's verifier on all that is compiled
+  --jit-verify-values
+            check while code runs that it holds what is in frame and heap
   --jit-workers=N
             compile on N threads (as the machine has cores)
   --mode=off|tier1-sync|background|gc-stress|small-stack|tier1-gc-stress|chaos
+  --mode=check-values
             for tests: --jit=off; --jit=tier1 --jit-sync with thresholds of
             1; --jit=on; collect garbage after every allocation; move the
             stack often; three of them together; let all that happen, and
-            more, at random (by the variable PERILUNE_CHAOS_SEED)
+            more, at random (by the variable PERILUNE_CHAOS_SEED); --jit=tier1
+            --jit-sync --jit-verify --jit-verify-values with low thresholds
   --perf[=map|jitdump]
             make machine code known to Linux perf, by /tmp/perf-PID.map or
             by jit-PID.dump

@@ -55,8 +55,16 @@ use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The modes of the binary in which every file runs.
-const MODES: [&str; 7] =
-    ["off", "tier1-sync", "background", "chaos", "tier1-gc-stress", "gc-stress", "small-stack"];
+const MODES: [&str; 8] = [
+    "off",
+    "tier1-sync",
+    "background",
+    "check-values",
+    "chaos",
+    "tier1-gc-stress",
+    "gc-stress",
+    "small-stack",
+];
 
 fn main() -> ExitCode {
     if let Some(child) = oracle::child_arguments() {

@@ -10,7 +10,7 @@ use perilune_runtime::tier::RuntimeCalls;
 
 use crate::compile::{Code, Compiler, Direct, Input};
 use crate::engine::{JitOptions, Shapes, label};
-use crate::fault::Stage;
+use crate::fault::{Fault, Stage};
 use crate::history::{History, Known};
 use crate::partition::{Edge, Limits, cut};
 use crate::snapshot::Snapshot;
@@ -99,6 +99,8 @@ pub(crate) struct Backend {
     space: Arc<CodeSpace>,
     pub(crate) calls: RuntimeCalls,
     verify: bool,
+    verify_values: bool,
+    fault: Option<Fault>,
     counts: bool,
     limits: Limits,
     pub(crate) watch: Watch,
@@ -211,8 +213,17 @@ impl Backend {
             functions: options.partition_max_funcs.max(1),
             bytes: options.partition_max_bytes,
         };
-        let (verify, counts) = (options.verify, options.counts);
-        Backend { space, calls, verify, counts, limits, watch, lost: Mutex::default() }
+        Backend {
+            space,
+            calls,
+            verify: options.verify,
+            verify_values: options.verify_values,
+            fault: options.fault,
+            counts: options.counts,
+            limits,
+            watch,
+            lost: Mutex::default(),
+        }
     }
 
     /// How large modules may be.
@@ -264,6 +275,8 @@ impl Backend {
                 id: id.raw(),
                 calls: &self.calls,
                 verify: self.verify,
+                verify_values: self.verify_values,
+                fault: self.fault,
                 counts: self.counts,
                 direct: &direct,
             };

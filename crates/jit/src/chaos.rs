@@ -23,6 +23,8 @@ impl JitOptions {
             miss_threshold: 1 << (bits >> 16 & 7),
             sync: bits >> 8 & 3 != 0,
             budget: if bits >> 10 & 7 == 0 { 256 << 10 } else { 16 << 20 },
+            verify: true,
+            verify_values: bits >> 24 & 3 == 0,
             ..JitOptions::default()
         }
     }

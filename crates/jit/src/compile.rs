@@ -14,7 +14,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use perilune_bytecode::Proto;
 use perilune_runtime::tier::RuntimeCalls;
 
-use crate::fault::Stage;
+use crate::fault::{Fault, Stage};
 use crate::snapshot::Snapshot;
 use crate::tier1;
 use crate::watch::Observation;
@@ -38,6 +38,10 @@ pub(crate) struct Input<'a> {
     pub(crate) calls: &'a RuntimeCalls,
     /// Runs Cranelift's verifier.
     pub(crate) verify: bool,
+    /// The code checks what it holds of registers and tables.
+    pub(crate) verify_values: bool,
+    /// What the translation is to do wrong, for tests.
+    pub(crate) fault: Option<Fault>,
     /// The code counts instructions.
     pub(crate) counts: bool,
     /// Calls whose callee is, as far as one can tell, in the same module.

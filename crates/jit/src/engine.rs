@@ -53,6 +53,10 @@ pub struct JitOptions {
     pub workers: usize,
     /// Run Cranelift's verifier on everything.
     pub verify: bool,
+    /// Compare what code holds of registers and tables with the frame and the heap while it runs.
+    /// A difference ends the process, after a line on the standard error that says where: for
+    /// tests of the compiler.
+    pub verify_values: bool,
     /// Count instructions, for states that do ([`State::counts`]).
     pub counts: bool,
     /// Texts to write to the standard error as functions are compiled.
@@ -81,6 +85,7 @@ impl Default for JitOptions {
             partition_max_bytes: 256 << 10,
             workers: 0,
             verify: cfg!(debug_assertions),
+            verify_values: false,
             counts: false,
             dump: Vec::new(),
             perf: None,

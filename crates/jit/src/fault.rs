@@ -31,6 +31,14 @@ pub enum Fault {
     Panic(Stage),
     /// The translation is malformed, which the verifier finds.
     Malformed,
+    /// What is known of registers is not forgotten where it has to be.
+    StaleRegisters,
+    /// Tags that are known before an instruction are taken for known after it, whatever it writes.
+    StaleTags,
+    /// The fields of a constructor are inferred from slots, and not from the shapes they lead to.
+    UnlinkedConstructor,
+    /// A store compares the kind of an array with a tag that may not be that of a number.
+    UnguardedKind,
 }
 
 impl Fault {

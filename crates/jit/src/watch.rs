@@ -102,6 +102,7 @@ pub(crate) struct Watch {
     gdb: bool,
     named: bool,
     fault: Option<Fault>,
+    verify_values: bool,
     calls: RuntimeCalls,
     pub(crate) figures: Figures,
 }
@@ -116,6 +117,7 @@ impl Watch {
             gdb: options.gdb,
             named,
             fault: options.fault,
+            verify_values: options.verify_values,
             calls,
             figures: Figures::default(),
         }
@@ -284,8 +286,18 @@ impl Observation<'_> {
         Some(VersionInfo { label, pieces, _debugger: debugger })
     }
 
-    /// The method is refused.
+    /// The method is refused. A malformed translation is a bug of the compiler, though it would
+    /// cost speed only: it ends the process where bugs are looked for.
     pub(crate) fn refused(&self, reason: &Refusal) {
+        let watch = self.watch;
+        let is_strict = cfg!(debug_assertions) || watch.verify_values;
+        if is_strict
+            && watch.fault != Some(Fault::Malformed)
+            && matches!(reason, Refusal::Verifier(_))
+        {
+            let _ = writeln!(std::io::stderr(), "perilune: {}: {reason}", self.label);
+            std::process::abort();
+        }
         self.watch.refused(|| self.label.clone(), reason);
     }
 }

@@ -7,13 +7,13 @@
 //! | `PERILUNE_PROGRAMS` | how many programs | 600 or 15 seconds, whichever comes first |
 //! | `PERILUNE_PROGRAMS_SEED` | the first seed | 1 |
 //! | `PERILUNE_PROGRAMS_KEEP` | how many differences to collect before the end | 1 |
-//! | `PERILUNE_PROGRAMS_MODE` | only this mode: `off`, `tier1-sync` or `chaos` | all |
+//! | `PERILUNE_PROGRAMS_MODE` | only this mode: `off`, `tier1-sync`, `check-values` or `chaos` | all |
 //! | `PERILUNE_PROGRAMS_SHOW` | set: print the program of the first seed, and do nothing else | |
 //! | `PERILUNE_PROGRAMS_ORACLE` | set: run each program twice under PUC, and not under Perilune | |
 //! | `PERILUNE_PROGRAMS_QUICK` | set: show the first line that differs, and the program as it is not | |
 //! | `PERILUNE_PROGRAMS_VERBOSE` | set: name the programs that do not compile | |
 //!
-//! Each program runs in the interpreter, in machine code, and in the mode `chaos`. One in 300 runs of the first two collects at every
+//! Each program runs in the interpreter, in machine code, in machine code that checks what it holds, and in the mode `chaos`. One in 300 runs of the first two collects at every
 //! safepoint, one in 4 has stacks with no spare room; thresholds for compiling differ by seed, so that code is made with and without feedback.
 
 #[path = "programs/generate.rs"]
@@ -57,7 +57,7 @@ fn program_of(seed: u64) -> ProgramTree {
 }
 
 /// The modes in which the program of a seed runs.
-fn modes_of(seed: u64) -> [Mode; 3] {
+fn modes_of(seed: u64) -> [Mode; 4] {
     let threshold = 1 << (seed % 4);
     let loops = 1 << (seed / 4 % 6);
     let off = Mode { gc_stress: seed % 300 == 3, small_stack: seed % 4 == 1, ..Mode::default() };
@@ -66,7 +66,8 @@ fn modes_of(seed: u64) -> [Mode; 3] {
         small_stack: seed % 4 == 2,
         code: Code::Sync(threshold, loops),
     };
-    [off, sync, Mode { code: Code::Chaos(seed), ..Mode::default() }]
+    let checked = Mode { code: Code::CheckValues(threshold, loops), ..Mode::default() };
+    [off, sync, checked, Mode { code: Code::Chaos(seed), ..Mode::default() }]
 }
 
 /// What both show, if it differs.

@@ -168,11 +168,34 @@ pub struct RuntimeCalls {
     /// Library functions, by [`crate::native::Builtin`], for one result: the arguments and their number. The tag is [`MISS`] if the function itself has to be called.
     pub builtins: &'static [unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
                  crate::native::Builtin::COUNT],
+    /// Compares what code holds of a register with its home slot in the frame at a base; the
+    /// second argument is packed as [`verify`] says, payload and tag follow. This and the
+    /// following are called by code that checks itself, and end the process at a difference.
+    pub verify_register: unsafe extern "C" fn(*mut Value, u64, u64, u64),
+    /// Compares closure (0: not held) and instance with those of the frame.
+    pub verify_closure: unsafe extern "C" fn(*mut Value, u64, u64, u64),
+    /// Compares a value with what a table has under a key: the table, payload and tag of the key
+    /// and of the value.
+    pub verify_entry: unsafe extern "C" fn(*mut Value, u64, *mut Table, u64, u64, u64, u64),
+    /// Compares a value with what the field access finds along the metatables of an object:
+    /// payload and tag of the object and of the value.
+    pub verify_lookup: unsafe extern "C" fn(*mut State, *mut Value, u64, u64, u64, u64, u64),
     /// Enters the interpreter: what slots of methods without code hold. Convention of machine code.
     pub interpret: unsafe extern "C" fn(),
     /// Runs the top frame in the interpreter, to its end: what code jumps to when its frame is left ([`status::RESUME`]). Convention of machine code;
     /// the arguments are not looked at.
     pub resume: unsafe extern "C" fn(),
+}
+
+/// How code that checks itself says where: the pc in the low half, and what else is to be said
+/// above.
+pub mod verify {
+    /// The first bit of the register's number, which has eight.
+    pub const REGISTER: u32 = 32;
+    /// The payload is compared.
+    pub const PAYLOAD: u64 = 1 << 48;
+    /// The tag is compared.
+    pub const TAG: u64 = 1 << 49;
 }
 
 /// Tag of a [`Pair`] that says that there is no answer.

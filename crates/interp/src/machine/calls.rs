@@ -10,7 +10,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::entry::call_code;
 use super::panics::guarded;
-use super::{builtin, entry, handler, leaf, miss};
+use super::{builtin, entry, handler, leaf, miss, verify};
 use crate::call::{become_metamethod, call_for_instruction, code_of, native_returned};
 use crate::for_loop;
 use crate::operators::{call_meta1, seen};
@@ -62,6 +62,10 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     float_mod: leaf::float_mod,
     shift_left: leaf::shift_left,
     builtins: &builtin::LEAVES,
+    verify_register: verify::register,
+    verify_closure: verify::closure,
+    verify_entry: verify::entry,
+    verify_lookup: verify::lookup,
     interpret: entry::INTERPRET,
     resume: entry::RESUME,
 };

@@ -12,6 +12,7 @@ mod leaf;
 mod miss;
 mod native_stack;
 mod panics;
+mod verify;
 
 pub use calls::CALLS;
 pub(crate) use entry::{

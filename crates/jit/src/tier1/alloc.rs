@@ -16,6 +16,7 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{CONSTANT, MEM, Translator};
+use crate::fault::Fault;
 use crate::snapshot::FieldPath;
 
 /// Most fields that a table gets room for in line; the runtime makes larger ones.
@@ -137,7 +138,8 @@ impl Translator<'_> {
                 }
             } else if let [FieldPath::Gain { shape, slot, to, entry, plain: true }] = seen.paths[..]
                 && slot as usize == found.stores.len()
-                && reached.is_none_or(|reached| reached == shape)
+                && (reached.is_none_or(|reached| reached == shape)
+                    || self.fault == Some(Fault::UnlinkedConstructor))
             {
                 found.stores.push(q);
                 found.last = Some((shape, entry));

@@ -11,6 +11,7 @@ use perilune_runtime::layout::{self, closure, instance};
 use perilune_runtime::tier::{MISS, status};
 use perilune_runtime::value::Tag;
 
+use super::encoding::{EXTRA_MASK, EXTRA_SHIFT};
 use super::regs::Known;
 use super::{Join, MEM, Translator};
 use crate::snapshot::CalleeSeen;
@@ -359,8 +360,8 @@ impl Translator<'_> {
             return base;
         }
         let link = self.b.ins().load(I64, MEM, base, -8);
-        let extra = self.b.ins().ushr_imm_u(link, 24);
-        let extra = self.b.ins().band_imm_u(extra, 0xF_FFFF);
+        let extra = self.b.ins().ushr_imm_u(link, EXTRA_SHIFT);
+        let extra = self.b.ins().band_imm_u(extra, EXTRA_MASK);
         let shift = self.b.ins().iadd_imm_s(extra, self.proto.num_params as i64 + 2);
         let bytes = self.b.ins().ishl_imm_u(shift, 4);
         self.b.ins().isub(base, bytes)

@@ -26,6 +26,8 @@ pub(super) struct Record {
 /// Where a lookup ends.
 #[derive(Clone, Copy)]
 struct Ways {
+    pc: usize,
+    object: (Value, Known),
     dst: usize,
     /// Asks the runtime to try the cache.
     by_cache: Block,
@@ -99,7 +101,14 @@ impl Translator<'_> {
         }
         let slow = self.cold_block();
         let by_cache = self.b.create_block();
-        let ways = Ways { dst: i.a(), by_cache, slow, done: self.join_block(I64) };
+        let ways = Ways {
+            pc,
+            object: (object, object_tag),
+            dst: i.a(),
+            by_cache,
+            slow,
+            done: self.join_block(I64),
+        };
         let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
         let other = self.b.create_block();
         let is_for_tables =
@@ -123,6 +132,8 @@ impl Translator<'_> {
                         self.guard(nowhere, next);
                         let meta = self.b.ins().load(I64, MEM, object, table::META as i32);
                         self.guard_chain(r, meta, next, by_cache);
+                        let nil = self.int(0);
+                        self.verify_lookup(pc, ways.object, (nil, nil));
                         self.nothing(ways);
                         next
                     }
@@ -239,6 +250,7 @@ impl Translator<'_> {
     fn own(&mut self, object: Value, slot: u32, ways: Ways) {
         let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
         let (bits, tag) = self.load_value(fields, slot as i32 * 16);
+        self.verify_field(ways.pc, object, self.proto.code[ways.pc].c(), (bits, tag));
         let nil = self.b.create_block();
         self.guard(tag, nil);
         self.store_home(ways.dst, bits, Known::Value(tag));
@@ -280,6 +292,7 @@ impl Translator<'_> {
             (bits, tag) = (value[0], value[1]);
         }
         self.guard(tag, ways.slow);
+        self.verify_lookup(ways.pc, ways.object, (bits, tag));
         self.store_home(ways.dst, bits, Known::Value(tag));
         self.join(ways.done, bits, tag);
     }
@@ -308,6 +321,7 @@ impl Translator<'_> {
                         FieldPath::Own { shape: id, slot } => {
                             let next = self.shape_case(shape, id);
                             self.set_own(object, slot, (bits, t, tag), by_cache);
+                            self.verify_field(pc, object, i.b(), (bits, t));
                             next
                         }
                         FieldPath::Gain { shape: id, slot, entry, plain, .. } => {
@@ -325,6 +339,7 @@ impl Translator<'_> {
                                 self.b.switch_to_block(lacks);
                             }
                             self.gain(object, slot, r, (bits, tag), by_cache);
+                            self.verify_field(pc, object, i.b(), (bits, t));
                             next
                         }
                         _ => continue,

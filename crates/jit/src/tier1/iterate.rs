@@ -14,6 +14,9 @@ use crate::types::UNKNOWN;
 
 /// A round of a loop by `next` or `ipairs` in line.
 struct Round {
+    pc: usize,
+    /// The table.
+    object: Value,
     /// First register of the loop.
     a: usize,
     /// Variables of the loop.
@@ -43,7 +46,7 @@ impl Translator<'_> {
         let kind = self.tag_value(control_tag);
         let ask = self.cold_block();
         let done = self.join_block(I64);
-        let round = Round { a, wanted: i.c(), ask, done };
+        let round = Round { pc, object, a, wanted: i.c(), ask, done };
 
         // a control value of its own kind says that the loop is one by `next`
         let is_next = self.b.ins().icmp_imm_u(IntCC::Equal, kind, Tag::ITER.0 as i64);
@@ -182,6 +185,7 @@ impl Translator<'_> {
         key: (Value, Value),
         value: (Value, Value),
     ) {
+        self.verify_entry(round.pc, round.object, key, value);
         let base = self.load_base();
         let at = |r: usize| r as i32 * 16;
         // its tag stays as it is

@@ -7,11 +7,13 @@ mod alloc;
 mod arith;
 mod calls;
 mod control;
+mod encoding;
 mod fields;
 mod iterate;
 mod metamethods;
 mod regs;
 mod tables;
+mod verify;
 
 use std::collections::HashMap;
 
@@ -30,6 +32,7 @@ use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::Tag;
 
 use crate::compile::{Direct, Input};
+use crate::fault::Fault;
 use crate::flow::Flow;
 use crate::snapshot::Snapshot;
 use crate::types::{self, Tags, Types, UNKNOWN};
@@ -45,6 +48,10 @@ pub(crate) struct Translator<'a> {
     id: u32,
     /// Instructions are counted.
     counts: bool,
+    /// The code compares what it holds with frame and heap.
+    verify_values: bool,
+    /// What is to be done wrong, for tests.
+    fault: Option<Fault>,
     flow: Flow,
     blocks: Vec<Option<Block>>,
     types: Types,
@@ -133,9 +140,11 @@ pub(crate) fn translate(
         direct: input.direct,
         id: input.id,
         counts: input.counts,
+        verify_values: input.verify_values,
+        fault: input.fault,
         blocks: vec![None; n],
         known_at: vec![None; n],
-        regs: Regs::new(size, &flow.captured),
+        regs: Regs::new(size, &flow.captured, input.fault == Some(Fault::StaleRegisters)),
         tags: types.at(entry).clone(),
         types,
         ints: vec![None; size],
@@ -211,9 +220,16 @@ impl Translator<'_> {
                 }
             }
             self.b.set_srcloc(SourceLoc::new(pc as u32));
+            self.verify_registers(pc);
             open = self.instruction(pc);
             if open {
+                let before = self.tags.clone();
                 types::step(self.proto, self.snapshot, &self.flow, pc, false, &mut self.tags);
+                if self.fault == Some(Fault::StaleTags) {
+                    for (tag, &before) in self.tags.iter_mut().zip(&before) {
+                        *tag = if *tag == UNKNOWN { before } else { *tag };
+                    }
+                }
             }
             pc += match self.proto.code[pc].op() {
                 Op::LoadKX | Op::SetList => 2,
@@ -273,7 +289,7 @@ impl Translator<'_> {
             Op::GetTable | Op::GetI => self.get_table(pc),
             Op::GetField | Op::SelfK => self.get_field(pc),
             Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK => self.set_table(pc),
-            Op::SetField | Op::SetFieldK if pc < self.built_until => {}
+            Op::SetField | Op::SetFieldK if pc < self.built_until => self.verify_constructed(pc),
             Op::SetField | Op::SetFieldK => self.set_field(pc),
             Op::NewTable => self.new_table(pc),
             Op::SelfR => {
@@ -671,7 +687,7 @@ impl Translator<'_> {
 
     /// Begins a block where control flow meets.
     fn take_carried(&mut self, pc: usize) {
-        self.regs.forget_all();
+        self.regs.begin();
         for (r, tag) in self.carried(pc) {
             if tag == Tag::FLOAT {
                 let variable = self.float_variable(r);

@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+use cranelift_frontend::Variable;
 use perilune_runtime::value::Tag;
 
 use super::{Join, MEM, Translator};
@@ -31,24 +32,66 @@ struct Reg {
 pub(super) struct Regs {
     regs: Vec<Reg>,
     captured: Box<[bool]>,
+    /// Nothing is forgotten: a fault for tests.
+    stale: bool,
+}
+
+/// What is known of one register, for those who only look.
+#[derive(Clone, Copy)]
+pub(super) struct Peeked(Reg);
+
+impl Peeked {
+    /// Is the payload known?
+    pub(super) fn has_payload(self) -> bool {
+        self.0.bits.is_some() || self.0.float.is_some() || self.0.join.is_some()
+    }
+
+    /// Is it known in both kinds of machine registers?
+    pub(super) fn has_payload_twice(self) -> bool {
+        self.0.bits.is_some() && self.0.float.is_some()
+    }
+
+    /// The tag, where it is known.
+    pub(super) fn tag(self) -> Option<Known> {
+        self.0.tag
+    }
+
+    /// The tag of a merged value, where that is known.
+    pub(super) fn join(self) -> Option<Variable> {
+        self.0.join.map(|join| join.tag)
+    }
 }
 
 impl Regs {
     /// Of `size` registers.
-    pub(super) fn new(size: usize, captured: &[bool; 256]) -> Regs {
-        Regs { regs: vec![Reg::default(); size], captured: captured[..size].into() }
+    pub(super) fn new(size: usize, captured: &[bool; 256], stale: bool) -> Regs {
+        Regs { regs: vec![Reg::default(); size], captured: captured[..size].into(), stale }
+    }
+
+    /// What is known of register `r`.
+    pub(super) fn peek(&self, r: usize) -> Peeked {
+        Peeked(self.regs[r])
     }
 
     pub(super) fn forget(&mut self, r: usize) {
-        self.regs[r] = Reg::default();
+        if !self.stale {
+            self.regs[r] = Reg::default();
+        }
     }
 
     /// Registers from `r` on are released: a collection clears their home slots.
     pub(super) fn forget_from(&mut self, r: usize) {
-        self.regs[r..].fill(Reg::default());
+        if !self.stale {
+            self.regs[r..].fill(Reg::default());
+        }
     }
 
     pub(super) fn forget_all(&mut self) {
+        self.forget_from(0);
+    }
+
+    /// A block begins that may be reached from elsewhere: no value that is known dominates it.
+    pub(super) fn begin(&mut self) {
         self.regs.fill(Reg::default());
     }
 
@@ -149,6 +192,11 @@ impl Translator<'_> {
             self.regs.regs[r].float = Some(v);
         }
         v
+    }
+
+    /// The bits of a float.
+    pub(super) fn float_bits(&mut self, float: Value) -> Value {
+        self.b.ins().bitcast(I64, MemFlagsData::new(), float)
     }
 
     /// As [`Translator::float`], for one way out of the block: it is not remembered.

@@ -11,19 +11,11 @@ use perilune_runtime::table::ArrayKind;
 use perilune_runtime::tier::MISS;
 use perilune_runtime::value::Tag;
 
+use super::encoding::KIND_TO_TAG;
 use super::regs::Known;
 use super::{Join, MEM, Translator};
+use crate::fault::Fault;
 use crate::types::{self, access};
-
-/// The tag of the elements of an array of numbers, less its kind.
-const KIND_TO_TAG: i64 = Tag::INTEGER.0 as i64 - ArrayKind::Int as i64;
-
-// What `number_tag` and its guards rely on: both kinds of numbers are as far from their tags, which
-// are neighbours.
-const _: () = assert!(
-    Tag::FLOAT.0 as i64 - ArrayKind::Float as i64 == KIND_TO_TAG
-        && Tag::FLOAT.0 == Tag::INTEGER.0 + 1
-);
 
 /// The key of an access.
 #[derive(Clone, Copy)]
@@ -88,8 +80,9 @@ impl Translator<'_> {
         self.b.switch_to_block(on);
     }
 
-    /// Guards that the environment of the global access at `pc` is that of its cache; returns the cell.
-    fn global_cell(&mut self, pc: usize, upvalue: usize, slow: Block) -> Value {
+    /// Guards that the environment of the global access at `pc` is that of its cache; returns the
+    /// environment and the cell.
+    fn global_cell(&mut self, pc: usize, upvalue: usize, slow: Block) -> (Value, Value) {
         let up = self.upvalue(upvalue);
         let place = self.b.ins().load(I64, MEM, up, closure::PLACE as i32);
         let (env, tag) = self.load_value(place, 0);
@@ -100,16 +93,18 @@ impl Translator<'_> {
         let cached = self.b.ins().load(I64, MEM, self.instance, env_at);
         let same = self.b.ins().icmp(IntCC::Equal, cached, env);
         self.guard(same, slow);
-        self.b.ins().load(I64, MEM, self.instance, at + layout::global_cache::CELL as i32)
+        let cell_at = at + layout::global_cache::CELL as i32;
+        (env, self.b.ins().load(I64, MEM, self.instance, cell_at))
     }
 
     pub(super) fn get_global(&mut self, pc: usize) {
         let i = self.proto.code[pc];
         let slow = self.cold_block();
         let done = self.join_block(I64);
-        let cell = self.global_cell(pc, i.b(), slow);
+        let (env, cell) = self.global_cell(pc, i.b(), slow);
         let (bits, tag) = self.load_value(cell, layout::cell::VALUE as i32);
         self.guard(tag, slow);
+        self.verify_field(pc, env, i.c(), (bits, tag));
         self.store_home(i.a(), bits, Known::Value(tag));
         self.join(done, bits, tag);
         self.b.switch_to_block(slow);
@@ -134,7 +129,7 @@ impl Translator<'_> {
         let done = self.b.create_block();
         let (bits, tag) = self.stored(i);
         let t = self.tag_value(tag);
-        let cell = self.global_cell(pc, i.a(), slow);
+        let (env, cell) = self.global_cell(pc, i.a(), slow);
         let at = layout::cell::VALUE as i32;
         let old = self.b.ins().uload8(I64, MEM, cell, at + 8);
         self.guard(old, slow);
@@ -142,6 +137,7 @@ impl Translator<'_> {
         self.b.ins().store(MEM, bits, cell, at);
         self.b.ins().istore8(MEM, t, cell, at + 8);
         self.barrier(cell, tag);
+        self.verify_field(pc, env, i.b(), (bits, t));
         self.b.ins().jump(done, &[]);
         self.end_slowly(slow, pc, done);
     }
@@ -198,11 +194,15 @@ impl Translator<'_> {
         let right = self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted);
         self.guard(right, wrong);
         let place = self.payload_address(object, at);
+        let tag_value = self.int(tag.0.into());
         if tag == Tag::FLOAT {
             let v = self.b.ins().load(F64, MEM, place, 0);
+            let bits = self.float_bits(v);
+            self.verify_element(pc, object, key, (bits, tag_value));
             self.set_float(dst, v);
         } else {
             let v = self.b.ins().load(I64, MEM, place, 0);
+            self.verify_element(pc, object, key, (v, tag_value));
             self.set(dst, v, Known::Tag(tag));
         }
         self.leave_if(wrong, pc);
@@ -224,7 +224,7 @@ impl Translator<'_> {
         if self.require(&[object_tag], Tag::TABLE, slow) {
             let strings = self.b.create_block();
             if mask & access::ARRAY != 0 && self.require(&[key_tag], Tag::INTEGER, strings) {
-                self.element(i.a(), object, key, mask, slow, done);
+                self.element(pc, (object, key), mask, slow, done);
             } else {
                 self.b.ins().jump(strings, &[]);
             }
@@ -291,13 +291,13 @@ impl Translator<'_> {
 
     fn element(
         &mut self,
-        dst: usize,
-        object: Value,
-        key: Value,
+        pc: usize,
+        (object, key): (Value, Value),
         mask: u32,
         slow: Block,
         done: Join,
     ) {
+        let dst = self.proto.code[pc].a();
         let outside =
             if mask & access::OUTSIDE != 0 { self.b.create_block() } else { self.cold_block() };
         let at = self.array_index(object, key, outside);
@@ -310,6 +310,7 @@ impl Translator<'_> {
         self.b.switch_to_block(numbers);
         let bits = self.b.ins().load(I64, MEM, payload, 0);
         let tag = self.number_tag(kind);
+        self.verify_element(pc, object, key, (bits, tag));
         self.store_home(dst, bits, Known::Value(tag));
         self.join(done, bits, tag);
 
@@ -317,6 +318,7 @@ impl Translator<'_> {
         let bits = self.b.ins().load(I64, MEM, payload, 0);
         let tag = self.b.ins().uload8(I64, MEM, tag_at, 0);
         self.guard(tag, slow);
+        self.verify_element(pc, object, key, (bits, tag));
         self.store_home(dst, bits, Known::Value(tag));
         self.join(done, bits, tag);
 
@@ -343,7 +345,7 @@ impl Translator<'_> {
         if self.require(&[object_tag], Tag::TABLE, slow) {
             let strings = self.b.create_block();
             if mask & access::ARRAY != 0 && self.require(&[key_tag], Tag::INTEGER, strings) {
-                self.set_element(object, key, (bits, t, tag), mask, slow, done);
+                self.set_element(pc, (object, key), (bits, t, tag), mask, slow, done);
             } else {
                 self.b.ins().jump(strings, &[]);
             }
@@ -377,8 +379,8 @@ impl Translator<'_> {
 
     fn set_element(
         &mut self,
-        object: Value,
-        key: Value,
+        pc: usize,
+        (object, key): (Value, Value),
         (bits, t, tag): (Value, Value, Known),
         mask: u32,
         slow: Block,
@@ -406,6 +408,7 @@ impl Translator<'_> {
             self.b.ins().store(MEM, bits, payload, 0);
             self.b.ins().istore8(MEM, t, tag_at, 0);
             self.barrier(object, tag);
+            self.verify_element(pc, object, key, (bits, t));
             self.b.ins().jump(done, &[]);
             self.b.switch_to_block(numbers);
         }
@@ -413,11 +416,12 @@ impl Translator<'_> {
         self.guard_number_kind(kind, (t, tag), by_call);
         let payload = self.payload_address(object, at);
         self.b.ins().store(MEM, bits, payload, 0);
+        self.verify_element(pc, object, key, (bits, t));
         self.b.ins().jump(done, &[]);
 
         self.b.switch_to_block(outside);
         if mask & access::OUTSIDE != 0 {
-            self.append(object, (at, len, kind), (bits, t, tag), by_call, done);
+            self.append(pc, object, (at, len, kind), (bits, t, tag), by_call, done);
         } else {
             self.b.ins().jump(by_call, &[]);
         }
@@ -430,7 +434,8 @@ impl Translator<'_> {
 
     /// Guards that an array of this kind is one of numbers and has elements with this tag.
     fn guard_number_kind(&mut self, kind: Value, (t, tag): (Value, Known), other: Block) {
-        if !matches!(tag, Known::Tag(Tag::INTEGER | Tag::FLOAT)) {
+        let is_number = matches!(tag, Known::Tag(Tag::INTEGER | Tag::FLOAT));
+        if !is_number && self.fault != Some(Fault::UnguardedKind) {
             // other kinds plus the distance are the tags of other values
             let below = self.b.ins().iadd_imm_s(t, -i64::from(Tag::INTEGER.0));
             let numbers = i64::from(Tag::FLOAT.0 - Tag::INTEGER.0) + 1;
@@ -450,6 +455,7 @@ impl Translator<'_> {
     /// A store right behind the last element, if there is room and the element is of the array's kind.
     fn append(
         &mut self,
+        pc: usize,
         object: Value,
         (at, len, kind): (Value, Value, Value),
         (bits, t, tag): (Value, Value, Known),
@@ -481,6 +487,7 @@ impl Translator<'_> {
         self.b.ins().istore8(MEM, t, tag_at, 0);
         self.b.ins().istore32(MEM, longer, object, table::ARRAY_LEN as i32);
         self.barrier(object, tag);
+        self.verify_element(pc, object, longer, (bits, t));
         self.b.ins().jump(done, &[]);
 
         self.b.switch_to_block(numbers);
@@ -488,6 +495,7 @@ impl Translator<'_> {
         let payload = self.payload_address(object, at);
         self.b.ins().store(MEM, bits, payload, 0);
         self.b.ins().istore32(MEM, longer, object, table::ARRAY_LEN as i32);
+        self.verify_element(pc, object, longer, (bits, t));
         self.b.ins().jump(done, &[]);
     }
 

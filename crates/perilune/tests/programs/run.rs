@@ -58,6 +58,8 @@ pub(crate) enum Code {
     Interpreter,
     /// Functions are compiled after so many entries, and loops after so many rounds, before they go on.
     Sync(u32, u32),
+    /// As `Sync`, with code that checks what it holds.
+    CheckValues(u32, u32),
     /// As the seed says.
     Chaos(u64),
 }
@@ -68,6 +70,7 @@ impl Mode {
         match self.code {
             Code::Interpreter => name == "off",
             Code::Sync(..) => name == "tier1-sync",
+            Code::CheckValues(..) => name == "check-values",
             Code::Chaos(_) => name == "chaos",
         }
     }
@@ -78,6 +81,15 @@ impl Mode {
             Code::Sync(threshold, loop_threshold) => {
                 Some(JitOptions { threshold, loop_threshold, sync: true, ..JitOptions::default() })
             }
+            Code::CheckValues(threshold, loop_threshold) => Some(JitOptions {
+                threshold,
+                loop_threshold,
+                miss_threshold: 1 + threshold,
+                sync: true,
+                verify: true,
+                verify_values: true,
+                ..JitOptions::default()
+            }),
             Code::Chaos(seed) => Some(JitOptions::chaos(seed)),
         };
         let lua = Lua::with_engine(&options.map_or_else(Engine::interpreter, Engine::with_jit));

@@ -1,0 +1,140 @@
+//! Code made with [`JitOptions::verify_values`] ends the process where it holds something wrong:
+//! known faults of the translator are restored, and each has to be found.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Output};
+
+use perilune::{Engine, Fault, JitOptions, Lua};
+
+/// The variable by which a test runs itself again, with the number of a case and whether the
+/// fault is there.
+const CHILD: &str = "PERILUNE_SELF_CHECK";
+
+/// The signal of `abort`.
+const ABORTED: i32 = 6;
+
+struct Case {
+    fault: Fault,
+    program: &'static str,
+    /// What is said of the place.
+    says: &'static [&'static str],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        fault: Fault::StaleRegisters,
+        program: "local function f() return 1, 2 end
+            local function g() local s = 0
+              for i = 1, 100 do local a, b = f() s = s + a + b end
+              return s
+            end
+            for i = 1, 9 do g() end
+            return g()",
+        says: &["wrong: it:2 pc ", "register ", "machine code holds payload", "found integer 0x1"],
+    },
+    Case {
+        fault: Fault::StaleTags,
+        program: "local function f(x) local y = 1 y = x return y == x end
+            for i = 1, 99 do f(i) end
+            return f(2.5)",
+        says: &["wrong: it:1 pc ", "register 1", "the tag of integer", "found float"],
+    },
+    Case {
+        fault: Fault::UnlinkedConstructor,
+        program: "local function mk(x, y) local t = {}
+              t.a = x
+              t.b = y
+              return t
+            end
+            local phase
+            local function hook(_, line)
+              if debug.getinfo(2, 'f').func ~= mk or line ~= 3 then return end
+              if phase == 1 then error('stop', 0) end
+              for n = 1, 5 do
+                local name, v = debug.getlocal(2, n)
+                if name == 't' then v.zzz = 'Z' end
+              end
+            end
+            for _ = 1, 40 do
+              phase = 1 debug.sethook(hook, 'l') pcall(mk, 1, 2) debug.sethook()
+              phase = 2 debug.sethook(hook, 'l') mk(nil, 2) debug.sethook()
+            end
+            for _ = 1, 400 do mk(1, 2) end
+            return mk(1, 2).a",
+        says: &["wrong: it:1 pc ", "(SetField)", "entry string", "holds integer 0x1"],
+    },
+    Case {
+        fault: Fault::UnguardedKind,
+        program: "local function put(t, i, v) t[i] = v end
+            local ints = {1, 2, 3}
+            for i = 1, 1000 do put(ints, i % 3 + 1, i) end
+            local up
+            local id = debug.upvalueid(function() return up end, 1)
+            local any = {'s', {}}
+            put(any, 1, id)
+            return type(any[1])",
+        says: &["wrong: it:1 pc ", "(SetTable)", "entry integer 0x1", "holds light userdata"],
+    },
+];
+
+fn run(case: &Case, fault: Option<Fault>) -> String {
+    let engine = Engine::with_jit(JitOptions {
+        threshold: 4,
+        loop_threshold: 8,
+        miss_threshold: 4,
+        sync: true,
+        verify_values: true,
+        fault,
+        ..JitOptions::default()
+    });
+    let lua = Lua::with_engine(&engine);
+    let value = lua.load(case.program).set_name("=it").eval::<perilune::Value>();
+    let value = value.expect("it runs").to_string().expect("it can be shown");
+    assert!(
+        engine.jit_figures().iter().any(|&(name, n)| name == "versions installed" && n > 0),
+        "nothing was compiled"
+    );
+    value
+}
+
+fn child(case: usize, with_fault: bool) -> Output {
+    Command::new(std::env::current_exe().expect("a test has a file"))
+        .args(["--exact", "restored_faults_end_the_process", "--nocapture"])
+        .env(CHILD, format!("{case} {with_fault}"))
+        .output()
+        .expect("it starts")
+}
+
+#[test]
+fn restored_faults_end_the_process() {
+    if let Ok(what) = std::env::var(CHILD) {
+        let (case, with_fault) = what.split_once(' ').expect("two words");
+        let case = &CASES[case.parse::<usize>().expect("a number")];
+        run(case, (with_fault == "true").then_some(case.fault));
+        return;
+    }
+    for (n, case) in CASES.iter().enumerate() {
+        let output = child(n, true);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(ABORTED), "{:?}: {said}", case.fault);
+        for words in case.says {
+            assert!(said.contains(words), "{:?}: no '{words}' in: {said}", case.fault);
+        }
+        let output = child(n, false);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn checked_code_computes_what_others_do() {
+    for case in CASES {
+        let interpreted = Lua::with_engine(&Engine::interpreter())
+            .load(case.program)
+            .set_name("=it")
+            .eval::<perilune::Value>()
+            .expect("it runs");
+        let interpreted = interpreted.to_string().expect("it can be shown");
+        assert_eq!(run(case, None), interpreted, "{}", case.program);
+    }
+}
