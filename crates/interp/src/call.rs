@@ -197,10 +197,7 @@ pub(crate) unsafe fn become_metamethod(
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn hot_entry(st: *mut State, inst: *mut Instance) {
-    if let Some(mut tier) = (*st).tier.take() {
-        tier.hot_entry(st, inst);
-        (*st).tier = Some(tier);
-    }
+    machine::with_tier(st, |tier| tier.hot_entry(st, inst));
 }
 
 /// An error as an exit.

@@ -51,11 +51,8 @@ unsafe fn decide(st: *mut State, chaos: &mut Chaos) {
     } else if bits & 0x1F_0000 == 0 {
         machine::measure(st);
     }
-    if bits & 0x0F00_0000 == 0
-        && let Some(mut tier) = s.tier.take()
-    {
-        tier.chaos(st, chaos);
-        (*st).tier = Some(tier);
+    if bits & 0x0F00_0000 == 0 {
+        machine::with_tier(st, |tier| tier.chaos(st, chaos));
     }
     // now and then nothing disturbs the program until it is slow again
     if bits & 0x7F_0000_0000 == 0 {

@@ -43,3 +43,7 @@ pub static VM: Vm = Vm {
 
 /// What machine code calls.
 pub use machine::CALLS;
+/// Makes helpers of machine code fail, for tests.
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub use machine::panic_in_leaf;

@@ -54,9 +54,9 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
     }
     if bits & poll::QUIESCENCE != 0 {
         s.poll.fetch_and(!poll::QUIESCENCE, Ordering::Relaxed);
-        if let Some(mut tier) = s.tier.take() {
-            tier.announce(st);
-            s.tier = Some(tier);
+        machine::with_tier(st, |tier| tier.announce(st));
+        if machine::has_panicked(st) {
+            machine::resume_panic(st);
         }
     }
     s.top = (*s.thread).stack.offset(results);

@@ -311,11 +311,12 @@ unsafe fn returned_to_machine(st: *mut State, src: *mut Value, n: usize) -> Exit
 #[cold]
 #[inline(never)]
 unsafe fn hot_loop(st: *mut State) -> Step {
-    let Some(mut tier) = (*st).tier.take() else { return Ok(()) };
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
-    let entry = tier.hot_loop(st, inst, frame.word().pc());
-    (*st).tier = Some(tier);
+    let pc = frame.word().pc();
+    let Some(entry) = machine::with_tier(st, |tier| tier.hot_loop(st, inst, pc)) else {
+        return Ok(());
+    };
     if entry.is_null() || !machine::has_room(st) {
         return Ok(());
     }

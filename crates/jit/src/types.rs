@@ -1,7 +1,8 @@
 //! What is known of the tags of registers before each instruction, by constants, by the feedback that is taken for granted, and by control flow.
 //!
-//! Where feedback has seen operands of one kind only, code is made for that kind, and left for the interpreter when another comes
-//! ([`Guess`]). So what follows such an instruction may rely on the tags of its operands and of its result.
+//! Where feedback has seen operands of one kind only, code is made for that kind, and deoptimized
+//! when another comes ([`Speculation`]). So what follows such an instruction may rely on the tags
+//! of its operands and of its result ([`facts`]).
 
 use perilune_bytecode::effects::effects;
 use perilune_bytecode::{Constant, Feedback, Instr, Op, Proto};
@@ -34,22 +35,23 @@ pub(crate) mod access {
     pub(crate) const ALL: u32 = 255;
 }
 
-/// What an operator's operands are taken for.
+/// What an operator's operands are speculated to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Guess {
+pub(crate) enum Speculation {
     /// Integers, and so is the result.
     Int,
     /// Floats, and so is the result.
     Float,
-    /// Numbers of both kinds; the result is a float. Two integers only where that makes no difference.
+    /// Numbers of both kinds; the result is a float. Two integers only where that makes no
+    /// difference.
     Number,
     /// Nothing: whatever comes is handled.
     Any,
 }
 
-impl Guess {
+impl Speculation {
     /// For an instruction whose feedback is `seen`.
-    pub(crate) fn of(op: Op, seen: u32) -> Guess {
+    pub(crate) fn of(op: Op, seen: u32) -> Speculation {
         use Op::*;
         let seen = seen & seen::ALL;
         let (int, float, number) = match op {
@@ -60,25 +62,79 @@ impl Guess {
             BAndK | BOrK | BXorK | ShrI | ShlI | BAnd | BOr | BXor | Shl | Shr | BNot => {
                 (true, false, false)
             }
-            _ => return Guess::Any,
+            _ => return Speculation::Any,
         };
         match seen {
-            seen::INT if int => Guess::Int,
-            seen::FLOAT if float => Guess::Float,
-            0 => Guess::Any,
-            s if number && s & !(seen::FLOAT | seen::MIXED) == 0 => Guess::Number,
-            _ => Guess::Any,
+            seen::INT if int => Speculation::Int,
+            seen::FLOAT if float => Speculation::Float,
+            0 => Speculation::Any,
+            s if number && s & !(seen::FLOAT | seen::MIXED) == 0 => Speculation::Number,
+            _ => Speculation::Any,
+        }
+    }
+
+    /// The tag of all register operands, if it is one.
+    fn operands(self) -> Option<Tag> {
+        match self {
+            Speculation::Int => Some(Tag::INTEGER),
+            Speculation::Float => Some(Tag::FLOAT),
+            Speculation::Number | Speculation::Any => None,
         }
     }
 
     /// The tag of the result.
-    fn result(self) -> u8 {
+    pub(crate) fn result(self) -> Option<Tag> {
         match self {
-            Guess::Int => Tag::INTEGER.0,
-            Guess::Float | Guess::Number => Tag::FLOAT.0,
-            Guess::Any => UNKNOWN,
+            Speculation::Int => Some(Tag::INTEGER),
+            Speculation::Float | Speculation::Number => Some(Tag::FLOAT),
+            Speculation::Any => None,
         }
     }
+}
+
+/// What the code of an instruction speculates on, and what follows from that. The analysis takes
+/// it for granted after the instruction, and the translation emits exactly these guards before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// Registers and the tags that they are guarded to have. The frame is deoptimized where one
+    /// has another.
+    pub(crate) guards: Vec<(usize, Tag)>,
+    /// The tag of the result in register A. The code that computes it has no other result: what
+    /// else it meets deoptimizes the frame.
+    pub(crate) result: Option<Tag>,
+}
+
+/// What the instruction at `pc` speculates on. FORPREP guards what it has prepared instead, by
+/// [`speculation`].
+pub(crate) fn facts(snapshot: &Snapshot, pc: usize, i: Instr) -> Facts {
+    use Op::*;
+    let mut facts = Facts::default();
+    let op = i.op();
+    if op == ForPrep {
+        return facts;
+    }
+    if let Some(object) = object_of(i).filter(|_| is_table(snapshot, pc, i)) {
+        facts.guards.push((object, Tag::TABLE));
+    }
+    if matches!(op, GetTable | SetTable | SetTableK) && keys_are_integers(snapshot, pc) {
+        facts.guards.push((if op == GetTable { i.c() } else { i.b() }, Tag::INTEGER));
+    }
+    if matches!(op, GetTable | GetI) {
+        facts.result = element_tag(snapshot, pc);
+    }
+    let operands = speculation(snapshot, pc, i);
+    let e = effects(i);
+    if let Some(tag) = operands.operands() {
+        for r in e.reads.iter().flat_map(|&(from, count)| from..from + count) {
+            if !facts.guards.contains(&(r, tag)) {
+                facts.guards.push((r, tag));
+            }
+        }
+    }
+    if e.writes[0] == (i.a(), 1) {
+        facts.result = facts.result.or(operands.result());
+    }
+    facts
 }
 
 /// Not known.
@@ -248,34 +304,12 @@ pub(crate) fn step(
     let i = proto.code[pc];
     let op = i.op();
     let (a, b) = (i.a(), i.b());
-    let copied = if matches!(op, Move | SelfK | TestSet) { tags[b] } else { UNKNOWN };
-    let guess = guess(snapshot, pc, i);
+    let facts = facts(snapshot, pc, i);
     let e = effects(i);
-    let operands = match guess {
-        Guess::Int => Tag::INTEGER.0,
-        Guess::Float => Tag::FLOAT.0,
-        Guess::Number | Guess::Any => UNKNOWN,
-    };
-    if operands != UNKNOWN && op != ForPrep {
-        for (from, count) in e.reads {
-            tags[from..from + count].fill(operands);
-        }
+    for &(r, tag) in &facts.guards {
+        tags[r] = tag.0;
     }
-    let element = match op {
-        GetTable | SetTable | SetTableK => {
-            let key = if op == GetTable { i.c() } else { b };
-            if keys_are_integers(snapshot, pc) {
-                tags[key] = Tag::INTEGER.0;
-            }
-            element_tag(snapshot, pc)
-        }
-        GetI => element_tag(snapshot, pc),
-        _ => None,
-    };
-    if let Some(object) = object_of(i).filter(|_| is_table(snapshot, pc, i)) {
-        tags[object] = Tag::TABLE.0;
-    }
-    let copied = if op == SelfK { tags[b] } else { copied };
+    let copied = if matches!(op, Move | SelfK | TestSet) { tags[b] } else { UNKNOWN };
     if let Some(from) = e.releases {
         tags[from..].fill(UNKNOWN);
     }
@@ -286,7 +320,6 @@ pub(crate) fn step(
     match op {
         Move => tags[a] = copied,
         SelfK => tags[a + 2] = copied,
-        GetTable | GetI => tags[a] = element.map_or(UNKNOWN, |tag| tag.0),
         TestSet if jumps => tags[a] = copied,
         LoadI => tags[a] = Tag::INTEGER.0,
         LoadF => tags[a] = Tag::FLOAT.0,
@@ -298,8 +331,8 @@ pub(crate) fn step(
         NewTable => tags[a] = Tag::TABLE.0,
         Closure => tags[a] = Tag::FUNCTION.0,
         ForPrep => {
-            let tag = if jumps { UNKNOWN } else { guess.result() };
-            tags[a..a + 4].fill(tag);
+            let result = speculation(snapshot, pc, i).result().filter(|_| !jumps);
+            tags[a..a + 4].fill(result.map_or(UNKNOWN, |tag| tag.0));
         }
         ForLoop if jumps => {
             let tag = match tags[a] {
@@ -313,9 +346,11 @@ pub(crate) fn step(
             }
         }
         TForPrep | TForCall | TForLoop => tags[a + 2] = UNKNOWN,
-        Lt | Le | LtI | LeI | GtI | GeI => {}
-        _ if e.writes[0] == (a, 1) && guess != Guess::Any => tags[a] = guess.result(),
-        _ => {}
+        _ => {
+            if let Some(tag) = facts.result {
+                tags[a] = tag.0;
+            }
+        }
     }
     for (r, tag) in tags.iter_mut().enumerate() {
         if flow.captured[r] {
@@ -346,9 +381,9 @@ pub(crate) fn is_cold(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
     }
 }
 
-/// What the operator at `pc` takes its operands for.
-pub(crate) fn guess(snapshot: &Snapshot, pc: usize, i: Instr) -> Guess {
-    if snapshot.general { Guess::Any } else { Guess::of(i.op(), snapshot.cells[pc]) }
+/// What the operands of the operator at `pc` are speculated to be.
+pub(crate) fn speculation(snapshot: &Snapshot, pc: usize, i: Instr) -> Speculation {
+    if snapshot.general { Speculation::Any } else { Speculation::of(i.op(), snapshot.cells[pc]) }
 }
 
 /// The register of the table that an access is to.
@@ -362,7 +397,7 @@ fn object_of(i: Instr) -> Option<usize> {
 }
 
 /// Does the access at `pc` take its object for a table?
-pub(crate) fn is_table(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
+fn is_table(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
     if snapshot.general {
         return false;
     }
@@ -380,7 +415,7 @@ pub(crate) fn is_table(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
 }
 
 /// Does the access at `pc` take its key for an integer?
-pub(crate) fn keys_are_integers(snapshot: &Snapshot, pc: usize) -> bool {
+fn keys_are_integers(snapshot: &Snapshot, pc: usize) -> bool {
     let seen = snapshot.cells[pc];
     !snapshot.general
         && seen & access::ARRAY != 0

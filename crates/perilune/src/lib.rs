@@ -106,6 +106,9 @@ pub use modules::LuaType;
 pub use multi::{MultiValue, Variadic};
 pub use object::ObjectLike;
 pub use options::{LuaOptions, StdLib};
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub use perilune_interp::panic_in_leaf;
 pub use perilune_jit::{DumpKind, DumpRequest, JitOptions, Perf};
 #[doc(hidden)]
 pub use perilune_jit::{Fault, Stage};

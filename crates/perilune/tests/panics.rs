@@ -118,3 +118,55 @@ fn panics_are_told_to_code_that_catches_them_in_between() {
         assert_eq!(lua.load(program).call::<String>(()).expect("it runs"), "650", "{mode:?}");
     }
 }
+
+/// Programs whose machine code calls functions of the runtime that return no status.
+#[cfg(debug_assertions)]
+const LEAVES: &[&str] = &[
+    "local t = {} for i = 1, 20 do t[i] = {i, i + 1, i .. ''} end return #t",
+    "local s = {} for i = 1, 20 do s[#s + 1] = ('abc'):byte(i % 3 + 1) end return s[3]",
+    "local t = {} for i = 1, 20 do t['k' .. i % 4] = i t[i * 0.5] = i t[-i] = t[i] end return t.k1",
+    "local n = 0 for k, v in pairs({1, 2, 3, x = 4}) do n = n + v end return n",
+    "local n = 0 for i = 1, 20 do local f = function() n = n + i return n end f() end return n",
+    "local function f(...) return select('#', ...), ... end return (f(1, 2, 3))",
+    "local function f(s) return s:byte(2) end local n = 0 for i = 1, 20 do n = n + f('abc') end return n",
+    "local o = setmetatable({}, {__index = function(t, k) return k end, __add = function(a, b) return b end}) local n = 0 for i = 1, 20 do n = n + #o.name + (o + 1) end return n",
+    "local C = {} local n = 0 for i = 1, 20 do local o = setmetatable({}, {__index = C}) n = n + (o == C and 1 or 2) end return n",
+    "local n = 0 for i = 1, 20 do n = n + i // 3 + i % 2.5 + i ^ 2 + (i << 1) end return n",
+    "local t = {} for i = 1, 20 do table.insert(t, i) end for i = 1, 10 do table.remove(t) end return #t",
+];
+
+#[test]
+#[cfg(debug_assertions)]
+fn panics_of_leaves_are_reported() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !info.to_string().contains("injected") && !info.to_string().contains("boom") {
+            usual(info);
+        }
+    }));
+    for program in LEAVES {
+        let (mut reported, mut expected) = (0, None);
+        for n in 0..60 {
+            let lua = modes::Mode::Tier1Sync.state();
+            lua.load(format!("function way() {program} end")).exec().expect(program);
+            let call = || lua.load("return tostring(way())").call::<String>(()).expect(program);
+            let value = call();
+            perilune::panic_in_leaf(n);
+            let result = catch_unwind(AssertUnwindSafe(call));
+            perilune::panic_in_leaf(0);
+            let expected = expected.get_or_insert_with(|| value.clone());
+            match result {
+                Ok(value) => assert_eq!(value, *expected, "{program}"),
+                Err(panic) => {
+                    let message = panic.downcast_ref::<&str>().copied();
+                    assert_eq!(message, Some("injected panic"), "{program}");
+                    reported += 1;
+                }
+            }
+            // the state can be used afterwards
+            assert_eq!(call(), *expected, "{program}: after panic {n}");
+            lua.gc_collect().expect("it collects");
+        }
+        assert!(reported > 0 || program.contains('^'), "{program}: nothing was injected");
+    }
+}

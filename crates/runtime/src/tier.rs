@@ -87,11 +87,11 @@ pub struct RuntimeCalls {
     /// Runs the instruction at the frame's pc in the interpreter; after a test the pc says where to go on.
     pub one: unsafe extern "C" fn(*mut State) -> u64,
     /// As `one`, but the frame is left for the interpreter then: the status is never OK.
-    pub one_and_leave: unsafe extern "C" fn(*mut State) -> u64,
+    pub deoptimize_after: unsafe extern "C" fn(*mut State) -> u64,
     /// The frame is left for the interpreter before an instruction that was never executed before. The status is never OK.
-    pub leave_cold: unsafe extern "C" fn(*mut State) -> u64,
+    pub deoptimize_before: unsafe extern "C" fn(*mut State) -> u64,
     /// FORPREP has begun a loop over other numbers than expected: that is noted, and the frame left for the interpreter.
-    pub leave_loop: unsafe extern "C" fn(*mut State) -> u64,
+    pub deoptimize_loop: unsafe extern "C" fn(*mut State) -> u64,
     /// CALL of what is no Lua function: `callee`, `nargs`. Results as CALL leaves them.
     pub call: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// TFORCALL of what is neither a Lua function nor known. Results as TFORCALL leaves them.
@@ -109,9 +109,9 @@ pub struct RuntimeCalls {
     pub vararg_prep: unsafe extern "C" fn(*mut State, *mut Value, usize) -> *mut Value,
     /// Moves `n` results from `src` to `dst`.
     pub move_values: unsafe extern "C" fn(*mut Value, *mut Value, usize),
-    /// A new table, not rooted.
+    /// A new table, not rooted; null: the function has panicked.
     pub new_table: unsafe extern "C" fn(*mut State, u32, u32) -> *mut Table,
-    /// A closure of inner function `n`, not rooted.
+    /// A closure of inner function `n`, not rooted; null likewise.
     pub closure:
         unsafe extern "C" fn(*mut State, *mut Instance, usize, *mut Value) -> *mut LuaClosure,
     /// The barrier's cold path.
@@ -121,25 +121,26 @@ pub struct RuntimeCalls {
     /// Stores a field by a cache; 0 is a miss. Likewise.
     pub set_field: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
     /// `rawget` of a short string key; the tag is [`MISS`] if a metatable has a say.
-    pub get_str: unsafe extern "C" fn(*mut Table, u64) -> Pair,
+    pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
     /// `rawget` of an integer key outside of the array; likewise.
-    pub get_int: unsafe extern "C" fn(*mut Table, i64) -> Pair,
+    pub get_int: unsafe extern "C" fn(*mut State, *mut Table, i64) -> Pair,
     /// Store under an integer key; 0: a metatable has a say, nothing was done.
     pub set_int: unsafe extern "C" fn(*mut State, *mut Table, i64, u64, u64) -> u64,
     /// Store under a short string key; likewise.
     pub set_str: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64) -> u64,
     /// TFORCALL of a `next` or `ipairs` loop: 1, or 0 if it is neither.
-    pub for_next: unsafe extern "C" fn(*mut Value, usize) -> u64,
+    pub for_next: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// `rawget` of any key; the tag is [`MISS`] if a metatable has a say.
-    pub get_any: unsafe extern "C" fn(*mut Table, u64, u64) -> Pair,
+    pub get_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64) -> Pair,
     /// Store under any key (payload and tag) of a value; 0: a metatable has a say or the key is refused, nothing was done.
     pub set_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64, u64) -> u64,
     /// CONCAT of so many values from the first on; 0: it is not a matter of strings and numbers of moderate length.
     pub concat: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
     /// FORPREP: 0: it is an error, 1: the loop runs, 2: it does not.
     pub for_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// SETLIST: the table, the position before the first, the values and their number.
-    pub set_list: unsafe extern "C" fn(*mut State, *mut Table, u32, *mut Value, usize),
+    /// SETLIST: the table, the position before the first, the values and their number; 0: the
+    /// function has panicked.
+    pub set_list: unsafe extern "C" fn(*mut State, *mut Table, u32, *mut Value, usize) -> u64,
     /// VARARG into register A of the frame at a base, with operand C; 0: the stack has to grow first.
     pub var_arg: unsafe extern "C" fn(*mut State, *mut Value, usize, usize) -> u64,
     /// TFORPREP; 0: there is something to be closed.

@@ -12,8 +12,20 @@ use perilune_runtime::table::Table;
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use super::panics;
+
 /// A library function for machine code: arguments and their number.
 pub(super) type Leaf = unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
+
+/// The work of one as a [`Leaf`], which no panic leaves.
+macro_rules! leaf {
+    ($work:ident) => {{
+        unsafe extern "C" fn leaf(st: *mut State, args: *mut Value, n: usize) -> Pair {
+            panics::leaf(st, NO_ANSWER, || $work(st, args, n))
+        }
+        leaf
+    }};
+}
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
 
@@ -32,32 +44,32 @@ enum Results {
 
 /// The leaves: everything that is known of them.
 const TABLE: &[(Builtin, Leaf, Results)] = &[
-    (Builtin::Assert, assert, Results::First),
-    (Builtin::RawEqual, raw_equal, Results::One),
-    (Builtin::RawGet, raw_get, Results::One),
-    (Builtin::RawLen, raw_len, Results::One),
-    (Builtin::SetMetatable, set_metatable, Results::One),
-    (Builtin::Select, select, Results::First),
-    (Builtin::ToNumber, to_number, Results::One),
-    (Builtin::ToString, to_string, Results::One),
-    (Builtin::Type, type_, Results::One),
-    (Builtin::Abs, abs, Results::One),
-    (Builtin::Ceil, ceil, Results::One),
-    (Builtin::Cos, cos, Results::One),
-    (Builtin::Exp, exp, Results::One),
-    (Builtin::Floor, floor, Results::One),
-    (Builtin::Max, max, Results::One),
-    (Builtin::Min, min, Results::One),
-    (Builtin::Sin, sin, Results::One),
-    (Builtin::Sqrt, sqrt, Results::One),
-    (Builtin::ToInteger, to_integer, Results::One),
-    (Builtin::MathType, math_type, Results::One),
-    (Builtin::Byte, byte, Results::OneUnlessNil),
-    (Builtin::Char, char_, Results::One),
-    (Builtin::StringLen, string_len, Results::One),
-    (Builtin::Sub, sub, Results::One),
-    (Builtin::Insert, insert, Results::None),
-    (Builtin::Remove, remove, Results::One),
+    (Builtin::Assert, leaf!(assert), Results::First),
+    (Builtin::RawEqual, leaf!(raw_equal), Results::One),
+    (Builtin::RawGet, leaf!(raw_get), Results::One),
+    (Builtin::RawLen, leaf!(raw_len), Results::One),
+    (Builtin::SetMetatable, leaf!(set_metatable), Results::One),
+    (Builtin::Select, leaf!(select), Results::First),
+    (Builtin::ToNumber, leaf!(to_number), Results::One),
+    (Builtin::ToString, leaf!(to_string), Results::One),
+    (Builtin::Type, leaf!(type_), Results::One),
+    (Builtin::Abs, leaf!(abs), Results::One),
+    (Builtin::Ceil, leaf!(ceil), Results::One),
+    (Builtin::Cos, leaf!(cos), Results::One),
+    (Builtin::Exp, leaf!(exp), Results::One),
+    (Builtin::Floor, leaf!(floor), Results::One),
+    (Builtin::Max, leaf!(max), Results::One),
+    (Builtin::Min, leaf!(min), Results::One),
+    (Builtin::Sin, leaf!(sin), Results::One),
+    (Builtin::Sqrt, leaf!(sqrt), Results::One),
+    (Builtin::ToInteger, leaf!(to_integer), Results::One),
+    (Builtin::MathType, leaf!(math_type), Results::One),
+    (Builtin::Byte, leaf!(byte), Results::OneUnlessNil),
+    (Builtin::Char, leaf!(char_), Results::One),
+    (Builtin::StringLen, leaf!(string_len), Results::One),
+    (Builtin::Sub, leaf!(sub), Results::One),
+    (Builtin::Insert, leaf!(insert), Results::None),
+    (Builtin::Remove, leaf!(remove), Results::One),
 ];
 
 /// The leaves by number.
@@ -141,25 +153,25 @@ unsafe fn plain_table(args: *mut Value, n: usize) -> Option<*mut Table> {
     (!Table::has_meta(v.as_table())).then(|| v.as_table())
 }
 
-unsafe extern "C" fn assert(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn assert(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(argument(args, n, 0).filter(|v| v.truthy()))
 }
 
-unsafe extern "C" fn raw_equal(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn raw_equal(_: *mut State, args: *mut Value, n: usize) -> Pair {
     match (argument(args, n, 0), argument(args, n, 1)) {
         (Some(a), Some(b)) => Value::bool(a.raw_equals(b)).into(),
         _ => NO_ANSWER,
     }
 }
 
-unsafe extern "C" fn raw_get(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn raw_get(_: *mut State, args: *mut Value, n: usize) -> Pair {
     match (argument(args, n, 0), argument(args, n, 1)) {
         (Some(t), Some(key)) if t.is_table() => Table::get(t.as_table(), key).into(),
         _ => NO_ANSWER,
     }
 }
 
-unsafe extern "C" fn raw_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn raw_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
     match argument(args, n, 0) {
         Some(t) if t.is_table() => Value::int(Table::length(t.as_table())).into(),
         Some(s) if s.is_string() => Value::int((*s.as_string()).len as i64).into(),
@@ -167,7 +179,7 @@ unsafe extern "C" fn raw_len(_: *mut State, args: *mut Value, n: usize) -> Pair 
     }
 }
 
-unsafe extern "C" fn set_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn set_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
     match (plain_table(args, n), argument(args, n, 1)) {
         (Some(t), Some(m))
             if m.is_table() && Table::fast_event(st, m.as_table(), Event::Gc).is_nil() =>
@@ -179,7 +191,7 @@ unsafe extern "C" fn set_metatable(st: *mut State, args: *mut Value, n: usize) -
     }
 }
 
-unsafe extern "C" fn select(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn select(_: *mut State, args: *mut Value, n: usize) -> Pair {
     if let Some(s) = string(args, n) {
         return if LuaString::bytes(s).first() == Some(&b'#') {
             Value::int(n as i64 - 1).into()
@@ -196,11 +208,11 @@ unsafe extern "C" fn select(_: *mut State, args: *mut Value, n: usize) -> Pair {
     }
 }
 
-unsafe extern "C" fn to_number(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn to_number(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(argument(args, n, 0).filter(|v| n == 1 && v.is_number()))
 }
 
-unsafe extern "C" fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
     // the metatable of a basic type may say how its values are shown
     if !v.is_string() && !v.is_int() || !Table::metamethod(st, v, Event::ToString).is_nil() {
@@ -216,12 +228,12 @@ unsafe extern "C" fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pa
     }
 }
 
-unsafe extern "C" fn type_(st: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn type_(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
     Value::string((*st).intern(v.type_name().as_bytes())).into()
 }
 
-unsafe extern "C" fn abs(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn abs(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(match argument(args, n, 0) {
         Some(v) if v.is_int() => Some(Value::int(v.as_int().wrapping_abs())),
         Some(v) if v.is_float() => Some(Value::float(v.as_float().abs())),
@@ -243,27 +255,27 @@ unsafe fn rounded(args: *mut Value, n: usize, round: fn(f64) -> f64) -> Pair {
     })
 }
 
-unsafe extern "C" fn floor(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn floor(_: *mut State, args: *mut Value, n: usize) -> Pair {
     rounded(args, n, f64::floor)
 }
 
-unsafe extern "C" fn ceil(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn ceil(_: *mut State, args: *mut Value, n: usize) -> Pair {
     rounded(args, n, f64::ceil)
 }
 
-unsafe extern "C" fn cos(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn cos(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(float(args, n).map(|x| Value::float(x.cos())))
 }
 
-unsafe extern "C" fn exp(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn exp(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(float(args, n).map(|x| Value::float(x.exp())))
 }
 
-unsafe extern "C" fn sin(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn sin(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(float(args, n).map(|x| Value::float(x.sin())))
 }
 
-unsafe extern "C" fn sqrt(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn sqrt(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(float(args, n).map(|x| Value::float(x.sqrt())))
 }
 
@@ -287,19 +299,19 @@ unsafe fn choose(
     if other { b.into() } else { a.into() }
 }
 
-unsafe extern "C" fn max(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn max(_: *mut State, args: *mut Value, n: usize) -> Pair {
     choose(args, n, |a, b| a < b, |a, b| a < b)
 }
 
-unsafe extern "C" fn min(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn min(_: *mut State, args: *mut Value, n: usize) -> Pair {
     choose(args, n, |a, b| b < a, |a, b| b < a)
 }
 
-unsafe extern "C" fn to_integer(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn to_integer(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(argument(args, n, 0).filter(|v| v.is_int()))
 }
 
-unsafe extern "C" fn math_type(st: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn math_type(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let name: &[u8] = match argument(args, n, 0).map(Value::tag) {
         Some(Tag::INTEGER) => b"integer",
         Some(Tag::FLOAT) => b"float",
@@ -330,7 +342,7 @@ fn end_position(pos: i64, len: i64) -> i64 {
     }
 }
 
-unsafe extern "C" fn byte(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn byte(_: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(s) = string(args, n) else { return NO_ANSWER };
     let i = match n {
         1 => 1,
@@ -349,21 +361,21 @@ unsafe extern "C" fn byte(_: *mut State, args: *mut Value, n: usize) -> Pair {
     Value::int(i64::from(bytes[start as usize - 1])).into()
 }
 
-unsafe extern "C" fn char_(st: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn char_(st: *mut State, args: *mut Value, n: usize) -> Pair {
     match integer(args, n, 0).map(u8::try_from) {
         Some(Ok(byte)) if n == 1 => Value::string((*st).intern(&[byte])).into(),
         _ => NO_ANSWER,
     }
 }
 
-unsafe extern "C" fn string_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn string_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(string(args, n).map(|s| Value::int((*s).len as i64)))
 }
 
 /// Longer strings are made by who can ask whether there is room for them.
 const SURELY_ROOM: i64 = 1 << 16;
 
-unsafe extern "C" fn sub(st: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn sub(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let (Some(s), Some(i)) = (string(args, n), integer(args, n, 1)) else { return NO_ANSWER };
     let j = match n {
         2 => -1,
@@ -387,14 +399,14 @@ unsafe extern "C" fn sub(st: *mut State, args: *mut Value, n: usize) -> Pair {
     Value::string((*st).intern(&bytes[start as usize - 1..end as usize])).into()
 }
 
-unsafe extern "C" fn insert(st: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn insert(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let (Some(t), 2) = (plain_table(args, n), n) else { return NO_ANSWER };
     let at = Table::length(t).wrapping_add(1);
     Table::set_int(st, t, at, args.add(1).get());
     Value::NIL.into()
 }
 
-unsafe extern "C" fn remove(st: *mut State, args: *mut Value, n: usize) -> Pair {
+unsafe fn remove(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let (Some(t), 1) = (plain_table(args, n), n) else { return NO_ANSWER };
     let at = Table::length(t);
     if at == 0 {

@@ -9,7 +9,7 @@ use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::entry::call_code;
-use super::panics::guarded;
+use super::panics::{self, guarded};
 use super::{builtin, entry, handler, leaf, miss, verify};
 use crate::call::{become_metamethod, call_for_instruction, code_of, native_returned};
 use crate::for_loop;
@@ -23,9 +23,9 @@ use crate::userdata::{self, Member};
 /// What machine code calls.
 pub static CALLS: RuntimeCalls = RuntimeCalls {
     one,
-    one_and_leave,
-    leave_loop,
-    leave_cold,
+    deoptimize_after,
+    deoptimize_loop,
+    deoptimize_before,
     call,
     call_iterator,
     poll: poll_word,
@@ -82,7 +82,7 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
         Err(Exit::Done) => {
             let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
             if hooked || Frame((*st).base).link().flags() & flags::LEAVE != 0 {
-                return leave_for_interpreter(st);
+                return deoptimize(st);
             }
             status::OK
         }
@@ -95,7 +95,7 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
 /// The frame of machine code on top goes on in the interpreter, from its pc on. Its code does nothing more than to get out of the way, so nothing
 /// of it is on the native stack when the next announcement no longer tells of it.
 #[cold]
-unsafe fn leave_for_interpreter(st: *mut State) -> u64 {
+unsafe fn deoptimize(st: *mut State) -> u64 {
     let frame = Frame((*st).base);
     frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));
     frame.clear_flags(flags::LEAVE);
@@ -110,16 +110,14 @@ unsafe fn is_retired(st: *mut State) -> bool {
 }
 
 unsafe extern "C" fn one(st: *mut State) -> u64 {
-    match userdata::get_field(st) {
-        (Member::Value(_), _) => guarded(st, || {
+    guarded(st, || match userdata::get_field(st) {
+        (Member::Value(_), _) => {
             miss::count_any(st);
             status::OK
-        }),
-        (Member::Computed(getter), object) => {
-            guarded(st, || settle(st, call_meta1(st, getter, object)))
         }
-        (Member::Unknown, _) => guarded(st, || do_one(st)),
-    }
+        (Member::Computed(getter), object) => settle(st, call_meta1(st, getter, object)),
+        (Member::Unknown, _) => do_one(st),
+    })
 }
 
 #[inline(always)]
@@ -129,39 +127,41 @@ unsafe fn do_one(st: *mut State) -> u64 {
     settle(st, if r == Exit::Done { Ok(()) } else { Err(r) })
 }
 
-unsafe extern "C" fn one_and_leave(st: *mut State) -> u64 {
-    guarded(st, || do_one_and_leave(st))
+unsafe extern "C" fn deoptimize_after(st: *mut State) -> u64 {
+    guarded(st, || do_deoptimize_after(st))
 }
 
 #[inline(always)]
-unsafe fn do_one_and_leave(st: *mut State) -> u64 {
+unsafe fn do_deoptimize_after(st: *mut State) -> u64 {
     match do_one(st) {
         status::OK => {
-            miss::count_leaving(st);
-            leave_for_interpreter(st)
+            miss::count_deoptimization(st);
+            deoptimize(st)
         }
         other => other,
     }
 }
 
-unsafe extern "C" fn leave_cold(st: *mut State) -> u64 {
-    miss::count_leaving(st);
-    leave_for_interpreter(st)
+unsafe extern "C" fn deoptimize_before(st: *mut State) -> u64 {
+    guarded(st, || {
+        miss::count_deoptimization(st);
+        deoptimize(st)
+    })
 }
 
-unsafe extern "C" fn leave_loop(st: *mut State) -> u64 {
-    guarded(st, || do_leave_loop(st))
+unsafe extern "C" fn deoptimize_loop(st: *mut State) -> u64 {
+    guarded(st, || do_deoptimize_loop(st))
 }
 
 #[inline(always)]
-unsafe fn do_leave_loop(st: *mut State) -> u64 {
+unsafe fn do_deoptimize_loop(st: *mut State) -> u64 {
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
     let at = frame.word().pc() as usize - 1;
     let index = frame.0.add((*(*inst).code.add(at)).a()).get();
     *(*inst).cells.add(at) |= if index.is_int() { seen::INT } else { seen::FLOAT };
-    miss::count_leaving(st);
-    leave_for_interpreter(st)
+    miss::count_deoptimization(st);
+    deoptimize(st)
 }
 
 unsafe extern "C" fn poll_word(st: *mut State, top: *mut Value) -> u64 {
@@ -172,9 +172,9 @@ unsafe extern "C" fn poll_word(st: *mut State, top: *mut Value) -> u64 {
 unsafe fn do_poll(st: *mut State, top: *mut Value) -> u64 {
     let announces = (*st).poll.load(Ordering::Relaxed) & poll::QUIESCENCE != 0;
     match safepoint(st, top, false) {
-        Ok(()) if announces && is_retired(st) => leave_for_interpreter(st),
+        Ok(()) if announces && is_retired(st) => deoptimize(st),
         Ok(()) => settle(st, Ok(())),
-        Err(Exit::Switch) => leave_for_interpreter(st),
+        Err(Exit::Switch) => deoptimize(st),
         e => settle(st, e),
     }
 }
@@ -345,6 +345,9 @@ unsafe fn tail_call_native(st: *mut State, callee: *mut Value, nargs: usize) -> 
         callee.put(v);
         (*st).top = callee.add(1);
         return status::OK;
+    }
+    if panics::is_pending(st) {
+        return status::PANIC;
     }
     call_for_machine(st, callee, nargs, 0)
 }

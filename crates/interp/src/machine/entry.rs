@@ -368,7 +368,7 @@ unsafe fn left_code(st: *mut State, left: &Left, link: Link, at: isize) -> Resul
             ret::give(st, left.base, link, dst, n)
         }
         status::YIELD => Err(Exit::Yield),
-        status::PANIC => panics::go_on(st),
+        status::PANIC => panics::resume(st),
         _ => {
             // unwinding begins at the frame, which is one of the interpreter again. Its function may be another by now: one that it has called
             // as its end, and only that one is still alive for sure.

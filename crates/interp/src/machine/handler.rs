@@ -5,6 +5,8 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{Tag, Value};
 
+use super::panics;
+
 unsafe fn value(bits: u64, tag: u64) -> Value {
     Value::from_parts(bits, Tag(tag as u8))
 }
@@ -22,18 +24,20 @@ pub(super) unsafe extern "C" fn of_operands(
     b_tag: u64,
     event: u64,
 ) -> u64 {
-    let (a, b) = (value(a, a_tag), value(b, b_tag));
-    // numbers and strings among themselves have operators of their own
-    if a.is_number() && b.is_number() || a.is_string() && b.is_string() {
-        return 0;
-    }
-    let event = Event::ALL[event as usize];
-    let s = StateRef::new(st);
-    let mut h = Table::metamethod(s.ptr(), a, event);
-    if h.is_nil() {
-        h = Table::metamethod(s.ptr(), b, event);
-    }
-    lua_function(h)
+    panics::leaf(st, 0, || {
+        let (a, b) = (value(a, a_tag), value(b, b_tag));
+        // numbers and strings among themselves have operators of their own
+        if a.is_number() && b.is_number() || a.is_string() && b.is_string() {
+            return 0;
+        }
+        let event = Event::ALL[event as usize];
+        let s = StateRef::new(st);
+        let mut h = Table::metamethod(s.ptr(), a, event);
+        if h.is_nil() {
+            h = Table::metamethod(s.ptr(), b, event);
+        }
+        lua_function(h)
+    })
 }
 
 pub(super) unsafe extern "C" fn of_index(
@@ -43,7 +47,7 @@ pub(super) unsafe extern "C" fn of_index(
     key: u64,
     key_tag: u64,
 ) -> u64 {
-    missing(st, value(object, tag), value(key, key_tag), Event::Index)
+    panics::leaf(st, 0, || missing(st, value(object, tag), value(key, key_tag), Event::Index))
 }
 
 pub(super) unsafe extern "C" fn of_new_index(
@@ -53,7 +57,7 @@ pub(super) unsafe extern "C" fn of_new_index(
     key: u64,
     key_tag: u64,
 ) -> u64 {
-    missing(st, value(object, tag), value(key, key_tag), Event::NewIndex)
+    panics::leaf(st, 0, || missing(st, value(object, tag), value(key, key_tag), Event::NewIndex))
 }
 
 /// The metamethod for a key that `object` lacks.

@@ -1,4 +1,10 @@
-//! The functions that machine code calls and that neither run Lua code nor collect: see [`perilune_runtime::tier::RuntimeCalls`].
+//! The functions that machine code calls and that neither run Lua code nor collect: see
+//! [`perilune_runtime::tier::RuntimeCalls`].
+//!
+//! Those that are not run by [`panics::leaf`] cannot panic: they only compare and move what they
+//! are given, or compute.
+
+use std::ptr::null_mut;
 
 use perilune_runtime::arith;
 use perilune_runtime::closure::LuaClosure;
@@ -13,7 +19,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use super::miss;
+use super::{miss, panics};
 use crate::{concat, for_loop, ret, run};
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
@@ -50,7 +56,7 @@ pub(super) unsafe extern "C" fn move_values(src: *mut Value, dst: *mut Value, n:
 }
 
 pub(super) unsafe extern "C" fn new_table(st: *mut State, fields: u32, array: u32) -> *mut Table {
-    Table::new(st, fields.min(64) as u8, array)
+    panics::leaf(st, null_mut(), || Table::new(st, fields.min(64) as u8, array))
 }
 
 pub(super) unsafe extern "C" fn closure(
@@ -59,11 +65,13 @@ pub(super) unsafe extern "C" fn closure(
     n: usize,
     base: *mut Value,
 ) -> *mut LuaClosure {
-    run::make_closure(st, inst, n, base).as_function()
+    panics::leaf(st, null_mut(), || run::make_closure(st, inst, n, base).as_function())
 }
 
 pub(super) unsafe extern "C" fn barrier(st: *mut State, owner: *mut GcHeader) {
-    (*st).barrier(owner);
+    panics::leaf(st, (), || {
+        (*st).barrier(owner);
+    })
 }
 
 pub(super) unsafe extern "C" fn field_more(
@@ -71,11 +79,13 @@ pub(super) unsafe extern "C" fn field_more(
     cache: *const FieldCache,
     t: *mut Table,
 ) -> Pair {
-    let v = FieldCache::hit_get(cache, t, (*st).meta_epoch);
-    if v.is_some() {
-        miss::count_any(st);
-    }
-    v.map_or(NO_ANSWER, Pair::from)
+    panics::leaf(st, NO_ANSWER, || {
+        let v = FieldCache::hit_get(cache, t, (*st).meta_epoch);
+        if v.is_some() {
+            miss::count_any(st);
+        }
+        v.map_or(NO_ANSWER, Pair::from)
+    })
 }
 
 pub(super) unsafe extern "C" fn set_field(
@@ -85,11 +95,13 @@ pub(super) unsafe extern "C" fn set_field(
     bits: u64,
     tag: u64,
 ) -> u64 {
-    let hit = FieldCache::hit_set(st, cache, t, Value::from_parts(bits, Tag(tag as u8)));
-    if hit {
-        miss::count_any(st);
-    }
-    hit as u64
+    panics::leaf(st, 0, || {
+        let hit = FieldCache::hit_set(st, cache, t, Value::from_parts(bits, Tag(tag as u8)));
+        if hit {
+            miss::count_any(st);
+        }
+        hit as u64
+    })
 }
 
 /// A value that was looked up, unless it is nil and a metatable has a say.
@@ -97,13 +109,15 @@ unsafe fn found(t: *mut Table, v: Value) -> Pair {
     if v.is_nil() && Table::has_meta(t) { NO_ANSWER } else { v.into() }
 }
 
-pub(super) unsafe extern "C" fn get_str(t: *mut Table, key: u64) -> Pair {
-    let name = Value::from_parts(key, Tag::STRING).as_string();
-    found(t, Table::get_str(t, name))
+pub(super) unsafe extern "C" fn get_str(st: *mut State, t: *mut Table, key: u64) -> Pair {
+    panics::leaf(st, NO_ANSWER, || {
+        let name = Value::from_parts(key, Tag::STRING).as_string();
+        found(t, Table::get_str(t, name))
+    })
 }
 
-pub(super) unsafe extern "C" fn get_int(t: *mut Table, key: i64) -> Pair {
-    found(t, Table::get_int(t, key))
+pub(super) unsafe extern "C" fn get_int(st: *mut State, t: *mut Table, key: i64) -> Pair {
+    panics::leaf(st, NO_ANSWER, || found(t, Table::get_int(t, key)))
 }
 
 pub(super) unsafe extern "C" fn set_int(
@@ -113,11 +127,13 @@ pub(super) unsafe extern "C" fn set_int(
     bits: u64,
     tag: u64,
 ) -> u64 {
-    let v = Value::from_parts(bits, Tag(tag as u8));
-    if Table::has_meta(t) {
-        return Table::set_existing_int(st, t, key, v) as u64;
-    }
-    Table::set_int_within(st, t, key, v) as u64
+    panics::leaf(st, 0, || {
+        let v = Value::from_parts(bits, Tag(tag as u8));
+        if Table::has_meta(t) {
+            return Table::set_existing_int(st, t, key, v) as u64;
+        }
+        Table::set_int_within(st, t, key, v) as u64
+    })
 }
 
 pub(super) unsafe extern "C" fn set_str(
@@ -127,58 +143,62 @@ pub(super) unsafe extern "C" fn set_str(
     bits: u64,
     tag: u64,
 ) -> u64 {
-    let name = Value::from_parts(key, Tag::STRING).as_string();
-    if !LuaString::is_short(name) {
-        return 0;
-    }
-    let v = Value::from_parts(bits, Tag(tag as u8));
-    if Table::has_meta(t) {
-        return Table::set_existing_str(st, t, name, v) as u64;
-    }
-    Table::set_short_within(st, t, name, v) as u64
-}
-
-pub(super) unsafe extern "C" fn for_next(ra: *mut Value, wanted: usize) -> u64 {
-    let control = ra.add(2).get();
-    let (f, state) = (ra.get(), ra.add(1).get());
-    if !state.is_table() {
-        return 0;
-    }
-    let t = state.as_table();
-    if control.tag() == Tag::ITER {
-        match Table::next_index(t, control.bits() as u32) {
-            Some((next, key, v)) => {
-                ra.add(2).put(Value::from_parts(next as u64, Tag::ITER));
-                ra.add(4).put(key);
-                ra.add(5).put(v);
-            }
-            None => {
-                ra.add(4).put(Value::NIL);
-                return 1;
-            }
-        }
-    } else if f.tag() == Tag::NATIVE
-        && (*f.as_native()).header.word == Builtin::IpairsStep as u32
-        && control.is_int()
-    {
-        let n = control.as_int().wrapping_add(1);
-        let v = Table::get_int(t, n);
-        if v.is_nil() && Table::has_meta(t) {
+    panics::leaf(st, 0, || {
+        let name = Value::from_parts(key, Tag::STRING).as_string();
+        if !LuaString::is_short(name) {
             return 0;
         }
-        ra.add(4).put(if v.is_nil() { Value::NIL } else { Value::int(n) });
-        ra.add(5).put(v);
-    } else {
-        return 0;
-    }
-    for j in 2..wanted {
-        ra.add(4 + j).put(Value::NIL);
-    }
-    1
+        let v = Value::from_parts(bits, Tag(tag as u8));
+        if Table::has_meta(t) {
+            return Table::set_existing_str(st, t, name, v) as u64;
+        }
+        Table::set_short_within(st, t, name, v) as u64
+    })
 }
 
-pub(super) unsafe extern "C" fn get_any(t: *mut Table, key: u64, tag: u64) -> Pair {
-    found(t, Table::get(t, Value::from_parts(key, Tag(tag as u8))))
+pub(super) unsafe extern "C" fn for_next(st: *mut State, ra: *mut Value, wanted: usize) -> u64 {
+    panics::leaf(st, 0, || {
+        let control = ra.add(2).get();
+        let (f, state) = (ra.get(), ra.add(1).get());
+        if !state.is_table() {
+            return 0;
+        }
+        let t = state.as_table();
+        if control.tag() == Tag::ITER {
+            match Table::next_index(t, control.bits() as u32) {
+                Some((next, key, v)) => {
+                    ra.add(2).put(Value::from_parts(next as u64, Tag::ITER));
+                    ra.add(4).put(key);
+                    ra.add(5).put(v);
+                }
+                None => {
+                    ra.add(4).put(Value::NIL);
+                    return 1;
+                }
+            }
+        } else if f.tag() == Tag::NATIVE
+            && (*f.as_native()).header.word == Builtin::IpairsStep as u32
+            && control.is_int()
+        {
+            let n = control.as_int().wrapping_add(1);
+            let v = Table::get_int(t, n);
+            if v.is_nil() && Table::has_meta(t) {
+                return 0;
+            }
+            ra.add(4).put(if v.is_nil() { Value::NIL } else { Value::int(n) });
+            ra.add(5).put(v);
+        } else {
+            return 0;
+        }
+        for j in 2..wanted {
+            ra.add(4 + j).put(Value::NIL);
+        }
+        1
+    })
+}
+
+pub(super) unsafe extern "C" fn get_any(st: *mut State, t: *mut Table, key: u64, tag: u64) -> Pair {
+    panics::leaf(st, NO_ANSWER, || found(t, Table::get(t, Value::from_parts(key, Tag(tag as u8)))))
 }
 
 pub(super) unsafe extern "C" fn set_any(
@@ -189,34 +209,39 @@ pub(super) unsafe extern "C" fn set_any(
     bits: u64,
     tag: u64,
 ) -> u64 {
-    let key = Value::from_parts(key, Tag(key_tag as u8));
-    let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();
-    // a key that is refused leaves the table as it was
-    (free && Table::set_within(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok()) as u64
+    panics::leaf(st, 0, || {
+        let key = Value::from_parts(key, Tag(key_tag as u8));
+        let free = !Table::has_meta(t) || !Table::get(t, key).is_nil();
+        // a key that is refused leaves the table as it was
+        (free && Table::set_within(st, t, key, Value::from_parts(bits, Tag(tag as u8))).is_ok())
+            as u64
+    })
 }
 
 pub(super) unsafe extern "C" fn concat(st: *mut State, first: *mut Value, n: usize) -> u64 {
-    match concat::join_some(st, first, n) {
+    panics::leaf(st, 0, || match concat::join_some(st, first, n) {
         Some(v) => {
             first.put(v);
             1
         }
         None => 0,
-    }
+    })
 }
 
 pub(super) unsafe extern "C" fn for_prep(st: *mut State, ra: *mut Value) -> u64 {
-    let all = [ra.get(), ra.add(1).get(), ra.add(2).get()];
-    let step = all[2];
-    let zero = if step.is_int() { step.as_int() == 0 } else { step.as_float() == 0.0 };
-    if zero || !all.iter().all(|v| v.is_number()) {
-        return 0;
-    }
-    match for_loop::prepare(st, ra) {
-        Ok(false) => 1,
-        Ok(true) => 2,
-        Err(_) => unreachable!("only a wrong operand is an error"),
-    }
+    panics::leaf(st, 0, || {
+        let all = [ra.get(), ra.add(1).get(), ra.add(2).get()];
+        let step = all[2];
+        let zero = if step.is_int() { step.as_int() == 0 } else { step.as_float() == 0.0 };
+        if zero || !all.iter().all(|v| v.is_number()) {
+            return 0;
+        }
+        match for_loop::prepare(st, ra) {
+            Ok(false) => 1,
+            Ok(true) => 2,
+            Err(_) => unreachable!("only a wrong operand is an error"),
+        }
+    })
 }
 
 pub(super) unsafe extern "C" fn set_list(
@@ -225,8 +250,11 @@ pub(super) unsafe extern "C" fn set_list(
     start: u32,
     values: *mut Value,
     n: usize,
-) {
-    Table::set_list(st, t, start, values, n);
+) -> u64 {
+    panics::leaf(st, 0, || {
+        Table::set_list(st, t, start, values, n);
+        1
+    })
 }
 
 pub(super) unsafe extern "C" fn var_arg(
@@ -235,21 +263,23 @@ pub(super) unsafe extern "C" fn var_arg(
     a: usize,
     c: usize,
 ) -> u64 {
-    let n = Frame(base).link().extra();
-    let ra = base.add(a);
-    let wanted = match c {
-        0 if (*st).limit.offset_from(ra) < n as isize => return 0,
-        0 => {
-            (*st).top = ra.add(n);
-            n
+    panics::leaf(st, 0, || {
+        let n = Frame(base).link().extra();
+        let ra = base.add(a);
+        let wanted = match c {
+            0 if (*st).limit.offset_from(ra) < n as isize => return 0,
+            0 => {
+                (*st).top = ra.add(n);
+                n
+            }
+            c => c - 1,
+        };
+        let from = base.sub(2 + n);
+        for j in 0..wanted {
+            ra.add(j).put(if j < n { from.add(j).get() } else { Value::NIL });
         }
-        c => c - 1,
-    };
-    let from = base.sub(2 + n);
-    for j in 0..wanted {
-        ra.add(j).put(if j < n { from.add(j).get() } else { Value::NIL });
-    }
-    1
+        1
+    })
 }
 
 pub(super) unsafe extern "C" fn for_each_prep(ra: *mut Value) -> u64 {
@@ -261,21 +291,25 @@ pub(super) unsafe extern "C" fn for_each_prep(ra: *mut Value) -> u64 {
 }
 
 pub(super) unsafe extern "C" fn close(st: *mut State, place: *mut Value) -> u64 {
-    let mut s = StateRef::new(st);
-    s.close_upvalues(place);
-    let offset = place.offset_from((*s.thread).stack) as u32;
-    (&(*s.thread).to_close).last().is_none_or(|&slot| slot < offset) as u64
+    panics::leaf(st, 0, || {
+        let mut s = StateRef::new(st);
+        s.close_upvalues(place);
+        let offset = place.offset_from((*s.thread).stack) as u32;
+        (&(*s.thread).to_close).last().is_none_or(|&slot| slot < offset) as u64
+    })
 }
 
 pub(super) unsafe extern "C" fn equal(st: *mut State, a: u64, b: u64, tag: u64) -> u64 {
-    let tag = Tag(tag as u8);
-    let (a, b) = (Value::from_parts(a, tag), Value::from_parts(b, tag));
-    if matches!(tag, Tag::TABLE | Tag::USERDATA) {
-        let s = StateRef::new(st);
-        let handled = |v| !Table::metamethod(s.ptr(), v, Event::Eq).is_nil();
-        return if [a, b].into_iter().any(handled) { 2 } else { 0 };
-    }
-    a.raw_equals(b) as u64
+    panics::leaf(st, 2, || {
+        let tag = Tag(tag as u8);
+        let (a, b) = (Value::from_parts(a, tag), Value::from_parts(b, tag));
+        if matches!(tag, Tag::TABLE | Tag::USERDATA) {
+            let s = StateRef::new(st);
+            let handled = |v| !Table::metamethod(s.ptr(), v, Event::Eq).is_nil();
+            return if [a, b].into_iter().any(handled) { 2 } else { 0 };
+        }
+        a.raw_equals(b) as u64
+    })
 }
 
 pub(super) unsafe extern "C" fn compare_strings(a: u64, b: u64) -> i64 {
@@ -284,23 +318,25 @@ pub(super) unsafe extern "C" fn compare_strings(a: u64, b: u64) -> i64 {
 }
 
 pub(super) unsafe extern "C" fn set_class(st: *mut State, ra: *mut Value, c: usize) -> u64 {
-    let f = ra.get();
-    let (object, class) = (ra.add(2).get(), ra.add(3).get());
-    let plain = f.tag() == Tag::NATIVE
-        && (*f.as_native()).header.word == Builtin::SetMetatable as u32
-        && object.is_table()
-        && class.is_table()
-        && (*object.as_table()).meta == 0;
-    if plain {
-        Table::set_meta_index(st, object.as_table(), class.as_table());
-        if c != 1 {
-            ra.put(object);
+    panics::leaf(st, 0, || {
+        let f = ra.get();
+        let (object, class) = (ra.add(2).get(), ra.add(3).get());
+        let plain = f.tag() == Tag::NATIVE
+            && (*f.as_native()).header.word == Builtin::SetMetatable as u32
+            && object.is_table()
+            && class.is_table()
+            && (*object.as_table()).meta == 0;
+        if plain {
+            Table::set_meta_index(st, object.as_table(), class.as_table());
+            if c != 1 {
+                ra.put(object);
+            }
+            if c == 0 {
+                (*st).top = ra.add(1);
+            }
         }
-        if c == 0 {
-            (*st).top = ra.add(1);
-        }
-    }
-    plain as u64
+        plain as u64
+    })
 }
 
 pub(super) extern "C" fn pow(a: f64, b: f64) -> f64 {

@@ -59,7 +59,7 @@ unsafe fn spend(st: *mut State, misses: u32) {
 ///
 /// # Safety
 /// I2.
-pub(super) unsafe fn count_leaving(st: *mut State) {
+pub(super) unsafe fn count_deoptimization(st: *mut State) {
     spend(st, LEAVING);
 }
 
@@ -71,8 +71,5 @@ const LEAVING: u32 = 32;
 unsafe fn ask(st: *mut State, inst: *mut Instance, code: u32) {
     (*inst).miss_step = (*inst).miss_step.saturating_mul(4).min(LONGEST);
     (*inst).misses_left = (*inst).miss_step;
-    if let Some(mut tier) = (*st).tier.take() {
-        tier.missed(st, inst, code);
-        (*st).tier = Some(tier);
-    }
+    super::with_tier(st, |tier| tier.missed(st, inst, code));
 }

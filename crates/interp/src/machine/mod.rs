@@ -19,10 +19,33 @@ pub(crate) use entry::{
     IDLE_SLOT, call_code, call_code_from_native, enter_code, enter_loop, entry_of, is_idle,
 };
 pub(crate) use native_stack::{has_reserve, has_room, measure};
+#[cfg(debug_assertions)]
+pub use panics::injected::panic_in_leaf;
+pub(crate) use panics::{is_pending as has_panicked, resume as resume_panic};
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::state::State;
 use perilune_runtime::thread::Thread;
+use perilune_runtime::tier::Tier;
+
+/// Runs `f` with the state's part of the compiler, if there is one. The state has it back also
+/// after a panic.
+///
+/// # Safety
+/// The state is alive.
+pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) -> R) -> Option<R> {
+    struct Lent(*mut State, Option<Box<dyn Tier>>);
+
+    impl Drop for Lent {
+        fn drop(&mut self) {
+            // SAFETY: the state is alive for as long as `with_tier` runs.
+            unsafe { (*self.0).tier = self.1.take() };
+        }
+    }
+
+    let mut lent = Lent(st, (*st).tier.take());
+    lent.1.as_mut().map(|tier| f(&mut **tier))
+}
 
 /// The coroutine `th` has yielded or died: no native code waits for its frames any more, and the interpreter goes on with them if anybody does.
 ///

@@ -1,16 +1,24 @@
-//! Panics of native functions: through frames of machine code, which cannot be unwound, they pass as a status.
+//! Panics below machine code: through its frames, which cannot be unwound, they pass as a status.
+//!
+//! A function that returns a status returns [`status::PANIC`]. Others, the leaves, answer that they
+//! have no answer; the code then calls a function with a status for the same instruction, which
+//! says so at once, and the next poll does in any case.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::status;
 
-/// What machine code calls does its work in here: a panic is kept in the state, and the status says so.
+/// Runs the work of a function that machine code calls and that returns a status. A panic, of this
+/// work or of a leaf before, is kept in the state.
 ///
 /// # Safety
 /// The state is alive.
 #[inline(always)]
 pub(super) unsafe fn guarded(st: *mut State, f: impl FnOnce() -> u64) -> u64 {
+    if (*st).panic.is_some() {
+        return status::PANIC;
+    }
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(status) => status,
         Err(panic) => {
@@ -20,12 +28,70 @@ pub(super) unsafe fn guarded(st: *mut State, f: impl FnOnce() -> u64) -> u64 {
     }
 }
 
-/// Machine code was left with the status [`status::PANIC`]: the panic goes on.
+/// Runs the work of a function that machine code calls and that returns no status. After a panic,
+/// which is kept in the state, it returns `no_answer`.
+///
+/// # Safety
+/// The state is alive.
+#[inline(always)]
+pub(super) unsafe fn leaf<R>(st: *mut State, no_answer: R, f: impl FnOnce() -> R) -> R {
+    let work = || {
+        #[cfg(debug_assertions)]
+        injected::count();
+        f()
+    };
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(answer) => answer,
+        Err(panic) => {
+            (*st).panic = Some(panic);
+            // a safepoint reports it, should nothing do so before
+            (*st).request(poll::QUIESCENCE);
+            no_answer
+        }
+    }
+}
+
+/// Has a leaf panicked?
 ///
 /// # Safety
 /// As [`guarded`].
+#[inline(always)]
+pub(crate) unsafe fn is_pending(st: *mut State) -> bool {
+    (*st).panic.is_some()
+}
+
+/// Resumes the panic that is kept in the state: machine code returned [`status::PANIC`].
+///
+/// # Safety
+/// As [`guarded`]; there is one.
 #[cold]
-pub(super) unsafe fn go_on(st: *mut State) -> ! {
+pub(crate) unsafe fn resume(st: *mut State) -> ! {
     let panic = (*st).panic.take();
     resume_unwind(panic.expect("the status says that there is one"))
+}
+
+/// Panics that tests ask for.
+#[cfg(debug_assertions)]
+pub(crate) mod injected {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Leaves to run until one panics; 0: none does.
+        static LEFT: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// Lets the `n`th leaf from now on panic on this thread; 0: none.
+    pub fn panic_in_leaf(n: u32) {
+        LEFT.set(n);
+    }
+
+    /// A leaf runs.
+    #[inline(always)]
+    pub(super) fn count() {
+        let left = LEFT.get();
+        if left > 0 {
+            LEFT.set(left - 1);
+            assert!(left > 1, "injected panic");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use perilune_runtime::closure::{LuaClosure, Upvalue};
 use perilune_runtime::header::Kind;
 use perilune_runtime::layout::{self, closure, field_cache, header, state, table, thread};
 use perilune_runtime::table::Table;
+use perilune_runtime::tier::status;
 use perilune_runtime::value::Tag;
 
 use super::regs::Known;
@@ -157,7 +158,7 @@ impl Translator<'_> {
         let i = self.proto.code[pc];
         let fields = self.fields_wanted(pc);
         if fields > MAX_FIELDS {
-            let t = self.call_new_table(fields, i.c());
+            let t = self.call_new_table(pc, fields, i.c());
             self.set(i.a(), t, Known::Tag(Tag::TABLE));
             // the collector clears what lies above, should it run now
             self.regs.forget_from(i.a() + 1);
@@ -179,7 +180,7 @@ impl Translator<'_> {
         self.store_home(i.a(), t, Known::Tag(Tag::TABLE));
         self.b.ins().jump(done, &[BlockArg::from(t)]);
         self.b.switch_to_block(slow);
-        let t = self.call_new_table(fields, i.c());
+        let t = self.call_new_table(pc, fields, i.c());
         self.store_home(i.a(), t, Known::Tag(Tag::TABLE));
         let top = self.address(i.a() + 1);
         self.poll(constructor.end, top);
@@ -190,12 +191,25 @@ impl Translator<'_> {
         self.regs.forget_from(i.a() + 1);
     }
 
-    fn call_new_table(&mut self, fields: usize, array: usize) -> Value {
+    fn call_new_table(&mut self, pc: usize, fields: usize, array: usize) -> Value {
+        self.save_frame(pc + 1);
         let st = self.state();
         let fields = self.b.ins().iconst(I32, fields as i64);
         let array = self.b.ins().iconst(I32, array as i64);
         let inst = self.runtime(self.calls.new_table as usize, &[st, fields, array], &[I64]);
-        self.b.inst_results(inst)[0]
+        let t = self.b.inst_results(inst)[0];
+        self.unless_panicked(t)
+    }
+
+    /// Leaves the code with a panic of the runtime if the object that it was to make is null. The
+    /// frame is stored.
+    fn unless_panicked(&mut self, object: Value) -> Value {
+        let panicked = self.int(status::PANIC as i64);
+        let on = self.next_block();
+        let exit = [BlockArg::from(panicked)];
+        self.b.ins().brif(object, on, &[], self.exit, &exit);
+        self.b.switch_to_block(on);
+        object
     }
 
     /// NEWTABLE with all that its constructor stores.
@@ -228,7 +242,7 @@ impl Translator<'_> {
         self.b.ins().jump(done, &[BlockArg::from(t)]);
 
         self.b.switch_to_block(slow);
-        let t = self.call_new_table(fields, i.c());
+        let t = self.call_new_table(pc, fields, i.c());
         self.finish_table(pc, t, Some((next, &values)));
         let top = self.address(i.a() + 1);
         self.poll(c.end, top);
@@ -236,7 +250,7 @@ impl Translator<'_> {
         self.b.ins().jump(done, &[BlockArg::from(t)]);
 
         self.b.switch_to_block(one_by_one);
-        let t = self.call_new_table(fields, i.c());
+        let t = self.call_new_table(pc, fields, i.c());
         self.finish_table(pc, t, None);
         let top = self.address(i.a() + 1);
         self.poll(pc + 1, top);
@@ -336,8 +350,10 @@ impl Translator<'_> {
         let n = self.int(i.bx() as i64);
         let base = self.load_base();
         let args = [st, self.instance, n, base];
+        self.save_frame(pc + 1);
         let inst = self.runtime(self.calls.closure as usize, &args, &[I64]);
         let c = self.b.inst_results(inst)[0];
+        let c = self.unless_panicked(c);
         self.store_home(i.a(), c, Known::Tag(Tag::FUNCTION));
         let top = self.address(i.a() + 1);
         self.poll(pc + 1, top);

@@ -9,7 +9,7 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{MEM, Translator};
-use crate::types::{Guess, guess, seen};
+use crate::types::{Speculation, seen, speculation};
 
 /// An operand.
 #[derive(Clone, Copy)]
@@ -180,9 +180,9 @@ impl Translator<'_> {
     }
 
     fn operator(&mut self, pc: usize, dst: usize, kind: Kind, x: Operand, y: Operand) {
-        let guess = guess(self.snapshot, pc, self.proto.code[pc]);
-        if guess != Guess::Any {
-            return self.guessed(pc, dst, kind, x, y, guess);
+        let speculation = speculation(self.snapshot, pc, self.proto.code[pc]);
+        if speculation != Speculation::Any {
+            return self.speculative_operator(pc, dst, kind, (x, y), speculation);
         }
         let mask = self.snapshot.cells[pc];
         let mask = if mask & 7 == 0 { seen::INT | seen::FLOAT } else { mask };
@@ -252,11 +252,19 @@ impl Translator<'_> {
         self.take_value(done, dst);
     }
 
-    /// An operator whose operands are taken for numbers of some kind; the code is left when they are not.
-    fn guessed(&mut self, pc: usize, dst: usize, kind: Kind, x: Operand, y: Operand, guess: Guess) {
+    /// An operator whose operands are speculated to be numbers of some kind. Registers are guarded
+    /// to be of one kind already ([`Translator::speculate`]).
+    fn speculative_operator(
+        &mut self,
+        pc: usize,
+        dst: usize,
+        kind: Kind,
+        (x, y): (Operand, Operand),
+        speculation: Speculation,
+    ) {
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
         let wrong = self.cold_block();
-        if guess == Guess::Int {
+        if speculation == Speculation::Int {
             let (vx, vy) = (self.operand_int(x), self.operand_int(y));
             if self.require(&[tx, ty], Tag::INTEGER, wrong) {
                 let v = self.int_operation(kind, vx, vy, y, wrong);
@@ -264,13 +272,15 @@ impl Translator<'_> {
             } else {
                 self.never(wrong, dst);
             }
-        } else if let Some((fx, fy)) = self.float_operands(kind, (x, tx), (y, ty), guess, wrong) {
+        } else if let Some((fx, fy)) =
+            self.float_operands(kind, (x, tx), (y, ty), speculation, wrong)
+        {
             let v = self.float_operation(kind, fx, fy);
             self.set_float(dst, v);
         } else {
             self.never(wrong, dst);
         }
-        self.leave_if(wrong, pc);
+        self.deoptimize_at(wrong, pc);
     }
 
     /// What is taken for granted is known to be wrong: goes to `wrong`, and on in a block that is not reached.
@@ -286,11 +296,11 @@ impl Translator<'_> {
         kind: Kind,
         (x, tx): (Operand, Known),
         (y, ty): (Operand, Known),
-        guess: Guess,
+        speculation: Speculation,
         wrong: Block,
     ) -> Option<(Value, Value)> {
         let (fx, fy) = (self.operand_float(x), self.operand_float(y));
-        if guess == Guess::Float {
+        if speculation == Speculation::Float {
             let unknown: Vec<Known> = [(x, tx), (y, ty)]
                 .into_iter()
                 .filter(|(o, _)| matches!(o, Operand::Reg(_)))

@@ -495,7 +495,7 @@ impl Translator<'_> {
         let nargs = self.int(nargs as i64);
         self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
         self.b.switch_to_block(other);
-        self.regs.forget_all();
+        self.regs.begin();
     }
 
     pub(super) fn var_arg(&mut self, pc: usize) {

@@ -15,7 +15,7 @@ use super::arith::Operand;
 use super::regs::Known;
 use super::{MEM, Translator};
 use crate::flow::jump_target;
-use crate::types::{Guess, guess};
+use crate::types::{Speculation, speculation};
 
 /// Where a test goes: to the jump behind it, or past that.
 pub(super) struct Ends {
@@ -81,35 +81,23 @@ impl Translator<'_> {
         };
         let wanted = i.c() & 1 != 0;
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
-        match guess(self.snapshot, pc, i) {
-            Guess::Int => {
+        // register operands are guarded already
+        match speculation(self.snapshot, pc, i) {
+            Speculation::Int => {
                 let (vx, vy) = (self.operand_int(x), self.operand_int(y));
-                let (ends, wrong) = (self.ends(), self.cold_block());
-                if self.require(&[tx, ty], Tag::INTEGER, wrong) {
-                    let c = self.b.ins().icmp(cc, vx, vy);
-                    self.decide(c, wanted, &ends);
-                } else {
-                    self.b.ins().jump(wrong, &[]);
-                }
-                self.b.switch_to_block(wrong);
-                self.leave_after(pc);
+                let c = self.b.ins().icmp(cc, vx, vy);
+                let ends = self.ends();
+                self.decide(c, wanted, &ends);
                 return self.finish_test(pc, &ends);
             }
-            Guess::Float => {
+            Speculation::Float => {
                 let (fx, fy) = (self.operand_float(x), self.operand_float(y));
-                let (ends, wrong) = (self.ends(), self.cold_block());
-                let tags: &[Known] = if matches!(y, Operand::Int(_)) { &[tx] } else { &[tx, ty] };
-                if self.require(tags, Tag::FLOAT, wrong) {
-                    let c = self.b.ins().fcmp(fcc, fx, fy);
-                    self.decide(c, wanted, &ends);
-                } else {
-                    self.b.ins().jump(wrong, &[]);
-                }
-                self.b.switch_to_block(wrong);
-                self.leave_after(pc);
+                let c = self.b.ins().fcmp(fcc, fx, fy);
+                let ends = self.ends();
+                self.decide(c, wanted, &ends);
                 return self.finish_test(pc, &ends);
             }
-            Guess::Number | Guess::Any => {}
+            Speculation::Number | Speculation::Any => {}
         }
         let mask = self.snapshot.cells[pc];
         let mask = if mask & 3 == 0 { 3 } else { mask };
@@ -390,11 +378,7 @@ impl Translator<'_> {
         let runs = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 1);
         self.b.ins().brif(runs, run, &[], skip, &[]);
         self.b.switch_to_block(run);
-        let wanted = match guess(self.snapshot, pc, i) {
-            Guess::Int => Some(Tag::INTEGER),
-            Guess::Float => Some(Tag::FLOAT),
-            Guess::Number | Guess::Any => None,
-        };
+        let wanted = speculation(self.snapshot, pc, i).result();
         let entered = self.b.create_block();
         match wanted {
             Some(tag) => {
@@ -406,7 +390,7 @@ impl Translator<'_> {
                 self.b.switch_to_block(wrong);
                 self.save_frame(pc + 1);
                 let st = self.state();
-                let inst = self.runtime(self.calls.leave_loop as usize, &[st], &[I64]);
+                let inst = self.runtime(self.calls.deoptimize_loop as usize, &[st], &[I64]);
                 let status = self.b.inst_results(inst)[0];
                 self.b.ins().jump(self.exit, &[BlockArg::from(status)]);
             }
@@ -528,7 +512,7 @@ impl Translator<'_> {
         }
         self.go(pc, target);
         self.b.switch_to_block(end);
-        self.regs.forget_all();
+        self.regs.begin();
         true
     }
 }

@@ -95,7 +95,7 @@ impl Translator<'_> {
     /// GETFIELD and SELF.
     pub(super) fn get_field(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let (object, object_tag) = self.object(pc, i.b());
+        let (object, object_tag) = self.any(i.b());
         if i.op() == Op::SelfK {
             self.set(i.a() + 2, object, object_tag);
         }
@@ -300,7 +300,7 @@ impl Translator<'_> {
     /// SETFIELD.
     pub(super) fn set_field(&mut self, pc: usize) {
         let i = self.proto.code[pc];
-        let (object, object_tag) = self.object(pc, i.a());
+        let (object, object_tag) = self.any(i.a());
         let (bits, tag) = self.stored(i);
         let t = self.tag_value(tag);
         let slow = self.cold_block();

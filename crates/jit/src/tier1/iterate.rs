@@ -98,7 +98,8 @@ impl Translator<'_> {
         self.b.switch_to_block(ask);
         let ra = self.address(a);
         let wanted = self.int(i.c() as i64);
-        let inst = self.runtime(self.calls.for_next as usize, &[ra, wanted], &[I64]);
+        let st = self.state();
+        let inst = self.runtime(self.calls.for_next as usize, &[st, ra, wanted], &[I64]);
         let inline = self.b.inst_results(inst)[0];
         let known = self.cold_block();
         self.b.ins().brif(inline, known, &[], call, &[]);

@@ -57,6 +57,8 @@ pub(crate) struct Translator<'a> {
     types: Types,
     /// Tags known before the instruction that is being translated.
     tags: Tags,
+    /// Tags that registers are guarded to have during the instruction that is being translated.
+    guarded: Vec<(usize, Tag)>,
     /// Variables for registers that hold integers where control flow meets.
     ints: Vec<Option<Variable>>,
     /// And floats.
@@ -147,6 +149,7 @@ pub(crate) fn translate(
         regs: Regs::new(size, &flow.captured, input.fault == Some(Fault::StaleRegisters)),
         tags: types.at(entry).clone(),
         types,
+        guarded: Vec::new(),
         ints: vec![None; size],
         floats: vec![None; size],
         flow,
@@ -241,9 +244,10 @@ impl Translator<'_> {
     /// Translates one instruction; whether control goes on behind it.
     fn instruction(&mut self, pc: usize) -> bool {
         if self.flow.cold[pc] {
-            self.leave_before(pc);
+            self.deoptimize_before(pc);
             return false;
         }
+        self.speculate(pc);
         let i = self.proto.code[pc];
         match i.op() {
             Op::Move => {
@@ -715,12 +719,37 @@ impl Translator<'_> {
         }
     }
 
-    /// Where the code goes on after guards that went to `wrong`, which runs the instruction at `pc` and leaves the frame.
-    fn leave_if(&mut self, wrong: Block, pc: usize) {
+    /// Emits the guards of what the instruction at `pc` speculates on. Their tags are known while
+    /// it is translated, and after it ([`types::step`]).
+    fn speculate(&mut self, pc: usize) {
+        self.guarded.clear();
+        let guards = types::facts(self.snapshot, pc, self.proto.code[pc]).guards;
+        let mut other = None;
+        for (r, tag) in guards {
+            let known = self.tag(r);
+            if !matches!(known, Known::Tag(known) if known == tag) {
+                let other = *other.get_or_insert_with(|| self.cold_block());
+                if !self.require(&[known], tag, other) {
+                    self.b.ins().jump(other, &[]);
+                    // what follows is not reached
+                    let rest = self.b.create_block();
+                    self.b.switch_to_block(rest);
+                }
+            }
+            self.guarded.push((r, tag));
+        }
+        if let Some(other) = other {
+            self.deoptimize_at(other, pc);
+        }
+    }
+
+    /// Continues after guards of the instruction at `pc` whose failure leads to `failed`, where
+    /// the frame is deoptimized.
+    fn deoptimize_at(&mut self, failed: Block, pc: usize) {
         let on = self.b.create_block();
         self.b.ins().jump(on, &[]);
-        self.b.switch_to_block(wrong);
-        self.leave_after(pc);
+        self.b.switch_to_block(failed);
+        self.deoptimize_after(pc);
         self.b.switch_to_block(on);
     }
 
@@ -740,21 +769,22 @@ impl Translator<'_> {
         self.b.switch_to_block(done);
     }
 
-    /// Ends the block: leaves the frame to the interpreter, which goes on at `pc`, where nothing was ever executed.
-    fn leave_before(&mut self, pc: usize) {
+    /// Ends the block: deoptimizes the frame before the instruction at `pc`, which was never
+    /// executed. The interpreter continues with it.
+    fn deoptimize_before(&mut self, pc: usize) {
         let st = self.state();
         self.save_frame(pc);
-        let inst = self.runtime(self.calls.leave_cold as usize, &[st], &[I64]);
+        let inst = self.runtime(self.calls.deoptimize_before as usize, &[st], &[I64]);
         let status = self.b.inst_results(inst)[0];
         self.b.ins().jump(self.exit, &[BlockArg::from(status)]);
     }
 
-    /// In a cold block: runs the instruction at `pc`, whose operands are not as taken for granted, in the runtime, and leaves the frame to the
-    /// interpreter.
-    fn leave_after(&mut self, pc: usize) {
+    /// Ends a cold block: runs the instruction at `pc`, whose operands are not those that the code
+    /// was made for, in the runtime, and deoptimizes the frame after it.
+    fn deoptimize_after(&mut self, pc: usize) {
         let st = self.state();
         self.save_frame(pc + 1);
-        let inst = self.runtime(self.calls.one_and_leave as usize, &[st], &[I64]);
+        let inst = self.runtime(self.calls.deoptimize_after as usize, &[st], &[I64]);
         let status = self.b.inst_results(inst)[0];
         self.b.ins().jump(self.exit, &[BlockArg::from(status)]);
     }

@@ -90,7 +90,7 @@ impl Regs {
         self.forget_from(0);
     }
 
-    /// A block begins that may be reached from elsewhere: no value that is known dominates it.
+    /// A block begins that what is known does not dominate.
     pub(super) fn begin(&mut self) {
         self.regs.fill(Reg::default());
     }
@@ -123,6 +123,9 @@ impl Regs {
 impl Translator<'_> {
     /// The tag of register `r`.
     pub(super) fn tag(&mut self, r: usize) -> Known {
+        if let Some(&(_, tag)) = self.guarded.iter().find(|(guarded, _)| *guarded == r) {
+            return Known::Tag(tag);
+        }
         if self.tags[r] != UNKNOWN {
             return Known::Tag(Tag(self.tags[r]));
         }

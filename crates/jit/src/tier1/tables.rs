@@ -150,39 +150,14 @@ impl Translator<'_> {
         self.join(done, bits, tag);
     }
 
-    /// Goes on only if an operand of the access at `pc`, which is taken for one of this type, is one.
-    fn demand(&mut self, pc: usize, tag: Known, wanted: Tag) {
-        let wrong = self.cold_block();
-        if !self.require(&[tag], wanted, wrong) {
-            self.b.ins().jump(wrong, &[]);
-            let rest = self.b.create_block();
-            self.b.switch_to_block(rest);
-        }
-        self.leave_if(wrong, pc);
-    }
-
-    /// The object, in a register, of the access at `pc`, with the tag that may be taken for granted.
-    pub(super) fn object(&mut self, pc: usize, r: usize) -> (Value, Known) {
-        let (object, tag) = self.any(r);
-        if !types::is_table(self.snapshot, pc, self.proto.code[pc]) {
-            return (object, tag);
-        }
-        self.demand(pc, tag, Tag::TABLE);
-        (object, Known::Tag(Tag::TABLE))
-    }
-
-    /// Object and key of the access at `pc`, with the tags that may be taken for granted.
-    fn access(&mut self, pc: usize, object: usize, key: Key) -> ((Value, Known), (Value, Known)) {
-        let object = self.object(pc, object);
-        let (k, mut k_tag) = match key {
+    /// Object and key of an access.
+    fn access(&mut self, object: usize, key: Key) -> ((Value, Known), (Value, Known)) {
+        let object = self.any(object);
+        let key = match key {
             Key::Register(r) => self.any(r),
             Key::Constant(n) => (self.int(n), Known::Tag(Tag::INTEGER)),
         };
-        if types::keys_are_integers(self.snapshot, pc) {
-            self.demand(pc, k_tag, Tag::INTEGER);
-            k_tag = Known::Tag(Tag::INTEGER);
-        }
-        (object, (k, k_tag))
+        (object, key)
     }
 
     /// A load from an array that is taken for one of numbers.
@@ -205,7 +180,7 @@ impl Translator<'_> {
             self.verify_element(pc, object, key, (v, tag_value));
             self.set(dst, v, Known::Tag(tag));
         }
-        self.leave_if(wrong, pc);
+        self.deoptimize_at(wrong, pc);
     }
 
     /// GETTABLE and GETI.
@@ -213,8 +188,8 @@ impl Translator<'_> {
         let i = self.proto.code[pc];
         let key =
             if i.op() == Op::GetI { Key::Constant(i.c() as i64) } else { Key::Register(i.c()) };
-        let ((object, object_tag), (key, key_tag)) = self.access(pc, i.b(), key);
-        if let Some(tag) = types::element_tag(self.snapshot, pc) {
+        let ((object, object_tag), (key, key_tag)) = self.access(i.b(), key);
+        if let Some(tag) = types::facts(self.snapshot, pc, i).result {
             return self.number_element(pc, i.a(), object, key, tag);
         }
         let mask = self.snapshot.cells[pc];
@@ -232,7 +207,8 @@ impl Translator<'_> {
             let others = self.b.create_block();
             if mask & access::STRING != 0 && self.require(&[key_tag], Tag::STRING, others) {
                 self.guard_short(key, slow);
-                let (bits, tag) = self.runtime_pair(self.calls.get_str as usize, &[object, key]);
+                let args = [self.state(), object, key];
+                let (bits, tag) = self.runtime_pair(self.calls.get_str as usize, &args);
                 self.answer(i.a(), bits, tag, slow, done);
             } else {
                 self.b.ins().jump(others, &[]);
@@ -242,7 +218,8 @@ impl Translator<'_> {
                 self.b.ins().jump(slow, &[]);
             } else {
                 let k = self.tag_value(key_tag);
-                let (bits, tag) = self.runtime_pair(self.calls.get_any as usize, &[object, key, k]);
+                let args = [self.state(), object, key, k];
+                let (bits, tag) = self.runtime_pair(self.calls.get_any as usize, &args);
                 self.answer(i.a(), bits, tag, slow, done);
             }
         } else {
@@ -323,7 +300,8 @@ impl Translator<'_> {
         self.join(done, bits, tag);
 
         self.b.switch_to_block(outside);
-        let (bits, tag) = self.runtime_pair(self.calls.get_int as usize, &[object, key]);
+        let args = [self.state(), object, key];
+        let (bits, tag) = self.runtime_pair(self.calls.get_int as usize, &args);
         self.answer(dst, bits, tag, slow, done);
     }
 
@@ -335,7 +313,7 @@ impl Translator<'_> {
         } else {
             Key::Register(i.b())
         };
-        let ((object, object_tag), (key, key_tag)) = self.access(pc, i.a(), key);
+        let ((object, object_tag), (key, key_tag)) = self.access(i.a(), key);
         let (bits, tag) = self.stored(i);
         let t = self.tag_value(tag);
         let mask = self.snapshot.cells[pc];
@@ -549,8 +527,10 @@ impl Translator<'_> {
                 self.b.ins().ushr_imm_u(bytes, 4)
             };
             let start = self.b.ins().iconst(I32, self.proto.code[pc + 1].ax_value() as i64);
-            self.runtime(self.calls.set_list as usize, &[st, t, start, values, n], &[]);
-            self.b.ins().jump(on, &[]);
+            let args = [st, t, start, values, n];
+            let inst = self.runtime(self.calls.set_list as usize, &args, &[I64]);
+            let done = self.b.inst_results(inst)[0];
+            self.b.ins().brif(done, on, &[], slow, &[]);
         } else {
             self.b.ins().jump(slow, &[]);
         }
