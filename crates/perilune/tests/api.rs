@@ -1,4 +1,4 @@
-//! The embedding interface, noun by noun.
+//! Tests of the embedding interface, one module per noun.
 
 #[path = "api/convert.rs"]
 mod convert;

@@ -1,4 +1,5 @@
-//! Machine code of real programs comes, is replaced and goes away while states run it: the figures of the engine say so.
+//! Machine code of real programs is published, replaced and freed while states run it, as the
+//! metrics of the engine show.
 
 #[path = "code_life/support.rs"]
 mod support;

@@ -1,4 +1,5 @@
-//! What goes wrong in the compiler costs speed only: the method is refused with a reason, that is counted, and the program goes on.
+//! What goes wrong in the compiler costs speed only: the method is refused with a reason, that is
+//! counted, and the program goes on.
 
 use perilune::{Engine, Fault, JitOptions, Lua, Stage};
 

@@ -1,8 +1,10 @@
-//! Damaged programs: arbitrary bytes, mutated source text, and binary chunks with flipped bits end in errors (or in nothing
-//! special), never in a panic, a crash or a hang. What loads is also run, with few functions and for a short time.
+//! Damaged programs: arbitrary bytes, mutated source text, and binary chunks with flipped bits
+//! either fail with an error or run, but never cause a panic, a crash or a hang. Programs that load
+//! are run for a short time, with few functions available.
 //!
-//! `PERILUNE_DAMAGED` sets how many cases there are (10 000 000 is the long run), `PERILUNE_DAMAGED_SEED` the first seed;
-//! `PERILUNE_DAMAGED_SAVE` names a file that gets each case before it runs.
+//! `PERILUNE_DAMAGED` sets the number of cases (10 000 000 is the long run),
+//! `PERILUNE_DAMAGED_SEED` the first seed; `PERILUNE_DAMAGED_SAVE` names a file that receives each
+//! case before it runs.
 
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
@@ -14,10 +16,11 @@ use std::time::{Duration, Instant};
 
 use perilune::{Engine, Interrupt, JitOptions, Lua};
 
-/// A case runs this long before it is interrupted, in milliseconds.
+/// Time in milliseconds after which a case is interrupted.
 const PATIENCE: u64 = 15;
 
-/// `try(text, mode)`: "refused", "raised" or "ran"; `dump(source)`: the binary chunks of a source's functions.
+/// `try(text, mode)` returns "refused", "raised" or "ran"; `dump(source)` returns the binary chunks
+/// of a source's functions.
 const DRIVER: &str = r#"
 local load, create, resume, setmetatable = load, coroutine.create, coroutine.resume, setmetatable
 local string_metatable = debug.getmetatable('')
@@ -78,14 +81,15 @@ impl Random {
     }
 }
 
-/// When the running case started, in milliseconds since the start; 0 when none runs.
+/// The start of the running case, in milliseconds since the start of the test; 0 when none runs.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 /// The seed of the case.
 static SEED: AtomicU64 = AtomicU64::new(0);
 /// The state that runs it.
 static HANDLE: Mutex<Option<Interrupt>> = Mutex::new(None);
 
-/// Interrupts long cases for ever; a case that cannot be interrupted ends the process.
+/// Interrupts long cases until the process ends; a case that cannot be interrupted ends the
+/// process.
 fn watch(start: Instant) {
     loop {
         std::thread::sleep(Duration::from_millis(5));
@@ -120,7 +124,7 @@ fn lua_files(dir: &Path, found: &mut Vec<Vec<u8>>) {
     }
 }
 
-/// Calls a function of the driver with strings; its result as bytes.
+/// Calls a function of the driver with strings; returns its result as bytes.
 fn call(lua: &Lua, name: &str, arguments: &[&[u8]]) -> Option<Vec<u8>> {
     lua.with(|cx| {
         let f = cx.globals().get_name(cx, name);
@@ -136,7 +140,7 @@ fn call(lua: &Lua, name: &str, arguments: &[&[u8]]) -> Option<Vec<u8>> {
     })
 }
 
-/// States take turns: the interpreter, machine code from the first or third entry on, and random decisions.
+/// States in turn: interpreted, compiled from the first or third entry on, and chaotic.
 fn state(number: u64) -> Lua {
     let sync = |threshold| JitOptions {
         threshold,
@@ -159,7 +163,7 @@ fn state(number: u64) -> Lua {
     lua
 }
 
-/// Makes the state the one that is interrupted.
+/// Makes this state the one that is interrupted.
 fn watched(lua: &Lua) {
     *HANDLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(lua.interrupt_handle());
 }
@@ -234,7 +238,7 @@ const WORDS: &[&str] = &[
     "\x1bLua",
 ];
 
-/// A damaged program and how it is to be loaded.
+/// A damaged program and its loading mode.
 fn case(random: &mut Random, sources: &[Vec<u8>], chunks: &[Vec<u8>]) -> (Vec<u8>, &'static str) {
     match random.below(10) {
         0 => {
@@ -307,7 +311,7 @@ fn damaged_programs_end_in_errors() {
     let mut lua = state(0);
     let mut chunks = Vec::new();
     for source in &sources {
-        // Runs of a few lines that compile: a flipped bit should often hit code.
+        // Sequences of a few lines that compile, so that a flipped bit often hits code.
         let lines: Vec<&[u8]> = source.split_inclusive(|&b| b == b'\n').collect();
         for from in (0..lines.len()).step_by(4) {
             let part = (2..24).rev().find_map(|n| {
@@ -363,12 +367,13 @@ fn damaged_programs_end_in_errors() {
     }
     let rate = ran as f64 / start.elapsed().as_secs_f64();
     let _ = writeln!(std::io::stderr(), "{ran} cases, {rate:.0} a second, {ends:?}");
-    // The damage must leave something to run.
+    // The damage must leave a program that loads.
     let accepted = ends.get("b ran").unwrap_or(&0) + ends.get("b raised").unwrap_or(&0);
     assert!(accepted * 50 > ran, "only {accepted} damaged chunks were accepted");
 }
 
-/// One byte of a small chunk replaced by what may be an opcode or a register: nearly all ways to damage one instruction.
+/// Replaces one byte of a small chunk by a possible opcode or register: nearly all ways to damage
+/// one instruction.
 #[test]
 fn chunks_with_any_byte_replaced_end_in_errors() {
     let sources = [

@@ -1,4 +1,4 @@
-//! The examples run, and what they assert holds.
+//! Runs the examples, which check their own results.
 
 #[path = "../examples/game_host.rs"]
 mod game_host;

@@ -1,4 +1,4 @@
-//! Functions of the host that wait, and calls that wait for them.
+//! Async functions of the host, and calls that await them.
 #![cfg(feature = "async")]
 
 use std::future::Future;
@@ -14,7 +14,8 @@ use perilune::{
     UserDataRef, Value,
 };
 
-/// Polls a future to its end, when it is woken, and says how often that was. A future that never wakes its task fails the test.
+/// Polls a future to its end whenever it is woken; returns its output and the number of polls. A
+/// future that never wakes its task fails the test.
 fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     struct Count(AtomicUsize);
     impl Wake for Count {
@@ -35,7 +36,7 @@ fn block_on<F: Future>(future: F) -> (F::Output, usize) {
     unreachable!()
 }
 
-/// Pending `n` times.
+/// A future that is pending `n` times.
 struct Turns(usize);
 
 impl Future for Turns {
@@ -71,9 +72,9 @@ fn calls_wait() -> Result<()> {
         (r?, polls)
     };
     assert_eq!((v.as_str(), n, polls), ("x", 3, 4));
-    // at once
+    // ready at once
     assert_eq!(block_on(turns.call_async::<()>((0, "x"))).1, 1);
-    // in Lua, through what calls back
+    // in Lua, through functions that call back
     let code = "
         local sum = 0
         for _, n in ipairs {1, 2, 3} do
@@ -130,7 +131,7 @@ fn errors_pass() -> Result<()> {
     // arguments that do not convert
     let int = lua.create_async_function(|_, n: i64| async move { Ok(n) })?;
     assert!(block_on(int.call_async::<i64>("x")).0.is_err());
-    // outside of a coroutine, and where Lua cannot wait
+    // outside a coroutine, and where Lua cannot yield
     let e = fail.call::<()>(()).unwrap_err();
     assert!(e.to_string().contains("outside a coroutine"), "{e}");
     let sort = lua.load("table.sort({3, 2, 1}, function() fail() end)");
@@ -158,7 +159,7 @@ fn panics_pass() -> Result<()> {
     Ok(())
 }
 
-/// Says that it was dropped.
+/// Reports its destruction.
 #[derive(Clone)]
 struct Guard(Arc<AtomicUsize>);
 
@@ -197,14 +198,14 @@ fn dropping_cancels() -> Result<()> {
     drop(f.call_async::<()>(()));
     assert_eq!(lua.globals().get::<usize>("closed")?, 3);
     assert!(lua.globals().get::<Value>("never")?.is_nil());
-    // a coroutine that is only looked at lives on, and can be driven again
+    // a coroutine whose future is dropped lives on, and can be driven again
     let co = lua.create_thread(f)?;
     let mut first = Box::pin(co.clone().into_async::<()>(())?);
     assert!(first.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     drop(first);
     assert!(co.is_resumable());
     co.close()?;
-    // what the state ends with
+    // dropped at the end of the state
     drop(co);
     let weak = lua.weak();
     lua.gc_collect()?;
@@ -237,7 +238,7 @@ fn coroutines_as_streams() -> Result<()> {
         Ok::<_, Error>(stream.map(|v| v.unwrap().to_string().unwrap()).collect::<Vec<_>>().await)
     });
     assert_eq!(all?, ["1", "2", "3", "end"]);
-    // as a future: what is yielded is ignored
+    // as a future: yielded values are ignored
     let co = lua.create_thread(f)?;
     let (r, _) = block_on(co.clone().into_async::<String>(2)?);
     assert_eq!(r?, "end");

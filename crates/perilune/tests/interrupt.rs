@@ -1,11 +1,11 @@
-//! Library functions that run long stop soon after an interrupt from another thread.
+//! Long-running library functions stop soon after an interrupt from another thread.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use perilune::{Error, Lua};
 
-/// What is prepared, and what then runs long. Each operation alone takes far longer than [`LIMIT`].
+/// Preparations and long operations. Each operation takes far longer than [`LIMIT`].
 const OPERATIONS: &[(&str, &str)] = &[
     ("", "return ('x'):rep(2^31 // 1 - 1)"),
     ("", "return ('abc'):rep(2^28 // 1, ', ')"),
@@ -43,10 +43,11 @@ const OPERATIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// An operation stops within this time, the scheduler's part included.
+/// Time within which an operation must stop, including scheduling delays.
 const LIMIT: Duration = Duration::from_millis(20);
 
-/// Runs the operation, interrupts it, and measures how long it goes on. `None` if it ended by itself.
+/// Runs and interrupts an operation; returns the time that it continues. `None` if it ended by
+/// itself.
 fn latency(setup: &str, operation: &str, after: Duration) -> Option<Duration> {
     let lua = Lua::with_engine(&perilune::Engine::interpreter());
     lua.load(setup).exec().expect("it can be set up");
@@ -74,7 +75,7 @@ fn latency(setup: &str, operation: &str, after: Duration) -> Option<Duration> {
 fn long_operations_stop_soon() {
     for (setup, operation) in OPERATIONS {
         let mut least = Duration::MAX;
-        // Other processes may delay a try, and a fast machine may end an operation before it is interrupted.
+        // Other processes may delay an attempt, and a fast machine may finish before the interrupt.
         for after in [20, 10, 5, 20, 10] {
             if let Some(time) = latency(setup, operation, Duration::from_millis(after)) {
                 least = least.min(time);

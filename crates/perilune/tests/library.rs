@@ -1,20 +1,22 @@
-//! The library computes what PUC's computes: generated calls are made on both sides, and their results and errors compared to
-//! the letter.
+//! Compares the library with PUC's: generated calls are made on both sides, and their results and
+//! errors are compared to the letter.
 //!
-//! Calls come in batches, each from its own seed. A call with another result is made smaller before it is reported.
+//! Calls come in batches, each from its own seed. A call with a different result is reduced before
+//! it is reported.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `PERILUNE_DOUBLES` | how many doubles and numerals, on both ways between text and number | 3 seconds |
-//! | `PERILUNE_PATTERNS` | how many calls of `find`, `match`, `gmatch` and `gsub` | 3 seconds |
-//! | `PERILUNE_FORMATS` | how many calls of `format` | 3 seconds |
-//! | `PERILUNE_PACKING` | how many calls of `pack`, `unpack` and `packsize` | 3 seconds |
-//! | `PERILUNE_CALLS` | how many calls of other functions without effects | 3 seconds |
-//! | `PERILUNE_ENDLESS` | how many calls that take long are interrupted | 40 |
+//! | `PERILUNE_DOUBLES` | number of doubles and numerals converted in both directions | 3 seconds |
+//! | `PERILUNE_PATTERNS` | number of calls of `find`, `match`, `gmatch` and `gsub` | 3 seconds |
+//! | `PERILUNE_FORMATS` | number of calls of `format` | 3 seconds |
+//! | `PERILUNE_PACKING` | number of calls of `pack`, `unpack` and `packsize` | 3 seconds |
+//! | `PERILUNE_CALLS` | number of calls of other functions without effects | 3 seconds |
+//! | `PERILUNE_ENDLESS` | number of expensive calls that are interrupted | 40 |
 //! | `PERILUNE_LIBRARY_SEED` | the first seed | 1 |
-//! | `PERILUNE_LIBRARY_KEEP` | how many differences to collect before the end | 1 |
+//! | `PERILUNE_LIBRARY_KEEP` | number of differences to collect before the end | 1 |
 //!
-//! One batch in 50 runs in a state that collects at every safepoint, one in 4 in one whose stacks have no spare room.
+//! One batch in 50 runs in a state that collects at every safepoint, one in 4 in a state whose
+//! stacks have no spare room.
 
 #[path = "library/calls.rs"]
 mod calls;

@@ -1,4 +1,5 @@
-//! Endless programs stop: by an interrupt from another thread, by hooks that count, by limits of time, instructions and memory.
+//! Endless programs stop: by an interrupt from another thread, by hooks that count, by limits of
+//! time, instructions and memory.
 
 mod modes;
 

@@ -217,7 +217,7 @@ fn quoted_chunks() -> Result<()> {
         })
         .call(())?;
     assert_eq!(r, (7, "four\n".to_owned()));
-    // what is not captured is global, both ways
+    // names that are not captured are globals, for reading and writing
     assert_eq!(lua.globals().get::<String>("made")?, "four\n");
     assert!(lua.globals().get::<Value>("n")?.is_nil());
     lua.load(chunk! { assert(made == "four\n"); other = 1.5e1 }).exec()?;
@@ -228,7 +228,7 @@ fn quoted_chunks() -> Result<()> {
             .eval::<f64>()?,
         9.0
     );
-    // lines are those of the file, counted from the first token
+    // line numbers are those of the file, counted from the first token
     let e = lua
         .load(chunk! {
             local a = 1

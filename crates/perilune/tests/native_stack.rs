@@ -1,4 +1,4 @@
-//! On threads with small native stacks, deep recursion ends in errors and not in a fault.
+//! On threads with small native stacks, deep recursion ends in errors and not in a crash.
 
 mod modes;
 
@@ -6,7 +6,7 @@ use std::thread;
 
 use modes::{MODES, Mode};
 
-/// Recursions without an end, by all that calls.
+/// Endless recursions through every kind of call.
 const DEEP: &[&str] = &[
     "local function f() return 1 + f() end f()",
     "local function f(...) local a = f(1, ...) return a end f()",

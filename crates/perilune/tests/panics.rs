@@ -1,4 +1,5 @@
-//! A panic of a native function passes all Lua code, in machine code too, and leaves a state that can be used.
+//! A panic of a native function unwinds past all Lua code, machine code included, and leaves a
+//! usable state.
 
 mod modes;
 

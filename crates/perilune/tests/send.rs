@@ -1,4 +1,4 @@
-//! What may change threads: states and handles with the feature `send`, and nothing without it.
+//! Thread safety: states and handles are `Send` with the feature `send` and not without it.
 
 use perilune::{
     AnyUserData, BorrowedBytes, BorrowedStr, Chunk, Function, Lua, LuaString, MultiValue,
@@ -9,7 +9,8 @@ use perilune::{
 mod without {
     use super::*;
 
-    /// Has one implementation for types that are not `Send`, and two for others, between which a call cannot choose.
+    /// Has one implementation for types that are not `Send` and two for others, so that a call for
+    /// those is ambiguous.
     trait NotSend<A> {
         fn holds() {}
     }
@@ -17,7 +18,7 @@ mod without {
     impl<T: ?Sized> NotSend<()> for T {}
     impl<T: ?Sized + Send> NotSend<Sendable> for T {}
 
-    /// As [`NotSend`].
+    /// Like [`NotSend`].
     trait NotSync<A> {
         fn holds() {}
     }
@@ -31,7 +32,7 @@ mod without {
         )*};
     }
 
-    // That this compiles is the test; it fails to if one of the types is `Send` or `Sync`.
+    // Compiling is the test: it fails if one of the types is `Send` or `Sync`.
     #[test]
     fn states_stay_on_their_threads() {
         neither!(
@@ -158,7 +159,7 @@ mod with {
         Ok(())
     }
 
-    /// Counts those that were dropped.
+    /// Counts its dropped instances.
     struct Dropped(Arc<AtomicUsize>);
     impl UserData for Dropped {}
     impl Drop for Dropped {

@@ -1,4 +1,4 @@
-//! Values of Lua to and from what serde knows.
+//! Conversions between Lua values and types that serde knows.
 #![cfg(feature = "serde")]
 
 use std::collections::{BTreeMap, HashMap};
@@ -72,7 +72,7 @@ fn everything(depth: usize) -> Everything {
     }
 }
 
-/// There and back, by both doors.
+/// Converts to Lua and back, by both interfaces.
 fn round<T: Serialize + DeserializeOwned + PartialEq + Debug>(lua: &Lua, v: &T) {
     let there = lua.to_value(v).unwrap();
     assert_eq!(&lua.from_value::<T>(there.clone()).unwrap(), v);
@@ -168,7 +168,7 @@ fn tables_that_contain_themselves() -> Result<()> {
     assert_eq!(lua.from_value_with::<serde_json::Value>(v.clone(), options)?, json!([1, {}]));
     let json = serde_json::to_value(v.to_serializable().deny_recursive_tables(false)).unwrap();
     assert_eq!(json, json!([1, {}]));
-    // twice, but not inside of itself
+    // it occurs twice, but not inside itself
     let v: Value = lua.load("local t = {}; return {t, t}").eval()?;
     assert_eq!(lua.from_value::<serde_json::Value>(v)?, json!([{}, {}]));
     Ok(())
@@ -202,7 +202,7 @@ fn lists_and_maps() -> Result<()> {
     Ok(())
 }
 
-/// The keys of a map in the order in which they come, as text.
+/// Returns the keys of a map in their order, as text.
 struct Pairs(Vec<String>);
 
 impl<'de> Deserialize<'de> for Pairs {
@@ -260,7 +260,7 @@ fn what_has_no_counterpart() -> Result<()> {
     let bytes: Value = lua.load(r"'\xff'").eval()?;
     assert!(lua.from_value::<String>(bytes.clone()).is_err());
     assert_eq!(serde_json::to_value(&bytes).unwrap(), json!([255]));
-    // the rest of a list that a tuple has no place for
+    // the elements of a list that do not fit a tuple
     let long: Value = lua.load("{1, 2, 3}").eval()?;
     assert!(lua.from_value::<(i32, i32)>(long).is_err());
     // enums
@@ -329,10 +329,10 @@ struct Odd<'a>(&'a Lua);
 impl Serialize for Odd<'_> {
     fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let mut seq = s.serialize_seq(None)?;
-        // calls Lua and collects while a table is on the way
+        // calls Lua and collects while a table is under construction
         let n: i64 = self.0.load("collectgarbage(); return 1").eval().unwrap();
         seq.serialize_element(&n)?;
-        // an element that fails leaves nothing behind
+        // an element that fails leaves no values on the stack
         assert!(seq.serialize_element(&Failing).is_err());
         seq.serialize_element(&self.0.to_value(&[2]).unwrap())?;
         seq.end()
@@ -357,7 +357,7 @@ fn odd_uses() -> Result<()> {
     let v = lua.to_value(&Odd(&lua))?;
     assert_eq!(lua.from_value::<serde_json::Value>(v)?, json!([1, [2]]));
     assert!(lua.to_value(&vec![Failing]).is_err());
-    // two at once, by turns
+    // two at once, interleaved
     let mut a = Serializer::new(&lua).serialize_seq(None)?;
     let mut b = Serializer::new(&lua).serialize_map(None)?;
     a.serialize_element("x")?;
@@ -366,7 +366,7 @@ fn odd_uses() -> Result<()> {
     b.serialize_value("v")?;
     assert_eq!(lua.from_value::<serde_json::Value>(SerializeSeq::end(a)?)?, json!(["x", [1]]));
     assert_eq!(lua.from_value::<serde_json::Value>(SerializeMap::end(b)?)?, json!({"k": "v"}));
-    // a panic on the way leaves the stack as it was
+    // a panic during serialization leaves the stack as it was
     struct Panics;
     impl Serialize for Panics {
         fn serialize<S: serde::Serializer>(&self, _: S) -> std::result::Result<S::Ok, S::Error> {

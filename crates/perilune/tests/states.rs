@@ -1,12 +1,13 @@
-//! Many states of one engine: on two threads at the same time, and one after another. What the engine keeps for them goes
-//! away with them.
+//! Many states of one engine: on two threads at the same time, and one after another. The engine
+//! frees what it keeps for them.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
 
 use perilune::{Engine, Lua};
 
-/// Makes symbols, shapes, classes, closures, coroutines and errors; `SALT` makes some of its names its own.
+/// Makes symbols, shapes, classes, closures, coroutines and errors; `SALT` makes some of the names
+/// unique.
 const PROGRAM: &str = r#"
 local out = {}
 local function show(...) out[#out + 1] = table.concat({...}, ' ') end

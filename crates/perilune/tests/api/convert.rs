@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use perilune::{Either, Error, FromLua, IntoLua, LightUserData, Lua, LuaString, Result, Value};
 
-/// There and back.
+/// Converts a value to Lua and back.
 fn round<T: IntoLua + FromLua + Clone + PartialEq + Debug>(lua: &Lua, v: T) {
     let back: T = lua.convert(v.clone()).unwrap();
     assert_eq!(back, v);

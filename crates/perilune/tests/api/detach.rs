@@ -44,7 +44,7 @@ fn what_may_go() -> Result<()> {
     .join()
     .unwrap();
     assert_eq!(n.load(Ordering::Relaxed), 5);
-    // ended where it is dropped
+    // it ends where it is dropped
     std::thread::spawn(move || drop(detached)).join().unwrap();
     assert_eq!(dropped.load(Ordering::Relaxed), 1);
     Ok(())
@@ -70,7 +70,7 @@ fn what_may_not() -> Result<()> {
     let lua = stays(lua);
     lua.remove_warning_function();
     lua.create_any_userdata(Arc::new(1))?;
-    // it is garbage, but it is there
+    // garbage that was not collected yet counts
     let lua = stays(lua);
     lua.gc_collect()?;
     lua.gc_collect()?;

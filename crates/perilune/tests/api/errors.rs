@@ -1,4 +1,4 @@
-//! Errors and panics on their way through Lua.
+//! Propagation of errors and panics through Lua.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

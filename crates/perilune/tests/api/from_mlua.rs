@@ -1,4 +1,5 @@
-//! What programs written for mlua use beside the rest: paths, small methods, `bstr`, how values are shown.
+//! Less common interfaces that programs written for mlua use: paths, small methods, `bstr`,
+//! formatting of values.
 
 use bstr::{BStr, BString};
 use perilune::chunk::{AsChunk, Chunk, ChunkMode};
@@ -13,7 +14,7 @@ use perilune::{
     AnyUserData, Either, Error, ErrorContext, Function, Lua, LuaString, Result, Table, Value,
 };
 
-/// The names are there under the paths that mlua has.
+/// The names exist under the module paths of mlua.
 #[test]
 fn paths() -> Result<()> {
     fn chunk(lua: &Lua, c: impl AsChunk + 'static) -> Chunk<'static> {
@@ -138,7 +139,7 @@ fn lists_end_at_the_first_nil() -> Result<()> {
         Ok(())
     })?;
     assert_eq!(seen, [1, 2]);
-    // holes stay where they are
+    // holes stay
     let t = lua.create_sequence_from([Some(1), None, Some(3)])?;
     assert_eq!((t.get::<i64>(1)?, t.get::<Option<i64>>(2)?, t.get::<i64>(3)?), (1, None, 3));
     assert_eq!(t.raw_len(), 3);

@@ -68,7 +68,7 @@ fn levels() -> Result<()> {
     Ok(())
 }
 
-/// A coroutine whose hook yields in front of each line: what it does meanwhile, at each resume.
+/// Runs a coroutine whose hook yields before each line; returns its output at each resumption.
 fn lines_by_resumes(lua: &Lua, source: &str) -> Result<Vec<Option<usize>>> {
     let co = lua.create_thread(lua.load(source).set_name("=lines").into_function()?)?;
     let at = Arc::new(Mutex::new(None));
@@ -79,7 +79,7 @@ fn lines_by_resumes(lua: &Lua, source: &str) -> Result<Vec<Option<usize>>> {
     })?;
     let mut lines = Vec::new();
     while co.is_resumable() {
-        // values that a hook's yield is resumed with go nowhere
+        // values that a hook's yield is resumed with are discarded
         co.resume::<()>((1, 2, 3))?;
         lines.push(at.lock().unwrap().take());
         lua.gc_collect()?;
@@ -103,7 +103,7 @@ fn hooks_yield_in_front_of_lines() -> Result<()> {
     Ok(())
 }
 
-/// The lines that the same hook sees when it does not yield.
+/// Returns the lines that the same hook sees when it does not yield.
 #[test]
 fn yields_do_not_change_what_hooks_see() -> Result<()> {
     let source = "local n = 0\nfor i = 1, 3 do\nn = n + select('#', (function(...)\nreturn ...\nend)(i, i))\nend\nn = n .. ''\nreturn n";
@@ -153,7 +153,7 @@ fn count_hooks_share_time() -> Result<()> {
 #[test]
 fn a_hook_that_may_not_yield_goes_on() -> Result<()> {
     let lua = Lua::new();
-    // in the main coroutine, and inside of a function of the host
+    // in the main coroutine, and inside a function of the host
     lua.set_hook(HookTriggers::EVERY_LINE, |_, _| Ok(VmState::Yield))?;
     assert_eq!(lua.load("local a = 1\nreturn a").eval::<i64>()?, 1);
     lua.remove_hook();
@@ -197,7 +197,7 @@ fn a_coroutine_stopped_by_a_hook_can_be_looked_at_closed_and_reset() -> Result<(
     co.remove_hook();
     co.reset(lua.load("return ...").into_function()?)?;
     assert_eq!(co.resume::<i64>(5)?, 5, "arguments are for the new function");
-    // one that nobody resumes is collected
+    // a coroutine that is never resumed is collected
     drop(stopped()?);
     lua.gc_collect()?;
     Ok(())
@@ -251,7 +251,7 @@ fn global_hooks_are_for_all_coroutines() -> Result<()> {
         lua.create_thread(lua.load("local a\ncoroutine.yield()\nreturn a").into_function()?)?;
     made.resume::<()>(())?;
     assert_eq!(count(), 2);
-    // those that have it get the new one
+    // coroutines with the global hook call the new function
     let others = Arc::new(Mutex::new(0));
     let seen = others.clone();
     lua.set_global_hook(HookTriggers::ON_CALLS, move |_, _| {

@@ -1,4 +1,5 @@
-//! Members of userdata that inline caches remember: what changes behind the caches is seen at once, in machine code as in the interpreter.
+//! Members of userdata in inline caches: changes to cached members take effect at once, in machine
+//! code and in the interpreter.
 
 use perilune::{
     Engine, JitOptions, Lua, MetaMethod, Result, UserData, UserDataFields, UserDataMethods, Value,
@@ -14,7 +15,7 @@ impl UserData for Plain {
     }
 }
 
-/// One with computed fields.
+/// A type with computed fields.
 struct Fields(i64);
 
 impl UserData for Fields {
@@ -28,7 +29,7 @@ impl UserData for Fields {
     }
 }
 
-/// One whose `__index` is a function of the host's.
+/// A type whose `__index` is a function of the host.
 struct Indexed(i64);
 
 impl UserData for Indexed {
@@ -44,7 +45,8 @@ impl UserData for Indexed {
     }
 }
 
-/// Runs `program` with one userdata of each type, interpreted and (not under Miri) in machine code from the start.
+/// Runs `program` with one userdata of each type, interpreted and (not under Miri) compiled from
+/// the start.
 fn same_everywhere(program: &str) -> Result<String> {
     let run = |engine: &Engine| -> Result<String> {
         let lua = Lua::with_engine(engine);

@@ -1,4 +1,4 @@
-//! Userdata that the host shares.
+//! Userdata that the host shares by pointers.
 
 #[cfg(not(feature = "send"))]
 use std::cell::RefCell;
@@ -41,7 +41,8 @@ impl UserData for Account {
     }
 }
 
-/// What all kinds have in common. `plain`: to write takes the only pointer. `twice`: it can be held to be read by a method and by an argument.
+/// Tests the common behaviour of all kinds of pointers. `plain`: writing requires the only pointer.
+/// `twice`: a method and an argument can read the value at the same time.
 fn check<T: UserData + perilune::MaybeSend + perilune::MaybeSync + Clone + 'static>(
     value: T,
     plain: bool,
@@ -70,7 +71,7 @@ fn check<T: UserData + perilune::MaybeSend + perilune::MaybeSync + Clone + 'stat
         any.borrow_mut_scoped(|a: &mut Account| a.balance = 10)?;
     }
     assert_eq!(lua.load("return a:pay(1)").eval::<i64>()?, 11);
-    // an error and a panic leave it free
+    // an error and a panic release it
     assert!(lua.load("a:pay('much')").exec().is_err());
     assert!(lua.load("a:with(error)").exec().is_err());
     assert!(lua.load("a.pay(1, 2)").exec().unwrap_err().to_string().contains("Account.pay"));
@@ -90,7 +91,8 @@ fn all_kinds_have_what_the_value_has() -> Result<()> {
     }
     check(Arc::new(account()), true, true)?;
     check(Arc::new(Mutex::new(account())), false, false)?;
-    // guards of std's locks stay on their thread, so that an argument cannot hold one where threads share states
+    // guards of std's locks stay on their thread, so an argument cannot hold one where threads
+    // share states
     check(Arc::new(RwLock::new(account())), false, !cfg!(feature = "send"))
 }
 
@@ -140,7 +142,7 @@ fn borrows_of_the_host_hold_the_value() -> Result<()> {
     Ok(())
 }
 
-/// Recursion through Lua: each call knows its own value.
+/// Recursion through Lua: each call uses its own value.
 #[test]
 fn methods_of_several_values_nest() -> Result<()> {
     let lua = Lua::new();

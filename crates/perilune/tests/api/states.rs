@@ -1,4 +1,4 @@
-//! States: their ends, several at once, and what is kept in them.
+//! States: their end, several at once, and values kept in them.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use perilune::{Error, Function, Lua, Result, Table, Thread, Value};
 
-/// The message of the panic that `f` ends with.
+/// Returns the message of the panic of `f`.
 fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { panic!("it did not panic") };
     panic
@@ -161,7 +161,7 @@ fn lent_states_are_not_entered() -> Result<()> {
     assert_eq!(panic_of(|| lua.with(|_| t.get::<Value>("x"))), busy);
     assert_eq!(panic_of(|| lua.with(|_| lua.with(|_| ()))), busy);
     lua.with(|_| drop(t.clone()));
-    // functions of the host that it calls do
+    // functions of the host that it calls can use the state
     lua.globals().set("f", lua.create_function(move |_, ()| t.set("x", 1))?)?;
     lua.with(|cx| {
         let f = cx.globals().get_name(cx, "f");

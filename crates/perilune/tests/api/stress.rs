@@ -1,4 +1,4 @@
-//! Operations while the collector runs at every safepoint, and stacks move at every chance.
+//! Operations while the collector runs at every safepoint and stacks move whenever they can.
 
 use std::collections::BTreeMap;
 

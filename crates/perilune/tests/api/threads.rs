@@ -82,7 +82,7 @@ fn events_are_told_in_order() -> Result<()> {
             _ => unreachable!("there are three"),
         };
         assert!(co.is_resumable());
-        // what happens meanwhile is not told, and the coroutine itself stays as it is
+        // events of a running callback are not reported, and the coroutine itself stays as it is
         assert!(co.resume::<()>(()).is_err() && co.reset(lua.load("").into_function()?).is_err());
         lua.create_thread(lua.load("return").into_function()?)?.resume::<()>(())?;
         told.lock().unwrap().push(what);

@@ -143,7 +143,7 @@ fn borrows() -> Result<()> {
     let m = message("a:reading(function() a:scale(1) end)");
     assert!(m.contains("error mutably borrowing userdata"), "{m}");
     lua.load("a:reading(function() return a:reading(function() return a.x end) end)").exec()?;
-    // the same closure for writing, on another value
+    // the same closure, mutably, with another value
     let m = message("a:call(function() b:call(function() end) end)");
     assert!(m.contains("mutable callback called recursively"), "{m}");
     {
@@ -202,7 +202,7 @@ fn borrows_outlive_what_lua_holds() -> Result<()> {
     lua.gc_collect()?;
     lua.gc_collect()?;
     assert_eq!(*dropped.lock().unwrap(), 1);
-    // A debugger takes the last reference away while a method runs.
+    // A debugger removes the last reference while a method runs.
     let full = Lua::with_engine(lua.engine());
     full.globals().set("make", full.create_function(|_, ()| Ok(Noisy(Arc::default(), 5)))?)?;
     let text = "local f = make().run
@@ -268,7 +268,7 @@ fn drop_in_odd_orders() -> Result<()> {
     lua.gc_collect()?;
     lua.gc_collect()?;
     assert!(t.get::<bool>("dropped")?);
-    // a userdata that owns its own state, and one whose destructor needs a state that is gone
+    // a userdata that owns its own state, and one whose destructor needs a state that has ended
     struct Own(#[allow(dead_code)] Lua);
     let own = lua.create_any_userdata(Own(lua.clone()))?;
     own.destroy()?;

@@ -1,4 +1,4 @@
-//! When code memory is short the coldest code goes, and the program goes on.
+//! When code memory is short, the coldest code is evicted, and the program continues.
 
 use std::fmt::Write as _;
 

@@ -45,12 +45,12 @@ fn a_whole_program_before_it_runs() {
         let modules = figure(&engine, "modules published");
         assert!(largest <= functions as u64, "{largest} functions in a module");
         if functions == 100 && bytes > 4000 {
-            // leaf, middle, run and what they call; and the main function, which calls run
+            // leaf, middle, run and their callees; and the main function, which calls run
             assert_eq!((modules, largest), (1, 9));
         }
         let lua = Lua::with_engine(&engine);
         let first = lua.load_program(&program).call::<String>(()).expect("it runs");
-        // what is met now was not seen before, so all is compiled anew, one by one
+        // new operand types: every function is recompiled, one by one
         assert_eq!(first + &eval(&lua, "return run(300)"), expected, "{functions} {bytes}");
         for _ in 0..20 {
             eval(&lua, "return run(300)");
@@ -58,7 +58,7 @@ fn a_whole_program_before_it_runs() {
         }
         let most = figure(&engine, "most versions of one method");
         assert!(most <= 6, "{most} versions of one method");
-        // the same names for other functions: calls find out
+        // the same names now refer to other functions, which calls must notice
         let other = "local old = odd function odd(n) return n == 0 and 'other' or old(n) end return tostring(odd(0))";
         assert_eq!(eval(&lua, other), "other");
         drop((lua, program));
@@ -81,7 +81,7 @@ fn the_cut_is_the_same_however_many_workers_there_are() {
 
 #[test]
 fn what_waits_and_calls_each_other_is_compiled_together() {
-    // many callers of few functions, hot at the same time; one worker falls behind
+    // many callers of few functions are hot at the same time; one worker cannot keep up
     let mut source = String::from("local function leaf(a) return a + 1 end local fs = {}\n");
     for n in 0..40 {
         source += &format!(

@@ -1,4 +1,4 @@
-//! Methods are compiled anew for what they meet, a bounded number of times.
+//! Methods are recompiled for new operand types, a bounded number of times.
 
 use perilune::{Engine, Lua};
 
@@ -24,7 +24,7 @@ fn new_types_are_compiled_for_and_old_ones_are_kept() {
     assert_eq!(figure(&engine, "versions swapped"), second, "both kinds are compiled for");
 }
 
-/// Types, shapes and keys that keep changing.
+/// Operand types, shapes and keys that keep changing.
 const UNSTABLE: &str = "
 local V = setmetatable({}, {__add = function() return 7 end, __lt = function() return true end})
 local index = setmetatable({}, {__index = function() return 4 end})

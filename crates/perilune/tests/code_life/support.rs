@@ -1,20 +1,20 @@
-//! Engines and their figures.
+//! Engines and their metrics.
 
 use std::time::{Duration, Instant};
 
 use perilune::{Engine, JitOptions, Lua};
 
-/// Compiles in the background, soon.
+/// Returns options that compile in the background, after few calls.
 pub(crate) fn background() -> JitOptions {
     JitOptions { threshold: 16, loop_threshold: 64, ..JitOptions::default() }
 }
 
-/// Compiles at once.
+/// Returns options that compile synchronously.
 pub(crate) fn sync() -> JitOptions {
     JitOptions { sync: true, ..background() }
 }
 
-/// A figure of the engine.
+/// Returns a metric of the engine.
 pub(crate) fn figure(engine: &Engine, name: &str) -> u64 {
     let figures = engine.jit_figures();
     let found = figures.iter().find(|(n, _)| *n == name);
@@ -30,7 +30,7 @@ pub(crate) fn eval(lua: &Lua, source: &str) -> String {
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Waits until the condition holds; panics after a while.
+/// Waits until the condition holds; panics after a timeout.
 pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !condition() {
@@ -39,7 +39,7 @@ pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Nothing is left of any code.
+/// Asserts that no code is left.
 pub(crate) fn is_empty(engine: &Engine) -> bool {
     ["versions live", "bytes live", "bytes retired"].iter().all(|n| figure(engine, n) == 0)
 }

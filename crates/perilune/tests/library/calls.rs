@@ -1,11 +1,12 @@
-//! Generated calls of the functions that depend on their arguments alone, with arguments that fit or do not.
+//! Generated calls of functions that depend only on their arguments, with valid and invalid
+//! arguments.
 
 use super::doubles::double;
 use super::numerals::numeral;
 use super::random::Random;
 use super::value::{Call, Operation, Value};
 
-/// What an argument should be.
+/// The kind of an argument.
 #[derive(Clone, Copy)]
 enum Kind {
     /// Any value.
@@ -16,19 +17,19 @@ enum Kind {
     Index,
     /// Any integer.
     Integer,
-    /// A count that is small, or so large that no result can be.
+    /// A count that is small, or too large for any result.
     Count,
     /// A string of a few bytes.
     Text,
-    /// A string of code points, some of them wrong.
+    /// A string of code points, some of them invalid.
     Utf8,
-    /// A code point, or nearly.
+    /// A code point, or a number near the range of code points.
     Code,
     /// A numeral.
     Numeral,
     /// A list, made for this call.
     List,
-    /// A function that compares.
+    /// A comparison function.
     Order,
     /// A format of `os.date`.
     Date,
@@ -38,7 +39,7 @@ enum Kind {
 
 use Kind::*;
 
-/// Functions with their arguments; all but the first may be missing.
+/// Functions with their arguments; all except the first may be missing.
 const FUNCTIONS: &[(&str, &[Kind])] = &[
     ("assert", &[Any, Any]),
     ("error", &[Any, Index]),
@@ -157,7 +158,7 @@ fn date(random: &mut Random) -> Vec<u8> {
     }
     if random.one_in(12) {
         random.damage(&mut out, b"%EOQ\0 !*t-5");
-        // In local time the oracle is right only where both see the same zone, which they do; but not without "!" and now.
+        // Both sides use the same time zone. Without "!" the current time cannot be compared.
         if out.first() != Some(&b'!') {
             out.insert(0, b'!');
         }
@@ -224,7 +225,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
             arguments.push(Value::Str([text(random), b"x".to_vec()].concat()));
             continue;
         }
-        // A wrong count, length or range may take for ever.
+        // A wrong count, length or range may take too long.
         let bounded = matches!(kind, Count)
             || name.starts_with("table.") && !matches!(kind, Any | List)
             || matches!(name, "os.date" | "next");
@@ -234,7 +235,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
     }
     if random.one_in(3) {
         let keep = 1 + random.below(arguments.len());
-        // Without an argument there is the time that it is.
+        // Without an argument the result is the current time.
         arguments.truncate(if name == "os.date" { 3 } else { keep });
     }
     Call::new(Operation::Any, arguments)

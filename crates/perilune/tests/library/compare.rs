@@ -1,4 +1,4 @@
-//! Comparing generated calls, batch by batch.
+//! Comparison of generated calls, batch by batch.
 
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
@@ -9,14 +9,14 @@ use super::random::{Random, variable};
 use super::sides::Sides;
 use super::value::Call;
 
-/// Calls of a batch.
+/// Number of calls of a batch.
 const BATCH: u64 = 500;
-/// Batches that share a state.
+/// Number of batches that share a state.
 const BATCHES: u64 = 20;
-/// How long a run without a number takes.
+/// Duration of a run for which no number is set.
 const SHORT: Duration = Duration::from_secs(3);
 
-/// The smallest call that can be found from a call with another result.
+/// Reduces a call that has a different result.
 fn shrink(mut call: Call) -> Call {
     let start = Instant::now();
     'smaller: while start.elapsed() < Duration::from_secs(20) {
@@ -31,7 +31,7 @@ fn shrink(mut call: Call) -> Call {
     call
 }
 
-/// The first call of a batch that differs, small, with what both sides give.
+/// Returns the first call of a batch that differs, reduced, with the results of both sides.
 fn report(calls: &[Call], number: u64) -> String {
     let alone = calls.iter().find(|call| !Sides::new(0).agree(std::slice::from_ref(call)));
     let (calls, number) = match alone {
@@ -51,12 +51,12 @@ fn report(calls: &[Call], number: u64) -> String {
     "a difference that does not happen again".to_owned()
 }
 
-/// Compares the calls of `hard`, and as many generated ones as the variable says.
+/// Compares the calls of `hard`, and the number of generated ones that the variable sets.
 pub(crate) fn compare(name: &str, hard: Vec<Call>, call: impl Fn(&mut Random) -> Call) {
     let count = variable(name);
     let first = variable("PERILUNE_LIBRARY_SEED").unwrap_or(1);
     let keep = variable("PERILUNE_LIBRARY_KEEP").unwrap_or(1);
-    // A crash leaves the seed of its batch here.
+    // The file contains the seed of the current batch after a crash.
     let crumb = format!("{}/{name}-seed", env!("CARGO_TARGET_TMPDIR"));
     let crumb = std::fs::File::create(crumb).expect("a file can be made");
     let mut sides = Sides::new(0);

@@ -5,7 +5,7 @@ use super::random::Random;
 use super::value::{Call, Operation, Value};
 
 #[allow(clippy::excessive_precision, reason = "the digits are as they are known")]
-/// Doubles that are known to be hard to write: ties of the decimal conversions, long expansions, borders.
+/// Doubles that are hard to format: ties of decimal conversions, long expansions, limits.
 const HARD: &[f64] = &[
     0.0,
     1.0,
@@ -91,7 +91,7 @@ const HARD: &[f64] = &[
     5.5e-7,
 ];
 
-/// A double of any kind.
+/// Generates a double of any kind.
 pub(crate) fn double(random: &mut Random) -> f64 {
     let sign = if random.one_in(4) { -1.0 } else { 1.0 };
     let near = |random: &mut Random, x: f64| {
@@ -100,7 +100,7 @@ pub(crate) fn double(random: &mut Random) -> f64 {
     let x = match random.below(16) {
         0..=3 => return f64::from_bits(random.next()),
         4..=6 => {
-            // A decimal of so many digits.
+            // Generates a decimal with this number of digits.
             let count = 1 + random.below(18) as u32;
             let mantissa = random.next() % 10u64.pow(count);
             let power = match random.below(3) {
@@ -125,12 +125,12 @@ pub(crate) fn double(random: &mut Random) -> f64 {
             near(random, x)
         }
         12 => {
-            // Few bits: ties of decimal conversions are exact in binary.
+            // Few significant bits: ties of decimal conversions are exact in binary.
             let mantissa = (random.next() >> 11 >> random.below(53)) | 1;
             mantissa as f64 * 2f64.powi(-(random.below(60) as i32))
         }
         13 => {
-            // A tie at 14 or 17 digits, or next to one.
+            // A tie at 14 or 17 digits, or a neighbour of one.
             let count = [13, 14, 15, 16][random.below(4)];
             let digits = random.next() % 10u64.pow(count);
             let x = format!("{digits}5e{}", random.below(40) as i32 - 20).parse().unwrap_or(0.0);
@@ -142,7 +142,7 @@ pub(crate) fn double(random: &mut Random) -> f64 {
     sign * x
 }
 
-/// A valid conversion of floats with any flags.
+/// Generates a valid conversion of floats with any flags.
 fn conversion(random: &mut Random) -> Vec<u8> {
     let mut text = vec![b'%'];
     for flag in b"-+ #0" {
@@ -165,7 +165,7 @@ fn conversion(random: &mut Random) -> Vec<u8> {
     text
 }
 
-/// A double or a numeral with all that is to be compared.
+/// Makes the calls that compare a double or a numeral.
 pub(crate) fn call(random: &mut Random) -> Call {
     if random.one_in(2) {
         let arguments = vec![Value::Float(double(random)), Value::Str(conversion(random))];
@@ -178,7 +178,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
     Call::new(Operation::Numeral, arguments)
 }
 
-/// The hard doubles in many conversions, and the hard numerals.
+/// Makes calls for the hard doubles in many conversions, and for the hard numerals.
 pub(crate) fn hard() -> Vec<Call> {
     let mut calls = Vec::new();
     let mut add = |x: f64| {

@@ -1,4 +1,5 @@
-//! Faults of glibc 2.36, which PUC has from there and Perilune does not: a result that differs by one of them is no difference.
+//! Faults of glibc 2.36, which PUC has from there and Perilune does not: a result that differs by
+//! one of them is no difference.
 
 use super::value::{Call, Operation, Value};
 
@@ -7,7 +8,8 @@ pub(crate) fn same(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
     puc == perilune || alternative_general(call, puc, perilune) || subnormal(call, puc, perilune)
 }
 
-/// `%#.3g` of 999.96, which is rounded up to the next power of ten, gives `1.e+03` instead of C's `1.00e+03`.
+/// `%#.3g` of 999.96, which is rounded up to the next power of ten, gives `1.e+03` instead of C's
+/// `1.00e+03`.
 fn alternative_general(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
     let alternative = |s: &[u8]| s.contains(&b'#') && s.iter().any(|c| b"gG".contains(c));
     let without_zeros = |s: &[u8]| -> Vec<u8> {
@@ -18,8 +20,9 @@ fn alternative_general(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
         && without_zeros(puc) == without_zeros(perilune)
 }
 
-/// A hexadecimal numeral of 54 bits or more for one of the larger subnormal numbers is rounded to even when it lies above the middle:
-/// `0x8DDA3FF5CDD5A.Cp-1074` gives the number that ends with `A`.
+/// A hexadecimal numeral of 54 bits or more for one of the larger subnormal numbers is rounded to
+/// even when it lies above the middle: `0x8DDA3FF5CDD5A.Cp-1074` gives the number that ends with
+/// `A`.
 fn subnormal(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
     // The first result, a float.
     fn number(result: &[u8]) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! Generated formats, valid and not, with arguments that fit or do not.
+//! Generated formats, valid and invalid, with suitable and unsuitable arguments.
 
 use super::doubles::double;
 use super::random::Random;
@@ -18,13 +18,13 @@ fn number(random: &mut Random, out: &mut Vec<u8>) {
     out.extend(n.to_string().bytes());
 }
 
-/// A conversion behind its `%`; its letter.
+/// Generates a conversion after its `%`; returns its letter.
 fn conversion(random: &mut Random, out: &mut Vec<u8>) -> u8 {
     let letter = match random.below(30) {
         0 => *random.pick(b"bFhjklmnrtvwyzBCDHLPQS%\0\n\xff."),
         _ => *random.pick(b"dddiuoxXcaAefEgGgGqsssspfd"),
     };
-    // Mostly the flags that the conversion takes.
+    // Mostly flags that the conversion accepts.
     let (flags, precision): (&[u8], bool) = match letter {
         b'd' | b'i' => (b"-+0 ", true),
         b'u' => (b"-0", true),
@@ -104,7 +104,7 @@ fn fitting(random: &mut Random, letter: u8) -> Value {
     }
 }
 
-/// A value without an address, for `%p`.
+/// Generates a value without an address, for `%p`.
 fn without_address(value: Value) -> Value {
     match value {
         Value::Str(_) | Value::Object(_) => Value::Nil,
@@ -112,7 +112,7 @@ fn without_address(value: Value) -> Value {
     }
 }
 
-/// A call of `string.format`.
+/// Generates a call of `string.format`.
 pub(crate) fn call(random: &mut Random) -> Call {
     let mut format = Vec::new();
     let mut arguments = Vec::new();
@@ -146,7 +146,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
     if format.contains(&b'p') {
         arguments = arguments.into_iter().map(without_address).collect();
     }
-    // The driver takes them in any number, but what is not there must be absent rather than nil.
+    // The driver accepts any number of arguments, but missing ones must be absent rather than nil.
     arguments.insert(0, Value::Str(format));
     if random.one_in(200) {
         arguments[0] = any(random);

@@ -17,7 +17,7 @@ impl Big {
     }
 
     fn power(&mut self, base: u32, mut exponent: u32) {
-        // As many factors at once as fit a limb.
+        // Multiplies by as many factors at once as fit a limb.
         let (at_once, many) = if base == 2 { (29, 1 << 29) } else { (12, 244_140_625) };
         while exponent >= at_once {
             self.times(many);
@@ -35,7 +35,7 @@ impl Big {
     }
 }
 
-/// The exact value of `mantissa * 2^exponent` as digits and the power of ten behind them.
+/// Returns the exact value of `mantissa * 2^exponent` as digits and a power of ten.
 fn exact(mantissa: u64, exponent: i32) -> (String, i32) {
     let limbs = [mantissa % 1_000_000_000, mantissa / 1_000_000_000 % 1_000_000_000];
     let mut big = Big(limbs.map(|limb| limb as u32).to_vec());
@@ -52,7 +52,8 @@ fn exact(mantissa: u64, exponent: i32) -> (String, i32) {
     }
 }
 
-/// The digits and power of ten of the number halfway between the finite double `x` and the next larger in magnitude.
+/// Returns digits and power of ten of the number halfway between the finite double `x` and the next
+/// larger one in magnitude.
 pub(crate) fn halfway(x: f64) -> (String, i32) {
     let bits = x.abs().to_bits();
     let (biased, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));

@@ -1,4 +1,5 @@
-//! No call of the string library runs on after an interrupt, or overflows the stack, however expensive its pattern is.
+//! No call of the string library continues after an interrupt or overflows the stack, however
+//! expensive its pattern is.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +9,13 @@ use perilune::{Interrupt, Lua};
 
 use super::random::Random;
 
-/// A call that would take for ever (or at least very long) is interrupted after this time.
+/// Time after which an expensive call is interrupted.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// It must have ended this long after the interrupt; generous, as other tests want the processor too.
+/// Time after the interrupt within which the call must end. Generous, as other tests use the
+/// processor, too.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Calls that no patience lasts for.
+/// Calls that practically never end.
 const ENDLESS: &[&str] = &[
     "find(a(1e5), '.-.-.-.-x')",
     "find(a(1e5), 'a*a*a*a*a*b')",
@@ -48,7 +50,8 @@ const ENDLESS: &[&str] = &[
 const DRIVER: &str = "find, match, gmatch, gsub = string.find, string.match, string.gmatch, string.gsub \
     function a(n) return ('a'):rep(n // 1 | 0) end";
 
-/// The handle of the running call, and when it is to be interrupted, in milliseconds since the start (0: not now).
+/// The handle of the running call, and the time of its interrupt in milliseconds since the start
+/// (0: none).
 struct Watch {
     start: Instant,
     due: AtomicU64,
@@ -83,7 +86,8 @@ fn watch() -> &'static Watch {
     })
 }
 
-/// Runs a call with an interrupt after [`PATIENCE`]: how long it ran on after that, and whether it ended by it.
+/// Runs a call and interrupts it after [`PATIENCE`]; returns the time that it continued, and
+/// whether the interrupt ended it.
 fn interrupted(lua: &Lua, number: u64, source: &str) -> (Duration, bool) {
     let watch = watch();
     *HANDLE.lock().expect("nothing panics with it") = Some(lua.interrupt_handle());
@@ -96,7 +100,7 @@ fn interrupted(lua: &Lua, number: u64, source: &str) -> (Duration, bool) {
     (late, end.is_err_and(|error| error.to_string().contains("interrupted!")))
 }
 
-/// A pattern with many ways to match a long subject of few letters.
+/// Generates a pattern that matches a long subject of few letters in many ways.
 fn expensive(random: &mut Random) -> String {
     let mut pattern = String::from(if random.one_in(4) { "^" } else { "" });
     let mut open = 0;

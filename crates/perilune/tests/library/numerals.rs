@@ -1,12 +1,12 @@
-//! Generated numerals: valid ones of all shapes, and what only looks like one.
+//! Generated numerals: valid ones of all forms, and similar texts.
 
 use super::doubles::double;
 use super::halfway::halfway;
 use super::random::Random;
 
-/// Numerals that are known to be hard to read, or hard to refuse.
+/// Numerals that are hard to parse or to reject.
 pub(crate) const HARD: &[&str] = &[
-    // Borders of the range, of the normal numbers, of 53 bits.
+    // Limits of the range, of normal numbers, of 53 bits.
     "2.2250738585072011e-308",
     "2.2250738585072012e-308",
     "2.2250738585072014e-308",
@@ -45,7 +45,7 @@ pub(crate) const HARD: &[&str] = &[
     "18446744073709551616",
     "9223372036854775807.0",
     "9223372036854774784.5",
-    // Long known trouble of strtod implementations.
+    // Known problems of strtod implementations.
     "6929495644600919.5",
     "3.7455744005952583e15",
     "0.500000000000000166533453693773481063544750213623046875",
@@ -177,7 +177,7 @@ fn digits(random: &mut Random, count: usize) -> String {
     (0..count).map(|_| char::from(b'0' + random.below(10) as u8)).collect()
 }
 
-/// A run of digits, with a liking for few, for runs of nines and zeros, and now and then very many.
+/// Generates a run of digits: often few, often nines or zeros, sometimes very many.
 fn run(random: &mut Random) -> String {
     let count = match random.below(12) {
         0 => 0,
@@ -244,7 +244,7 @@ fn hexadecimal(random: &mut Random) -> String {
     text
 }
 
-/// Halfway between two doubles, exactly or by a last digit not.
+/// Halfway between two doubles, exactly or up to a last digit.
 fn near_halfway(random: &mut Random) -> String {
     let x = loop {
         let x = double(random);
@@ -256,7 +256,7 @@ fn near_halfway(random: &mut Random) -> String {
     match random.below(4) {
         0 => {}
         1 => {
-            // Smaller by as little as the digits say.
+            // Smaller by one unit of the last digit.
             let last = digits.pop().unwrap_or('1');
             digits.push(if last > '0' { char::from(last as u8 - 1) } else { '0' });
             digits.push('9');
@@ -269,7 +269,7 @@ fn near_halfway(random: &mut Random) -> String {
             return format!("{digits}e{}", power - shift);
         }
         _ => {
-            // Cut off: the digits that are left decide.
+            // Truncated: the remaining digits decide.
             let keep = (1 + random.below(25)).min(digits.len());
             let dropped = digits.len() - keep;
             digits.truncate(keep);
@@ -283,7 +283,7 @@ fn near_halfway(random: &mut Random) -> String {
     format!("{digits}e{power}")
 }
 
-/// A text that is a numeral in most cases.
+/// Generates a text that is mostly a numeral.
 pub(crate) fn numeral(random: &mut Random) -> Vec<u8> {
     let mut text = match random.below(20) {
         0..=9 => decimal(random),

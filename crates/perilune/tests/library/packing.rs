@@ -1,10 +1,12 @@
-//! Generated formats of `string.pack`, valid and not, with values and data that fit or do not.
+//! Generated formats of `string.pack`, valid and invalid, with suitable and unsuitable values and
+//! data.
 
 use super::doubles::double;
 use super::random::Random;
 use super::value::{Call, Operation, Value};
 
-/// Options; `huge` allows sizes that would take memory if packed. The values that they take are added to `values`.
+/// Generates options and adds their values to `values`. `huge` allows sizes that would take too
+/// much memory if packed.
 fn format(random: &mut Random, huge: bool, values: &mut Vec<Value>) -> Vec<u8> {
     let mut out = Vec::new();
     for _ in 0..random.below(7) + usize::from(!random.one_in(20)) {
@@ -96,7 +98,7 @@ fn value(random: &mut Random, option: u8, size: usize) -> Value {
     }
 }
 
-/// Bytes to unpack: small numbers often, so that lengths fit.
+/// Generates bytes to unpack: often small numbers, so that lengths fit.
 fn data(random: &mut Random) -> Vec<u8> {
     let limit = if random.one_in(4) { 80 } else { 30 };
     let length = random.below(limit);
@@ -112,7 +114,7 @@ fn data(random: &mut Random) -> Vec<u8> {
         .collect()
 }
 
-/// A call of a packing function.
+/// Generates a call of a packing function.
 pub(crate) fn call(random: &mut Random) -> Call {
     let operation = *random.pick(&[
         Operation::Pack,
@@ -162,7 +164,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
     Call::new(operation, arguments)
 }
 
-/// Every option in every size, with the values next to its limits.
+/// Makes calls for every option in every size, with the values next to its limits.
 pub(crate) fn hard() -> Vec<Call> {
     let mut calls = Vec::new();
     let mut options: Vec<String> = "bBhHlLjJTfndzxX <>=!iIsc".chars().map(String::from).collect();

@@ -1,9 +1,9 @@
-//! Generated patterns, well-formed and not, and subjects that they may match.
+//! Generated patterns, well-formed and malformed, and subjects that they may match.
 
 use super::random::Random;
 use super::value::{Call, Operation, REPLACEMENTS, Value};
 
-/// Alphabets of subjects: few letters, so that much matches.
+/// Alphabets of subjects: few letters, so that patterns often match.
 const ALPHABETS: &[&[u8]] = &[
     b"ab",
     b"abc",
@@ -21,7 +21,7 @@ const ALPHABETS: &[&[u8]] = &[
     b"xyz\x7f\x01 ",
 ];
 
-/// Most steps that backtracking may take, about.
+/// Approximate maximum of backtracking steps.
 const STEPS: f64 = 20_000.0;
 
 fn set(random: &mut Random, alphabet: &[u8], out: &mut Vec<u8>) {
@@ -103,7 +103,7 @@ fn pieces(random: &mut Random, alphabet: &[u8], open: &mut usize, depth: usize, 
 fn pattern(random: &mut Random, alphabet: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     if random.one_in(300) {
-        // As many captures, or as deep a recursion, as there may be, and one more.
+        // The maximum number of captures or depth of recursion, and one more.
         let count = 31 + random.below(3);
         return match random.below(4) {
             0 => b"()".repeat(count),
@@ -117,7 +117,7 @@ fn pattern(random: &mut Random, alphabet: &[u8]) -> Vec<u8> {
         return (0..count).map(|_| *random.pick(b"()[]^$%.*+-?abf01\0]")).collect();
     }
     if random.one_in(10) {
-        // Plain: found in other ways than by matching.
+        // Plain patterns, which are found by other means than matching.
         let count = random.below(5);
         return (0..count).map(|_| *random.pick(alphabet)).collect();
     }
@@ -135,7 +135,7 @@ fn pattern(random: &mut Random, alphabet: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A subject short enough for a pattern with so many repetitions.
+/// Generates a subject short enough for this number of repetitions.
 fn subject(random: &mut Random, alphabet: &[u8], pattern: &[u8]) -> Vec<u8> {
     let repeats = pattern.iter().filter(|b| b"*+-?".contains(b)).count();
     let limit = match repeats {
@@ -159,7 +159,7 @@ fn subject(random: &mut Random, alphabet: &[u8], pattern: &[u8]) -> Vec<u8> {
     out
 }
 
-/// An argument of the wrong type or an odd one.
+/// Generates an argument of the wrong type or with an odd value.
 fn odd(random: &mut Random) -> Value {
     match random.below(8) {
         0 => Value::Nil,
@@ -202,7 +202,7 @@ fn replacement(random: &mut Random, alphabet: &[u8]) -> Value {
     }
 }
 
-/// A call of a function that takes a pattern.
+/// Generates a call of a function that takes a pattern.
 pub(crate) fn call(random: &mut Random) -> Call {
     let alphabet = *random.pick(ALPHABETS);
     let pattern = pattern(random, alphabet);
@@ -247,7 +247,7 @@ pub(crate) fn call(random: &mut Random) -> Call {
     Call::new(operation, arguments)
 }
 
-/// Long subjects and patterns, which generated ones are not.
+/// Long subjects and patterns, which are not generated.
 pub(crate) fn hard() -> Vec<Call> {
     let mut calls = Vec::new();
     let text = b"the quick brown fox jumps over the lazy dog; 0x1F = 31, f(a(b)c)d\n".repeat(6);
@@ -335,7 +335,7 @@ pub(crate) fn hard() -> Vec<Call> {
             }
         }
     }
-    // As deep as the matcher may go.
+    // The maximum depth of the matcher.
     for unit in ["a?", "a-", "a*", "()", "(a)", "(", "%1", "[a]?", "%f[a]", ".-", "x?a?"] {
         for count in [31, 32, 33, 64, 99, 100, 101, 198, 199, 200, 201, 202, 250, 5000] {
             let arguments = vec![Value::str("a".repeat(260)), Value::str(unit.repeat(count))];

@@ -1,6 +1,6 @@
-//! Random choices: a seed gives the same ones everywhere.
+//! Random choices, which depend only on the seed.
 
-/// A number from the environment.
+/// Returns a number from the environment.
 pub(crate) fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
@@ -9,7 +9,7 @@ pub(crate) fn variable(name: &str) -> Option<u64> {
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The generator of a seed; neighbouring seeds have little in common.
+    /// Makes the generator of a seed; neighbouring seeds give unrelated sequences.
     pub(crate) fn new(seed: u64) -> Random {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         for _ in 0..4 {
@@ -18,7 +18,7 @@ impl Random {
         random
     }
 
-    /// Any 64 bits.
+    /// Returns 64 random bits.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -26,22 +26,22 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A number below `limit`, 0 if that is 0.
+    /// Returns a number below `limit`; 0 if `limit` is 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() >> 33) as usize % limit.max(1)
     }
 
-    /// True once in `n`.
+    /// Returns true once in `n` calls on average.
     pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// One of `from`.
+    /// Returns an element of `from`.
     pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    /// Damages a text: bytes of `alphabet` put in or exchanged, bytes taken out, the end cut off.
+    /// Damages a text: inserts or replaces bytes of `alphabet`, removes bytes, truncates.
     pub(crate) fn damage(&mut self, text: &mut Vec<u8>, alphabet: &[u8]) {
         for _ in 0..=self.below(3) {
             let at = self.below(text.len());
@@ -54,7 +54,7 @@ impl Random {
         }
     }
 
-    /// An integer: small, near a power of two, or any.
+    /// Returns an integer: small, near a power of two, or any.
     pub(crate) fn integer(&mut self) -> i64 {
         match self.below(6) {
             0 | 1 => self.below(300) as i64 - 150,

@@ -19,7 +19,7 @@ pub(crate) struct Sides {
 /// The results of a batch, in the order of its calls.
 pub(crate) type Results = Vec<Vec<u8>>;
 
-/// Splits what the driver gives.
+/// Splits the output of the driver.
 fn split(mut bytes: &[u8]) -> Results {
     let mut results = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
@@ -39,7 +39,7 @@ fn written(calls: &[Call]) -> Vec<u8> {
 }
 
 impl Sides {
-    /// Fresh states. `number` chooses the mode of Perilune's.
+    /// Makes new states. `number` selects the mode of Perilune's.
     pub(crate) fn new(number: u64) -> Sides {
         let puc = Puc::new_with(StdLib::ALL_SAFE, LuaOptions::new()).expect("PUC has a state");
         puc.load(DRIVER).set_name("=driver").exec().expect("the driver is a program");
@@ -71,7 +71,7 @@ impl Sides {
         })
     }
 
-    /// Whether the calls give the same on both sides.
+    /// Returns whether the calls have the same results on both sides.
     pub(crate) fn agree(&self, calls: &[Call]) -> bool {
         let data = written(calls);
         let perilune = catch_unwind(AssertUnwindSafe(|| self.perilune(&data)));
@@ -86,7 +86,7 @@ impl Sides {
         }
     }
 
-    /// What both sides give.
+    /// Returns the results of both sides.
     pub(crate) fn results(&self, calls: &[Call]) -> (Results, Results) {
         let data = written(calls);
         let perilune = catch_unwind(AssertUnwindSafe(|| self.perilune(&data)));

@@ -1,4 +1,4 @@
-//! Arguments of generated calls, and how they are written for the driver.
+//! Arguments of generated calls, and their form for the driver.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ pub(crate) enum Value {
     Object(u8),
 }
 
-/// Number of the driver's objects that patterns know.
+/// Number of the driver's objects that pattern tests use.
 pub(crate) const OBJECTS: u8 = 12;
-/// Those among them that `tostring` turns into a text without an address, or refuses.
+/// Those that `tostring` converts to a text without an address, or rejects.
 pub(crate) const NAMED: &[u8] = &[6, 7, 8, 9];
-/// Those that a replacement may be, or that look like it.
+/// Those that are, or resemble, replacements.
 pub(crate) const REPLACEMENTS: &[u8] = &[1, 2, 3, 4, 5, 6, 10, 11];
 
 /// A call of one of the driver's operations.
@@ -28,7 +28,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Vec<Value>,
 }
 
-/// What the driver does with the arguments; the order is that of its list.
+/// The operations of the driver, in the order of its list.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Operation {
     Double,
@@ -74,7 +74,7 @@ impl Value {
         }
     }
 
-    /// Smaller values that may show the same, the smallest first.
+    /// Returns smaller values that may show the same difference, the smallest first.
     pub(crate) fn smaller(&self) -> Vec<Value> {
         match self {
             Value::Nil => vec![],
@@ -96,7 +96,7 @@ impl Call {
         Call { operation, arguments }
     }
 
-    /// Appends the call as the driver reads it.
+    /// Appends the call in the form that the driver reads.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.push(self.operation as u8 + 1);
         out.push(self.arguments.len() as u8);
@@ -105,7 +105,7 @@ impl Call {
         }
     }
 
-    /// Smaller calls that may show the same.
+    /// Returns smaller calls that may show the same difference.
     pub(crate) fn smaller(&self) -> Vec<Call> {
         let mut all = Vec::new();
         for i in (0..self.arguments.len()).rev() {

@@ -2,7 +2,7 @@
 
 use perilune::{Engine, JitOptions, Lua};
 
-/// How code runs.
+/// The way in which code runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     /// In the interpreter.
@@ -20,12 +20,13 @@ pub(crate) const MODES: [Mode; 5] =
     [Mode::Off, Mode::Tier1Sync, Mode::Background, Mode::Chaos(1), Mode::Chaos(2)];
 
 impl Mode {
-    /// A state in this mode, of an engine of its own.
+    /// Makes a state in this mode, of an engine of its own.
     pub(crate) fn state(self) -> Lua {
         self.state_that(false)
     }
 
-    /// A state in this mode, of an engine of its own, whose instructions are counted if that is asked for.
+    /// Makes a state in this mode, of an engine of its own that counts instructions if `counts` is
+    /// set.
     pub(crate) fn state_that(self, counts: bool) -> Lua {
         let options = match self {
             Mode::Off => None,
