@@ -378,7 +378,8 @@ fn damaged_programs_end_in_errors() {
 fn chunks_with_any_byte_replaced_end_in_errors() {
     let sources = [
         "local a, b = ... local t = {a, b, x = 1, 'y'} t.z = #t .. a return t[1] + b",
-        "local function f(n) local c <close> = nil for i = 1, n do n = i end for k in next, {1} do n = k end return n end return f(2)",
+        "local function f(n) local c <close> = nil for i = 1, n do n = i end for k in next, {1} do \
+         n = k end return n end return f(2)",
     ];
     let lua = state(0);
     let mut accepted = 0;

@@ -184,7 +184,10 @@ fn dropping_cancels() -> Result<()> {
     })?;
     lua.globals().set("wait", wait)?;
     let f = lua
-        .load("local v <close> = setmetatable({}, {__close = function() closed = (closed or 0) + 1 end}) wait() never = true")
+        .load(
+            "local v <close> = setmetatable({}, {__close = function() closed = (closed or 0) + 1 \
+               end}) wait() never = true",
+        )
         .into_function()?;
     for n in 1..=3 {
         let mut call = Box::pin(f.call_async::<()>(()));
@@ -319,7 +322,8 @@ fn hot_code_waits() -> Result<()> {
     assert_eq!(polls, 2501);
     // in metamethods and iterators that hot code calls
     let code = "
-        local mt = {__index = function(_, k) return (turns(1, k)) end, __add = function(_, n) return (turns(1, n)) end,
+        local mt = {__index = function(_, k) return (turns(1, k)) end, __add = function(_, n) \
+        return (turns(1, n)) end,
                     __call = function(_, _, k) if k < 500 then return (turns(1, k + 1)) end end}
         local t, sum = setmetatable({}, mt), 0
         for i = 1, 500 do sum = sum + t[i] + (t + i) end
@@ -379,7 +383,8 @@ fn methods_wait() -> Result<()> {
     let lua = Lua::new();
     let c = lua.create_userdata(Counter(1))?;
     lua.globals().set("c", &c)?;
-    let code = "c:add(2) assert(c:get() == 3) assert(c(5) == 15) c.n = 8 assert(c + 1 == 9) assert(c.make(4):get() == 4)
+    let code = "c:add(2) assert(c:get() == 3) assert(c(5) == 15) c.n = 8 assert(c + 1 == 9) \
+                assert(c.make(4):get() == 4)
                 local ok, e = pcall(c.get, 5) assert(not ok) return tostring(e)";
     let e = block_on(lua.load(code).call_async::<String>(())).0?;
     assert!(e.contains("bad argument `self` to `Counter.get`"), "{e}");

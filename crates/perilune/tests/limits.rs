@@ -30,11 +30,13 @@ const ENDLESS: &[&str] = &[
     "local t = setmetatable({}, {__index = function(t, k) while true do end end}) return t.x",
     "local t = setmetatable({}, {__add = function(a, b) return a end}) while true do t = t + 1 end",
     "local t = setmetatable({}, {__lt = function(a, b) repeat until a ~= b end}) return t < t",
-    "local t = setmetatable({}, {__eq = function(a, b) while a do end end}) return t == setmetatable({}, getmetatable(t))",
+    "local t = setmetatable({}, {__eq = function(a, b) while a do end end}) return t == \
+     setmetatable({}, getmetatable(t))",
     "table.sort({1, 2, 3}, function() while true do end end)",
     "('x'):gsub('x', function() while true do end end)",
     "local co = coroutine.wrap(function() while true do end end) co()",
-    "local co = coroutine.wrap(function() while true do coroutine.yield() end end) while true do co() end",
+    "local co = coroutine.wrap(function() while true do coroutine.yield() end end) while true do \
+     co() end",
     "while true do coroutine.wrap(function() end)() end",
     "local function f() end while true do f() end",
     "local function f(...) return ... end while true do f(1, 2, 3) end",
@@ -56,7 +58,8 @@ const GROWING: &[&str] = &[
     "local t = {} while true do t[#t + 1] = coroutine.create(function() end) end",
     "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end",
     "local t = {} for i in function() return 1 end do table.insert(t, {x = 1, y = 2}) end",
-    "local t = setmetatable({}, {__index = function(t, k) t[k] = {} return t[k] end}) for i = 1, math.huge do t[i].x = i end",
+    "local t = setmetatable({}, {__index = function(t, k) t[k] = {} return t[k] end}) for i = 1, \
+     math.huge do t[i].x = i end",
 ];
 
 /// An interrupted program stops within this time, as long as the machine has time for it.
@@ -202,22 +205,35 @@ fn time_limits_stand_until_they_are_set_anew() {
 const COUNTED: &[&str] = &[
     "local i = 0 while true do i = i + 1 log = i end",
     "for i = 1, math.huge do log = i end",
-    "for i = 1, math.maxinteger do log = i if i % 3 == 0 then goto on end log = log + 0.5 ::on:: end",
+    "for i = 1, math.maxinteger do log = i if i % 3 == 0 then goto on end log = log + 0.5 ::on:: \
+     end",
     "local function f(n) log = n return f(n + 1) end f(1)",
-    "local function fib(n) log = log + 1 if n < 2 then return n end return fib(n - 1) + fib(n - 2) end log = 0 fib(80)",
-    "local mt = {} mt.__index = function(t, k) log = k return t[k + 1] end log = 0 return setmetatable({}, mt)[1]",
-    "local v = setmetatable({}, {__add = function(a, b) log = log + 1 return a end}) log = 0 while true do v = v + 1 end",
-    "log = 0 while true do table.sort({3, 1, 2, 5, 4}, function(a, b) log = log + 1 return a < b end) end",
-    "log = 0 local co = coroutine.wrap(function() while true do log = log + 1 coroutine.yield() end end) while true do co() end",
+    "local function fib(n) log = log + 1 if n < 2 then return n end return fib(n - 1) + fib(n - 2) \
+     end log = 0 fib(80)",
+    "local mt = {} mt.__index = function(t, k) log = k return t[k + 1] end log = 0 return \
+     setmetatable({}, mt)[1]",
+    "local v = setmetatable({}, {__add = function(a, b) log = log + 1 return a end}) log = 0 while \
+     true do v = v + 1 end",
+    "log = 0 while true do table.sort({3, 1, 2, 5, 4}, function(a, b) log = log + 1 return a < b \
+     end) end",
+    "log = 0 local co = coroutine.wrap(function() while true do log = log + 1 coroutine.yield() \
+     end end) while true do co() end",
     "log = 0 while true do pcall(function() log = log + 1 error('caught') end) end",
     "log = 0 while true do for k, v in pairs({1, 2, x = 3}) do log = log + v end end",
     "log = '' while true do log = log .. 'x' if #log > 50 then log = '' end end",
-    "log = 0 while true do log = log + #('a'):rep(3):gsub('a', function(c) log = log + 1 return c .. c end) end",
-    "log = 0 local o = {n = 0} function o:step() self.n = self.n + 1 log = self.n return self end while true do o:step():step() end",
+    "log = 0 while true do log = log + #('a'):rep(3):gsub('a', function(c) log = log + 1 return c \
+     .. c end) end",
+    "log = 0 local o = {n = 0} function o:step() self.n = self.n + 1 log = self.n return self end \
+     while true do o:step():step() end",
     // loops whose code is left for the interpreter by the test that ends each round
-    "log = 0 local function f(t, g) local n = 0 repeat n = n + 1 log = log + 1 until g(n) >= t.b end for i = 1, 99 do f({b = 9}, function(n) return n end) end while true do f({b = 30.0}, function(n) return n + 0.5 end) f({b = 9}, function(n) return n end) end",
-    "log = 0 local function f(t, g) local n = 0 while g(n) < t.b do n = n + 1 log = log + 1 end end for i = 1, 99 do f({b = 9}, function(n) return n end) end while true do f({b = 30.0}, function(n) return n + 0.5 end) f({b = 9}, function(n) return n end) end",
-    "log = 0 local function f(b) local n = 0 repeat n = n + 1 log = log + 1 until n == b end while true do f(7) f(9.0) end",
+    "log = 0 local function f(t, g) local n = 0 repeat n = n + 1 log = log + 1 until g(n) >= t.b \
+     end for i = 1, 99 do f({b = 9}, function(n) return n end) end while true do f({b = 30.0}, \
+     function(n) return n + 0.5 end) f({b = 9}, function(n) return n end) end",
+    "log = 0 local function f(t, g) local n = 0 while g(n) < t.b do n = n + 1 log = log + 1 end \
+     end for i = 1, 99 do f({b = 9}, function(n) return n end) end while true do f({b = 30.0}, \
+     function(n) return n + 0.5 end) f({b = 9}, function(n) return n end) end",
+    "log = 0 local function f(b) local n = 0 repeat n = n + 1 log = log + 1 until n == b end while \
+     true do f(7) f(9.0) end",
     "log = 0 while true do log = log + select('#', (function(...) return ... end)(1, 2, 3)) end",
 ];
 

@@ -197,7 +197,11 @@ fn other_types() -> Result<()> {
     let lua = Lua::new();
     lua.globals().set("light", Light::Red)?;
     lua.globals().set("bare", Bare(1))?;
-    lua.load("assert(light:is_red() and not light:next():is_red()) assert(not pcall(function() return bare[1] end))").exec()
+    lua.load(
+        "assert(light:is_red() and not light:next():is_red()) assert(not pcall(function() \
+              return bare[1] end))",
+    )
+    .exec()
 }
 
 #[test]

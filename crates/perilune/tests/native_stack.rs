@@ -15,7 +15,8 @@ const DEEP: &[&str] = &[
     "local t = {} setmetatable(t, {__index = function(t, k) return t[k] end}) return t.x",
     "local t = setmetatable({}, {__add = function(a, b) return a + b end}) return t + 1",
     "local t = setmetatable({}, {__lt = function(a, b) return a < b end}) return t < 1",
-    "local t = setmetatable({}, {__eq = function(a, b) return a == b end}) return t == setmetatable({}, getmetatable(t))",
+    "local t = setmetatable({}, {__eq = function(a, b) return a == b end}) return t == \
+     setmetatable({}, getmetatable(t))",
     "local t = setmetatable({}, {__concat = function(a, b) return a .. b end}) return t .. 'x'",
     "local t = setmetatable({}, {__call = function(t) local r = t() return r end}) t()",
     "local t = setmetatable({}, {__newindex = function(t, k, v) t[k] = v end}) t.x = 1",
@@ -23,8 +24,10 @@ const DEEP: &[&str] = &[
     "local function f() return (('x'):gsub('x', function() f() end)) end f()",
     "local function f() local co = coroutine.wrap(f) co() end f()",
     "local function f() for k in function() return f() end do end end f()",
-    "local function f() tostring(setmetatable({}, {__tostring = function() return f() end})) return 'x' end f()",
-    "local function f(n) local t = {} for i = 1, 3 do t[i] = n end table.sort(t, function(a, b) return f(n + 1) end) end f(1)",
+    "local function f() tostring(setmetatable({}, {__tostring = function() return f() end})) \
+     return 'x' end f()",
+    "local function f(n) local t = {} for i = 1, 3 do t[i] = n end table.sort(t, function(a, b) \
+     return f(n + 1) end) end f(1)",
     "error((select(2, load('return ' .. ('('):rep(300)))))",
 ];
 

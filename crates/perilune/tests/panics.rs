@@ -31,10 +31,14 @@ const WAYS: &[&str] = &[
     "table.sort({3, 2, 1}, function(a, b) f() return a < b end)",
     "('xyz'):gsub('.', function() f() end)",
     "local co = coroutine.wrap(function() coroutine.yield() f() end) co() co()",
-    "local co = coroutine.create(function() local v <close> = setmetatable({}, {__close = type}) f() end) kept = co coroutine.resume(co)",
-    "local up = 1 kept = function() up = up + 1 return up end local v <close> = setmetatable({}, {__close = function() kept() end}) f()",
-    "local t = setmetatable({}, {__index = function() f() end, __add = function() f() end}) local x = t.x x = t + 1",
-    "local t = setmetatable({}, {__lt = function() f() end, __concat = function() f() end}) local x = t < t x = t .. 'x'",
+    "local co = coroutine.create(function() local v <close> = setmetatable({}, {__close = type}) \
+     f() end) kept = co coroutine.resume(co)",
+    "local up = 1 kept = function() up = up + 1 return up end local v <close> = setmetatable({}, \
+     {__close = function() kept() end}) f()",
+    "local t = setmetatable({}, {__index = function() f() end, __add = function() f() end}) local \
+     x = t.x x = t + 1",
+    "local t = setmetatable({}, {__lt = function() f() end, __concat = function() f() end}) local \
+     x = t < t x = t .. 'x'",
     "for k in function(_, c) f() if not c then return 1 end end do end",
     "do local v <close> = setmetatable({}, {__close = function() f() end}) end",
     "local function deep(n) if n == 0 then f() else deep(n - 1) end return n end deep(100)",
@@ -76,15 +80,18 @@ fn panics_pass_and_the_state_goes_on() {
             let check = "
                 collectgarbage()
                 local depth = 0
-                local function deep() depth = depth + 1 if depth == 300 then error('stack overflow') end deep() end
+                local function deep() depth = depth + 1 if depth == 300 then error('stack \
+                overflow') end deep() end
                 local ok, m = pcall(deep)
                 local sum = 0
                 for i = 1, 2000 do sum = sum + i end
-                local co = coroutine.wrap(function(a) for i = 1, 3 do a = a + coroutine.yield(a) end return 'end' end)
+                local co = coroutine.wrap(function(a) for i = 1, 3 do a = a + coroutine.yield(a) \
+                end return 'end' end)
                 assert(coroutine.isyieldable() == false)
                 if type(kept) == 'thread' then assert(coroutine.status(kept) == 'dead') end
                 if type(kept) == 'function' then assert(type(kept()) == 'number') end
-                return tostring(ok) .. (m:match('stack overflow') or m) .. sum .. co(1) .. co(2) .. co(3) .. co(4)";
+                return tostring(ok) .. (m:match('stack overflow') or m) .. sum .. co(1) .. co(2) \
+                .. co(3) .. co(4)";
             let shown = lua.load(check).call::<String>(()).expect(way);
             assert_eq!(shown, "falsestack overflow2001000136end", "{mode:?}: {way}");
         }

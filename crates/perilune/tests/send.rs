@@ -310,7 +310,10 @@ mod with {
             .load("function() local function r(n) return 1 + r(n + 1) end return (pcall(r, 1)) end")
             .eval()?;
         let sort: Function = lua
-            .load("local function s(n) table.sort({2, 1}, function(a, b) if n > 0 then s(n - 1) end return a < b end) end return function() return pcall(s, 500) end")
+            .load(
+                "local function s(n) table.sort({2, 1}, function(a, b) if n > 0 then s(n - 1) \
+                   end return a < b end) end return function() return pcall(s, 500) end",
+            )
             .eval()?;
         for kb in [256, 8192] {
             let (deep, sort) = (deep.clone(), sort.clone());

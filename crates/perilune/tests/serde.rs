@@ -388,7 +388,8 @@ fn inside_callbacks() -> Result<()> {
     })?;
     lua.globals().set("f", f)?;
     lua.load(
-        "local co = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(f({i, {i}}).got[2][1]) end end)
+        "local co = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(f({i, \
+         {i}}).got[2][1]) end end)
          assert(co() == 1 and co() == 2 and co() == 3)
          assert(not pcall(f, print))",
     )

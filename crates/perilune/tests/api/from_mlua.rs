@@ -155,7 +155,8 @@ fn tables_with_metamethods_push_pop_and_remove() -> Result<()> {
         .load(
             "local inner = { 'a', 'b', 'c' }
              return setmetatable({}, {
-                 __len = function() return #inner end, __index = inner, __newindex = inner }), inner",
+                 __len = function() return #inner end, __index = inner, __newindex = inner }), \
+                 inner",
         )
         .eval()?;
     proxy.remove(1)?;
@@ -184,7 +185,8 @@ fn tables_show_what_is_in_them() -> Result<()> {
         .eval()?;
     assert_eq!(
         format!("{t:#?}"),
-        "{\n  [true] = 1,\n  [1] = 1,\n  [2] = 2.5,\n  a = \"x\",\n  [\"b c\"] = {\n    true,\n  },\n  e = {},\n}"
+        "{\n  [true] = 1,\n  [1] = 1,\n  [2] = 2.5,\n  a = \"x\",\n  [\"b c\"] = \
+         {\n    true,\n  },\n  e = {},\n}"
     );
     t.set("self", &t)?;
     assert!(format!("{t:#?}").contains("  self = table: 0x"));

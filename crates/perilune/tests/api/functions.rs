@@ -131,8 +131,11 @@ fn debuggers_do_not_reach_what_functions_hold() -> Result<()> {
     let lua = Lua::with_engine(Lua::new().engine());
     let text = String::from("held");
     lua.globals().set("f", lua.create_function(move |_, ()| Ok(text.clone()))?)?;
-    lua.load("assert(not debug.setupvalue(f, 1, nil) and not debug.getupvalue(f, 1) and not debug.upvalueid(f, 1))")
-        .exec()?;
+    lua.load(
+        "assert(not debug.setupvalue(f, 1, nil) and not debug.getupvalue(f, 1) and not \
+              debug.upvalueid(f, 1))",
+    )
+    .exec()?;
     assert_eq!(lua.load("f()").eval::<String>()?, "held");
     Ok(())
 }

@@ -89,7 +89,8 @@ fn lines_by_resumes(lua: &Lua, source: &str) -> Result<Vec<Option<usize>>> {
 
 #[test]
 fn hooks_yield_in_front_of_lines() -> Result<()> {
-    let source = "local t = { value = 40 }\nlocal function f(n)\nreturn n + 2\nend\nresult = f(\nt.value)\nreturn result";
+    let source = "local t = { value = 40 }\nlocal function f(n)\nreturn n + 2\nend\nresult = \
+                  f(\nt.value)\nreturn result";
     for stress in [false, true] {
         let lua = Lua::new();
         lua.set_gc_stress(stress);
@@ -106,7 +107,8 @@ fn hooks_yield_in_front_of_lines() -> Result<()> {
 /// Returns the lines that the same hook sees when it does not yield.
 #[test]
 fn yields_do_not_change_what_hooks_see() -> Result<()> {
-    let source = "local n = 0\nfor i = 1, 3 do\nn = n + select('#', (function(...)\nreturn ...\nend)(i, i))\nend\nn = n .. ''\nreturn n";
+    let source = "local n = 0\nfor i = 1, 3 do\nn = n + select('#', (function(...)\nreturn \
+                  ...\nend)(i, i))\nend\nn = n .. ''\nreturn n";
     let lua = Lua::new();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = seen.clone();
@@ -163,7 +165,8 @@ fn a_hook_that_may_not_yield_goes_on() -> Result<()> {
     co.set_hook(HookTriggers::ON_CALLS | HookTriggers::ON_RETURNS, |_, _| Ok(VmState::Yield))?;
     assert_eq!(co.resume::<(String, i64)>(())?, ("a,b".to_owned(), 7));
     let sorted = lua.load(
-        "local t = { 3, 1, 2 }\ntable.sort(t, function(a, b)\nreturn a < b\nend)\nreturn t[1], t[3]",
+        "local t = { 3, 1, 2 }\ntable.sort(t, function(a, b)\nreturn a < b\nend)\nreturn t[1], \
+         t[3]",
     );
     let co = lua.create_thread(sorted.into_function()?)?;
     co.set_hook(HookTriggers::EVERY_LINE, |_, _| Ok(VmState::Yield))?;
@@ -178,7 +181,8 @@ fn a_hook_that_may_not_yield_goes_on() -> Result<()> {
 #[test]
 fn a_coroutine_stopped_by_a_hook_can_be_looked_at_closed_and_reset() -> Result<()> {
     let lua = Lua::new();
-    let source = "local c <close> = setmetatable({}, { __close = function() closed = true end })\nlocal x = 1\nreturn x";
+    let source = "local c <close> = setmetatable({}, { __close = function() closed = true end \
+                  })\nlocal x = 1\nreturn x";
     let stopped = || -> Result<_> {
         let co = lua.create_thread(lua.load(source).set_name("=s").into_function()?)?;
         co.set_hook(HookTriggers::EVERY_LINE, |_, d| {

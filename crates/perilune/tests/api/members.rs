@@ -65,7 +65,8 @@ fn same_everywhere(program: &str) -> Result<String> {
 fn one_place_calls_methods_of_several_types() -> Result<()> {
     let out = same_everywhere(
         "local all = {...}
-        all[4], all[5] = 'text', setmetatable({}, {__index = {get = function() return 5 end, name = function() return 'table' end}})
+        all[4], all[5] = 'text', setmetatable({}, {__index = {get = function() return 5 end, name \
+        = function() return 'table' end}})
         string.get = function(s) return #s end
         string.name = function(s) return s end
         local sum, names = 0, {}
@@ -86,11 +87,14 @@ fn what_a_debugger_changes_is_seen_at_once() -> Result<()> {
     same_everywhere(
         "local plain, fields, indexed = ...
         local out = {}
-        local function try(u) local ok, v = pcall(function() return u:get() end) return ok and tostring(v) or 'error' end
-        local function look(u) local ok, v = pcall(function() return u.more end) return ok and type(v) or 'error' end
+        local function try(u) local ok, v = pcall(function() return u:get() end) return ok and \
+        tostring(v) or 'error' end
+        local function look(u) local ok, v = pcall(function() return u.more end) return ok and \
+        type(v) or 'error' end
         local function note(what)
           for round = 1, 3 do
-            out[#out + 1] = table.concat({what, try(plain), try(fields), try(indexed), look(plain), look(fields), look(indexed)}, ' ')
+            out[#out + 1] = table.concat({what, try(plain), try(fields), try(indexed), \
+            look(plain), look(fields), look(indexed)}, ' ')
           end
         end
         note 'at first'
@@ -108,7 +112,8 @@ fn what_a_debugger_changes_is_seen_at_once() -> Result<()> {
           note 'found further along'
           setmetatable(methods, nil)
         end
-        mt.__index = function(u, name) return name == 'get' and function() return 'by function' end or nil end
+        mt.__index = function(u, name) return name == 'get' and function() return 'by function' \
+        end or nil end
         note '__index replaced'
         mt.__index = {get = function() return 'by another table' end, more = 1}
         note '__index replaced again'
@@ -120,7 +125,8 @@ fn what_a_debugger_changes_is_seen_at_once() -> Result<()> {
         debug.sethook(function() calls = calls + 1 end, 'c')
         try(fields)
         debug.sethook()
-        for i = 1, 50 do local m = debug.setmetatable(plain, {__index = {get = function() return i end}}) collectgarbage() out[#out + 1] = try(plain) end
+        for i = 1, 50 do local m = debug.setmetatable(plain, {__index = {get = function() return i \
+        end}}) collectgarbage() out[#out + 1] = try(plain) end
         return table.concat(out, '\\n') .. calls",
     )?;
     Ok(())

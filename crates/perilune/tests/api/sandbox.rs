@@ -29,7 +29,8 @@ fn reachable(lua: &Lua) -> Result<BTreeSet<String>> {
             if m then walk(m, path .. '<meta>') end
         end
         walk(_G, '')
-        for name, v in next, { string = '', number = 1, boolean = true, thread = coroutine.create(print), ['function'] = print } do
+        for name, v in next, { string = '', number = 1, boolean = true, thread = \
+        coroutine.create(print), ['function'] = print } do
             walk(v, name)
         end
         return out";
@@ -41,13 +42,17 @@ fn reachable(lua: &Lua) -> Result<BTreeSet<String>> {
 #[test]
 fn these_functions_and_no_others() -> Result<()> {
     let expected = "
-        assert error getmetatable ipairs load next pairs pcall print rawequal rawget rawlen rawset select setmetatable tonumber tostring type
+        assert error getmetatable ipairs load next pairs pcall print rawequal rawget rawlen rawset \
+        select setmetatable tonumber tostring type
         warn xpcall
-        coroutine.close coroutine.create coroutine.isyieldable coroutine.resume coroutine.running coroutine.status coroutine.wrap coroutine.yield
+        coroutine.close coroutine.create coroutine.isyieldable coroutine.resume coroutine.running \
+        coroutine.status coroutine.wrap coroutine.yield
         debug.traceback os.clock os.date os.difftime os.time
-        math.abs math.acos math.asin math.atan math.ceil math.cos math.deg math.exp math.floor math.fmod math.log math.max math.min math.modf math.rad
+        math.abs math.acos math.asin math.atan math.ceil math.cos math.deg math.exp math.floor \
+        math.fmod math.log math.max math.min math.modf math.rad
         math.random math.randomseed math.sin math.sqrt math.tan math.tointeger math.type math.ult
-        string.byte string.char string.find string.format string.gmatch string.gsub string.len string.lower string.match string.pack string.packsize
+        string.byte string.char string.find string.format string.gmatch string.gsub string.len \
+        string.lower string.match string.pack string.packsize
         string.rep string.reverse string.sub string.unpack string.upper
         table.concat table.insert table.move table.pack table.remove table.sort table.unpack
         utf8.char utf8.codepoint utf8.codes utf8.len utf8.offset";
@@ -63,7 +68,8 @@ fn scripts_do_not_get_out() -> Result<()> {
     let scripts = [
         "return io, package, require, dofile, loadfile, collectgarbage",
         "return os.execute, os.exit, os.remove, os.rename, os.getenv, os.tmpname, os.setlocale",
-        "return debug.getinfo, debug.getregistry, debug.setmetatable, debug.getupvalue, debug.sethook",
+        "return debug.getinfo, debug.getregistry, debug.setmetatable, debug.getupvalue, \
+         debug.sethook",
         "return getmetatable(''), getmetatable('').__index",
         "return string.dump, (''):dump()",
         "setmetatable('', {})",
@@ -71,7 +77,8 @@ fn scripts_do_not_get_out() -> Result<()> {
         "return (load('\\27Lua'))",
         "return (load('\\27LuaT\\0', 'x', 'b'))",
         "return (load('return 1', 'x', 'b') == nil)",
-        "local n = 0 return (load(function() n = n + 1 return n == 1 and '\\27' or n == 2 and 'LuaT' or nil end, 'x', 'bt'))",
+        "local n = 0 return (load(function() n = n + 1 return n == 1 and '\\27' or n == 2 and \
+         'LuaT' or nil end, 'x', 'bt'))",
         "return pcall(load, '\\27LuaT', 'x', 'bt', {}) and false",
         "return (function() local _ENV = {} return io, os, _G end)()",
         "return load('return io, os and os.execute', 'x', 't')()",
@@ -156,12 +163,14 @@ fn limits_cannot_be_caught() -> Result<()> {
         ("repeat until not coroutine.wrap(function() while true do end end)()", Instructions),
         ("while true do xpcall(error, function() while true do end end) end", Instructions),
         (
-            "while true do local c <close> = setmetatable({}, { __close = function() while true do end end }) end",
+            "while true do local c <close> = setmetatable({}, { __close = function() while true do \
+             end end }) end",
             Instructions,
         ),
         ("return ('a'):rep(50000):find('.-.-.-.-b')", Instructions),
         (
-            "local t = {} for i = 1, 1e5 do t[i] = i % 7 end table.sort(t, function() return true end)",
+            "local t = {} for i = 1, 1e5 do t[i] = i % 7 end table.sort(t, function() return true \
+             end)",
             Instructions,
         ),
         ("local function f() return f() end f()", Instructions),

@@ -51,7 +51,8 @@ fn check<T: UserData + perilune::MaybeSend + perilune::MaybeSync + Clone + 'stat
     let lua = Lua::new();
     lua.globals().set("a", value.clone())?;
     lua.load(
-        "assert(a.currency == 'EUR' and a.balance == 10 and a:plus(5) == 15 and tostring(a) == '10 EUR')
+        "assert(a.currency == 'EUR' and a.balance == 10 and a:plus(5) == 15 and tostring(a) == '10 \
+         EUR')
          assert(a.open(3).balance == 3 and a:sum(a.open(1)) == 11)",
     )
     .exec()?;
@@ -150,7 +151,10 @@ fn methods_of_several_values_nest() -> Result<()> {
         lua.globals().set(name, Arc::new(RwLock::new(Account { balance })))?;
     }
     let sum: i64 = lua
-        .load("return a:with(function(x) return x + b:with(function(y) return y + c:plus(a.balance) + b:plus(0) end) + a.balance end)")
+        .load(
+            "return a:with(function(x) return x + b:with(function(y) return y + \
+               c:plus(a.balance) + b:plus(0) end) + a.balance end)",
+        )
         .eval()?;
     assert_eq!(sum, 1 + 10 + 101 + 10 + 1);
     Ok(())

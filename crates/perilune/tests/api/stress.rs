@@ -49,11 +49,19 @@ fn exercise(lua: &Lua) -> Result<()> {
         })?;
         lua.globals().set("callback", callback)?;
         let f: Function = lua
-            .load("function(t, ...) local a, n, s = callback(t, ...) return s .. n, #a, t.all == a end")
+            .load(
+                "function(t, ...) local a, n, s = callback(t, ...) return s .. n, #a, t.all == a \
+                   end",
+            )
             .eval()?;
         let (s, n, same): (String, i64, bool) = f.call((&t, "a", "b", "c".repeat(60)))?;
         assert_eq!((s.len(), n, same), (64, 3, true));
-        let deep: Function = lua.load("function(n, f) if n == 0 then return f() end return (select(2, n, DEEP(n - 1, f))) end").eval()?;
+        let deep: Function = lua
+            .load(
+                "function(n, f) if n == 0 then return f() end return \
+                                       (select(2, n, DEEP(n - 1, f))) end",
+            )
+            .eval()?;
         lua.globals().set("DEEP", &deep)?;
         let inner = lua.create_function(|lua, ()| lua.create_string("deep inside"))?;
         assert_eq!(deep.call::<String>((50, inner))?, "deep inside");

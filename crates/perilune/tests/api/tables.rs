@@ -24,7 +24,10 @@ fn get_and_set() -> Result<()> {
 fn metamethods() -> Result<()> {
     let lua = Lua::new();
     let t: Table = lua
-        .load("setmetatable({}, {__index = function(_, k) return k .. '!' end, __newindex = function(t, k, v) rawset(t, k, v * 2) end, __len = function() return 7 end})")
+        .load(
+            "setmetatable({}, {__index = function(_, k) return k .. '!' end, __newindex = \
+               function(t, k, v) rawset(t, k, v * 2) end, __len = function() return 7 end})",
+        )
         .eval()?;
     assert_eq!(t.get::<String>("x")?, "x!");
     t.set("y", 4)?;

@@ -40,7 +40,10 @@ fn errors_and_reset() -> Result<()> {
     co.close()?;
     assert_eq!(co.status(), ThreadStatus::Finished);
     let closing: Function = lua
-        .load("function() local x <close> = setmetatable({}, {__close = function() closed = true end}) coroutine.yield() end")
+        .load(
+            "function() local x <close> = setmetatable({}, {__close = function() closed = true \
+               end}) coroutine.yield() end",
+        )
         .eval()?;
     let co = lua.create_thread(closing)?;
     co.resume::<()>(())?;
@@ -59,7 +62,8 @@ fn callbacks_in_coroutines() -> Result<()> {
         other.resume::<i64>(5)
     })?;
     lua.globals().set("inner", inner)?;
-    let text = "local co = coroutine.wrap(function() coroutine.yield(inner(function(n) return n * 2 end)) end) return co()";
+    let text = "local co = coroutine.wrap(function() coroutine.yield(inner(function(n) return n * \
+                2 end)) end) return co()";
     assert_eq!(lua.load(text).eval::<i64>()?, 10);
     Ok(())
 }

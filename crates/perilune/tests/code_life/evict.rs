@@ -12,7 +12,8 @@ fn program(functions: usize) -> String {
     for n in 1..=functions {
         writeln!(
             text,
-            "fs[{n}] = function(a, b) local t = {{x = a, y = b}} t.x = t.x * {n} + b t.y = t.y - a if t.x > t.y then return t.x - t.y + {n} end return t.y end"
+            "fs[{n}] = function(a, b) local t = {{x = a, y = b}} t.x = t.x * {n} + b t.y = t.y - a \
+             if t.x > t.y then return t.x - t.y + {n} end return t.y end"
         )
         .expect("it is a string");
     }

@@ -59,7 +59,8 @@ fn a_whole_program_before_it_runs() {
         let most = figure(&engine, "most versions of one method");
         assert!(most <= 6, "{most} versions of one method");
         // the same names now refer to other functions, which calls must notice
-        let other = "local old = odd function odd(n) return n == 0 and 'other' or old(n) end return tostring(odd(0))";
+        let other = "local old = odd function odd(n) return n == 0 and 'other' or old(n) end \
+                     return tostring(odd(0))";
         assert_eq!(eval(&lua, other), "other");
         drop((lua, program));
         wait_for("all code is freed", || is_empty(&engine));
@@ -85,7 +86,8 @@ fn what_waits_and_calls_each_other_is_compiled_together() {
     let mut source = String::from("local function leaf(a) return a + 1 end local fs = {}\n");
     for n in 0..40 {
         source += &format!(
-            "local function inner{n}(a) return a + {n} end fs[#fs + 1] = function(a) return inner{n}(a) + inner{n}(1) end\n"
+            "local function inner{n}(a) return a + {n} end fs[#fs + 1] = function(a) return \
+             inner{n}(a) + inner{n}(1) end\n"
         );
         if n % 20 == 19 {
             source += "do local fs = fs end\n";

@@ -10,7 +10,8 @@ fn new_types_are_compiled_for_and_old_ones_are_kept() {
     let lua = Lua::with_engine(&engine);
     eval(
         &lua,
-        "function f(a, b) return a + b end function run(a, b) for i = 1, 1000 do f(a, b) end return f(a, b) end",
+        "function f(a, b) return a + b end function run(a, b) for i = 1, 1000 do f(a, b) end \
+         return f(a, b) end",
     );
     assert_eq!(eval(&lua, "return run(1, 2)"), "3");
     let first = figure(&engine, "versions installed");
@@ -29,7 +30,8 @@ const UNSTABLE: &str = "
 local V = setmetatable({}, {__add = function() return 7 end, __lt = function() return true end})
 local index = setmetatable({}, {__index = function() return 4 end})
 local values = {{1, 2}, {1.5, 2.5}, {1, 2.5}, {V, 1}, {'3', 4}, {2^53, 1}}
-local objects = {{x = 1}, {y = 2, x = 1}, {z = 1, x = 2}, {w = 1, x = 3}, {p = 1, x = 1}, {q = 1, x = 1},
+local objects = {{x = 1}, {y = 2, x = 1}, {z = 1, x = 2}, {w = 1, x = 3}, {p = 1, x = 1}, {q = 1, \
+x = 1},
   setmetatable({}, {__index = {x = 9}}), index, {r = 1, x = 1}, {s = 1, x = 1}}
 local keys = {1, 2, 'x', 'y', 1.5, true}
 local function add(a, b) return a + b end

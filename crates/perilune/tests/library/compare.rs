@@ -93,7 +93,8 @@ pub(crate) fn compare(name: &str, hard: Vec<Call>, call: impl Fn(&mut Random) ->
     }
     let _ = writeln!(
         std::io::stderr(),
-        "{name}: {made} generated calls and {} hard ones, the former in {:?}; {found} batches differ",
+        "{name}: {made} generated calls and {} hard ones, the former in {:?}; {found} batches \
+         differ",
         hard.len(),
         start.elapsed()
     );

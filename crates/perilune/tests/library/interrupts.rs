@@ -47,7 +47,8 @@ const ENDLESS: &[&str] = &[
     "table.sort({1, 2, 3}, function() return find(a(1e5), 'a*a*a*a*b') end)",
 ];
 
-const DRIVER: &str = "find, match, gmatch, gsub = string.find, string.match, string.gmatch, string.gsub \
+const DRIVER: &str = "find, match, gmatch, gsub = string.find, string.match, string.gmatch, \
+                      string.gsub \
     function a(n) return ('a'):rep(n // 1 | 0) end";
 
 /// The handle of the running call, and the time of its interrupt in milliseconds since the start
@@ -160,6 +161,7 @@ pub(crate) fn patterns_stop(count: u64) {
     }
     let _ = writeln!(
         std::io::stderr(),
-        "{stopped} of {count} generated calls were interrupted, the slowest {longest:?} after it was asked to stop"
+        "{stopped} of {count} generated calls were interrupted, the slowest {longest:?} after it \
+         was asked to stop"
     );
 }
