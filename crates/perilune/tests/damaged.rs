@@ -25,7 +25,8 @@ const DRIVER: &str = r#"
 local load, create, resume, setmetatable = load, coroutine.create, coroutine.resume, setmetatable
 local string_metatable = debug.getmetatable('')
 local dump, pcall, xpcall, error, type, find = string.dump, pcall, xpcall, error, type, string.find
--- A program that tries again whatever failed would not end: an interrupt passes through all that catches errors.
+-- A program that tries again whatever failed would not end: an interrupt passes through all that
+-- catches errors.
 local function is_interrupt(m) return type(m) == 'string' and find(m, 'interrupted!', 1, true) end
 local function caught(ok, m, ...)
   if not ok and is_interrupt(m) then error(m, 0) end
@@ -34,17 +35,23 @@ end
 local function catching(f) return function(...) return caught(f(...)) end end
 local function handled(f, h, ...)
   if type(h) ~= 'function' then return xpcall(f, h, ...) end
-  return caught(xpcall(f, function(m, ...) if is_interrupt(m) then return m end return h(m, ...) end, ...))
+  return caught(xpcall(f, function(m, ...) if is_interrupt(m) then return m end return h(m,
+    ...) end, ...))
 end
 -- Nothing that waits, writes, or takes time or memory without a bound.
 local few = {
-  type = type, select = select, pcall = catching(pcall), xpcall = handled, error = error, assert = assert, next = next, pairs = pairs, ipairs = ipairs,
-  setmetatable = setmetatable, getmetatable = getmetatable, rawget = rawget, rawset = rawset, rawequal = rawequal, rawlen = rawlen,
+  type = type, select = select, pcall = catching(pcall), xpcall = handled, error = error,
+    assert = assert, next = next, pairs = pairs, ipairs = ipairs,
+  setmetatable = setmetatable, getmetatable = getmetatable, rawget = rawget, rawset = rawset,
+    rawequal = rawequal, rawlen = rawlen,
   tostring = tostring, tonumber = tonumber,
-  math = { floor = math.floor, type = math.type, max = math.max, huge = math.huge, maxinteger = math.maxinteger, mininteger = math.mininteger },
+  math = { floor = math.floor, type = math.type, max = math.max, huge = math.huge,
+    maxinteger = math.maxinteger, mininteger = math.mininteger },
   string = { sub = string.sub, byte = string.byte, char = string.char, len = string.len },
-  table = { insert = table.insert, remove = table.remove, pack = table.pack, unpack = table.unpack },
-  coroutine = { create = create, resume = catching(resume), wrap = coroutine.wrap, yield = coroutine.yield, status = coroutine.status, close = coroutine.close },
+  table = { insert = table.insert, remove = table.remove, pack = table.pack,
+    unpack = table.unpack },
+  coroutine = { create = create, resume = catching(resume), wrap = coroutine.wrap,
+    yield = coroutine.yield, status = coroutine.status, close = coroutine.close },
 }
 function try(text, mode)
   string_metatable.__index = few.string

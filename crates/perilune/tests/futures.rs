@@ -119,10 +119,8 @@ fn errors_pass() -> Result<()> {
     })?;
     lua.globals().set("fail", &fail)?;
     let e = block_on(fail.call_async::<()>(())).0.unwrap_err();
-    assert!(
-        matches!(&e, Error::CallbackError { cause, .. } if matches!(&**cause, Error::RuntimeError(m) if m == "too late")),
-        "{e:?}"
-    );
+    let Error::CallbackError { cause, .. } = &e else { panic!("{e:?}") };
+    assert!(matches!(&**cause, Error::RuntimeError(m) if m == "too late"), "{e:?}");
     let (r, _) = block_on(
         lua.load("local ok, e = pcall(fail) return ok, tostring(e)").eval_async::<(bool, String)>(),
     );

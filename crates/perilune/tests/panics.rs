@@ -136,11 +136,15 @@ const LEAVES: &[&str] = &[
     "local n = 0 for k, v in pairs({1, 2, 3, x = 4}) do n = n + v end return n",
     "local n = 0 for i = 1, 20 do local f = function() n = n + i return n end f() end return n",
     "local function f(...) return select('#', ...), ... end return (f(1, 2, 3))",
-    "local function f(s) return s:byte(2) end local n = 0 for i = 1, 20 do n = n + f('abc') end return n",
-    "local o = setmetatable({}, {__index = function(t, k) return k end, __add = function(a, b) return b end}) local n = 0 for i = 1, 20 do n = n + #o.name + (o + 1) end return n",
-    "local C = {} local n = 0 for i = 1, 20 do local o = setmetatable({}, {__index = C}) n = n + (o == C and 1 or 2) end return n",
+    "local function f(s) return s:byte(2) end local n = 0 for i = 1, 20 do n = n + f('abc') end \
+     return n",
+    "local o = setmetatable({}, {__index = function(t, k) return k end, __add = function(a, b) \
+     return b end}) local n = 0 for i = 1, 20 do n = n + #o.name + (o + 1) end return n",
+    "local C = {} local n = 0 for i = 1, 20 do local o = setmetatable({}, {__index = C}) n = n + \
+     (o == C and 1 or 2) end return n",
     "local n = 0 for i = 1, 20 do n = n + i // 3 + i % 2.5 + i ^ 2 + (i << 1) end return n",
-    "local t = {} for i = 1, 20 do table.insert(t, i) end for i = 1, 10 do table.remove(t) end return #t",
+    "local t = {} for i = 1, 20 do table.insert(t, i) end for i = 1, 10 do table.remove(t) end \
+     return #t",
 ];
 
 #[test]
