@@ -84,7 +84,7 @@ pub(crate) unsafe fn enter_event(st: *mut State) -> Step {
         _ => (*st).top.offset_from((*st).base) as u32,
     };
     if !hook.active {
-        hook.transfer = (1, params);
+        hook.note_transfer(1, params);
     }
     fire(st, if tail { HookEvent::TailCall } else { HookEvent::Call }, None, live_top(st))
 }
@@ -101,7 +101,7 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
         Frame((*st).base).clear_flags(flags::PROTECTED | flags::HANDLER);
         let top = live_top(st).max(src.add(n));
         if !hook.active {
-            hook.transfer = (src.offset_from((*st).base) as u32 + 1, n as u32);
+            hook.note_transfer(src.offset_from((*st).base) as u32 + 1, n as u32);
         }
         fire(st, HookEvent::Return, None, top)?;
     }

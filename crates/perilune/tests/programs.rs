@@ -1,20 +1,37 @@
-//! Random programs show the same under Perilune as under PUC Lua: values, errors to the letter, positions.
+//! Random programs show the same under Perilune as under PUC Lua: values, errors to the letter,
+//! positions.
 //!
 //! Each program comes from its own seed. A difference is made smaller before it is reported.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `PERILUNE_PROGRAMS` | how many programs | 600 or 15 seconds, whichever comes first |
+//! | `PERILUNE_PROGRAMS` | how many programs | 600 or 20 seconds, whichever comes first |
 //! | `PERILUNE_PROGRAMS_SEED` | the first seed | 1 |
 //! | `PERILUNE_PROGRAMS_KEEP` | how many differences to collect before the end | 1 |
-//! | `PERILUNE_PROGRAMS_MODE` | only this mode: `off`, `tier1-sync`, `check-values` or `chaos` | all |
+//! | `PERILUNE_PROGRAMS_MODE` | only this mode (below) | those of the seed |
 //! | `PERILUNE_PROGRAMS_SHOW` | set: print the program of the first seed, and do nothing else | |
 //! | `PERILUNE_PROGRAMS_ORACLE` | set: run each program twice under PUC, and not under Perilune | |
-//! | `PERILUNE_PROGRAMS_QUICK` | set: show the first line that differs, and the program as it is not | |
+//! | `PERILUNE_PROGRAMS_QUICK` | set: show the first line that differs, and no program | |
 //! | `PERILUNE_PROGRAMS_VERBOSE` | set: name the programs that do not compile | |
 //!
-//! Each program runs in the interpreter, in machine code, in machine code that checks what it holds, and in the mode `chaos`. One in 300 runs of the first two collects at every
-//! safepoint, one in 4 has stacks with no spare room; thresholds for compiling differ by seed, so that code is made with and without feedback.
+//! The modes:
+//!
+//! | mode | which programs | what it does |
+//! |---|---|---|
+//! | `off` | all | runs the interpreter |
+//! | `tier1-sync` | all | compiles before code runs, from the first entry or after some |
+//! | `check-values` | all | as `tier1-sync`, with code that checks what it holds |
+//! | `chaos` | all | decides at random, at safepoints, what happens to code and heap |
+//! | `background` | one in four | compiles on another thread, as users have it |
+//! | `evicted` | one in four | has room for little code |
+//! | `interleaved` | one in four | runs three states of one engine in turns |
+//! | `threads` | one in four | runs two states of one engine on two threads |
+//!
+//! The states of one engine have different metatables of strings, numbers, nil and functions,
+//! different globals and functions of the library; each must show what PUC shows when it is set up
+//! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in 4
+//! has stacks with no spare room; thresholds for compiling differ by seed, so that code is made with
+//! and without feedback.
 
 #[path = "programs/generate.rs"]
 mod generate;
@@ -22,6 +39,8 @@ mod generate;
 mod host;
 #[path = "programs/hot.rs"]
 mod hot;
+#[path = "programs/records.rs"]
+mod records;
 #[path = "programs/run.rs"]
 mod run;
 #[path = "programs/shrink.rs"]
@@ -40,7 +59,7 @@ use std::time::{Duration, Instant};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use run::{Code, Mode};
+use run::{Code, Mode, Source, States};
 use shrink::{ProgramTree, Programs};
 
 fn variable(name: &str) -> Option<u64> {
@@ -56,24 +75,41 @@ fn program_of(seed: u64) -> ProgramTree {
         .expect("programs are not filtered")
 }
 
-/// The modes in which the program of a seed runs.
-fn modes_of(seed: u64) -> [Mode; 4] {
+/// The modes in which the program of a seed runs, or could.
+fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     let threshold = 1 << (seed % 4);
     let loops = 1 << (seed / 4 % 6);
-    let off = Mode { gc_stress: seed % 300 == 3, small_stack: seed % 4 == 1, ..Mode::default() };
-    let sync = Mode {
-        gc_stress: seed % 300 == 4,
-        small_stack: seed % 4 == 2,
-        code: Code::Sync(threshold, loops),
-    };
-    let checked = Mode { code: Code::CheckValues(threshold, loops), ..Mode::default() };
-    [off, sync, checked, Mode { code: Code::Chaos(seed), ..Mode::default() }]
+    let configuration = if seed % 3 == 0 { (seed / 3 % 4) as u8 } else { 0 };
+    let mode = Mode { configuration, ..Mode::default() };
+    let sync = Code::Sync(threshold, loops);
+    let background = Code::Background(threshold, loops);
+    // the states differ in code as well: one engine is enough for all of them
+    let (shared, code) = (seed as u8, if seed % 8 < 4 { sync } else { background });
+    let states = |states| Mode { states, code, configuration: shared, ..mode };
+    let in_turn = [
+        Mode { code: background, ..mode },
+        Mode { code: Code::Evicted, ..mode },
+        states(States::Interleaved),
+        states(States::Threads),
+    ];
+    let mut modes = vec![
+        Mode { gc_stress: seed % 300 == 3, small_stack: seed % 4 == 1, ..mode },
+        Mode { gc_stress: seed % 300 == 4, small_stack: seed % 4 == 2, code: sync, ..mode },
+        Mode { code: Code::CheckValues(threshold, loops), ..mode },
+        Mode { code: Code::Chaos(seed), ..mode },
+    ];
+    match all {
+        true => modes.extend(in_turn),
+        false => modes.push(in_turn[(seed / 2 % 4) as usize]),
+    }
+    modes
 }
 
 /// What both show, if it differs.
 fn difference(program: &str, mode: Mode, oracle: bool) -> Option<(String, String)> {
-    let expected = run::puc(program)?;
-    let shown = if oracle { run::puc(program)? } else { run::perilune(program, mode) };
+    let source = Source::new(program, mode);
+    let expected = run::puc(&source)?;
+    let shown = if oracle { run::puc(&source)? } else { run::perilune(&source, mode) };
     (shown != expected).then_some((expected, shown))
 }
 
@@ -113,7 +149,8 @@ fn programs_show_what_they_show_under_puc() {
     let oracle = std::env::var_os("PERILUNE_PROGRAMS_ORACLE").is_some();
     let only = std::env::var("PERILUNE_PROGRAMS_MODE").ok();
     if std::env::var_os("PERILUNE_PROGRAMS_SHOW").is_some() {
-        print!("{}", run::standalone(&program_of(first).current()));
+        let configuration = modes_of(first, false)[0].configuration;
+        print!("{}", run::standalone(&program_of(first).current(), configuration));
         return;
     }
     // A crash leaves the seed here.
@@ -124,36 +161,40 @@ fn programs_show_what_they_show_under_puc() {
     let quick = std::env::var_os("PERILUNE_PROGRAMS_QUICK").is_some();
     let verbose = std::env::var_os("PERILUNE_PROGRAMS_VERBOSE").is_some();
     for seed in first..first + count.unwrap_or(600) {
-        if count.is_none() && start.elapsed() > Duration::from_secs(15) {
+        if count.is_none() && start.elapsed() > Duration::from_secs(20) {
             break;
         }
         let _ = crumb.write_at(format!("{seed:20}\n").as_bytes(), 0);
         let mut tree = program_of(seed);
         let program = tree.current();
         ran += 1;
-        let Some(expected) = run::puc(&program) else {
+        let modes = modes_of(seed, only.is_some());
+        let source = Source::new(&program, modes[0]);
+        let Some(expected) = run::puc(&source) else {
             skipped += 1;
             continue;
         };
         bytes += expected.len();
-        if expected.starts_with("\"does not compile\"") {
+        if expected.starts_with(run::NO_PROGRAM) {
             refused += 1;
             if verbose {
                 let _ = writeln!(std::io::stderr(), "seed {seed} {expected}");
             }
         }
-        let show = |mode: &Mode| {
-            if oracle {
-                run::puc(&program).unwrap_or_default()
-            } else {
-                run::perilune(&program, *mode)
-            }
+        // most modes run one state that is set up in the same way
+        let expected_in = |mode: &Mode| match mode.states {
+            States::One => Some(expected.clone()),
+            _ => run::puc(&Source::new(&program, *mode)),
         };
-        let different = modes_of(seed)
+        let show = |mode: &Mode| {
+            let source = Source::new(&program, *mode);
+            if oracle { run::puc(&source) } else { Some(run::perilune(&source, *mode)) }
+        };
+        let different = modes
             .iter()
-            .filter(|mode| only.as_deref().is_none_or(|name| mode.is_named(name)))
-            .map(|mode| (*mode, show(mode)))
-            .find(|(_, shown)| *shown != expected);
+            .filter(|mode| only.as_deref().is_none_or(|name| mode.name() == name))
+            .map(|mode| (*mode, expected_in(mode), show(mode)))
+            .find(|(_, expected, shown)| expected.is_some() && shown != expected);
         if ran % 500 == 0 {
             let rate = ran as f64 / start.elapsed().as_secs_f64();
             let _ = writeln!(
@@ -162,7 +203,7 @@ fn programs_show_what_they_show_under_puc() {
                 bytes / ran
             );
         }
-        let Some((mode, shown)) = different else { continue };
+        let Some((mode, Some(expected), Some(shown))) = different else { continue };
         found += 1;
         let line = expected.lines().zip(shown.lines()).find(|(a, b)| a != b);
         if quick {

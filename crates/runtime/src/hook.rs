@@ -54,3 +54,11 @@ pub struct Hook {
     /// For the running call or return hook: number of the first argument or result as a local variable, and how many there are.
     pub transfer: (u32, u32),
 }
+
+impl Hook {
+    /// Notes which values the running call or return hook is about: `count` of them from local
+    /// variable `first` on. Where there are none, there is no first one either.
+    pub fn note_transfer(&mut self, first: u32, count: u32) {
+        self.transfer = if count == 0 { (0, 0) } else { (first, count) };
+    }
+}

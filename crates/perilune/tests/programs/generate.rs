@@ -52,8 +52,8 @@ pub(crate) struct Generator {
     pub(crate) size: i32,
     pub(crate) labels: usize,
     pub(crate) loads: usize,
-    /// Bodies of hot functions, besides [`hot::BODIES`].
-    more: &'static [&'static str],
+    /// Files of bodies of hot functions, besides [`hot::BODIES`].
+    more: &'static str,
     /// The name that `$@` repeats.
     pub(crate) last: String,
 }
@@ -79,7 +79,8 @@ impl Generator {
         }
         g.size = g.range(60, 400) as i32;
         // half of the programs are about what runs hot
-        let hot_share = if g.chance(50) { 80 } else { 0 };
+        let hot_share = if g.chance(60) { 80 } else { 0 };
+        let records_share = g.pick(&[0, 10, 40, 90]);
         let mut parts = Vec::new();
         for ty in ['i', 'f', 's', 'q', 'd', 'o', 'c'] {
             if g.chance(80) {
@@ -91,8 +92,14 @@ impl Generator {
             if g.size <= 0 {
                 break;
             }
-            let hot = hot_share > 0 && g.chance(hot_share);
-            parts.push(Part::Node(if hot { g.hot_function() } else { g.top_statement() }));
+            let statement = if hot_share == 0 || !g.chance(hot_share) {
+                g.top_statement()
+            } else if g.chance(records_share) {
+                g.record_program()
+            } else {
+                g.hot_function()
+            };
+            parts.push(Part::Node(statement));
         }
         if g.chance(30) {
             let tail = g.expand(Kind::Stmt, "R() return $E\n", 2);
@@ -333,36 +340,68 @@ impl Generator {
     fn choose(&mut self, template: &str) -> String {
         let mut out = String::new();
         let mut rest = template;
-        while let Some((before, group)) = rest.split_once('«') {
-            let (group, after) = group.split_once('»').expect("groups are closed");
-            let alternatives: Vec<&str> = group.split('¦').collect();
+        while let Some((before, after)) = rest.split_once('«') {
             out.push_str(before);
-            out.push_str(self.pick(&alternatives));
-            rest = after;
+            let (mut depth, mut from, mut end) = (0, 0, 0);
+            let mut alternatives = Vec::new();
+            for (at, c) in after.char_indices() {
+                match c {
+                    '«' => depth += 1,
+                    '¦' if depth == 0 => {
+                        alternatives.push(&after[from..at]);
+                        from = at + c.len_utf8();
+                    }
+                    '»' if depth == 0 => {
+                        alternatives.push(&after[from..at]);
+                        end = at + c.len_utf8();
+                        break;
+                    }
+                    '»' => depth -= 1,
+                    _ => {}
+                }
+            }
+            assert!(end > 0, "a choice has no end: {template}");
+            let alternative = self.pick(&alternatives);
+            out.push_str(&self.choose(alternative));
+            rest = &after[end..];
         }
         out + rest
+    }
+
+    /// A template of a file, with its choices made.
+    fn template_of(&mut self, file: &'static str) -> String {
+        let templates = hot::templates(file);
+        let n = self.range(0, templates.len());
+        self.choose(&templates[n])
     }
 
     /// A function with a loop that runs hot.
     fn hot_function(&mut self) -> Node {
         let mark = self.vars.len();
         self.functions.push(Function { vararg: true, loops: 1, coroutine: false });
-        let head = self.choose(hot::HEAD);
-        let mut parts: Vec<Part> = vec![head.into()];
+        let mut parts: Vec<Part> = vec!["R() P(pcall(function(...)\n".into()];
+        for template in hot::templates(hot::HEAD) {
+            let statement = self.choose(&template);
+            parts.push(Node::text(Kind::Stmt, statement + "\n").into());
+        }
         for (name, ty) in
             [("acc", 'n'), ("x", 'f'), ("y", 'f'), ("s", 's'), ("t", 'd'), ("o", 'd'), ("V", 'd')]
         {
             self.declare(name, ty, false);
         }
         let inner = self.vars.len();
-        let head = self.pick(hot::LOOPS);
-        parts.push(self.choose(head).into());
+        parts.push((self.template_of(hot::LOOPS) + "\n").into());
         self.declare("i", 'i', true);
         self.declare("v", '*', false);
+        // bodies of one subject meet each other's tables and functions
+        let subject = self.pick(hot::BODIES);
         for _ in 0..self.range(1, 6) {
-            let n = self.range(0, hot::BODIES.len() + self.more.len());
-            let template = hot::BODIES.get(n).unwrap_or_else(|| &self.more[n - hot::BODIES.len()]);
-            let template = self.choose(template);
+            let file = match self.range(0, 10) {
+                0..5 => subject,
+                5 => self.more,
+                _ => self.pick(hot::BODIES),
+            };
+            let template = self.template_of(file);
             self.size -= 4;
             let body = self.expand(Kind::Fixed, &template, 2);
             let parts_of_body: Vec<Part> = match self.range(0, 10) {
@@ -375,8 +414,7 @@ impl Generator {
         }
         parts.push("end\n".into());
         self.vars.truncate(inner);
-        let tail = self.choose(hot::TAIL);
-        parts.push(tail.into());
+        parts.push((self.template_of(hot::TAIL) + "\n").into());
         self.functions.pop();
         self.vars.truncate(mark);
         Node::new(Kind::Stmt, parts)

@@ -6,115 +6,277 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mlua::{Lua as Puc, LuaOptions, StdLib};
-use perilune::{Engine, Interrupt, JitOptions, Lua};
+use perilune::{Engine, Function, Interrupt, JitOptions, Lua, LuaString, Program};
 
 use crate::host;
 
 /// What surrounds every program.
 const HARNESS: &str = include_str!("harness.lua");
 
-/// The program within the harness: a file that shows everything when `print(...)` surrounds the last line.
-pub(crate) fn with_harness(program: &str) -> String {
-    format!("{HARNESS}return harness([=======[\n{program}]=======])\n")
+/// A program within the harness, as text or as a function of the harness's own chunk. States of one
+/// engine share a chunk, so they share the code of such a function.
+pub(crate) struct Source {
+    text: String,
+    /// The configurations of the states that run it: what metatables, globals and functions of the
+    /// library they have.
+    configurations: Vec<u8>,
+    shared: bool,
 }
 
-/// A file for the command, to look at a difference by hand.
-pub(crate) fn standalone(program: &str) -> String {
-    format!("{HARNESS}print(harness([=======[\n{program}]=======]))\n")
-}
+/// Turns of a loop after which another state runs.
+const SLICE: u32 = 5;
 
-/// What the program shows under PUC; `None` if it takes too much memory. Nothing stops it: the harness's functions keep programs
-/// short, and a hook that counted would make PUC several times slower.
-pub(crate) fn puc(program: &str) -> Option<String> {
-    // SAFETY: generated programs load no native modules, and binary chunks only fresh from `string.dump`.
-    let lua = unsafe { Puc::unsafe_new_with(StdLib::ALL, LuaOptions::new()) };
-    lua.set_memory_limit(200 << 20).ok()?;
-    host::mlua::open(&lua).ok()?;
-    let shown: Result<mlua::LuaString, _> =
-        lua.load(with_harness(program)).set_name("=harness").eval();
-    match shown {
-        Ok(text) => Some(String::from_utf8_lossy(&text.as_bytes()).into_owned()),
-        Err(error) if error.to_string().contains("not enough memory") => None,
-        Err(error) => Some(format!("the harness fails: {error}")),
+/// How many configurations the harness knows.
+const CONFIGURATIONS: u8 = 4;
+
+impl Source {
+    /// What the mode runs.
+    pub(crate) fn new(program: &str, mode: Mode) -> Source {
+        let first = mode.configuration % CONFIGURATIONS;
+        match mode.states {
+            States::One => {
+                let end = format!("return harness([=======[\n{program}]=======], ...)\n");
+                let text = format!("{HARNESS}{end}");
+                Source { text, configurations: vec![first], shared: false }
+            }
+            States::Interleaved | States::Threads => {
+                let end = format!("return sliced(function(...)\n{program}end, ...)\n");
+                let text = format!("{HARNESS}{end}");
+                let count = if mode.states == States::Threads { 2 } else { 3 };
+                let configurations = (0..count).map(|n| (first + n) % CONFIGURATIONS).collect();
+                Source { text, configurations, shared: true }
+            }
+        }
     }
 }
 
-/// The mode of the state.
+/// A file for the command, to look at a difference by hand.
+pub(crate) fn standalone(program: &str, configuration: u8) -> String {
+    let configuration = configuration % CONFIGURATIONS;
+    format!("{HARNESS}print(harness([=======[\n{program}]=======], {configuration}))\n")
+}
+
+/// What the states show, one after the other.
+fn joined(shown: &[String]) -> String {
+    shown.join("\n--- next state\n")
+}
+
+/// What the program shows under PUC; `None` if it takes too much memory. Nothing stops it: the
+/// harness's functions keep programs short, and a hook that counted would make PUC several times
+/// slower. States run one after the other, since no state of PUC can see another.
+pub(crate) fn puc(source: &Source) -> Option<String> {
+    let mut shown = Vec::new();
+    for configuration in &source.configurations {
+        // SAFETY: generated programs load no native modules, and binary chunks only fresh from
+        // `string.dump`.
+        let lua = unsafe { Puc::unsafe_new_with(StdLib::ALL, LuaOptions::new()) };
+        lua.set_memory_limit(200 << 20).ok()?;
+        host::mlua::open(&lua).ok()?;
+        let chunk = lua.load(&source.text).set_name("=harness");
+        let text = if source.shared {
+            chunk.call::<mlua::Function>((*configuration, SLICE)).and_then(|step| {
+                loop {
+                    if let Some(text) = step.call::<Option<mlua::LuaString>>(())? {
+                        return Ok(text);
+                    }
+                }
+            })
+        } else {
+            chunk.call::<mlua::LuaString>(*configuration)
+        };
+        match text {
+            Ok(text) => shown.push(String::from_utf8_lossy(&text.as_bytes()).into_owned()),
+            Err(error) if error.to_string().contains("not enough memory") => return None,
+            // a program that is a function of the harness's chunk
+            Err(mlua::Error::SyntaxError { .. }) => return Some(NO_PROGRAM.to_owned()),
+            Err(error) => shown.push(format!("the harness fails: {error}")),
+        }
+    }
+    Some(joined(&shown))
+}
+
+/// What is shown for programs that do not compile.
+pub(crate) const NO_PROGRAM: &str = "\"does not compile\"";
+
+/// How a program is run.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Mode {
     /// A collection at every safepoint.
     pub(crate) gc_stress: bool,
     /// Stacks without spare room.
     pub(crate) small_stack: bool,
-    /// Who runs it.
+    /// What executes it.
     pub(crate) code: Code,
+    /// The configuration of the first state.
+    pub(crate) configuration: u8,
+    /// The states that run it.
+    pub(crate) states: States,
 }
 
-/// Who runs a program.
+/// What executes a program.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) enum Code {
     /// The interpreter.
     #[default]
     Interpreter,
-    /// Functions are compiled after so many entries, and loops after so many rounds, before they go on.
+    /// Machine code: functions are compiled after so many entries, and loops after so many rounds,
+    /// before they continue.
     Sync(u32, u32),
-    /// As `Sync`, with code that checks what it holds.
+    /// As [`Code::Sync`], with code that compares what it holds with frame and heap.
     CheckValues(u32, u32),
+    /// Machine code that other threads compile after so many entries and rounds.
+    Background(u32, u32),
+    /// As [`Code::Sync`] after the first entry, with so little room that code is evicted all the
+    /// time.
+    Evicted,
     /// As the seed says.
     Chaos(u64),
 }
 
+/// Which states run a program.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) enum States {
+    /// One state.
+    #[default]
+    One,
+    /// States of one engine with different configurations, a slice of the program each in turn.
+    Interleaved,
+    /// States of one engine with different configurations, each on a thread of its own.
+    Threads,
+}
+
 impl Mode {
-    /// Is this what the binary calls it?
-    pub(crate) fn is_named(self, name: &str) -> bool {
-        match self.code {
-            Code::Interpreter => name == "off",
-            Code::Sync(..) => name == "tier1-sync",
-            Code::CheckValues(..) => name == "check-values",
-            Code::Chaos(_) => name == "chaos",
+    /// The name by which `PERILUNE_PROGRAMS_MODE` selects the mode.
+    pub(crate) fn name(self) -> &'static str {
+        match (self.states, self.code) {
+            (States::Interleaved, _) => "interleaved",
+            (States::Threads, _) => "threads",
+            (_, Code::Interpreter) => "off",
+            (_, Code::Sync(..)) => "tier1-sync",
+            (_, Code::CheckValues(..)) => "check-values",
+            (_, Code::Background(..)) => "background",
+            (_, Code::Evicted) => "evicted",
+            (_, Code::Chaos(_)) => "chaos",
         }
     }
 
-    fn state(self) -> Lua {
-        let options = match self.code {
-            Code::Interpreter => None,
-            Code::Sync(threshold, loop_threshold) => {
-                Some(JitOptions { threshold, loop_threshold, sync: true, ..JitOptions::default() })
-            }
-            Code::CheckValues(threshold, loop_threshold) => Some(JitOptions {
-                threshold,
-                loop_threshold,
+    fn engine(self) -> Engine {
+        let of = |threshold, loop_threshold, sync| JitOptions {
+            threshold,
+            loop_threshold,
+            sync,
+            workers: 1,
+            ..JitOptions::default()
+        };
+        Engine::with_jit(match self.code {
+            Code::Interpreter => return Engine::interpreter(),
+            Code::Sync(threshold, loop_threshold) => of(threshold, loop_threshold, true),
+            Code::CheckValues(threshold, loop_threshold) => JitOptions {
                 miss_threshold: 1 + threshold,
-                sync: true,
                 verify: true,
                 verify_values: true,
-                ..JitOptions::default()
-            }),
-            Code::Chaos(seed) => Some(JitOptions::chaos(seed)),
-        };
-        let lua = Lua::with_engine(&options.map_or_else(Engine::interpreter, Engine::with_jit));
+                ..of(threshold, loop_threshold, true)
+            },
+            Code::Background(threshold, loop_threshold) => of(threshold, loop_threshold, false),
+            Code::Evicted => JitOptions { budget: 96 << 10, ..of(1, 1, true) },
+            Code::Chaos(seed) => JitOptions::chaos(seed),
+        })
+    }
+
+    fn state(self, engine: &Engine) -> Lua {
+        let lua = Lua::with_engine(engine);
         lua.set_gc_stress(self.gc_stress);
         lua.set_small_stack(self.small_stack);
         if let Code::Chaos(seed) = self.code {
             lua.set_chaos(seed);
         }
+        host::perilune::open(&lua).expect("there is memory");
         lua
     }
 }
 
-/// What the program shows under Perilune.
-pub(crate) fn perilune(program: &str, mode: Mode) -> String {
-    let source = with_harness(program);
-    let run = || {
-        let lua = mode.state();
-        host::perilune::open(&lua).expect("there is memory");
-        let seconds = if mode.gc_stress { 600 } else { 120 };
-        let _guard = Watchdog::start(&lua, Duration::from_secs(seconds));
-        match lua.load(&source).set_name("=harness").call::<String>(()) {
-            Ok(text) => text,
-            Err(error) => format!("the harness fails: {error}"),
+/// A state of Perilune that runs a program.
+struct Run {
+    _guard: Watchdog,
+    step: perilune::Result<Function>,
+    shown: Option<String>,
+    _lua: Lua,
+}
+
+impl Run {
+    /// A state that is about to run the shared program.
+    fn new(engine: &Engine, program: &Program, configuration: u8, mode: Mode) -> Run {
+        let lua = mode.state(engine);
+        let guard = Watchdog::start(&lua, mode.limit());
+        let step = lua.load_program(program).call::<Function>((configuration, SLICE));
+        Run { _guard: guard, step, shown: None, _lua: lua }
+    }
+
+    /// Runs a slice; whether the program has ended.
+    fn advance(&mut self) -> bool {
+        if self.shown.is_none() {
+            self.shown = match &self.step {
+                Ok(step) => match step.call::<Option<LuaString>>(()) {
+                    Ok(text) => text.map(|text| text.to_string_lossy()),
+                    Err(error) => Some(format!("the harness fails: {error}")),
+                },
+                Err(error) => Some(format!("the harness fails: {error}")),
+            };
         }
-    };
+        self.shown.is_some()
+    }
+
+    fn to_the_end(mut self) -> String {
+        while !self.advance() {}
+        self.shown.unwrap_or_default()
+    }
+}
+
+impl Mode {
+    /// How long a program may run.
+    fn limit(self) -> Duration {
+        Duration::from_secs(if self.gc_stress { 600 } else { 120 })
+    }
+
+    /// What the program shows in all states.
+    fn run(self, source: &Source) -> String {
+        let engine = self.engine();
+        if !source.shared {
+            let lua = self.state(&engine);
+            let _guard = Watchdog::start(&lua, self.limit());
+            let chunk = lua.load(&source.text).set_name("=harness");
+            return match chunk.call::<String>(source.configurations[0]) {
+                Ok(text) => text,
+                Err(error) => format!("the harness fails: {error}"),
+            };
+        }
+        let program = match engine.compile(&source.text, "=harness") {
+            Ok(program) => program,
+            Err(_) => return NO_PROGRAM.to_owned(),
+        };
+        let run = |configuration: &u8| Run::new(&engine, &program, *configuration, self);
+        if self.states == States::Threads {
+            return std::thread::scope(|scope| {
+                let shown = |c| catching(move || run(c).to_the_end());
+                let threads: Vec<_> =
+                    source.configurations.iter().map(|c| scope.spawn(move || shown(c))).collect();
+                let shown = threads.into_iter().map(|t| t.join().expect("panics are caught"));
+                joined(&shown.collect::<Vec<_>>())
+            });
+        }
+        let mut runs: Vec<Run> = source.configurations.iter().map(run).collect();
+        while !runs.iter_mut().fold(true, |all, run| run.advance() & all) {}
+        joined(&runs.into_iter().map(|run| run.to_the_end()).collect::<Vec<_>>())
+    }
+}
+
+/// What the program shows under Perilune.
+pub(crate) fn perilune(source: &Source, mode: Mode) -> String {
+    catching(|| mode.run(source))
+}
+
+/// The result of `f`, or the message of its panic.
+fn catching(f: impl FnOnce() -> String) -> String {
     static HOOK: std::sync::Once = std::sync::Once::new();
     HOOK.call_once(|| {
         let usual = std::panic::take_hook();
@@ -128,13 +290,15 @@ pub(crate) fn perilune(program: &str, mode: Mode) -> String {
     });
     EXPECTED.set(true);
     let shown =
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| format!("panic: {}", PANIC.take()));
+        catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| format!("panic: {}", PANIC.take()));
     EXPECTED.set(false);
     shown
 }
 
 /// Interrupts the state when it runs for too long: one thread watches for all.
-pub(crate) struct Watchdog;
+pub(crate) struct Watchdog {
+    run: u64,
+}
 
 /// The interrupt handle of the state that runs, by the number of its run.
 struct Watched {
@@ -154,7 +318,6 @@ thread_local! {
     /// Panics are part of what is shown, not printed.
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
     static PANIC: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
-    static RUN: Cell<u64> = const { Cell::new(0) };
 }
 
 impl Watchdog {
@@ -174,17 +337,16 @@ impl Watchdog {
             });
         });
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
-        RUN.set(run);
         let handle = lua.interrupt_handle();
         let watched = Watched { run, handle, limit, since: std::time::Instant::now() };
         WATCHED.lock().unwrap_or_else(|e| e.into_inner()).push(watched);
-        Watchdog
+        Watchdog { run }
     }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        let run = RUN.get();
+        let run = self.run;
         WATCHED.lock().unwrap_or_else(|e| e.into_inner()).retain(|watched| watched.run != run);
     }
 }
