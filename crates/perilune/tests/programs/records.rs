@@ -74,8 +74,8 @@ const USES: &[&str] = &[
     "if type(r.$f) == 'function' then acc = r.$f() x = r.$f() end",
     "write(r, i, v) acc = r.$f x = read(r)",
     "write(r, v, i) write(keep[1], i, v) acc = keep[1].$g",
-    "acc = #r r[#r + 1] = v x = r[1]",
-    "table.insert(r, 1, i) acc = table.remove(r) x = #r == 0 or r[1]",
+    "if S(r) then acc = #r r[#r + 1] = v x = r[1] end",
+    "if S(r) then table.insert(r, 1, i) acc = table.remove(r) x = #r == 0 or r[1] end",
     "collectgarbage('step') acc = r.$f x = keep[1].$f",
 ];
 
@@ -234,7 +234,7 @@ impl Generator {
                 3 => format!("r.f{field} = r.f{other} "),
                 4 => format!("r.f{other} = nil "),
                 5 => format!("for j = 1, 3 do r['f' .. j + {other}] = j end "),
-                6 => format!("r[#r + 1] = {value} "),
+                6 => format!("if S(r) then r[#r + 1] = {value} end "),
                 7 => format!("r.f{field}, r.f{other} = {value}, a "),
                 8 => "if a == 17 then return r, 1 end ".to_owned(),
                 9 => format!("local q = r q.f{field} = {value} "),

@@ -56,6 +56,13 @@ pub(crate) fn standalone(program: &str, configuration: u8) -> String {
     format!("{HARNESS}print(harness([=======[\n{program}]=======], {configuration}))\n")
 }
 
+/// What is shown for an error that leaves the harness: a program's hook may raise it anywhere, and
+/// the crates show other tracebacks.
+fn failed(error: &dyn std::fmt::Display) -> String {
+    let message = error.to_string();
+    format!("the harness fails: {}", message.lines().next().unwrap_or_default())
+}
+
 /// What the states show, one after the other.
 fn joined(shown: &[String]) -> String {
     shown.join("\n--- next state\n")
@@ -89,7 +96,7 @@ pub(crate) fn puc(source: &Source) -> Option<String> {
             Err(error) if error.to_string().contains("not enough memory") => return None,
             // a program that is a function of the harness's chunk
             Err(mlua::Error::SyntaxError { .. }) => return Some(NO_PROGRAM.to_owned()),
-            Err(error) => shown.push(format!("the harness fails: {error}")),
+            Err(error) => shown.push(failed(&error)),
         }
     }
     Some(joined(&shown))
@@ -218,9 +225,9 @@ impl Run {
             self.shown = match &self.step {
                 Ok(step) => match step.call::<Option<LuaString>>(()) {
                     Ok(text) => text.map(|text| text.to_string_lossy()),
-                    Err(error) => Some(format!("the harness fails: {error}")),
+                    Err(error) => Some(failed(&error)),
                 },
-                Err(error) => Some(format!("the harness fails: {error}")),
+                Err(error) => Some(failed(error)),
             };
         }
         self.shown.is_some()
@@ -247,7 +254,7 @@ impl Mode {
             let chunk = lua.load(&source.text).set_name("=harness");
             return match chunk.call::<String>(source.configurations[0]) {
                 Ok(text) => text,
-                Err(error) => format!("the harness fails: {error}"),
+                Err(error) => failed(&error),
             };
         }
         let program = match engine.compile(&source.text, "=harness") {
