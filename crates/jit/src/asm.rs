@@ -9,7 +9,7 @@ use perilune_bytecode::{Proto, disassemble_instruction};
 use perilune_runtime::layout::state;
 use perilune_runtime::tier::RuntimeCalls;
 
-use crate::dump::runtime_functions;
+use crate::pipeline::symbols::runtime_functions;
 use crate::watch::Piece;
 
 /// What lies at an offset from the state.

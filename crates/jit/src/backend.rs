@@ -8,17 +8,17 @@ use perilune_bytecode::Proto;
 use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal, Ticket};
 use perilune_runtime::tier::RuntimeCalls;
 
-use crate::compile::{Code, Compiler, Direct, Input};
 use crate::engine::{JitOptions, Shapes, label};
 use crate::fault::{Fault, Stage};
 use crate::history::{History, Known};
 use crate::partition::{Edge, Limits, cut};
+use crate::pipeline::compile::{Compiler, Linked};
+use crate::pipeline::input::{Direct, Input};
+use crate::pipeline::symbols::Symbols;
 use crate::snapshot::Snapshot;
 use crate::stats::Figure;
 use crate::watch::{Observation, Placed, VersionInfo, Watch};
 
-/// Functions begin at multiples of this in a module.
-const ALIGNMENT: usize = 16;
 /// So many jobs are looked at for what is to be compiled together.
 const MOST_WAITING: usize = 500;
 
@@ -98,6 +98,7 @@ impl Unit {
 pub(crate) struct Backend {
     space: Arc<CodeSpace>,
     pub(crate) calls: RuntimeCalls,
+    symbols: Arc<Symbols>,
     verify: bool,
     verify_values: bool,
     fault: Option<Fault>,
@@ -108,10 +109,9 @@ pub(crate) struct Backend {
     lost: Mutex<Vec<Job>>,
 }
 
-/// A function that is compiled and not yet placed.
+/// A function that is compiled and not yet published; its code is in the module's.
 struct Compiled<'a> {
     id: CodeId,
-    code: Code,
     seen: Observation<'a>,
     /// Methods other than its own whose slots its code compares with.
     callees: Box<[Arc<Method>]>,
@@ -144,7 +144,13 @@ impl perilune_code::Compiler for Backend {
         // units stay in the job until nothing can panic any more, so that a panic refuses them
         while !job.units.is_empty() {
             match self.compile_together(context, &job.units, &protos) {
-                Ok(compiled) => return self.install(&mut job.units, compiled),
+                Ok((code, compiled)) => {
+                    self.install(&mut job.units, &code, compiled);
+                    if let Ok(compiler) = context {
+                        compiler.recycle(code);
+                    }
+                    return;
+                }
                 Err((place, refusal)) => {
                     // the others are compiled without it
                     job.units.remove(place).refuse(refusal);
@@ -213,9 +219,11 @@ impl Backend {
             functions: options.partition_max_funcs.max(1),
             bytes: options.partition_max_bytes,
         };
+        let symbols = Arc::new(Symbols::new(&calls));
         Backend {
             space,
             calls,
+            symbols,
             verify: options.verify,
             verify_values: options.verify_values,
             fault: options.fault,
@@ -240,7 +248,7 @@ impl Backend {
         context: &mut Result<Compiler, String>,
         units: &[Unit],
         protos: &[Arc<Proto>],
-    ) -> Result<Vec<Compiled<'_>>, (usize, Refusal)> {
+    ) -> Result<(Linked, Vec<Compiled<'_>>), (usize, Refusal)> {
         let compiler = match context {
             Ok(c) => c,
             Err(e) => return Err((0, Refusal::Backend(e.as_str().into()))),
@@ -252,6 +260,15 @@ impl Backend {
                 members.insert(unit.key, member);
             }
         }
+        let refused = |place| {
+            move |e: String| match e.starts_with("verifier") {
+                true => (place, Refusal::Verifier(e.into())),
+                false => (place, Refusal::Backend(e.into())),
+            }
+        };
+        let bytecodes = protos.iter().map(|proto| proto.code.len()).sum();
+        let mut assembly =
+            compiler.assemble(&self.symbols, units.len(), bytecodes).map_err(refused(0))?;
         let mut compiled = Vec::with_capacity(units.len());
         for (place, (unit, proto)) in units.iter().zip(protos).enumerate() {
             let mut direct = HashMap::new();
@@ -280,31 +297,22 @@ impl Backend {
                 counts: self.counts,
                 direct: &direct,
             };
-            match compiler.compile(&input, &mut seen) {
-                Ok(code) => {
-                    compiled.push(Compiled { id, code, seen, callees: callees.into() });
-                }
-                Err(e) => {
-                    let refusal = if e.starts_with("verifier") {
-                        Refusal::Verifier(e.into())
-                    } else {
-                        Refusal::Backend(e.into())
-                    };
-                    seen.refused(&refusal);
-                    return Err((place, refusal));
-                }
+            if let Err((_, refusal)) = assembly.define(&input, &mut seen).map_err(refused(place)) {
+                seen.refused(&refusal);
+                return Err((place, refusal));
             }
+            compiled.push(Compiled { id, seen, callees: callees.into() });
         }
-        Ok(compiled)
+        let code = assembly.finish().map_err(refused(0))?;
+        Ok((code, compiled))
     }
 
     /// Places and publishes. Tickets are used up only when nothing can be refused any more.
-    fn install(&self, units: &mut Vec<Unit>, mut compiled: Vec<Compiled<'_>>) {
+    fn install(&self, units: &mut Vec<Unit>, code: &Linked, compiled: Vec<Compiled<'_>>) {
         let _placing = self.watch.placing();
         self.watch.stage(Stage::Reserve);
-        let bytes = link(&mut compiled);
-        let placed = self.space.reserve(bytes.len()).and_then(|room| {
-            room.publish(&bytes).map_err(|e| Refusal::Backend(e.to_string().into()))
+        let placed = self.space.reserve(code.bytes.len()).and_then(|room| {
+            room.publish(&code.bytes).map_err(|e| Refusal::Backend(e.to_string().into()))
         });
         let range = match placed {
             Ok(range) => range,
@@ -316,10 +324,10 @@ impl Backend {
                 return;
             }
         };
-        let (mut start, mut parts) = (0usize, Vec::with_capacity(units.len()));
-        for (unit, Compiled { id, code, mut seen, callees }) in units.iter().zip(compiled) {
-            let body = start..start + code.bytes.len();
-            start = body.end.next_multiple_of(ALIGNMENT);
+        let mut parts = Vec::with_capacity(units.len());
+        let compiled = compiled.into_iter().zip(&code.bodies);
+        for (unit, (Compiled { id, mut seen, callees }, body)) in units.iter().zip(compiled) {
+            let body = body.clone();
             let address = range.address() as usize + body.start;
             let info = seen.placed(&Placed { address, bytes: &range.bytes()[body.clone()] });
             let data: Arc<dyn Any + Send + Sync> = if info.is_none() && callees.is_empty() {
@@ -371,24 +379,4 @@ impl Backend {
             }
         }
     }
-}
-
-/// Lays functions out one behind the other and fills in the distances between them.
-fn link(compiled: &mut [Compiled<'_>]) -> Vec<u8> {
-    /// What processors stop at.
-    const TRAP: u8 = 0xCC;
-    let mut starts = Vec::with_capacity(compiled.len());
-    let mut end = 0usize;
-    for c in compiled.iter() {
-        let start = end.next_multiple_of(ALIGNMENT);
-        starts.push(start);
-        end = start + c.code.bytes.len();
-    }
-    let mut bytes = Vec::with_capacity(end);
-    for (c, &start) in compiled.iter_mut().zip(&starts) {
-        c.code.link(start, &starts);
-        bytes.resize(start, TRAP);
-        bytes.extend_from_slice(&c.code.bytes);
-    }
-    bytes
 }

@@ -7,8 +7,10 @@ use cranelift_codegen::ir::Function;
 use cranelift_codegen::ir::immediates::Imm64;
 use perilune_bytecode::{Feedback, Proto, disassemble_instruction};
 
+use cranelift_module::Module;
 use perilune_runtime::tier::RuntimeCalls;
 
+use crate::pipeline::symbols::runtime_functions;
 use crate::snapshot::{FieldPath, Snapshot};
 use crate::watch::Label;
 
@@ -152,31 +154,18 @@ fn path(path: &FieldPath) -> String {
     }
 }
 
-macro_rules! runtime_functions {
-    ($($name:ident)*) => {
-        /// The functions and the table that machine code knows by their addresses, which differ from run to run.
-        pub(crate) fn runtime_functions(calls: &RuntimeCalls) -> Vec<(&'static str, u64)> {
-            let table = ("builtins", calls.builtins.as_ptr() as u64);
-            vec![table, $((stringify!($name), calls.$name as usize as u64)),*]
-        }
-
-        /// How many they are.
-        #[cfg(test)]
-        const RUNTIME_FUNCTIONS: usize = ["builtins", $(stringify!($name)),*].len();
-    };
-}
-
-runtime_functions! {
-    one deoptimize_after deoptimize_loop deoptimize_before call call_iterator poll out_of_fuel tail_call close_return vararg_prep move_values new_table
-    closure barrier field_more set_field get_str get_int set_int set_str for_next get_any set_any concat
-    for_prep set_list var_arg for_each_prep close equal compare_strings set_class handler
-    index_handler new_index_handler pow float_mod shift_left verify_register verify_closure
-    verify_entry verify_lookup interpret resume
-}
-
-/// Cranelift IR, with names for the addresses of functions.
-pub(crate) fn clif(func: &Function, calls: &RuntimeCalls) -> String {
+/// Returns Cranelift IR, with names for functions.
+pub(crate) fn clif(func: &Function, module: &dyn Module, calls: &RuntimeCalls) -> String {
     let mut text = func.display().to_string();
+    for (id, declaration) in module.declarations().get_functions() {
+        let name = match &declaration.name {
+            Some(name) => format!("runtime.{name}"),
+            None => format!("member{}", id.as_u32()),
+        };
+        text = text.replace(&format!(" = u0:{} ", id.as_u32()), &format!(" = {name} "));
+        let colocated = format!(" = colocated u0:{} ", id.as_u32());
+        text = text.replace(&colocated, &format!(" = colocated {name} "));
+    }
     for (name, address) in runtime_functions(calls) {
         text = text.replace(&Imm64::new(address as i64).to_string(), &format!("runtime.{name}"));
     }
@@ -192,12 +181,6 @@ fn bits(mask: u32, names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{DumpKind, DumpRequest};
-
-    #[test]
-    fn all_functions_of_the_runtime_have_names() {
-        let functions = size_of::<perilune_runtime::tier::RuntimeCalls>() / size_of::<usize>();
-        assert_eq!(super::RUNTIME_FUNCTIONS, functions, "add the new ones to the list");
-    }
 
     #[test]
     fn requests() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::Function;
+use cranelift_module::Module;
 use perilune_bytecode::{Proto, inner_names, place};
 use perilune_code::Refusal;
 use perilune_runtime::tier::RuntimeCalls;
@@ -216,12 +217,12 @@ impl Observation<'_> {
     }
 
     /// Cranelift IR is made.
-    pub(crate) fn translated(&mut self, func: &mut Function) {
+    pub(crate) fn translated(&mut self, func: &mut Function, module: &dyn Module) {
         self.translated = Some(perf::thread_time());
         if self.watch.fault == Some(Fault::Malformed) {
             func.signature.returns.pop();
         }
-        self.dump(DumpKind::Clif, |seen| dump::clif(func, &seen.watch.calls));
+        self.dump(DumpKind::Clif, |seen| dump::clif(func, module, &seen.watch.calls));
     }
 
     /// Is Cranelift to list the machine code?
@@ -231,9 +232,9 @@ impl Observation<'_> {
     }
 
     /// Machine code is made; `func` is what became of the IR.
-    pub(crate) fn compiled(&mut self, func: &Function, code: &CompiledCode) {
+    pub(crate) fn compiled(&mut self, func: &Function, code: &CompiledCode, module: &dyn Module) {
         self.compiled = Some(perf::thread_time());
-        self.dump(DumpKind::ClifOpt, |seen| dump::clif(func, &seen.watch.calls));
+        self.dump(DumpKind::ClifOpt, |seen| dump::clif(func, module, &seen.watch.calls));
         self.vcode.clone_from(&code.vcode);
         self.dump(DumpKind::Vcode, |seen| seen.vcode.clone().unwrap_or_default());
         if self.watch.dumps.any() || self.watch.perf.is_some() || self.watch.gdb {

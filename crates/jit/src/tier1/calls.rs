@@ -2,9 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{
-    Block, BlockArg, ExtFuncData, ExternalName, FuncRef, Inst, InstBuilder, UserExternalName, Value,
-};
+use cranelift_codegen::ir::{Block, BlockArg, Inst, InstBuilder, Value};
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Link, flags};
 use perilune_runtime::layout::{self, closure, instance};
@@ -137,7 +135,7 @@ impl Translator<'_> {
         };
         self.b.ins().brif(same, direct, &[], other, &[]);
         self.b.switch_to_block(direct);
-        let member = self.member(likely.member);
+        let member = self.callees.member(likely.member, self.b.func);
         let inst = self.b.ins().call(member, args);
         self.return_to(done, inst);
         self.b.switch_to_block(other);
@@ -152,18 +150,6 @@ impl Translator<'_> {
         let results: Vec<BlockArg> =
             self.b.inst_results(call).iter().map(|v| BlockArg::from(*v)).collect();
         self.b.ins().jump(block, &results);
-    }
-
-    /// A function of the module that is being compiled.
-    fn member(&mut self, member: u32) -> FuncRef {
-        let name = UserExternalName { namespace: 0, index: member };
-        let name = self.b.func.declare_imported_user_function(name);
-        self.b.import_function(ExtFuncData {
-            name: ExternalName::user(name),
-            signature: self.entry_sig,
-            colocated: true,
-            patchable: false,
-        })
     }
 
     pub(super) fn call(&mut self, pc: usize) {

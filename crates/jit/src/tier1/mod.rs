@@ -31,9 +31,10 @@ use perilune_runtime::layout;
 use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::Tag;
 
-use crate::compile::{Direct, Input};
 use crate::fault::Fault;
 use crate::flow::Flow;
+use crate::pipeline::input::{Direct, Input};
+use crate::pipeline::symbols::Callees;
 use crate::snapshot::Snapshot;
 use crate::types::{self, Tags, Types, UNKNOWN};
 use regs::{Known, Regs};
@@ -45,6 +46,7 @@ pub(crate) struct Translator<'a> {
     snapshot: &'a Snapshot,
     calls: &'a RuntimeCalls,
     direct: &'a HashMap<u32, Direct>,
+    callees: Callees<'a>,
     id: u32,
     /// Instructions are counted.
     counts: bool,
@@ -102,19 +104,33 @@ const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_
 const CALLEE: i32 = -32;
 
 /// The signature of entries.
-fn entry_signature() -> Signature {
+pub(crate) fn entry_signature() -> Signature {
     let mut sig = Signature::new(CallConv::Tail);
     sig.params.extend([AbiParam::new(I64); 3]);
     sig.returns.extend([AbiParam::new(I64); 4]);
     sig
 }
 
+/// The types of values.
+fn kinds(func: &Function, args: &[Value]) -> Vec<Type> {
+    args.iter().map(|v| func.dfg.value_type(*v)).collect()
+}
+
+/// The signature of a function of the runtime.
+fn runtime_signature(params: &[Type], returns: &[Type]) -> Signature {
+    let mut sig = Signature::new(CallConv::SystemV);
+    sig.params.extend(params.iter().map(|&t| AbiParam::new(t)));
+    sig.returns.extend(returns.iter().map(|&t| AbiParam::new(t)));
+    sig
+}
+
 /// Fills `func` with the translation.
-pub(crate) fn translate(
-    func: &mut Function,
-    context: &mut FunctionBuilderContext,
+pub(crate) fn translate<'a>(
+    func: &'a mut Function,
+    context: &'a mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
-    input: &Input<'_>,
+    input: &Input<'a>,
+    callees: Callees<'a>,
 ) {
     func.signature = entry_signature();
     let mut b = FunctionBuilder::new(func, context);
@@ -140,6 +156,7 @@ pub(crate) fn translate(
         snapshot: input.snapshot,
         calls: input.calls,
         direct: input.direct,
+        callees,
         id: input.id,
         counts: input.counts,
         verify_values: input.verify_values,
@@ -470,10 +487,11 @@ impl Translator<'_> {
         self.b.ins().store(MEM, base, st, layout::state::BASE as i32);
     }
 
-    /// Calls a function of the runtime.
+    /// Calls the function of the runtime at `address`, which the module imports by name.
     fn runtime(&mut self, address: usize, args: &[Value], results: &[Type]) -> Inst {
-        let callee = self.int(address as i64);
-        self.runtime_at(callee, args, results)
+        let signature = |func: &Function| runtime_signature(&kinds(func, args), results);
+        let func = self.callees.runtime(address, signature, self.b.func);
+        self.b.ins().call(func, args)
     }
 
     /// As [`Translator::runtime`], of a function that answers with a value: payload and tag.
@@ -485,15 +503,12 @@ impl Translator<'_> {
 
     /// Calls a function of the runtime whose address is in a register.
     fn runtime_at(&mut self, callee: Value, args: &[Value], results: &[Type]) -> Inst {
-        let kinds: Vec<Type> = args.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
+        let kinds = kinds(self.b.func, args);
         let found = self.sigs.iter().find(|(a, r, _)| *a == kinds && r == results);
         let sig = match found {
             Some(&(_, _, sig)) => sig,
             None => {
-                let mut s = Signature::new(CallConv::SystemV);
-                s.params.extend(kinds.iter().map(|&t| AbiParam::new(t)));
-                s.returns.extend(results.iter().map(|&t| AbiParam::new(t)));
-                let sig = self.b.import_signature(s);
+                let sig = self.b.import_signature(runtime_signature(&kinds, results));
                 self.sigs.push((kinds, results.to_vec(), sig));
                 sig
             }

@@ -1,0 +1,200 @@
+//! From functions to the bytes of a module: one pipeline, a line per stage.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use cranelift_codegen::binemit::Reloc;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::{ExternalName, Function};
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{CompiledCode, Context, FinalizedRelocTarget};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
+
+use super::input::Input;
+use super::staging::Staging;
+use super::symbols::{Callees, Symbols};
+use crate::fault::Stage;
+use crate::tier1;
+use crate::watch::Observation;
+
+/// What a compile thread keeps from job to job.
+pub(crate) struct Compiler {
+    isa: OwnedTargetIsa,
+    context: Context,
+    builder: FunctionBuilderContext,
+    control: ControlPlane,
+    staging: Staging,
+}
+
+/// A module under way: its functions are declared, and defined one after the other.
+///
+/// It lives until its code is relocated. What is published are the bytes that [`Assembly::finish`]
+/// returns; no module, IR or context outlives publication.
+pub(crate) struct Assembly<'a> {
+    compiler: &'a mut Compiler,
+    module: JITModule,
+    members: Vec<FuncId>,
+    symbols: Arc<Symbols>,
+    /// Sizes of the members defined so far.
+    sizes: Vec<usize>,
+}
+
+/// The relocated code of a module.
+pub(crate) struct Linked {
+    pub(crate) bytes: Vec<u8>,
+    /// Where each member lies.
+    pub(crate) bodies: Vec<Range<usize>>,
+}
+
+impl Compiler {
+    /// Creates a compiler for this machine.
+    ///
+    /// # Errors
+    /// If Cranelift does not support it.
+    pub(crate) fn new() -> Result<Compiler, String> {
+        let mut flags = settings::builder();
+        for (name, value) in [
+            ("opt_level", "speed"),
+            ("enable_pinned_reg", "true"),
+            ("preserve_frame_pointers", "true"),
+            ("enable_verifier", "false"),
+            ("unwind_info", "false"),
+            ("enable_probestack", "false"),
+            ("is_pic", "false"),
+        ] {
+            flags.set(name, value).map_err(|e| e.to_string())?;
+        }
+        let isa = cranelift_native::builder()
+            .map_err(String::from)?
+            .finish(settings::Flags::new(flags))
+            .map_err(|e| e.to_string())?;
+        Ok(Compiler {
+            isa,
+            context: Context::new(),
+            builder: FunctionBuilderContext::new(),
+            control: ControlPlane::default(),
+            staging: Staging::default(),
+        })
+    }
+
+    /// Begins a module of `count` functions, which have `bytecodes` instructions together.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub(crate) fn assemble(
+        &mut self,
+        symbols: &Arc<Symbols>,
+        count: usize,
+        bytecodes: usize,
+    ) -> Result<Assembly<'_>, String> {
+        /// More than any function takes; pages that code does not reach are never touched.
+        const BYTES_PER_BYTECODE: usize = 4096;
+        self.staging.prepare(bytecodes * BYTES_PER_BYTECODE)?;
+        let mut builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
+        builder.memory_provider(Box::new(self.staging.clone()));
+        let imported = symbols.clone();
+        builder.symbol_lookup_fn(Box::new(move |name| imported.address(name)));
+        let mut module = JITModule::new(builder);
+        let signature = tier1::entry_signature();
+        let members = (0..count).map(|_| module.declare_anonymous_function(&signature));
+        let members = members.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+        Ok(Assembly {
+            compiler: self,
+            module,
+            members,
+            symbols: symbols.clone(),
+            sizes: Vec::with_capacity(count),
+        })
+    }
+
+    /// Takes memory back that [`Assembly::finish`] returned.
+    pub(crate) fn recycle(&self, code: Linked) {
+        self.staging.recycle(code.bytes);
+    }
+}
+
+impl Assembly<'_> {
+    /// Translates and compiles the next member.
+    ///
+    /// # Errors
+    /// What Cranelift reports.
+    pub(crate) fn define(
+        &mut self,
+        input: &Input<'_>,
+        seen: &mut Observation<'_>,
+    ) -> Result<(), String> {
+        let Compiler { isa, context, builder, control, .. } = &mut *self.compiler;
+        let id = self.members[self.sizes.len()];
+        let callees = Callees::new(&mut self.module, &self.members, &self.symbols);
+        context.clear();
+        seen.stage(Stage::Translate);
+        tier1::translate(&mut context.func, builder, &**isa, input, callees);
+        seen.translated(&mut context.func, &self.module);
+        seen.stage(Stage::Verify);
+        if input.verify {
+            context.verify(&**isa).map_err(|e| format!("verifier: {e}"))?;
+        }
+        seen.stage(Stage::Compile);
+        context.set_disasm(seen.wants_vcode());
+        self.module.define_function_with_control_plane(id, context, control).map_err(message)?;
+        let code = context.compiled_code().expect("it was compiled");
+        check_relocations(&self.module, &context.func, code)?;
+        seen.compiled(&context.func, code, &self.module);
+        self.sizes.push(code.code_buffer().len());
+        Ok(())
+    }
+
+    /// Relocates the code and drops the module.
+    ///
+    /// # Errors
+    /// What the module reports.
+    pub(crate) fn finish(mut self) -> Result<Linked, String> {
+        self.module.finalize_definitions().map_err(message)?;
+        let staging = &self.compiler.staging;
+        let origin = staging.address();
+        let body = |(&id, &size): (&FuncId, &usize)| {
+            let start = self.module.get_finalized_function(id) as usize - origin;
+            start..start + size
+        };
+        let bodies = self.members.iter().zip(&self.sizes).map(body).collect();
+        drop(self.module);
+        Ok(Linked { bytes: staging.take(), bodies })
+    }
+}
+
+/// Checks that code does not depend on its own address, so that it can be moved after it was
+/// relocated: what is in its module is reached by distances, and everything else by addresses.
+fn check_relocations(
+    module: &JITModule,
+    func: &Function,
+    code: &CompiledCode,
+) -> Result<(), String> {
+    let names = func.params.user_named_funcs();
+    for reloc in code.buffer.relocs() {
+        let is_member = match &reloc.target {
+            FinalizedRelocTarget::ExternalName(ExternalName::User(name)) => {
+                let id = FuncId::from_u32(names[*name].index);
+                module.declarations().get_function_decl(id).linkage != Linkage::Import
+            }
+            FinalizedRelocTarget::ExternalName(_) => false,
+            FinalizedRelocTarget::Func(_) => true,
+        };
+        match reloc.kind {
+            Reloc::X86CallPCRel4 | Reloc::X86PCRel4 if is_member => {}
+            Reloc::Abs8 if !is_member => {}
+            _ => return Err(format!("relocation: {reloc:?}")),
+        }
+    }
+    Ok(())
+}
+
+/// Returns what a module reports, without the text of the function.
+fn message(error: ModuleError) -> String {
+    match error {
+        ModuleError::Compilation(error) => format!("{error:?}"),
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,42 @@
+//! What a translation is given.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use perilune_bytecode::Proto;
+use perilune_runtime::tier::RuntimeCalls;
+
+use crate::fault::Fault;
+use crate::snapshot::Snapshot;
+
+/// A function to be translated, and what is assumed of it.
+pub(crate) struct Input<'a> {
+    pub(crate) proto: &'a Arc<Proto>,
+    pub(crate) snapshot: &'a Snapshot,
+    /// The pc of the loop at which an OSR entry begins, or `None` for the function itself.
+    pub(crate) entry: Option<usize>,
+    /// The id that frames of the code carry.
+    pub(crate) id: u32,
+    pub(crate) calls: &'a RuntimeCalls,
+    /// Whether to run Cranelift's verifier.
+    pub(crate) verify: bool,
+    /// Whether the code compares what it holds of registers and tables with frame and heap.
+    pub(crate) verify_values: bool,
+    /// What the translation is to do wrong, for tests.
+    pub(crate) fault: Option<Fault>,
+    /// Whether the code counts instructions.
+    pub(crate) counts: bool,
+    /// Calls whose callee is likely to be a member of the same module, by pc.
+    pub(crate) direct: &'a HashMap<u32, Direct>,
+}
+
+/// The likely callee of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Direct {
+    /// Its number among the members of the module.
+    pub(crate) member: u32,
+    /// The address of its slot, which the code compares. The code keeps the method alive.
+    pub(crate) slot: usize,
+    /// Whether the function calls itself.
+    pub(crate) is_self: bool,
+}
