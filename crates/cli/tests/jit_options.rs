@@ -79,6 +79,21 @@ fn figures_at_the_end() {
 }
 
 #[test]
+fn thresholds_are_exact() {
+    let compiled = |program: &str| {
+        let options = "--jit=on --jit-sync --jit-threshold=3 --jit-stats";
+        let (_, report, code) = run("threshold", program, options);
+        assert_eq!(code, Some(0), "{report}");
+        (figure(&report, "functions compiled"), figure(&report, "loops compiled"))
+    };
+    let calls = |n| compiled(&format!("local function f() end for i = 1, {n} do f() end"));
+    assert_eq!((calls(2), calls(3)), ((0, 0), (1, 0)));
+    // a loop goes back once less than it runs
+    let rounds = |n| compiled(&format!("local t = {{}} for i = 1, {n} do t[i] = i end"));
+    assert_eq!((rounds(3 * 32), rounds(3 * 32 + 1)), ((0, 0), (0, 1)));
+}
+
+#[test]
 fn wrong_values() {
     for (options, message) in [
         ("--jit=maybe", "'--jit=maybe': 'maybe' is neither 'off', 'tier1' nor 'on'"),

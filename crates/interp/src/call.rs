@@ -123,7 +123,7 @@ pub(crate) unsafe fn enter_interpreted(
                     s.spend((&(&(*inst).proto).code).len() as u64);
                 }
                 (*inst).entries = (*inst).entries.wrapping_add(1);
-                if (*inst).entries & s.entry_mask == 0 {
+                if s.entry_threshold.is_reached((*inst).entries) {
                     hot_entry(st, inst);
                 }
                 if s.poll.load(std::sync::atomic::Ordering::Relaxed) & poll::HOOK != 0 {

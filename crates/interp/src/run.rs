@@ -458,7 +458,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 save_pc!();
                 changed!();
             }
-            if MODE != HOOKED && MODE != ONE && count & (*st).loop_mask == 0 {
+            if MODE != HOOKED && MODE != ONE && (*st).loop_threshold.is_reached(count) {
                 step!(hot_loop(st));
             }
             poll!(frame_end!());
@@ -1127,7 +1127,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                             (*st).spend((&(&(*inst).proto).code).len() as u64);
                         }
                         (*inst).entries = (*inst).entries.wrapping_add(1);
-                        if (*inst).entries & (*st).entry_mask == 0 {
+                        if (*st).entry_threshold.is_reached((*inst).entries) {
                             crate::call::hot_entry(st, inst);
                         }
                         poll!(frame_end!());

@@ -8,6 +8,7 @@ use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::State;
+use perilune_runtime::tier::Threshold;
 use perilune_runtime::value::Tag;
 
 use crate::engine::{JitOptions, JitState};
@@ -124,8 +125,8 @@ impl JitState {
                 space.evict(usage.total - usage.free);
             }
             _ => {
-                (*st).entry_mask = (1 << (chaos.draw() & 3)) - 1;
-                (*st).loop_mask = (1 << (chaos.draw() & 7)) - 1;
+                (*st).entry_threshold = Threshold::at(1 + (chaos.draw() & 7) as u32);
+                (*st).loop_threshold = Threshold::at(1 + (chaos.draw() & 127) as u32);
             }
         }
     }

@@ -16,7 +16,7 @@ use perilune_runtime::engine::Shape;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, poll};
-use perilune_runtime::tier::{RuntimeCalls, Tier};
+use perilune_runtime::tier::{RuntimeCalls, Threshold, Tier};
 
 use crate::backend::{Backend, Callee, Job, Unit, estimated_size};
 use crate::callgraph::CallGraph;
@@ -33,9 +33,9 @@ use crate::watch::{Label, Watch};
 /// How methods are compiled.
 #[derive(Clone, Debug)]
 pub struct JitOptions {
-    /// Entries after which a method is compiled; rounded up to a power of two.
+    /// Entries after which a method is compiled.
     pub threshold: u32,
-    /// Rounds of a loop after which it is entered in machine code; rounded up to a power of two.
+    /// Rounds of a loop after which it is entered in machine code.
     pub loop_threshold: u32,
     /// Operands that compiled code was not compiled for after which it is looked whether it should be compiled anew; four times as many the next time.
     pub miss_threshold: u32,
@@ -176,8 +176,8 @@ impl Jit {
     pub unsafe fn attach(self: &Arc<Jit>, st: *mut State) {
         let mutator = self.space.register(Box::new(Watched { state: st }));
         (*st).counts = self.options.counts;
-        (*st).entry_mask = self.options.threshold.next_power_of_two() - 1;
-        (*st).loop_mask = self.options.loop_threshold.next_power_of_two() - 1;
+        (*st).entry_threshold = Threshold::at(self.options.threshold);
+        (*st).loop_threshold = Threshold::at(self.options.loop_threshold);
         (*st).miss_step = self.options.miss_threshold.max(1);
         (*st).tier = Some(Box::new(JitState { jit: self.clone(), mutator, entered: 0 }));
     }

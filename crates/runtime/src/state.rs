@@ -23,7 +23,7 @@ use crate::string::LuaString;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, Table};
 use crate::thread::{ERROR_ROOM, MAX_STACK, MIN_FREE, Thread};
-use crate::tier::{Returned, Tier};
+use crate::tier::{Returned, Threshold, Tier};
 use crate::value::{SlotExt, Tag, Value};
 use crate::vm::Vm;
 
@@ -81,10 +81,10 @@ pub struct State {
     pub native_floor: usize,
     /// First result of a return from the interpreter to machine code.
     pub returned: Returned,
-    /// Entries of a method are looked at when this mask of their count is 0.
-    pub entry_mask: u32,
-    /// Rounds of a loop are looked at when this mask of their count is 0.
-    pub loop_mask: u32,
+    /// Entries of a method after which the compiler is asked for code.
+    pub entry_threshold: Threshold,
+    /// Rounds of a loop after which the compiler is asked for code.
+    pub loop_threshold: Threshold,
     /// Calls of the runtime, by compiled code that met what it was not compiled for, after which the compiler is told.
     pub miss_step: u32,
     /// The compiler, if there is one.
@@ -216,8 +216,8 @@ impl State {
             returned: Returned { bits: 0, tag: 0 },
             fuel: u64::MAX,
             counts: false,
-            entry_mask: u32::MAX,
-            loop_mask: u32::MAX,
+            entry_threshold: Threshold::NEVER,
+            loop_threshold: Threshold::NEVER,
             miss_step: u32::MAX,
             tier: None,
             chaos: None,

@@ -197,6 +197,36 @@ pub mod verify {
     pub const PAYLOAD: u64 = 1 << 48;
     /// The tag is compared.
     pub const TAG: u64 = 1 << 49;
+
+/// A count at which the compiler is asked, and asked again at regular intervals after that.
+///
+/// The interval is the next power of two, so that a test is a mask and a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Threshold {
+    mask: u32,
+    phase: u32,
+}
+
+impl Threshold {
+    /// A count that is reached only when a counter wraps.
+    pub const NEVER: Threshold = Threshold { mask: u32::MAX, phase: 0 };
+
+    /// Returns the threshold that is first reached at exactly `count`, or at 1 if that is 0.
+    pub const fn at(count: u32) -> Threshold {
+        let count = if count == 0 { 1 } else { count };
+        let mask = match u32::MAX.checked_shr((count - 1).leading_zeros()) {
+            Some(mask) => mask,
+            None => 0,
+        };
+        Threshold { mask, phase: count & mask }
+    }
+
+    /// Whether a counter that goes up by one reaches the threshold, or a multiple of the interval
+    /// after it, with this value.
+    #[inline(always)]
+    pub fn is_reached(self, count: u32) -> bool {
+        count & self.mask == self.phase
+    }
 }
 
 /// Tag of a [`Pair`] that says that there is no answer.
@@ -241,4 +271,27 @@ pub trait Tier {
     fn block(&mut self);
     /// It goes on.
     fn unblock(&mut self);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Threshold;
+
+    #[test]
+    fn thresholds_are_exact() {
+        for count in (1..=70).chain([1000, 1024, 1 << 20]) {
+            let threshold = Threshold::at(count);
+            let first = (1..).find(|&n| threshold.is_reached(n));
+            let again = (count + 1..).find(|&n| threshold.is_reached(n));
+            assert_eq!(first, Some(count));
+            assert_eq!(again, Some(count + count.next_power_of_two()));
+        }
+        assert!(Threshold::at(0).is_reached(1));
+        for count in [u32::MAX, u32::MAX - 1, (1 << 31) + 1, 1 << 31] {
+            let threshold = Threshold::at(count);
+            assert!(threshold.is_reached(count) && !threshold.is_reached(count - 1));
+            assert!(!threshold.is_reached(1));
+        }
+        assert!(!(1..1000).any(|n| Threshold::NEVER.is_reached(n)));
+    }
 }
