@@ -1,38 +1,41 @@
-//! Machine code for hot methods: tier 1 on Cranelift, and who decides what is compiled when.
+//! Machine code for hot methods: a translator to Cranelift IR, and the policy of what is compiled
+//! when.
 //!
-//! Tier 1 translates each instruction to Cranelift IR. Paths for the operands that feedback has seen are inline; what else may come
-//! is handled by calls into the runtime, never by leaving the code. All registers are in their home slots at the
-//! borders of blocks and whenever the code calls out, so a frame of it can be read, yielded and finished like one of the interpreter.
+//! | Room | What is in it |
+//! |---|---|
+//! | `engine` | options, the compiler of an engine, what each state has of it |
+//! | `policy` | what is compiled, when, and together with what |
+//! | `feedback` | the copy of inline caches and counters that a compile job owns |
+//! | `analysis` | control flow and types of registers |
+//! | `tier1` | the translation of bytecode to Cranelift IR |
+//! | `pipeline` | jobs, compile threads, modules of machine code |
+//! | `observe` | dumps, metrics, profilers and debuggers |
+//! | `testing` | faults and chaos, for tests |
 //!
-//! **Invariant:** a compile job owns a [`Snapshot`] of feedback and knows its proto, and looks at no heap.
+//! Compiled code has inline paths for the operands that feedback has recorded. For others it calls
+//! the runtime, or deoptimizes to the interpreter. All registers are in their home slots at the
+//! borders of blocks and at calls, so that a frame of compiled code can be read, suspended and
+//! finished like one of the interpreter.
+//!
+//! **Invariant:** a compile job owns a [`Snapshot`] of feedback and knows its proto; no compile
+//! thread accesses a heap.
 
-#[cfg(target_arch = "x86_64")]
-mod asm;
-mod backend;
-mod callgraph;
-mod chaos;
-mod dump;
+mod analysis;
 mod engine;
-mod fault;
-mod flow;
-mod gdb;
-mod history;
-mod image;
-mod native_stack;
-mod partition;
-mod perf;
+mod feedback;
+mod observe;
 mod pipeline;
-mod respecialize;
-mod snapshot;
-mod stats;
+mod policy;
+mod testing;
 mod tier1;
-mod types;
-mod watch;
 
-pub use dump::{DumpKind, DumpRequest};
-pub use engine::{Jit, JitOptions, JitState};
+pub use engine::jit::Jit;
+pub use engine::options::JitOptions;
+pub use engine::state::JitState;
+pub use feedback::snapshot::Snapshot;
+pub use observe::dump::{DumpKind, DumpRequest};
+pub use observe::observation::VersionInfo;
+pub use observe::perf::Perf;
+pub use observe::source_map::Piece;
 #[doc(hidden)]
-pub use fault::{Fault, Stage};
-pub use perf::Perf;
-pub use snapshot::Snapshot;
-pub use watch::{Piece, VersionInfo};
+pub use testing::fault::{Fault, Stage};

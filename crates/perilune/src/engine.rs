@@ -142,7 +142,7 @@ impl Engine {
     /// Returns metrics of the machine code and its compilation by name; none for an engine without
     /// a compiler.
     pub fn jit_figures(&self) -> Vec<(&'static str, u64)> {
-        self.jit.as_ref().map_or_else(Vec::new, |jit| jit.figures())
+        self.jit.as_ref().map_or_else(Vec::new, |jit| jit.metrics())
     }
 
     /// Returns the metrics of [`Engine::jit_figures`] as text, with the average costs of

@@ -197,6 +197,7 @@ pub mod verify {
     pub const PAYLOAD: u64 = 1 << 48;
     /// The tag is compared.
     pub const TAG: u64 = 1 << 49;
+}
 
 /// A count at which the compiler is asked, and asked again at regular intervals after that.
 ///

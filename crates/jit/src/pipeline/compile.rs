@@ -16,9 +16,9 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_nam
 use super::input::Input;
 use super::staging::Staging;
 use super::symbols::{Callees, Symbols};
-use crate::fault::Stage;
+use crate::observe::observation::Observation;
+use crate::testing::fault::Stage;
 use crate::tier1;
-use crate::watch::Observation;
 
 /// What a compile thread keeps from job to job.
 pub(crate) struct Compiler {
@@ -124,25 +124,25 @@ impl Assembly<'_> {
     pub(crate) fn define(
         &mut self,
         input: &Input<'_>,
-        seen: &mut Observation<'_>,
+        observation: &mut Observation<'_>,
     ) -> Result<(), String> {
         let Compiler { isa, context, builder, control, .. } = &mut *self.compiler;
         let id = self.members[self.sizes.len()];
         let callees = Callees::new(&mut self.module, &self.members, &self.symbols);
         context.clear();
-        seen.stage(Stage::Translate);
+        observation.stage(Stage::Translate);
         tier1::translate(&mut context.func, builder, &**isa, input, callees);
-        seen.translated(&mut context.func, &self.module);
-        seen.stage(Stage::Verify);
+        observation.translated(&mut context.func, &self.module);
+        observation.stage(Stage::Verify);
         if input.verify {
             context.verify(&**isa).map_err(|e| format!("verifier: {e}"))?;
         }
-        seen.stage(Stage::Compile);
-        context.set_disasm(seen.wants_vcode());
+        observation.stage(Stage::Compile);
+        context.set_disasm(observation.wants_vcode());
         self.module.define_function_with_control_plane(id, context, control).map_err(message)?;
         let code = context.compiled_code().expect("it was compiled");
         check_relocations(&self.module, &context.func, code)?;
-        seen.compiled(&context.func, code, &self.module);
+        observation.compiled(&context.func, code, &self.module);
         self.sizes.push(code.code_buffer().len());
         Ok(())
     }

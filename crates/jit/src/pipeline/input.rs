@@ -6,8 +6,8 @@ use std::sync::Arc;
 use perilune_bytecode::Proto;
 use perilune_runtime::tier::RuntimeCalls;
 
-use crate::fault::Fault;
-use crate::snapshot::Snapshot;
+use crate::feedback::snapshot::Snapshot;
+use crate::testing::fault::Fault;
 
 /// A function to be translated, and what is assumed of it.
 pub(crate) struct Input<'a> {

@@ -2,5 +2,7 @@
 
 pub(crate) mod compile;
 pub(crate) mod input;
+pub(crate) mod job;
 mod staging;
 pub(crate) mod symbols;
+pub(crate) mod worker;

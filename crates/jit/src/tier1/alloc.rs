@@ -17,8 +17,8 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{CONSTANT, MEM, Translator};
-use crate::fault::Fault;
-use crate::snapshot::FieldPath;
+use crate::feedback::snapshot::FieldPath;
+use crate::testing::fault::Fault;
 
 /// Most fields that a table gets room for in line; the runtime makes larger ones.
 const MAX_FIELDS: usize = 16;

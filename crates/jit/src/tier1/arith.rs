@@ -9,7 +9,7 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{MEM, Translator};
-use crate::types::{Speculation, seen, speculation};
+use crate::analysis::types::{Speculation, seen, speculation};
 
 /// An operand.
 #[derive(Clone, Copy)]

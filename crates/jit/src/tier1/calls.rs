@@ -12,7 +12,7 @@ use perilune_runtime::value::Tag;
 use super::encoding::{EXTRA_MASK, EXTRA_SHIFT};
 use super::regs::Known;
 use super::{Join, MEM, Translator};
-use crate::snapshot::CalleeSeen;
+use crate::feedback::snapshot::CalleeSeen;
 
 /// What a tail call leaves of the frame's link: its distance, and how its caller waits.
 const TAIL_KEEPS: u64 = Link::new(flags::RETURN_SLOW, 0, 0xF_FFFF).0;

@@ -14,8 +14,8 @@ use perilune_runtime::value::Tag;
 use super::arith::Operand;
 use super::regs::Known;
 use super::{MEM, Translator};
-use crate::flow::jump_target;
-use crate::types::{Speculation, speculation};
+use crate::analysis::flow::jump_target;
+use crate::analysis::types::{Speculation, speculation};
 
 /// Where a test goes: to the jump behind it, or past that.
 pub(super) struct Ends {

@@ -13,8 +13,8 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{Join, MEM, Translator};
-use crate::respecialize::MAX_PATHS;
-use crate::snapshot::FieldPath;
+use crate::feedback::merge::MAX_PATHS;
+use crate::feedback::snapshot::FieldPath;
 
 /// An entry of an inline cache in memory.
 #[derive(Clone, Copy)]

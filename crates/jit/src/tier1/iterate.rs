@@ -10,7 +10,7 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{Join, MEM, Translator};
-use crate::types::UNKNOWN;
+use crate::analysis::types::UNKNOWN;
 
 /// A round of a loop by `next` or `ipairs` in line.
 struct Round {

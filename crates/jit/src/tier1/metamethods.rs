@@ -14,7 +14,7 @@ use perilune_runtime::value::Tag;
 use super::arith::Operand;
 use super::control::Ends;
 use super::{Join, MEM, Translator};
-use crate::types::seen;
+use crate::analysis::types::seen;
 
 /// A callee that has returned, well, to a block without anything to poll (`good`) or with something (`polled`).
 struct Returned {

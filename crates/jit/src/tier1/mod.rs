@@ -31,12 +31,12 @@ use perilune_runtime::layout;
 use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::Tag;
 
-use crate::fault::Fault;
-use crate::flow::Flow;
+use crate::analysis::flow::Flow;
+use crate::analysis::types::{self, Tags, Types, UNKNOWN};
+use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::{Direct, Input};
 use crate::pipeline::symbols::Callees;
-use crate::snapshot::Snapshot;
-use crate::types::{self, Tags, Types, UNKNOWN};
+use crate::testing::fault::Fault;
 use regs::{Known, Regs};
 
 /// A translation under way.
@@ -387,7 +387,7 @@ impl Translator<'_> {
                 self.generic(pc);
             }
             Op::Jmp => {
-                self.go(pc, crate::flow::jump_target(self.proto, pc));
+                self.go(pc, crate::analysis::flow::jump_target(self.proto, pc));
                 return false;
             }
             Op::Eq | Op::EqK | Op::EqI => return self.equality(pc),

@@ -7,7 +7,7 @@ use cranelift_frontend::Variable;
 use perilune_runtime::value::Tag;
 
 use super::{Join, MEM, Translator};
-use crate::types::UNKNOWN;
+use crate::analysis::types::UNKNOWN;
 
 /// A tag.
 #[derive(Clone, Copy)]

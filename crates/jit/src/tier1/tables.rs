@@ -14,8 +14,8 @@ use perilune_runtime::value::Tag;
 use super::encoding::KIND_TO_TAG;
 use super::regs::Known;
 use super::{Join, MEM, Translator};
-use crate::fault::Fault;
-use crate::types::{self, access};
+use crate::analysis::types::{self, access};
+use crate::testing::fault::Fault;
 
 /// The key of an access.
 #[derive(Clone, Copy)]

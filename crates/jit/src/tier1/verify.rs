@@ -14,7 +14,7 @@ use perilune_runtime::value::Tag;
 
 use super::regs::Known;
 use super::{CALLEE, MEM, Translator};
-use crate::types::UNKNOWN;
+use crate::analysis::types::UNKNOWN;
 
 /// What is held of one register, as values of the code.
 struct Held {

@@ -1,98 +1,29 @@
-//! What compile threads do: methods to modules.
+//! What compile threads do: from jobs to published modules.
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use perilune_bytecode::Proto;
-use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal, Ticket};
+use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal};
 use perilune_runtime::tier::RuntimeCalls;
 
-use crate::engine::{JitOptions, Shapes, label};
-use crate::fault::{Fault, Stage};
-use crate::history::{History, Known};
-use crate::partition::{Edge, Limits, cut};
-use crate::pipeline::compile::{Compiler, Linked};
-use crate::pipeline::input::{Direct, Input};
-use crate::pipeline::symbols::Symbols;
-use crate::snapshot::Snapshot;
-use crate::stats::Figure;
-use crate::watch::{Observation, Placed, VersionInfo, Watch};
+use super::compile::{Compiler, Linked};
+use super::input::{Direct, Input};
+use super::job::{Job, Unit};
+use super::symbols::Symbols;
+use crate::engine::attached::label;
+use crate::engine::options::JitOptions;
+use crate::feedback::callees::Callee;
+use crate::observe::metrics::Metric;
+use crate::observe::observation::{Observation, Observer, VersionInfo};
+use crate::observe::source_map::Placed;
+use crate::policy::history::{History, Known};
+use crate::policy::partition::{Edge, Limits, cut};
+use crate::testing::fault::{Fault, Stage};
 
-/// So many jobs are looked at for what is to be compiled together.
+/// The most waiting jobs that are considered for a partition.
 const MOST_WAITING: usize = 500;
-
-/// Bytes of code to expect of a function: the same on all machines.
-pub(crate) fn estimated_size(proto: &Proto) -> usize {
-    const PER_INSTRUCTION: usize = 128;
-    proto.code.len() * PER_INSTRUCTION
-}
-
-/// Functions to compile, and to publish and retire together.
-pub(crate) struct Job {
-    pub(crate) units: Vec<Unit>,
-    /// A part of a larger cut: nothing is added to it.
-    pub(crate) is_cut: bool,
-}
-
-/// One function to compile.
-pub(crate) struct Unit {
-    /// None once it is used.
-    pub(crate) ticket: Option<Ticket>,
-    /// What it is for.
-    pub(crate) method: Arc<Method>,
-    /// A program that is dropped meanwhile is not compiled.
-    pub(crate) proto: Weak<Proto>,
-    /// As [`estimated_size`].
-    pub(crate) size: usize,
-    pub(crate) snapshot: Arc<Snapshot>,
-    pub(crate) shapes: Shapes,
-    /// The pc of the loop that is entered; none: the function is.
-    pub(crate) entry: Option<u32>,
-    /// What callers call it by: a number that is compared and means nothing else. 0: it is not called.
-    pub(crate) key: usize,
-    /// Whom it calls, as far as that is known.
-    pub(crate) calls: Vec<Callee>,
-}
-
-/// What a call has called.
-#[derive(Clone, Copy)]
-pub(crate) struct Callee {
-    pub(crate) pc: u32,
-    /// The [`Unit::key`] of the callee.
-    pub(crate) key: usize,
-    pub(crate) weight: u64,
-}
-
-impl Job {
-    pub(crate) fn of(unit: Unit) -> Job {
-        Job { units: vec![unit], is_cut: false }
-    }
-}
-
-impl Unit {
-    /// For what the method was compiled for before, by itself.
-    pub(crate) fn again(ticket: Ticket, known: &Known) -> Unit {
-        let Known { proto, snapshot, shapes, entry, own_calls } = known.clone();
-        let method = ticket.method().clone();
-        let key = Arc::as_ptr(&method) as usize;
-        let calls = own_calls.iter().map(|&pc| Callee { pc, key, weight: 0 }).collect();
-        let ticket = Some(ticket);
-        Unit { ticket, method, proto, size: 0, snapshot, shapes, entry, key, calls }
-    }
-
-    fn is_wanted(&self) -> bool {
-        self.ticket.as_ref().is_some_and(Ticket::is_current)
-    }
-
-    fn refuse(&mut self, refusal: Refusal) {
-        match self.ticket.take() {
-            Some(ticket) => ticket.refuse(refusal),
-            // The ticket was given back by a panic while the result was published.
-            None => self.method.refuse(refusal),
-        }
-    }
-}
 
 /// What compile threads share.
 pub(crate) struct Backend {
@@ -104,22 +35,21 @@ pub(crate) struct Backend {
     fault: Option<Fault>,
     counts: bool,
     limits: Limits,
-    pub(crate) watch: Watch,
-    /// Methods that lost their code to a change of another in their module.
+    pub(crate) observer: Observer,
+    /// Jobs for methods that lost their code because another member of their module was replaced.
     lost: Mutex<Vec<Job>>,
 }
 
 /// A function that is compiled and not yet published; its code is in the module's.
 struct Compiled<'a> {
     id: CodeId,
-    seen: Observation<'a>,
-    /// Methods other than its own whose slots its code compares with.
+    observation: Observation<'a>,
+    /// Other methods whose slots its code compares with, and keeps alive.
     callees: Box<[Arc<Method>]>,
 }
 
-/// What is kept with a version.
+/// What lives as long as a version.
 struct Kept {
-    /// If anybody watches.
     _info: Option<VersionInfo>,
     /// See [`Compiled::callees`].
     _callees: Box<[Arc<Method>]>,
@@ -134,14 +64,14 @@ impl perilune_code::Compiler for Backend {
     }
 
     fn compile(&self, context: &mut Self::Context, job: &mut Job) {
-        // held to the end: when they are the last to hold the program, what was published is retired
+        // Held to the end: dropping the last reference to a program retires its code.
         let mut protos = Vec::with_capacity(job.units.len());
         job.units.retain(|unit| {
             let proto = unit.proto.upgrade().filter(|_| unit.is_wanted());
             protos.extend(proto.iter().cloned());
             proto.is_some()
         });
-        // units stay in the job until nothing can panic any more, so that a panic refuses them
+        // Units stay in the job until nothing can panic any more, so that a panic refuses them.
         while !job.units.is_empty() {
             match self.compile_together(context, &job.units, &protos) {
                 Ok((code, compiled)) => {
@@ -152,7 +82,7 @@ impl perilune_code::Compiler for Backend {
                     return;
                 }
                 Err((place, refusal)) => {
-                    // the others are compiled without it
+                    // compile the others without it
                     job.units.remove(place).refuse(refusal);
                     protos.remove(place);
                 }
@@ -201,7 +131,7 @@ impl perilune_code::Compiler for Backend {
         for mut unit in job.units {
             let refusal = Refusal::Panic(message.into());
             if let Some(proto) = unit.proto.upgrade() {
-                self.watch.refused(|| label(&proto, unit.entry), &refusal);
+                self.observer.refused(|| label(&proto, unit.entry), &refusal);
             }
             unit.refuse(refusal);
         }
@@ -213,7 +143,7 @@ impl Backend {
         space: Arc<CodeSpace>,
         calls: RuntimeCalls,
         options: &JitOptions,
-        watch: Watch,
+        observer: Observer,
     ) -> Backend {
         let limits = Limits {
             functions: options.partition_max_funcs.max(1),
@@ -229,12 +159,12 @@ impl Backend {
             fault: options.fault,
             counts: options.counts,
             limits,
-            watch,
+            observer,
             lost: Mutex::default(),
         }
     }
 
-    /// How large modules may be.
+    /// Returns how large modules may be.
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }
@@ -242,7 +172,7 @@ impl Backend {
     /// Compiles each of the units for one module.
     ///
     /// # Errors
-    /// The place of the first that cannot be compiled, and why.
+    /// The index of the first that cannot be compiled, and the reason.
     fn compile_together(
         &self,
         context: &mut Result<Compiler, String>,
@@ -284,7 +214,8 @@ impl Backend {
                 }
             }
             let id = ids.get(place);
-            let mut seen = self.watch.begin(proto, label(proto, unit.entry), &unit.snapshot);
+            let mut observation =
+                self.observer.begin(proto, label(proto, unit.entry), &unit.snapshot);
             let input = Input {
                 proto,
                 snapshot: &unit.snapshot,
@@ -297,20 +228,22 @@ impl Backend {
                 counts: self.counts,
                 direct: &direct,
             };
-            if let Err((_, refusal)) = assembly.define(&input, &mut seen).map_err(refused(place)) {
-                seen.refused(&refusal);
+            if let Err((_, refusal)) =
+                assembly.define(&input, &mut observation).map_err(refused(place))
+            {
+                observation.refused(&refusal);
                 return Err((place, refusal));
             }
-            compiled.push(Compiled { id, seen, callees: callees.into() });
+            compiled.push(Compiled { id, observation, callees: callees.into() });
         }
         let code = assembly.finish().map_err(refused(0))?;
         Ok((code, compiled))
     }
 
-    /// Places and publishes. Tickets are used up only when nothing can be refused any more.
+    /// Places and publishes code. Tickets are used only when nothing can be refused any more.
     fn install(&self, units: &mut Vec<Unit>, code: &Linked, compiled: Vec<Compiled<'_>>) {
-        let _placing = self.watch.placing();
-        self.watch.stage(Stage::Reserve);
+        let _placing = self.observer.placing();
+        self.observer.stage(Stage::Reserve);
         let placed = self.space.reserve(code.bytes.len()).and_then(|room| {
             room.publish(&code.bytes).map_err(|e| Refusal::Backend(e.to_string().into()))
         });
@@ -318,7 +251,7 @@ impl Backend {
             Ok(range) => range,
             Err(refusal) => {
                 for (mut unit, compiled) in units.drain(..).zip(&compiled) {
-                    compiled.seen.refused(&refusal);
+                    compiled.observation.refused(&refusal);
                     unit.refuse(refusal.clone());
                 }
                 return;
@@ -326,10 +259,11 @@ impl Backend {
         };
         let mut parts = Vec::with_capacity(units.len());
         let compiled = compiled.into_iter().zip(&code.bodies);
-        for (unit, (Compiled { id, mut seen, callees }, body)) in units.iter().zip(compiled) {
+        for (unit, (Compiled { id, mut observation, callees }, body)) in units.iter().zip(compiled)
+        {
             let body = body.clone();
             let address = range.address() as usize + body.start;
-            let info = seen.placed(&Placed { address, bytes: &range.bytes()[body.clone()] });
+            let info = observation.placed(&Placed { address, bytes: &range.bytes()[body.clone()] });
             let data: Arc<dyn Any + Send + Sync> = if info.is_none() && callees.is_empty() {
                 Arc::new(())
             } else {
@@ -344,9 +278,9 @@ impl Backend {
                 entry: unit.entry,
                 own_calls,
             };
-            parts.push((id, body, data, known, seen));
+            parts.push((id, body, data, known, observation));
         }
-        self.watch.stage(Stage::Publish);
+        self.observer.stage(Stage::Publish);
         let together = units.len() > 1;
         let mut members = Vec::with_capacity(units.len());
         let methods: Vec<Arc<Method>> = units.iter().map(|u| u.method.clone()).collect();
@@ -358,14 +292,14 @@ impl Backend {
         }
         let published = self.space.publish(range, members);
         for method in methods {
-            self.watch.figures.raise(Figure::MostVersions, method.compiles().into());
+            self.observer.metrics.raise(Metric::MostVersions, method.compiles().into());
         }
-        self.watch.figures.raise(Figure::LargestModule, published.installed as u64);
+        self.observer.metrics.raise(Metric::LargestModule, published.installed as u64);
         self.requeue(&published.requeue);
     }
 
-    /// Methods that lost their code since another in their module was compiled anew are compiled by themselves, if anything is known of them; others will be hot
-    /// again.
+    /// Queues compiles of single methods that lost their code because another member of their
+    /// module was replaced, if there is feedback for them. Others will become hot again.
     fn requeue(&self, methods: &[Arc<Method>]) {
         for method in methods {
             let Some(known) = History::of(method).known() else { continue };

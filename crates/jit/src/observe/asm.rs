@@ -1,4 +1,5 @@
-//! Listings of machine code for x86-64, in Intel's syntax: the bytecode between, and names for what code knows by address or by offset.
+//! Disassembly of machine code for x86-64 in Intel's syntax, with the bytecode in between, and
+//! names for addresses and offsets.
 
 use std::fmt::Write as _;
 
@@ -9,10 +10,10 @@ use perilune_bytecode::{Proto, disassemble_instruction};
 use perilune_runtime::layout::state;
 use perilune_runtime::tier::RuntimeCalls;
 
+use super::source_map::Piece;
 use crate::pipeline::symbols::runtime_functions;
-use crate::watch::Piece;
 
-/// What lies at an offset from the state.
+/// Returns the name of the field at an offset in the state.
 fn state_name(offset: u64) -> Option<&'static str> {
     macro_rules! find {
         ($($name:ident)*) => {
@@ -27,7 +28,7 @@ fn state_name(offset: u64) -> Option<&'static str> {
     None
 }
 
-/// A listing of machine code; in front of each piece the instruction of bytecode that it belongs to.
+/// Returns a listing of machine code; each piece follows its instruction of bytecode.
 pub(crate) fn listing(
     proto: &Proto,
     code: &[u8],
@@ -75,10 +76,11 @@ pub(crate) fn listing(
     out
 }
 
-/// The instruction of bytecode that the code at an offset belongs to; inside, none: to all of the function. None: to what is before it, as it is only a constant
-/// or a move between registers.
+/// Returns the instruction of bytecode that the code at an offset belongs to, or `Some(None)` if it
+/// belongs to the function as a whole. `None` means that it belongs to the code before it: it is
+/// only a constant or a move between registers.
 fn place_of(pieces: &[Piece], offset: u32, len: u32) -> Option<Option<u32>> {
-    /// Shorter gaps belong to what is around them.
+    /// Shorter gaps belong to the code around them.
     const SHORT: u32 = 24;
     let next = pieces.partition_point(|p| p.end <= offset);
     let gap_end = match pieces.get(next) {
@@ -90,7 +92,7 @@ fn place_of(pieces: &[Piece], offset: u32, len: u32) -> Option<Option<u32>> {
     (gap_start == 0 || gap_end - gap_start >= SHORT).then_some(None)
 }
 
-/// A function of the runtime whose address is an operand.
+/// Returns the function of the runtime whose address is an operand.
 fn runtime_operand(
     instr: &Instruction,
     calls: &[(&'static str, u64)],
@@ -102,7 +104,8 @@ fn runtime_operand(
     calls.iter().find(|(_, address)| *address == number).map(|(name, _)| (number, *name))
 }
 
-/// Which registers hold the state's address: Cranelift pins it to r15, and copies it from there. Followed in a straight line, for comments.
+/// The registers that hold the state's address: Cranelift pins it to r15 and copies it from there.
+/// Tracked in a straight line, for comments only.
 struct StateRegisters {
     targets: Vec<u64>,
     copies: Vec<Register>,
@@ -117,7 +120,7 @@ impl StateRegisters {
         StateRegisters { targets, copies: Vec::new() }
     }
 
-    /// What an operand in memory is, if it is a field of the state.
+    /// Returns the name of an operand in memory, if it is a field of the state.
     fn operand(&mut self, instr: &Instruction) -> Option<&'static str> {
         if self.targets.binary_search(&instr.ip()).is_ok() {
             self.copies.clear();
@@ -132,7 +135,7 @@ impl StateRegisters {
         None
     }
 
-    /// Goes past an instruction.
+    /// Advances past an instruction.
     fn step(&mut self, instr: &Instruction) {
         let from_register = instr.op_count() == 2 && instr.op_kind(1) == OpKind::Register;
         let source = from_register.then(|| instr.op1_register());
@@ -151,7 +154,7 @@ impl StateRegisters {
     }
 }
 
-/// May a write of a register change a 64-bit one? Parts of 16 bits count as parts of all.
+/// Whether a write of a register may change a 64-bit one. Parts of 16 bits count as parts of all.
 fn overlap(whole: Register, written: Register) -> bool {
     let (first, first_half, first_vector) = (Register::RAX, Register::EAX, Register::XMM0);
     let (first_byte, first_word) = (Register::AL, Register::AX);

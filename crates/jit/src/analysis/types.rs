@@ -8,8 +8,8 @@ use perilune_bytecode::effects::effects;
 use perilune_bytecode::{Constant, Feedback, Instr, Op, Proto};
 use perilune_runtime::value::Tag;
 
-use crate::flow::Flow;
-use crate::snapshot::{CalleeSeen, Snapshot};
+use crate::analysis::flow::Flow;
+use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
 /// Feedback bits of operators.
 pub(crate) mod seen {

@@ -1,11 +1,13 @@
-//! GDB's interface for code that is made while a program runs: a list of ELF images in memory, and a function that a debugger has its breakpoint in.
+//! GDB's interface for code that is generated at run time: a list of ELF images in memory, and a
+//! function in which a debugger sets a breakpoint.
 //!
-//! The two symbols are found by their names, so a process can have them once: they are those of this crate.
+//! Debuggers find the two symbols by their names, so a process can have them once. By hand: the
+//! crate with this interface (`wasmtime-internal-jit-debug`) is internal to Wasmtime.
 
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::image::{Described, image};
+use super::image::{Described, image};
 
 /// An image in the list, as a debugger reads it.
 #[repr(C)]
@@ -29,13 +31,14 @@ const REGISTER: u32 = 1;
 const UNREGISTER: u32 = 2;
 
 /// Where a debugger finds the list.
-// SAFETY: (of the attribute) the name is the interface's, and no other crate of the engine defines it.
+// SAFETY: (of the attribute) the name is the interface's, and no other crate of the engine defines
+// it.
 #[unsafe(no_mangle)]
 #[used]
 static mut __jit_debug_descriptor: Descriptor =
     Descriptor { version: 1, action: 0, relevant: null_mut(), first: null_mut() };
 
-/// Where a debugger stops, to look at the list.
+/// Where a debugger stops to read the list.
 // SAFETY: (of the attribute) as above.
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -51,20 +54,21 @@ fn lock() -> MutexGuard<'static, ()> {
     LIST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Some machine code that debuggers know. Dropping it takes it from them.
+/// Machine code that is registered with debuggers. Dropping it unregisters the code.
 pub(crate) struct Registration {
     entry: *mut Entry,
     /// What the entry points at.
     _image: Box<[u8]>,
 }
 
-// SAFETY: the entry is read and written with the list's lock held, wherever that is (and by a debugger, while all threads stand).
+// SAFETY: the entry is accessed with the list's lock held, on any thread (and by a debugger, while
+// all threads are stopped).
 unsafe impl Send for Registration {}
 // SAFETY: as above.
 unsafe impl Sync for Registration {}
 
 impl Registration {
-    /// Tells debuggers of a function.
+    /// Registers a function.
     pub(crate) fn new(function: &Described<'_>) -> Registration {
         let image: Box<[u8]> = image(function).into();
         let entry = Entry {
@@ -111,13 +115,13 @@ impl Drop for Registration {
     }
 }
 
-/// Lets a debugger look at an entry.
+/// Notifies a debugger of an entry.
 ///
 /// # Safety
 /// The list's lock is held, and the entry is alive.
 unsafe fn tell(action: u32, entry: *mut Entry) {
     let list = &raw mut __jit_debug_descriptor;
-    // Debuggers read memory: these stores must be made before the call, and must not be left out.
+    // Debuggers read memory: these stores must happen before the call, and not be optimized out.
     (&raw mut (*list).relevant).write_volatile(entry);
     (&raw mut (*list).action).write_volatile(action);
     __jit_debug_register_code();
@@ -125,8 +129,8 @@ unsafe fn tell(action: u32, entry: *mut Entry) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::image::Described;
     use super::{LIST, Registration, lock};
-    use crate::image::Described;
     use object::read::{Object, ObjectSymbol};
 
     /// Names in the list, in its order.

@@ -1,7 +1,11 @@
-//! Linux `perf`: the map file and the jitdump file, by which it finds names and lines of machine code; and the clocks.
+//! Linux `perf`: the map file and the jitdump file, from which it takes names and lines of machine
+//! code.
 //!
-//! Both files belong to the process: all engines write to the same. They are appended to only. Of a range that is used again the
-//! map has two lines, and `perf` takes one of them for all samples; records of the jitdump have times, so that each sample finds what was there then.
+//! Both files belong to the process: all engines append to the same. A range of memory that is used
+//! again has two lines in the map, and `perf` takes one of them for all samples; records of the
+//! jitdump have times, so that each sample finds the code of its time.
+//!
+//! By hand: the crates that write jitdump files are internal to Wasmtime, or old and without lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -13,14 +17,17 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use perilune_bytecode::Proto;
 use perilune_code::MappingKind;
 
-use crate::watch::{Label, Piece, Placed, file, lines};
+use super::clock::monotonic_time;
+use super::label::Label;
+use super::source_map::{Piece, Placed, file, lines};
 
 /// What is written for `perf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Perf {
     /// `/tmp/perf-PID.map`: a line per function. `perf report` reads it.
     Map,
-    /// `jit-PID.dump` in the current folder: code, names and lines, with times. For `perf record -k mono` and `perf inject --jit`.
+    /// `jit-PID.dump` in the current folder: code, names and lines, with times. For `perf record -k
+    /// mono` and `perf inject --jit`.
     Jitdump,
 }
 
@@ -28,8 +35,8 @@ static MAP: OnceLock<Option<Mutex<File>>> = OnceLock::new();
 static JITDUMP: OnceLock<Option<Mutex<Jitdump>>> = OnceLock::new();
 
 impl Perf {
-    /// How code is to be mapped. `perf` looks into its map only for addresses that no file is behind, and two mappings of the same
-    /// memory have one behind them.
+    /// Returns how code is to be mapped. `perf` consults its map only for addresses in anonymous
+    /// memory, and memory that is mapped twice belongs to a file.
     pub(crate) fn mapping(perf: Option<Perf>) -> MappingKind {
         match perf {
             Some(Perf::Map) => MappingKind::PageExclusive,
@@ -37,7 +44,7 @@ impl Perf {
         }
     }
 
-    /// Makes a function known that was placed and does not run yet.
+    /// Adds a function that does not run yet.
     pub(crate) fn add(self, label: &Label, proto: &Proto, code: &Placed<'_>, pieces: &[Piece]) {
         match self {
             Perf::Map => with(&MAP, open_map, |file| {
@@ -52,7 +59,8 @@ impl Perf {
     }
 }
 
-/// Writes to a file that is opened when it is first needed. What fails is said once, and the program goes on without.
+/// Writes to a file, which is opened the first time. A failure is reported once, and the program
+/// continues without the file.
 fn with<T>(
     file: &OnceLock<Option<Mutex<T>>>,
     open: impl FnOnce() -> io::Result<T>,
@@ -68,7 +76,8 @@ fn with<T>(
     }
 }
 
-/// Creates a file anew, and follows no link that somebody else left in a shared folder.
+/// Creates a file, replacing an old one. Links are not followed: others may have left some in a
+/// shared folder.
 fn create(path: &PathBuf) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(true).mode(0o600);
@@ -80,19 +89,8 @@ fn open_map() -> io::Result<File> {
     create(&format!("/tmp/perf-{}.map", process::id()).into())
 }
 
-/// Time of this thread on the processor, in nanoseconds.
-pub(crate) fn thread_time() -> u64 {
-    time(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-fn time(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a live timespec; a clock that is not known leaves it as it is.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// The jitdump file (version 1 of the format in the kernel's `tools/perf/Documentation/jitdump-specification.txt`).
+/// The jitdump file: version 1 of the format in the kernel's
+/// `tools/perf/Documentation/jitdump-specification.txt`.
 struct Jitdump {
     file: File,
     /// Number of the next function.
@@ -102,7 +100,7 @@ struct Jitdump {
 /// Kinds of records.
 const CODE_LOAD: u32 = 0;
 const DEBUG_INFO: u32 = 2;
-/// Bytes in front of each record's own.
+/// Bytes of the header of each record.
 const RECORD_HEADER: usize = 16;
 
 impl Jitdump {
@@ -112,7 +110,7 @@ impl Jitdump {
         for word in [0x4A69_5444, 1, 40, elf_machine(), 0, process::id()] {
             header.extend_from_slice(&word.to_ne_bytes());
         }
-        header.extend_from_slice(&time(libc::CLOCK_MONOTONIC).to_ne_bytes());
+        header.extend_from_slice(&monotonic_time().to_ne_bytes());
         header.extend_from_slice(&0u64.to_ne_bytes());
         file.write_all(&header)?;
         mark(&file)?;
@@ -127,7 +125,7 @@ impl Jitdump {
         pieces: &[Piece],
     ) -> io::Result<()> {
         let mut out = Vec::new();
-        let now = time(libc::CLOCK_MONOTONIC);
+        let now = monotonic_time();
         let address = code.address as u64;
         let source = file(proto).unwrap_or_else(|| label.place.clone());
         let mut entries = lines(proto, pieces);
@@ -144,7 +142,8 @@ impl Jitdump {
         }
         let name = label.to_string();
         record(&mut out, CODE_LOAD, now, 40 + name.len() + 1 + code.bytes.len());
-        // The thread is given as the process's first: `perf` looks up mappings, which threads share.
+        // The thread is given as the process's first: `perf` looks up mappings, which threads
+        // share.
         for word in [process::id(), process::id()] {
             out.extend_from_slice(&word.to_ne_bytes());
         }
@@ -165,19 +164,20 @@ fn record(out: &mut Vec<u8>, kind: u32, time: u64, size: usize) {
     out.extend_from_slice(&time.to_ne_bytes());
 }
 
-/// ELF's number of this machine.
+/// Returns the number of this machine in ELF.
 fn elf_machine() -> u32 {
     let is_arm = cfg!(target_arch = "aarch64");
     let machine = if is_arm { object::elf::EM_AARCH64 } else { object::elf::EM_X86_64 };
     machine.0.into()
 }
 
-/// Maps the file as executable, which is how `perf record` learns of it. It stays mapped until the process ends.
+/// Maps the file as executable, by which `perf record` notices it. It stays mapped until the
+/// process ends.
 fn mark(file: &File) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let (rights, kind) = (libc::PROT_READ | libc::PROT_EXEC, libc::MAP_PRIVATE);
     let none = std::ptr::null_mut();
-    // SAFETY: a new mapping at an address that the system chooses; nobody reads, writes or runs it.
+    // SAFETY: a new mapping at an address that the system chooses; it is never accessed.
     let at = unsafe { libc::mmap(none, RECORD_HEADER, rights, kind, file.as_raw_fd(), 0) };
     if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -1,4 +1,5 @@
-//! An ELF image that describes a function of machine code to a debugger: its name, its addresses, and the lines of its instructions as DWARF.
+//! An ELF image that describes a function of machine code to a debugger: its name, its addresses,
+//! and the lines of its instructions as DWARF.
 
 use gimli::write::{
     Address, AttributeValue, DwarfUnit, EndianVec, LineProgram, LineString, Sections,
@@ -7,9 +8,9 @@ use gimli::{Encoding, Format, LineEncoding, RunTimeEndian};
 use object::elf;
 use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
 
-/// What a debugger is told of a function.
+/// What an image says of a function.
 pub(crate) struct Described<'a> {
-    /// Its name with its place, as symbols of all programs share one space.
+    /// Its name with its place: symbols of all programs share one namespace.
     pub(crate) name: &'a str,
     /// Its name, to be shown with the line.
     pub(crate) short: &'a str,
@@ -17,16 +18,17 @@ pub(crate) struct Described<'a> {
     pub(crate) address: u64,
     /// Its bytes.
     pub(crate) size: u64,
-    /// The file that it was written in, if it was written in one, and the line of its head.
+    /// The file that it was loaded from, if any, and the line of its definition.
     pub(crate) source: Option<(&'a str, u32)>,
-    /// Offsets of instructions and their lines, ascending.
+    /// Offsets of instructions and their lines, in ascending order.
     pub(crate) lines: &'a [(u64, u32)],
 }
 
-/// Why writing an image does not fail: nothing in it is large, and nothing is referred to that is not there.
+/// Why writing an image does not fail: nothing in it is large, and all references are to parts of
+/// it.
 const SMALL: &str = "an image is small";
 
-/// The image.
+/// Returns the image.
 pub(crate) fn image(function: &Described<'_>) -> Vec<u8> {
     let sections = function.source.map(|source| dwarf(function, source));
     let mut debug: Vec<(&'static str, &[u8])> = Vec::new();
@@ -42,7 +44,7 @@ pub(crate) fn image(function: &Described<'_>) -> Vec<u8> {
     elf(function, &debug)
 }
 
-/// The file, with these sections beside the usual ones.
+/// Returns the file, with `debug` sections.
 fn elf(function: &Described<'_>, debug: &[(&'static str, &[u8])]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut w = Writer::new(object::Endianness::default(), true, &mut out);
@@ -131,7 +133,7 @@ fn elf(function: &Described<'_>, debug: &[(&'static str, &[u8])]) -> Vec<u8> {
     out
 }
 
-/// Sections that say which line each instruction is of.
+/// Returns sections with the line of each instruction.
 fn dwarf(
     function: &Described<'_>,
     (file, head): (&str, u32),

@@ -1,4 +1,4 @@
-//! What compiling costs, what inline caches looked like when it happened, and who was refused why.
+//! Metrics of compiling: its costs, the state of inline caches at its time, and refusals.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -9,10 +9,10 @@ use perilune_bytecode::Feedback;
 use perilune_code::Version;
 use perilune_runtime::instance::{FieldEntry, Instance};
 
-use crate::snapshot::{FieldPath, FieldSnapshot, Snapshot};
+use crate::feedback::snapshot::{FieldPath, FieldSnapshot, Snapshot};
 
 impl Snapshot {
-    /// About how many bytes it takes.
+    /// Returns about how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
         let paths = |field: &FieldSnapshot| field.paths.capacity() * size_of::<FieldPath>();
         size_of::<Snapshot>()
@@ -22,39 +22,40 @@ impl Snapshot {
     }
 }
 
-/// How many refusals are kept with name and reason; all are counted.
+/// How many refusals are kept with name and reason. All are counted.
 const KEPT_REFUSALS: usize = 32;
 
-/// A full field cache that missed this often serves more tables than it has entries.
+/// The misses after which a full field cache is megamorphic.
 const MEGAMORPHIC: u32 = 8;
 
-/// Bytes of bookkeeping of one version: itself, its module and its entries in the maps. Shared metadata comes on top.
+/// Bytes of bookkeeping of one version: itself, its module and its entries in the maps. Shared
+/// metadata is extra.
 pub(crate) const BOOKKEEPING: usize =
     size_of::<Version>() + size_of::<perilune_code::Module>() + 2 * (16 + size_of::<[usize; 5]>());
 
-macro_rules! figures {
+macro_rules! metrics {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// Something that is counted.
+        /// A metric.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Figure { $($(#[$doc])* $name,)* }
+        pub(crate) enum Metric { $($(#[$doc])* $name,)* }
 
-        /// Their names.
+        /// The names of all metrics.
         const NAMES: &[&str] = &[$($text,)*];
     };
 }
 
-figures! {
-    /// Functions compiled, from their first instruction on.
+metrics! {
+    /// Functions compiled.
     Functions = "functions compiled",
-    /// Loops compiled, to be entered in their middle.
+    /// OSR entries compiled.
     Loops = "loops compiled",
     /// Instructions of bytecode in both.
     Bytecodes = "bytecodes compiled",
     /// Bytes of their machine code.
     CodeBytes = "code bytes compiled",
-    /// Bytes of what is kept beside it.
+    /// Bytes of its metadata.
     MetadataBytes = "metadata bytes compiled",
-    /// Processor time of all compiles, those included that failed.
+    /// Processor time of all compiles, failed ones included.
     Nanoseconds = "compile ns",
     /// Of that, from bytecode to Cranelift IR.
     TranslateNanoseconds = "compile ns: translate",
@@ -68,64 +69,64 @@ figures! {
     MostVersions = "most versions of one method",
     /// Functions and loops in the module that had most of them.
     LargestModule = "largest module",
-    /// Field caches that had seen nothing.
+    /// Field caches without entries.
     FieldsUnused = "field caches unused",
     /// Field caches with one entry.
     FieldsMonomorphic = "field caches monomorphic",
     /// Field caches with several entries.
     FieldsPolymorphic = "field caches polymorphic",
-    /// Field caches that were full and missed on.
+    /// Full field caches that keep missing.
     FieldsMegamorphic = "field caches megamorphic",
-    /// Calls not made yet.
+    /// Calls that were never executed.
     CalleesUnused = "call sites unused",
     /// Calls of one callee.
     CalleesMonomorphic = "call sites monomorphic",
-    /// Calls of several.
+    /// Calls of several callees.
     CalleesPolymorphic = "call sites polymorphic",
-    /// Globals not read or written yet.
+    /// Accesses of globals that were never executed.
     GlobalsUnused = "global caches unused",
-    /// Globals whose cell was known.
+    /// Accesses of globals whose cell was cached.
     GlobalsFilled = "global caches filled",
-    /// Operators and accesses that had seen nothing.
+    /// Operators and accesses that were never executed.
     OperandsUnused = "operand cells unused",
-    /// Operators and accesses that had seen one kind of operands.
+    /// Operators and accesses with one kind of operands.
     OperandsMonomorphic = "operand cells monomorphic",
-    /// Operators and accesses that had seen several.
+    /// Operators and accesses with several kinds of operands.
     OperandsPolymorphic = "operand cells polymorphic",
 }
 
-/// The figures of one engine.
-pub(crate) struct Figures {
+/// The metrics of one engine.
+pub(crate) struct Metrics {
     counts: [AtomicU64; NAMES.len()],
     refused: Mutex<VecDeque<String>>,
 }
 
-impl Default for Figures {
-    fn default() -> Figures {
+impl Default for Metrics {
+    fn default() -> Metrics {
         let counts = [const { AtomicU64::new(0) }; NAMES.len()];
-        Figures { counts, refused: Mutex::default() }
+        Metrics { counts, refused: Mutex::default() }
     }
 }
 
-impl Figures {
-    pub(crate) fn add(&self, figure: Figure, n: u64) {
-        self.counts[figure as usize].fetch_add(n, Relaxed);
+impl Metrics {
+    pub(crate) fn add(&self, metric: Metric, n: u64) {
+        self.counts[metric as usize].fetch_add(n, Relaxed);
     }
 
-    pub(crate) fn raise(&self, figure: Figure, to: u64) {
-        self.counts[figure as usize].fetch_max(to, Relaxed);
+    pub(crate) fn raise(&self, metric: Metric, to: u64) {
+        self.counts[metric as usize].fetch_max(to, Relaxed);
     }
 
-    fn get(&self, figure: Figure) -> u64 {
-        self.counts[figure as usize].load(Relaxed)
+    fn get(&self, metric: Metric) -> u64 {
+        self.counts[metric as usize].load(Relaxed)
     }
 
-    /// All of them by name.
+    /// Returns all metrics by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         NAMES.iter().zip(&self.counts).map(|(name, count)| (*name, count.load(Relaxed)))
     }
 
-    /// Counts what the caches of a function have seen that is about to be compiled.
+    /// Counts the caches of a function that is about to be compiled, by what they have recorded.
     ///
     /// # Safety
     /// `inst` is a live instance of the state that runs on this thread.
@@ -135,38 +136,38 @@ impl Figures {
                 e.own_shape != FieldEntry::NO_SHAPE || e.chain_shape != FieldEntry::NO_SHAPE
             };
             let more = cache.more.as_deref().map_or(&[][..], |more| &more[..]);
-            let figure = match std::iter::once(&cache.first).chain(more).filter(used).count() {
-                0 => Figure::FieldsUnused,
-                1 => Figure::FieldsMonomorphic,
-                4 if cache.misses >= MEGAMORPHIC => Figure::FieldsMegamorphic,
-                _ => Figure::FieldsPolymorphic,
+            let metric = match std::iter::once(&cache.first).chain(more).filter(used).count() {
+                0 => Metric::FieldsUnused,
+                1 => Metric::FieldsMonomorphic,
+                4 if cache.misses >= MEGAMORPHIC => Metric::FieldsMegamorphic,
+                _ => Metric::FieldsPolymorphic,
             };
-            self.add(figure, 1);
+            self.add(metric, 1);
         }
         for cache in (*inst).callee_caches() {
             self.add(
                 match (cache.callee, cache.others) {
-                    (0, _) => Figure::CalleesUnused,
-                    (_, 0) => Figure::CalleesMonomorphic,
-                    _ => Figure::CalleesPolymorphic,
+                    (0, _) => Metric::CalleesUnused,
+                    (_, 0) => Metric::CalleesMonomorphic,
+                    _ => Metric::CalleesPolymorphic,
                 },
                 1,
             );
         }
         for cache in (*inst).global_caches() {
             let used = !cache.env.is_null();
-            self.add(if used { Figure::GlobalsFilled } else { Figure::GlobalsUnused }, 1);
+            self.add(if used { Metric::GlobalsFilled } else { Metric::GlobalsUnused }, 1);
         }
         for (instr, cell) in (&(*inst).proto).code.iter().zip((*inst).cells()) {
             if !matches!(instr.op().feedback(), Feedback::Operands | Feedback::Access) {
                 continue;
             }
-            let figure = match cell.count_ones() {
-                0 => Figure::OperandsUnused,
-                1 => Figure::OperandsMonomorphic,
-                _ => Figure::OperandsPolymorphic,
+            let metric = match cell.count_ones() {
+                0 => Metric::OperandsUnused,
+                1 => Metric::OperandsMonomorphic,
+                _ => Metric::OperandsPolymorphic,
             };
-            self.add(figure, 1);
+            self.add(metric, 1);
         }
     }
 
@@ -179,17 +180,17 @@ impl Figures {
         refused.push_back(text);
     }
 
-    /// What compiling cost on the average, and the last refusals, as text.
+    /// Returns the average costs of compiling and the last refusals, as text.
     pub(crate) fn summary(&self) -> String {
         let mut out = String::new();
-        let bytecodes = self.get(Figure::Bytecodes);
-        let mut per_bytecode = |figure: Figure, divisor: f64, what: &str| {
-            let n = if bytecodes == 0 { 0.0 } else { self.get(figure) as f64 / bytecodes as f64 };
+        let bytecodes = self.get(Metric::Bytecodes);
+        let mut per_bytecode = |metric: Metric, divisor: f64, what: &str| {
+            let n = if bytecodes == 0 { 0.0 } else { self.get(metric) as f64 / bytecodes as f64 };
             let _ = writeln!(out, "{:>16.2}  {what} per bytecode", n / divisor);
         };
-        per_bytecode(Figure::Nanoseconds, 1e3, "compile us");
-        per_bytecode(Figure::CodeBytes, 1.0, "code bytes");
-        per_bytecode(Figure::MetadataBytes, 1.0, "metadata bytes");
+        per_bytecode(Metric::Nanoseconds, 1e3, "compile us");
+        per_bytecode(Metric::CodeBytes, 1.0, "code bytes");
+        per_bytecode(Metric::MetadataBytes, 1.0, "metadata bytes");
         for text in self.refused.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let _ = writeln!(out, "refused {text}");
         }
@@ -197,7 +198,7 @@ impl Figures {
     }
 }
 
-/// Figures by name as text, a line each.
-pub(crate) fn table(figures: &[(&'static str, u64)]) -> String {
-    figures.iter().map(|(name, n)| format!("{n:>16}  {name}\n")).collect()
+/// Formats metrics, a line each.
+pub(crate) fn table(metrics: &[(&'static str, u64)]) -> String {
+    metrics.iter().map(|(name, n)| format!("{n:>16}  {name}\n")).collect()
 }

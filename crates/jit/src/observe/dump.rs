@@ -1,4 +1,4 @@
-//! Texts of each stage of compiling, for the functions that are asked for.
+//! Dumps of each stage of compiling, of the functions for which they are requested.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -10,21 +10,21 @@ use perilune_bytecode::{Feedback, Proto, disassemble_instruction};
 use cranelift_module::Module;
 use perilune_runtime::tier::RuntimeCalls;
 
+use super::label::Label;
+use crate::feedback::snapshot::{FieldPath, Snapshot};
 use crate::pipeline::symbols::runtime_functions;
-use crate::snapshot::{FieldPath, Snapshot};
-use crate::watch::Label;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// A stage of which there is a text.
+        /// A stage of compiling that can be dumped.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum DumpKind { $($(#[$doc])* $name,)* }
 
         impl DumpKind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: &'static [DumpKind] = &[$(DumpKind::$name,)*];
 
-            /// The word for it.
+            /// Returns the name of the kind, as options give it.
             pub fn name(self) -> &'static str {
                 match self { $(DumpKind::$name => $text,)* }
             }
@@ -35,15 +35,15 @@ macro_rules! kinds {
 kinds! {
     /// The listing of the bytecode.
     Bytecode = "bytecode",
-    /// What the interpreter has seen.
+    /// The feedback of the interpreter.
     Feedback = "feedback",
-    /// Cranelift IR as it was translated.
+    /// Cranelift IR as translated.
     Clif = "clif",
-    /// The same after Cranelift's optimisations.
+    /// Cranelift IR as optimized.
     ClifOpt = "clif-opt",
     /// Cranelift's listing of the machine code, with its blocks.
     Vcode = "vcode",
-    /// The machine code as it was placed, with the bytecode between.
+    /// The machine code as placed, with the bytecode in between.
     Asm = "asm",
 }
 
@@ -53,17 +53,18 @@ impl std::fmt::Display for DumpKind {
     }
 }
 
-/// A text that is to be shown, of all functions or of some.
+/// A request for dumps, of all functions or of some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DumpRequest {
-    /// Which text.
+    /// The kind of dump.
     pub kind: DumpKind,
-    /// Of which functions: a name (`fib`, `Account.deposit`, `deposit`, `main`) or a place (`fib.lua:12`). None: of all.
+    /// Of which functions: a name (`fib`, `Account.deposit`, `deposit`, `main`) or a place
+    /// (`fib.lua:12`). None: of all.
     pub of: Option<String>,
 }
 
 impl DumpRequest {
-    /// Does the request mean the function of this name, defined at this place?
+    /// Whether the request covers the function of this name, defined at this place.
     pub fn matches(&self, name: &str, place: &str) -> bool {
         let Some(of) = &self.of else { return true };
         let is_last = |whole: &str, separator: char| {
@@ -112,7 +113,7 @@ impl Dumps {
     }
 }
 
-/// What the interpreter has seen of each instruction that learns.
+/// Returns the feedback of each instruction that has some, as text.
 pub(crate) fn feedback(proto: &Proto, snapshot: &Snapshot) -> String {
     let mut out = String::new();
     for (pc, instr) in proto.code.iter().enumerate() {
@@ -135,7 +136,7 @@ pub(crate) fn feedback(proto: &Proto, snapshot: &Snapshot) -> String {
     out
 }
 
-/// A way that a field's cache has found.
+/// Describes an entry of a field's inline cache.
 fn path(path: &FieldPath) -> String {
     let holder = |dictionary| if dictionary { "a dictionary" } else { "an object" };
     match *path {
@@ -172,7 +173,7 @@ pub(crate) fn clif(func: &Function, module: &dyn Module, calls: &RuntimeCalls) -
     text
 }
 
-/// Names of the bits that are set.
+/// Returns the names of the bits that are set.
 fn bits(mask: u32, names: &[&str]) -> String {
     let set = names.iter().enumerate().filter(|(i, _)| mask & 1 << i != 0);
     set.map(|(_, name)| *name).collect::<Vec<_>>().join(", ")

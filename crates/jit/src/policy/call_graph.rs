@@ -1,7 +1,10 @@
-//! Which function calls which, as far as the code of a program tells before it runs: through locals and upvalues that hold one function, and
-//! through names of globals, fields and methods that only one function is given.
+//! The call graph of a program, as far as its bytecode shows before it runs: calls through locals
+//! and upvalues that hold one function, and through names of globals, fields and methods that are
+//! given to one function only.
 //!
-//! These are guesses. Code that relies on one compares at run time.
+//! The edges are speculative. Code that relies on one compares the callee at run time.
+//!
+//! By hand: the graph is two lists that are read once, so a graph library would only copy them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -166,7 +169,8 @@ impl Finder {
         calls
     }
 
-    /// The function that is in register `r` at the call at `pc`: what the last instruction before that wrote it says.
+    /// The function that is in register `r` at the call at `pc`: what the last instruction before
+    /// that wrote it says.
     fn callee(&self, n: usize, pc: usize, r: usize) -> Option<usize> {
         let code = &self.functions[n].proto.code;
         for at in (0..pc).rev() {

@@ -1,27 +1,25 @@
-//! What a method was compiled for, and how often that had to be changed.
+//! What a method was compiled for, and how often that changed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use perilune_bytecode::Proto;
 use perilune_code::Method;
-use perilune_runtime::engine::Shape;
 
-use crate::snapshot::Snapshot;
+use crate::feedback::snapshot::{Shapes, Snapshot};
 
-/// So often a method is compiled anew for what feedback has seen meanwhile; the last time for everything. With the first compile, and one for the sake of others in
-/// its module, that makes six versions.
-const MOST: u32 = 4;
+/// How often a method is recompiled for new feedback; the last time for anything. With the first
+/// compile, and one because of others in its module, that makes six versions.
+const MAX_CHANGES: u32 = 4;
 
 /// What the newest version of a method was compiled for.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) proto: Weak<Proto>,
     pub(crate) snapshot: Arc<Snapshot>,
-    /// The shapes that the code looks for: while they live, a state that comes when others are gone makes no new ones in their place.
-    pub(crate) shapes: Arc<[Arc<Shape>]>,
-    /// The pc of the loop that is entered; none: the function is.
+    pub(crate) shapes: Shapes,
+    /// The pc of the loop of an OSR entry, or `None` for the function itself.
     pub(crate) entry: Option<u32>,
-    /// Where it calls itself.
+    /// The pcs at which it calls itself.
     pub(crate) own_calls: Arc<[u32]>,
 }
 
@@ -32,14 +30,14 @@ pub(crate) struct History(Mutex<Past>);
 #[derive(Default)]
 struct Past {
     known: Option<Arc<Known>>,
-    /// Compiles for new feedback.
+    /// How often it was recompiled for new feedback.
     changes: u32,
-    /// It was in a module with others.
+    /// Whether it was in a module with others.
     grouped: bool,
 }
 
 impl History {
-    /// That of a method.
+    /// Returns the history of a method.
     pub(crate) fn of(method: &Method) -> &History {
         method.data().downcast_ref().expect("every method has one")
     }
@@ -48,12 +46,12 @@ impl History {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What its newest version was compiled for.
+    /// Returns what its newest version was compiled for.
     pub(crate) fn known(&self) -> Option<Arc<Known>> {
         self.past().known.clone()
     }
 
-    /// It is compiled for this.
+    /// Records a compile.
     pub(crate) fn note(&self, known: Known, grouped: bool) {
         let mut past = self.past();
         past.grouped |= grouped;
@@ -62,17 +60,17 @@ impl History {
         drop(before);
     }
 
-    /// Was it in a module with others? Once is enough: what is compiled anew takes the others' code with it.
+    /// Whether it was in a module with others. Once is enough: recompiling it retires their code.
     pub(crate) fn was_grouped(&self) -> bool {
         self.past().grouped
     }
 
-    /// Is it never to be compiled for new feedback again?
+    /// Whether it is never to be recompiled for new feedback again.
     pub(crate) fn is_settled(&self) -> bool {
-        self.past().changes >= MOST
+        self.past().changes >= MAX_CHANGES
     }
 
-    /// It is to be compiled for new feedback.
+    /// Records that it is about to be recompiled for new feedback.
     pub(crate) fn change(&self) {
         self.past().changes += 1;
     }

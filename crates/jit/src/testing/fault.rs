@@ -1,4 +1,5 @@
-//! Failures of the compiler: how they are caught where no worker does, and how tests inject them.
+//! Failures of the compiler: catching panics outside of compile threads, and injecting faults for
+//! tests.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -11,25 +12,25 @@ use perilune_code::Refusal;
 pub enum Stage {
     /// Feedback is copied, on the thread of the state.
     Snapshot,
-    /// Bytecode becomes Cranelift IR.
+    /// Bytecode is translated to Cranelift IR.
     Translate,
-    /// Cranelift's verifier looks at it.
+    /// Cranelift's verifier runs.
     Verify,
-    /// Cranelift makes machine code.
+    /// Cranelift compiles the IR to machine code.
     Compile,
-    /// Room for it is taken.
+    /// Executable memory is reserved.
     Reserve,
-    /// It is put into the slot.
+    /// The code is installed in the slot.
     Publish,
 }
 
-/// What is to go wrong, for tests.
+/// A fault to inject, for tests.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A panic at the beginning of a stage.
     Panic(Stage),
-    /// The translation is malformed, which the verifier finds.
+    /// The IR is malformed, which the verifier reports.
     Malformed,
     /// What is known of registers is not forgotten where it has to be.
     StaleRegisters,
@@ -42,7 +43,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Panics if this is the fault of the stage. The panic is silent, as it is no bug.
+    /// Panics if this is the fault of the stage. The panic prints no message, as it is no bug.
     pub(crate) fn at(fault: Option<Fault>, stage: Stage) {
         if fault == Some(Fault::Panic(stage)) {
             resume_unwind(Box::new(format!("injected at {stage:?}")));
@@ -50,12 +51,12 @@ impl Fault {
     }
 }
 
-/// Runs a part of the compiler; a panic refuses the method.
+/// Runs a part of the compiler. A panic becomes a refusal.
 pub(crate) fn guarded<R>(f: impl FnOnce() -> R) -> Result<R, Refusal> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|payload| Refusal::Panic(message(&*payload).into()))
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn message(payload: &(dyn Any + Send)) -> &str {
     match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => text,

@@ -1,8 +1,8 @@
-//! Whether there is native stack to compile on, where a program waits for it.
+//! Native stack for compiling on the thread that runs the program.
 
 use std::cell::Cell;
 
-/// What the compiler may need, in bytes.
+/// Bytes of stack that the compiler may need.
 const NEEDED: usize = 512 << 10;
 
 thread_local! {
@@ -10,7 +10,7 @@ thread_local! {
     static LOW: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs `compile`, on a thread of its own where this one has little stack left.
+/// Runs `compile`, on a thread of its own if this one has little stack left.
 pub(crate) fn with_room(compile: impl FnOnce() + Send) {
     #[cfg(target_os = "linux")]
     if LOW.get() == 0 {
@@ -21,7 +21,7 @@ pub(crate) fn with_room(compile: impl FnOnce() + Send) {
         return compile();
     }
     std::thread::scope(|scope| {
-        // a thread that does not start is no reason to stop the program
+        // if the thread does not start, the method stays uncompiled
         let _ = std::thread::Builder::new().spawn_scoped(scope, compile);
     });
 }

@@ -2,8 +2,8 @@
 
 use perilune_bytecode::{Op, Proto};
 
-use crate::snapshot::Snapshot;
-use crate::types::is_cold;
+use crate::analysis::types::is_cold;
+use crate::feedback::snapshot::Snapshot;
 
 /// Where control can come from, per instruction that can be reached.
 pub(crate) struct Flow {

@@ -1,9 +1,17 @@
-//! What a compile job knows of the feedback of the state that asked for it.
+//! The copy of feedback that a compile job owns: that of the state that requested the compile.
 
+use std::sync::Arc;
+
+use perilune_runtime::engine::Shape;
 use perilune_runtime::instance::{CalleeCache, FieldCache, FieldEntry, Instance};
 use perilune_runtime::value::{SlotExt, Value};
 
-/// A way that an inline cache of a field has found. `entry` is the number of its entry, where there is more to be read at run time.
+/// The shapes that feedback names. They live as long as code that compares them, so that a state
+/// that comes later creates no new ones in their place.
+pub(crate) type Shapes = Arc<[Arc<Shape>]>;
+
+/// An entry of the inline cache of a field. `entry` is its number, where code reads more of it at
+/// run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FieldPath {
     /// Tables of this shape have the field themselves, in a slot.
@@ -58,19 +66,19 @@ pub enum FieldPath {
     },
 }
 
-/// What an inline cache of a field has seen.
+/// The entries of the inline cache of a field.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct FieldSnapshot {
-    /// The ways found.
+    /// The entries in use.
     pub paths: Vec<FieldPath>,
-    /// It was looked up at all, if only in other things than tables.
+    /// Whether the access was executed at all, if only on other values than tables.
     pub seen: bool,
 }
 
-/// What a call has called.
+/// The callees that a call has had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CalleeSeen {
-    /// Nothing: it was not executed.
+    /// None: it was not executed.
     Nothing,
     /// A Lua function.
     Lua,
@@ -105,7 +113,7 @@ impl CalleeSeen {
 }
 
 impl FieldPath {
-    /// The id of the shape it is for, if it is for one.
+    /// Returns the id of the shape that it is for, if it is for one.
     pub fn shape(&self) -> Option<u32> {
         match *self {
             FieldPath::Own { shape, .. }
@@ -140,25 +148,26 @@ impl FieldPath {
     }
 }
 
-/// Feedback of one function.
+/// The feedback of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The cell of each instruction: for accesses and operators bits of what was seen, else the number of a record.
+    /// The cell of each instruction: for accesses and operators the kinds of operands as bits, else
+    /// the number of a record.
     pub cells: Box<[u32]>,
     /// Caches of fields, by number.
     pub fields: Box<[FieldSnapshot]>,
     /// Callees, by number.
     pub callees: Box<[CalleeSeen]>,
-    /// Of a loop that is to be entered: the tags of the frame's registers there. Code may take them for granted once it has looked.
+    /// For an OSR entry: the tags of the frame's registers there, which its code checks once.
     pub entry_tags: Box<[u8]>,
-    /// Nothing is to be taken for granted.
+    /// The code is to speculate on nothing.
     pub general: bool,
-    /// What was never executed is left to the interpreter.
+    /// Code that was never executed is left to the interpreter.
     pub prunes: bool,
 }
 
 impl Snapshot {
-    /// Takes the feedback of an instance.
+    /// Copies the feedback of an instance.
     ///
     /// # Safety
     /// `inst` is a live instance of the state that runs on this thread.
@@ -175,7 +184,7 @@ impl Snapshot {
         }
     }
 
-    /// Takes the tags of a frame, too.
+    /// Adds the tags of a frame.
     ///
     /// # Safety
     /// `base` is that of a frame of the function, in use.

@@ -1,7 +1,10 @@
-//! Which methods are compiled together: a call graph is cut into parts of bounded size, along its coldest edges.
+//! Which methods are compiled together: a call graph is cut into parts of bounded size, along its
+//! coldest edges.
 //!
-//! The cut depends on the graph and the limits only, never on the machine, the threads or addresses, so that what is seen on one machine is seen on
-//! all.
+//! The cut depends on the graph and the limits only, never on the machine, the threads or
+//! addresses, so that it is the same on all machines.
+
+use petgraph::unionfind::UnionFind;
 
 /// A call from one method to another, and how hot it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,75 +13,73 @@ pub(crate) struct Edge {
     pub(crate) from: usize,
     /// Number of the callee.
     pub(crate) to: usize,
-    /// The hotter, the sooner both are put together.
+    /// How hot it is.
     pub(crate) weight: u64,
 }
 
 /// How large a part may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
-    /// Methods.
+    /// The most methods.
     pub(crate) functions: usize,
-    /// Bytes, as the sizes given.
+    /// The most bytes, in the units of the sizes given.
     pub(crate) bytes: usize,
 }
 
-/// Groups of methods under way: each has a root, which knows the group's size.
+/// Groups of methods, and the sizes of each at its representative.
 struct Groups {
-    parent: Vec<usize>,
+    sets: UnionFind<usize>,
     functions: Vec<usize>,
     bytes: Vec<usize>,
 }
 
 impl Groups {
-    fn root(&mut self, mut of: usize) -> usize {
-        while self.parent[of] != of {
-            self.parent[of] = self.parent[self.parent[of]];
-            of = self.parent[of];
-        }
-        of
-    }
-
+    /// Joins the groups of two methods, unless the result would be too large.
     fn join(&mut self, a: usize, b: usize, limits: Limits) {
-        let (a, b) = (self.root(a), self.root(b));
+        let (a, b) = (self.sets.find_mut(a), self.sets.find_mut(b));
         let functions = self.functions[a] + self.functions[b];
         let bytes = self.bytes[a].saturating_add(self.bytes[b]);
         if a == b || functions > limits.functions || bytes > limits.bytes {
             return;
         }
-        // the smaller number is the root, whatever came first
-        let (root, other) = (a.min(b), a.max(b));
-        self.parent[other] = root;
+        self.sets.union(a, b);
+        let root = self.sets.find_mut(a);
         self.functions[root] = functions;
         self.bytes[root] = bytes;
     }
 }
 
-/// Cuts a graph of `sizes.len()` methods: takes its edges hottest first (of equals, those between smaller numbers) and puts the methods of each
-/// into one part unless that would be too large. Parts are in the order of their first methods, and list theirs in order. A method that is too large by
-/// itself is a part of its own.
+/// Cuts a graph of `sizes.len()` methods into parts.
+///
+/// Edges are taken hottest first (of equals, those between smaller numbers), and the methods of
+/// each are put into one part unless that would be too large. Parts are in the order of their first
+/// methods, and list theirs in order. A method that is too large by itself is a part of its own.
 ///
 /// # Panics
-/// If an edge names a method that is not there.
+/// If an edge names a method that does not exist.
 pub(crate) fn cut(sizes: &[usize], edges: &[Edge], limits: Limits) -> Vec<Vec<usize>> {
     let mut groups = Groups {
-        parent: (0..sizes.len()).collect(),
+        sets: UnionFind::new(sizes.len()),
         functions: vec![1; sizes.len()],
         bytes: sizes.to_vec(),
     };
     for edge in in_order(edges) {
         groups.join(edge.from, edge.to, limits);
     }
-    let mut parts: Vec<Vec<usize>> = vec![Vec::new(); sizes.len()];
-    for method in 0..sizes.len() {
-        let root = groups.root(method);
-        parts[root].push(method);
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    let mut part_of = vec![None; sizes.len()];
+    for (method, root) in groups.sets.into_labeling().into_iter().enumerate() {
+        let part = *part_of[root].get_or_insert_with(|| {
+            parts.push(Vec::new());
+            parts.len() - 1
+        });
+        parts[part].push(method);
     }
-    parts.retain(|part| !part.is_empty());
     parts
 }
 
-/// Edges without direction and each once, with the weights of both directions together, hottest first.
+/// Returns the edges without direction, each once with the weights of both directions added,
+/// hottest first.
 fn in_order(edges: &[Edge]) -> Vec<Edge> {
     let mut sorted: Vec<Edge> = edges
         .iter()

@@ -1,4 +1,5 @@
-//! Mode `chaos`: code comes and goes at random, and is made for feedback that was not seen.
+//! Mode `chaos`: code is compiled and discarded at random, and for feedback that was never
+//! recorded.
 
 use std::sync::Arc;
 
@@ -11,28 +12,12 @@ use perilune_runtime::state::State;
 use perilune_runtime::tier::Threshold;
 use perilune_runtime::value::Tag;
 
-use crate::engine::{JitOptions, JitState};
-use crate::snapshot::Snapshot;
-
-impl JitOptions {
-    /// Options that differ by seed: thresholds, who compiles, and how much memory there is for code.
-    pub fn chaos(seed: u64) -> JitOptions {
-        let bits = Chaos::new(seed).draw();
-        JitOptions {
-            threshold: 1 << (bits & 3),
-            loop_threshold: 1 << (bits >> 2 & 7),
-            miss_threshold: 1 << (bits >> 16 & 7),
-            sync: bits >> 8 & 3 != 0,
-            budget: if bits >> 10 & 7 == 0 { 256 << 10 } else { 16 << 20 },
-            verify: true,
-            verify_values: bits >> 24 & 3 == 0,
-            ..JitOptions::default()
-        }
-    }
-}
+use crate::engine::state::JitState;
+use crate::feedback::snapshot::Snapshot;
 
 impl Snapshot {
-    /// Forgets or invents what operators and accesses have seen. Code must be right whatever feedback says.
+    /// Removes or invents feedback of operators and accesses. Code must be correct whatever the
+    /// feedback.
     pub(crate) fn scramble(&mut self, inst: &Instance, chaos: &mut Chaos) {
         for (i, cell) in inst.proto.code.iter().zip(&mut self.cells) {
             if matches!(i.op().feedback(), Feedback::Operands | Feedback::Access) {
@@ -53,7 +38,7 @@ impl Snapshot {
     }
 }
 
-/// The instance of a random one of the Lua functions on top of the running stack.
+/// Returns the instance of a random Lua function near the top of the running stack.
 unsafe fn some_instance(st: *mut State, chaos: &mut Chaos) -> Option<*mut Instance> {
     let mut found = None;
     let mut frame = Some(Frame((*st).base));
@@ -71,8 +56,8 @@ unsafe fn some_instance(st: *mut State, chaos: &mut Chaos) -> Option<*mut Instan
 }
 
 impl JitState {
-    /// Compiles, with code or without, for feedback that is partly made up.
-    unsafe fn compile_anew(
+    /// Compiles a method, whether it has code or not, with feedback that is partly invented.
+    unsafe fn compile_scrambled(
         &mut self,
         st: *mut State,
         method: &Arc<Method>,
@@ -87,7 +72,7 @@ impl JitState {
         self.compile(st, method, inst, entry, snapshot, shapes);
     }
 
-    /// One random thing.
+    /// Disturbs the state in one random way.
     ///
     /// # Safety
     /// A safepoint of the state.
@@ -104,12 +89,12 @@ impl JitState {
                     space.invalidate(method, Cause::Chaos);
                 }
             }
-            4..6 => self.compile_anew(st, &attached.method, inst, None, chaos),
+            4..6 => self.compile_scrambled(st, &attached.method, inst, None, chaos),
             6..8 => {
                 let loops = attached.all_loops();
                 if !loops.is_empty() {
                     let (pc, method) = &loops[chaos.draw() as usize % loops.len()];
-                    self.compile_anew(st, method, inst, Some(*pc), chaos);
+                    self.compile_scrambled(st, method, inst, Some(*pc), chaos);
                 }
             }
             8 => {

@@ -1,0 +1,64 @@
+//! What a proto has of the compiler: its method, and one for each OSR entry.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use perilune_bytecode::Proto;
+use perilune_code::Method;
+
+use crate::observe::label::Label;
+
+/// The methods of a proto. It is created when the proto is first looked at by the compiler.
+pub(crate) struct Attached {
+    pub(crate) method: Arc<Method>,
+    /// The name of the function, if names are wanted.
+    name: OnceLock<Arc<str>>,
+    /// Methods of OSR entries, by the pc of their loop.
+    loops: Mutex<HashMap<u32, Arc<Method>>>,
+}
+
+impl Attached {
+    pub(crate) fn new(method: Arc<Method>) -> Attached {
+        Attached { method, name: OnceLock::new(), loops: Mutex::default() }
+    }
+
+    /// Names the function, unless it has a name.
+    pub(crate) fn set_name(&self, name: String) {
+        self.name.get_or_init(|| name.into());
+    }
+
+    /// Returns the method of the loop at `pc`, which `new` creates the first time.
+    pub(crate) fn loop_at(&self, pc: u32, new: impl FnOnce() -> Arc<Method>) -> Arc<Method> {
+        self.loops().entry(pc).or_insert_with(new).clone()
+    }
+
+    /// Returns the methods of all loops, in order of their pcs.
+    pub(crate) fn all_loops(&self) -> Vec<(u32, Arc<Method>)> {
+        let mut all: Vec<_> =
+            self.loops().iter().map(|(pc, method)| (*pc, method.clone())).collect();
+        all.sort_unstable_by_key(|(pc, _)| *pc);
+        all
+    }
+
+    fn loops(&self) -> MutexGuard<'_, HashMap<u32, Arc<Method>>> {
+        self.loops.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Attached {
+    /// Closes the methods, as the proto is dropped: its code is retired, though other code may
+    /// still refer to the methods.
+    fn drop(&mut self) {
+        self.method.close();
+        let loops = self.loops.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for method in loops.values() {
+            method.close();
+        }
+    }
+}
+
+/// Returns the label of a function, or of the loop in it that is entered at `entry`.
+pub(crate) fn label(proto: &Proto, entry: Option<u32>) -> Label {
+    let attached = proto.method.get().and_then(|a| a.downcast_ref::<Attached>());
+    Label::new(proto, attached.and_then(|a| a.name.get().cloned()), entry)
+}

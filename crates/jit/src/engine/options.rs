@@ -1,0 +1,93 @@
+//! How methods are compiled.
+
+use perilune_runtime::chaos::Chaos;
+
+use crate::observe::dump::DumpRequest;
+use crate::observe::perf::Perf;
+use crate::testing::fault::Fault;
+
+/// How methods are compiled.
+#[derive(Clone, Debug)]
+pub struct JitOptions {
+    /// Entries after which a method is compiled.
+    pub threshold: u32,
+    /// Iterations of a loop after which an OSR entry into it is compiled.
+    pub loop_threshold: u32,
+    /// Misses of compiled code after which recompiling the method is considered. The next time it
+    /// takes four times as many.
+    pub miss_threshold: u32,
+    /// Leave code that was never executed to the interpreter, which collects feedback for it until
+    /// it becomes hot.
+    pub prune: bool,
+    /// Compile synchronously: the thread that runs the program compiles, or waits for another that
+    /// does, unless the program has to stop.
+    pub sync: bool,
+    /// Bytes of executable memory.
+    pub budget: usize,
+    /// The most functions that are compiled together.
+    pub partition_max_funcs: usize,
+    /// The most bytes of code that are compiled together, as estimated beforehand.
+    pub partition_max_bytes: usize,
+    /// Threads that compile; 0 chooses by the number of cores.
+    pub workers: usize,
+    /// Run Cranelift's verifier on everything.
+    pub verify: bool,
+    /// Compare what code holds of registers and tables with the frame and the heap while it runs.
+    /// A difference ends the process, after a line on the standard error that says where: for
+    /// tests of the compiler.
+    pub verify_values: bool,
+    /// Count instructions, for states that do (`State::counts`).
+    pub counts: bool,
+    /// Texts to write to the standard error as functions are compiled.
+    pub dump: Vec<DumpRequest>,
+    /// What to write for `perf`.
+    pub perf: Option<Perf>,
+    /// Register code with debuggers.
+    pub gdb: bool,
+    /// Keep names for [`Jit::report`](crate::Jit::report).
+    pub stats: bool,
+    /// The fault to inject, for tests.
+    #[doc(hidden)]
+    pub fault: Option<Fault>,
+}
+
+impl Default for JitOptions {
+    fn default() -> JitOptions {
+        JitOptions {
+            threshold: 32,
+            loop_threshold: 1024,
+            miss_threshold: 64,
+            prune: true,
+            sync: false,
+            budget: 64 << 20,
+            partition_max_funcs: 100,
+            partition_max_bytes: 256 << 10,
+            workers: 0,
+            verify: cfg!(debug_assertions),
+            verify_values: false,
+            counts: false,
+            dump: Vec::new(),
+            perf: None,
+            gdb: false,
+            stats: false,
+            fault: None,
+        }
+    }
+}
+
+impl JitOptions {
+    /// Returns options that depend on a seed: thresholds, which threads compile, and the budget.
+    pub fn chaos(seed: u64) -> JitOptions {
+        let bits = Chaos::new(seed).draw();
+        JitOptions {
+            threshold: 1 + (bits & 7) as u32,
+            loop_threshold: 1 + (bits >> 32 & 127) as u32,
+            miss_threshold: 1 << (bits >> 16 & 7),
+            sync: bits >> 8 & 3 != 0,
+            budget: if bits >> 10 & 7 == 0 { 256 << 10 } else { 16 << 20 },
+            verify: true,
+            verify_values: bits >> 24 & 3 == 0,
+            ..JitOptions::default()
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What a state has of the compiler: requests, announcements, transitions.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::time::Duration;
+
+use perilune_bytecode::Proto;
+use perilune_code::{CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
+use perilune_runtime::chaos::Chaos;
+use perilune_runtime::instance::Instance;
+use perilune_runtime::state::{State, poll};
+use perilune_runtime::tier::{Threshold, Tier};
+
+use super::attached::{Attached, label};
+use super::jit::Jit;
+use super::native_stack::with_room;
+use super::walk::{StateHooks, walk};
+use crate::feedback::callees::callees;
+use crate::feedback::snapshot::{Shapes, Snapshot};
+use crate::pipeline::job::{Job, Unit};
+use crate::policy::history::{History, Known};
+use crate::policy::hotness::{estimated_size, is_quick, is_too_large, priority};
+use crate::testing::fault::{Stage, guarded};
+
+/// A state's part of the compiler.
+pub struct JitState {
+    jit: Arc<Jit>,
+    mutator: Mutator,
+    /// Entries of the host that have not left.
+    entered: u32,
+}
+
+impl Jit {
+    /// Attaches the compiler to a state.
+    ///
+    /// # Safety
+    /// `st` is alive, and drops its tier before anything that the collector or a walk of its stacks
+    /// reads.
+    pub unsafe fn attach(self: &Arc<Jit>, st: *mut State) {
+        let mutator = self.space.register(Box::new(StateHooks { state: st }));
+        (*st).counts = self.options.counts;
+        (*st).entry_threshold = Threshold::at(self.options.threshold);
+        (*st).loop_threshold = Threshold::at(self.options.loop_threshold);
+        (*st).miss_step = self.options.miss_threshold.max(1);
+        (*st).tier = Some(Box::new(JitState { jit: self.clone(), mutator, entered: 0 }));
+    }
+}
+
+impl JitState {
+    pub(crate) fn attached(&self, proto: &Proto) -> Arc<Attached> {
+        self.jit.attached(proto)
+    }
+
+    pub(crate) fn space(&self) -> &Arc<CodeSpace> {
+        &self.jit.space
+    }
+
+    /// Announces the versions that the state's frames are in.
+    ///
+    /// # Safety
+    /// A safepoint of the state.
+    pub(crate) unsafe fn announce_frames(&mut self, st: *mut State) {
+        // SAFETY: a safepoint of the state.
+        self.mutator.announce(|pins| unsafe { walk(st, pins) });
+    }
+
+    /// Requests the first compile of a method.
+    unsafe fn request(
+        &mut self,
+        st: *mut State,
+        method: &Arc<Method>,
+        inst: *mut Instance,
+        entry: Option<u32>,
+    ) {
+        if method.phase() != Phase::Interpreted {
+            return;
+        }
+        match self.feedback(st, inst, None) {
+            Ok((mut snapshot, shapes)) => {
+                if entry.is_some() {
+                    snapshot.take_tags((*st).base, inst);
+                }
+                self.compile(st, method, inst, entry, snapshot, shapes);
+            }
+            Err(refusal) => {
+                self.jit.observer().refused(|| label(&(*inst).proto, entry), &refusal);
+                method.refuse(refusal);
+            }
+        }
+    }
+
+    /// Returns the feedback of an instance, merged with that of earlier compiles, and the shapes in
+    /// it.
+    unsafe fn feedback(
+        &self,
+        st: *mut State,
+        inst: *mut Instance,
+        known: Option<&Known>,
+    ) -> Result<(Snapshot, Shapes), Refusal> {
+        let observer = self.jit.observer();
+        guarded(|| {
+            observer.stage(Stage::Snapshot);
+            // SAFETY: the caller's promise.
+            unsafe {
+                observer.metrics.note_caches(inst);
+                let mut snapshot = Snapshot::take(inst);
+                snapshot.prunes = self.jit.options.prune;
+                if let Some(known) = known {
+                    snapshot.merge(&known.snapshot, &(*inst).proto);
+                }
+                let shapes = snapshot.hold_shapes(st, known.map_or(&[], |k| &k.shapes));
+                (snapshot, shapes)
+            }
+        })
+    }
+
+    /// Compiles a method, on this thread or another.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of the state `st`.
+    pub(crate) unsafe fn compile(
+        &mut self,
+        st: *mut State,
+        method: &Arc<Method>,
+        inst: *mut Instance,
+        entry: Option<u32>,
+        mut snapshot: Snapshot,
+        shapes: Shapes,
+    ) {
+        let Ok(ticket) = method.begin() else { return };
+        let proto = (*inst).proto.clone();
+        if is_too_large(&proto) {
+            self.jit.observer().refused(|| label(&proto, entry), &Refusal::TooLarge);
+            return ticket.refuse(Refusal::TooLarge);
+        }
+        if History::of(method).is_settled() {
+            snapshot.generalize(&proto);
+        }
+        let job = Job::of(Unit {
+            ticket: Some(ticket),
+            method: method.clone(),
+            proto: Arc::downgrade(&proto),
+            size: estimated_size(&proto),
+            snapshot: Arc::new(snapshot),
+            shapes,
+            entry,
+            key: if entry.is_none() { inst.addr() } else { 0 },
+            calls: callees(inst, History::of(method).was_grouped()),
+        });
+        let jit = &self.jit;
+        if jit.options.sync && is_quick(&proto) {
+            self.mutator.blocking(|| with_room(|| jit.workers.run_here(job)));
+        } else if jit.options.sync {
+            jit.workers.submit(0, job);
+            self.mutator.blocking(|| wait_for(method, &(*st).poll));
+        } else {
+            jit.workers.submit(priority(&proto, (*inst).entries), job);
+        }
+    }
+}
+
+/// Waits until a method is compiled, or the script has to stop: then it continues in the
+/// interpreter, up to its next safepoint.
+fn wait_for(method: &Method, poll_word: &AtomicU32) {
+    const A_WHILE: Duration = Duration::from_micros(50);
+    while matches!(method.phase(), Phase::Queued | Phase::Recompiling)
+        && poll_word.load(Ordering::Relaxed) & poll::INTERRUPT == 0
+    {
+        std::thread::sleep(A_WHILE);
+    }
+}
+
+/// Returns the slot of a method as instances keep it. The pointer is the first field of a slot, and
+/// a slot that of a method; the proto keeps the method alive.
+fn slot_of(method: &Method) -> *const AtomicPtr<u8> {
+    std::ptr::from_ref(method.slot()).cast()
+}
+
+impl Tier for JitState {
+    fn slot(&mut self, proto: &Arc<Proto>) -> Option<*const AtomicPtr<u8>> {
+        self.jit.name_inner(proto);
+        // most functions never become hot, and need no method
+        proto.method.get()?;
+        Some(slot_of(&self.jit.attached(proto).method))
+    }
+
+    unsafe fn hot_entry(&mut self, st: *mut State, inst: *mut Instance) {
+        if (*st).chaos.is_some() {
+            (*st).request(poll::CHAOS);
+        }
+        let attached = self.jit.attached(&(*inst).proto);
+        (*inst).slot = slot_of(&attached.method);
+        self.request(st, &attached.method, inst, None);
+    }
+
+    unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
+        let attached = self.jit.attached(&(*inst).proto);
+        let method = attached.loop_at(pc, || self.jit.new_method());
+        self.request(st, &method, inst, Some(pc));
+        let entry = method.slot().target();
+        if entry == self.jit.stub() { std::ptr::null() } else { entry }
+    }
+
+    unsafe fn announce(&mut self, st: *mut State) {
+        self.announce_frames(st);
+    }
+
+    unsafe fn chaos(&mut self, st: *mut State, chaos: &mut Chaos) {
+        self.disturb(st, chaos);
+    }
+
+    fn is_retired(&mut self, code: u32) -> bool {
+        self.jit.space.with_version(CodeId::from_raw(code), |v| v.is_retired()).unwrap_or(false)
+    }
+
+    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32) {
+        let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
+        // frames in retired code leave it soon
+        let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
+        let history = History::of(&method);
+        // SAFETY: the caller's promise.
+        let now = || unsafe { Snapshot::take(inst) };
+        let Some(known) = history.to_recompile(&method, &(*inst).proto, now) else { return };
+        let Ok((now, shapes)) = self.feedback(st, inst, Some(&known)) else { return };
+        history.change();
+        self.compile(st, &method, inst, known.entry, now, shapes);
+    }
+
+    fn enter(&mut self) {
+        if self.entered == 0 {
+            self.mutator.enter();
+        }
+        self.entered += 1;
+    }
+
+    fn leave(&mut self) {
+        self.entered -= 1;
+        if self.entered == 0 {
+            self.mutator.leave();
+        }
+    }
+
+    fn block(&mut self) {
+        if self.entered > 0 {
+            self.mutator.leave();
+        }
+    }
+
+    fn unblock(&mut self) {
+        if self.entered > 0 {
+            self.mutator.enter();
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Feedback of several states and compiles as one, and feedback that stands for anything.
+
+use std::sync::Arc;
+
+use perilune_bytecode::{Feedback, FeedbackLayout, Op, Proto};
+use perilune_runtime::engine::Shape;
+use perilune_runtime::state::State;
+
+use super::snapshot::{CalleeSeen, FieldSnapshot, Shapes, Snapshot};
+use crate::analysis::types::{access, seen};
+
+/// The most inline paths of a field access. Others use the inline cache itself, which has as many
+/// entries.
+pub(crate) const MAX_PATHS: usize = 6;
+
+impl FieldSnapshot {
+    /// Returns the ids of the shapes in it.
+    fn shapes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.paths.iter().filter_map(|p| p.shape())
+    }
+
+    fn merge(&mut self, before: &FieldSnapshot) {
+        self.seen |= before.seen;
+        for p in &before.paths {
+            if self.paths.len() < MAX_PATHS && !self.paths.contains(p) {
+                self.paths.push(*p);
+            }
+        }
+    }
+}
+
+/// Returns the bits of an instruction's cell on which its code depends, and those that are assumed
+/// if the cell has none of them.
+pub(crate) fn bits(op: Op) -> (u32, u32) {
+    match op {
+        // the code of these does not depend on feedback
+        Op::Eq => (seen::OTHER, 0),
+        Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
+        Op::ForPrep => (3, 3),
+        _ => match op.feedback() {
+            Feedback::Operands => (seen::ALL, seen::ALL & !seen::MIXED),
+            Feedback::Access => (access::ALL, access::ALL),
+            _ => (0, 0),
+        },
+    }
+}
+
+/// The bit that stands for all other operands of an operator that has always had floats: these are
+/// handled, but not inline.
+pub(crate) const OTHER: u32 = 16;
+
+impl Snapshot {
+    /// Returns the feedback of a function that has not run.
+    pub(crate) fn before_run(proto: &Proto) -> Snapshot {
+        let layout = FeedbackLayout::of(proto);
+        let cells = (0..proto.code.len()).map(|pc| layout.record(pc).unwrap_or(0)).collect();
+        let fields = (0..layout.fields).map(|_| FieldSnapshot::default()).collect();
+        let callees = (0..layout.callees).map(|_| CalleeSeen::Nothing).collect();
+        let entry_tags = Box::default();
+        Snapshot { cells, fields, callees, entry_tags, general: false, prunes: false }
+    }
+
+    /// Adds the feedback with which the code to be replaced was compiled: other states may still
+    /// need it.
+    pub fn merge(&mut self, before: &Snapshot, proto: &Proto) {
+        for (pc, i) in proto.code.iter().enumerate() {
+            self.cells[pc] |= before.cells[pc] & bits(i.op()).0;
+        }
+        if self.entry_tags.is_empty() {
+            self.entry_tags = before.entry_tags.clone();
+        }
+        for (callee, &before) in self.callees.iter_mut().zip(&before.callees) {
+            *callee = match (*callee, before) {
+                (seen, CalleeSeen::Nothing) => seen,
+                (CalleeSeen::Nothing, seen) => seen,
+                (a, b) if a == b => a,
+                _ => CalleeSeen::Several,
+            };
+        }
+        for (field, before) in self.fields.iter_mut().zip(&before.fields) {
+            field.merge(before);
+        }
+    }
+
+    /// Returns the shapes in it: those that `st` knows, and those among `before`.
+    ///
+    /// # Safety
+    /// `st` is live, and of this thread.
+    pub unsafe fn hold_shapes(&self, st: *mut State, before: &[Arc<Shape>]) -> Shapes {
+        let shapes = &(*st).shapes;
+        let mut held: Vec<Arc<Shape>> = Vec::new();
+        for id in self.fields.iter().flat_map(FieldSnapshot::shapes) {
+            if held.iter().any(|s| s.id() == id) {
+                continue;
+            }
+            match shapes.get(&id) {
+                Some(&local) => held.push((*local).shape.clone()),
+                None => held.extend(before.iter().find(|s| s.id() == id).cloned()),
+            }
+        }
+        held.into()
+    }
+
+    /// Adds everything that can be handled inline, for a method whose operands never settle.
+    /// Operators that have always had floats keep checking for these first.
+    pub fn generalize(&mut self, proto: &Proto) {
+        (self.general, self.prunes) = (true, false);
+        for (pc, i) in proto.code.iter().enumerate() {
+            let bits = bits(i.op()).0;
+            let floats = self.cells[pc] & bits == seen::FLOAT;
+            let add = if floats && bits == seen::ALL { OTHER } else { bits };
+            self.cells[pc] |= add;
+        }
+    }
+}

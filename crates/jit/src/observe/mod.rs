@@ -1,0 +1,13 @@
+//! Everything that can be seen of compiling: dumps, metrics, profilers and debuggers.
+
+#[cfg(target_arch = "x86_64")]
+mod asm;
+mod clock;
+pub(crate) mod dump;
+mod gdb;
+mod image;
+pub(crate) mod label;
+pub(crate) mod metrics;
+pub(crate) mod observation;
+pub(crate) mod perf;
+pub(crate) mod source_map;

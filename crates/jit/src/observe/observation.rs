@@ -1,0 +1,272 @@
+//! The one place to which the pipeline reports what it does. It feeds dumps, metrics, profilers and
+//! debuggers.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use cranelift_codegen::CompiledCode;
+use cranelift_codegen::ir::Function;
+use cranelift_module::Module;
+use perilune_bytecode::{Proto, inner_names};
+use perilune_code::Refusal;
+use perilune_runtime::tier::RuntimeCalls;
+
+#[cfg(target_arch = "x86_64")]
+use super::asm;
+use super::clock::thread_time;
+use super::dump::{self, DumpKind, Dumps};
+use super::gdb;
+use super::image::Described;
+use super::label::Label;
+use super::metrics::{BOOKKEEPING, Metric, Metrics};
+use super::perf::Perf;
+use super::source_map::{Piece, Placed, file, lines};
+use crate::engine::options::JitOptions;
+use crate::feedback::snapshot::Snapshot;
+use crate::testing::fault::{Fault, Stage};
+
+/// Whether machine code can be disassembled. Elsewhere Cranelift's listing is shown in its place.
+const HAS_DISASSEMBLER: bool = cfg!(target_arch = "x86_64");
+
+/// What lives as long as a version if the compiler is observed.
+pub struct VersionInfo {
+    /// The label of the function.
+    pub label: String,
+    /// The code of its instructions, in ascending order.
+    pub pieces: Box<[Piece]>,
+    /// Unregisters the code when it is dropped.
+    _debugger: Option<gdb::Registration>,
+}
+
+/// What is to be shown of the compiler of an engine.
+pub(crate) struct Observer {
+    dumps: Dumps,
+    perf: Option<Perf>,
+    gdb: bool,
+    /// Whether names are wanted.
+    named: bool,
+    fault: Option<Fault>,
+    verify_values: bool,
+    calls: RuntimeCalls,
+    pub(crate) metrics: Metrics,
+}
+
+impl Observer {
+    pub(crate) fn new(options: &JitOptions, calls: RuntimeCalls) -> Observer {
+        let dumps = Dumps::new(&options.dump);
+        let named = dumps.any() || options.perf.is_some() || options.gdb || options.stats;
+        Observer {
+            dumps,
+            perf: options.perf,
+            gdb: options.gdb,
+            named,
+            fault: options.fault,
+            verify_values: options.verify_values,
+            calls,
+            metrics: Metrics::default(),
+        }
+    }
+
+    /// Returns the names of the functions inside one, if names are wanted.
+    pub(crate) fn inner_names(&self, proto: &Proto) -> Vec<Option<String>> {
+        if self.named { inner_names(proto) } else { Vec::new() }
+    }
+
+    /// Reports that a stage of compiling begins.
+    ///
+    /// # Panics
+    /// If a test injected that.
+    pub(crate) fn stage(&self, stage: Stage) {
+        Fault::at(self.fault, stage);
+    }
+
+    /// Reports that a method is refused.
+    pub(crate) fn refused(&self, label: impl FnOnce() -> Label, reason: &Refusal) {
+        if self.named {
+            self.metrics.note_refusal(format!("{}: {reason}", label()));
+        }
+    }
+
+    /// Reports that a module is placed and published, until the result is dropped.
+    pub(crate) fn placing(&self) -> Placing<'_> {
+        Placing { observer: self, begun: thread_time() }
+    }
+
+    /// Reports that the compile of a function begins.
+    pub(crate) fn begin(
+        &self,
+        proto: &Arc<Proto>,
+        label: Label,
+        snapshot: &Snapshot,
+    ) -> Observation<'_> {
+        let mut observation = Observation {
+            observer: self,
+            proto: proto.clone(),
+            label,
+            text: String::new(),
+            vcode: None,
+            pieces: Box::default(),
+            kept: snapshot.bytes(),
+            begun: thread_time(),
+            translated: None,
+            compiled: None,
+        };
+        observation.dump(DumpKind::Bytecode, |o| {
+            perilune_bytecode::disassemble_function(&o.proto, &o.label.name)
+        });
+        observation.dump(DumpKind::Feedback, |o| dump::feedback(&o.proto, snapshot));
+        observation
+    }
+}
+
+/// Counts the processor time until it is dropped as that of placing code.
+pub(crate) struct Placing<'a> {
+    observer: &'a Observer,
+    begun: u64,
+}
+
+impl Drop for Placing<'_> {
+    fn drop(&mut self) {
+        let time = thread_time() - self.begun;
+        self.observer.metrics.add(Metric::Nanoseconds, time);
+        self.observer.metrics.add(Metric::PlaceNanoseconds, time);
+    }
+}
+
+/// The compile of one function, as it is observed. Its dumps are written in one piece when it is
+/// dropped, by a panic too.
+pub(crate) struct Observation<'a> {
+    observer: &'a Observer,
+    proto: Arc<Proto>,
+    label: Label,
+    text: String,
+    vcode: Option<String>,
+    pieces: Box<[Piece]>,
+    /// Bytes of feedback that the method keeps.
+    kept: usize,
+    /// Processor times of this thread.
+    begun: u64,
+    translated: Option<u64>,
+    compiled: Option<u64>,
+}
+
+impl Observation<'_> {
+    fn dump(&mut self, kind: DumpKind, text: impl FnOnce(&Self) -> String) {
+        if self.observer.dumps.wants(kind, &self.label) {
+            let text = text(self);
+            self.text.push_str(&format!("-- {kind} of {}\n{}\n\n", self.label, text.trim_end()));
+        }
+    }
+
+    /// As [`Observer::stage`].
+    pub(crate) fn stage(&self, stage: Stage) {
+        self.observer.stage(stage);
+    }
+
+    /// Reports the Cranelift IR of the function.
+    pub(crate) fn translated(&mut self, func: &mut Function, module: &dyn Module) {
+        self.translated = Some(thread_time());
+        if self.observer.fault == Some(Fault::Malformed) {
+            func.signature.returns.pop();
+        }
+        self.dump(DumpKind::Clif, |o| dump::clif(func, module, &o.observer.calls));
+    }
+
+    /// Whether Cranelift is to list the machine code.
+    pub(crate) fn wants_vcode(&self) -> bool {
+        let wants = |kind| self.observer.dumps.wants(kind, &self.label);
+        wants(DumpKind::Vcode) || !HAS_DISASSEMBLER && wants(DumpKind::Asm)
+    }
+
+    /// Reports the machine code, and the optimized IR that it was made from.
+    pub(crate) fn compiled(&mut self, func: &Function, code: &CompiledCode, module: &dyn Module) {
+        self.compiled = Some(thread_time());
+        self.dump(DumpKind::ClifOpt, |o| dump::clif(func, module, &o.observer.calls));
+        self.vcode.clone_from(&code.vcode);
+        self.dump(DumpKind::Vcode, |o| o.vcode.clone().unwrap_or_default());
+        if self.observer.dumps.any() || self.observer.perf.is_some() || self.observer.gdb {
+            self.pieces = code
+                .buffer
+                .get_srclocs_sorted()
+                .iter()
+                .filter(|s| !s.loc.is_default())
+                .map(|s| Piece { start: s.start, end: s.end, pc: s.loc.bits() })
+                .collect();
+        }
+    }
+
+    /// Reports that the code is where it will run, but does not run yet. Returns what its version
+    /// keeps, if names are wanted.
+    pub(crate) fn placed(&mut self, code: &Placed<'_>) -> Option<VersionInfo> {
+        let observer = self.observer;
+        self.dump(DumpKind::Asm, |o| {
+            #[cfg(target_arch = "x86_64")]
+            return asm::listing(&o.proto, code.bytes, &o.pieces, &observer.calls);
+            #[cfg(not(target_arch = "x86_64"))]
+            return o.vcode.clone().unwrap_or_default();
+        });
+        if let Some(perf) = observer.perf {
+            perf.add(&self.label, &self.proto, code, &self.pieces);
+        }
+        let metrics = &observer.metrics;
+        let kind = if self.label.entry.is_some() { Metric::Loops } else { Metric::Functions };
+        metrics.add(kind, 1);
+        metrics.add(Metric::Bytecodes, self.proto.code.len() as u64);
+        metrics.add(Metric::CodeBytes, code.bytes.len() as u64);
+        let kept = self.kept + size_of_val(&*self.pieces);
+        metrics.add(Metric::MetadataBytes, (BOOKKEEPING + kept) as u64);
+        if !observer.named {
+            return None;
+        }
+        let label = self.label.to_string();
+        let debugger = observer.gdb.then(|| {
+            let loops = if self.label.entry.is_some() { " loop" } else { "" };
+            let short = format!("{}{loops}", self.label.name);
+            gdb::Registration::new(&Described {
+                name: &label,
+                short: &short,
+                address: code.address as u64,
+                size: code.bytes.len() as u64,
+                source: file(&self.proto).as_deref().map(|f| (f, self.proto.line_defined)),
+                lines: &lines(&self.proto, &self.pieces),
+            })
+        });
+        let pieces = std::mem::take(&mut self.pieces);
+        Some(VersionInfo { label, pieces, _debugger: debugger })
+    }
+
+    /// Reports that the method is refused.
+    ///
+    /// A malformed translation is a bug of the compiler, although it costs speed only. It ends the
+    /// process in debug builds and in runs that verify values.
+    pub(crate) fn refused(&self, reason: &Refusal) {
+        let observer = self.observer;
+        let is_strict = cfg!(debug_assertions) || observer.verify_values;
+        if is_strict
+            && observer.fault != Some(Fault::Malformed)
+            && matches!(reason, Refusal::Verifier(_))
+        {
+            let _ = writeln!(std::io::stderr(), "perilune: {}: {reason}", self.label);
+            std::process::abort();
+        }
+        observer.refused(|| self.label.clone(), reason);
+    }
+}
+
+impl Drop for Observation<'_> {
+    fn drop(&mut self) {
+        // functions of a module wait for each other after they are compiled: that does not count
+        let end = self.compiled.unwrap_or_else(thread_time);
+        let metrics = &self.observer.metrics;
+        metrics.add(Metric::Nanoseconds, end - self.begun);
+        metrics.raise(Metric::LongestNanoseconds, end - self.begun);
+        if let Some(translated) = self.translated {
+            metrics.add(Metric::TranslateNanoseconds, translated - self.begun);
+            metrics.add(Metric::BackendNanoseconds, end - translated);
+        }
+        if !self.text.is_empty() {
+            // `eprint` would panic if the standard error is closed
+            let _ = std::io::stderr().write_all(self.text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What is compiled together: a job of one or several functions.
+
+use std::sync::{Arc, Weak};
+
+use perilune_bytecode::Proto;
+use perilune_code::{Method, Refusal, Ticket};
+
+use crate::feedback::callees::Callee;
+use crate::feedback::snapshot::{Shapes, Snapshot};
+use crate::policy::history::Known;
+
+/// Functions to compile, and to publish and retire together.
+pub(crate) struct Job {
+    pub(crate) units: Vec<Unit>,
+    /// Whether it is a part of a larger partition, to which nothing is added.
+    pub(crate) is_cut: bool,
+}
+
+/// One function to compile.
+pub(crate) struct Unit {
+    /// The right to compile the method; `None` once it is used.
+    pub(crate) ticket: Option<Ticket>,
+    pub(crate) method: Arc<Method>,
+    /// Weak, as a program that is dropped meanwhile is not compiled.
+    pub(crate) proto: Weak<Proto>,
+    /// The estimated bytes of code.
+    pub(crate) size: usize,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) shapes: Shapes,
+    /// The pc of the loop of an OSR entry, or `None` for the function itself.
+    pub(crate) entry: Option<u32>,
+    /// The number by which calls identify it ([`Callee::key`]), or 0 if it is not called.
+    pub(crate) key: usize,
+    /// Its known callees.
+    pub(crate) calls: Vec<Callee>,
+}
+
+impl Job {
+    /// Returns the job of a single function.
+    pub(crate) fn of(unit: Unit) -> Job {
+        Job { units: vec![unit], is_cut: false }
+    }
+}
+
+impl Unit {
+    /// Returns the unit that recompiles a method alone, with the feedback of the last time.
+    pub(crate) fn again(ticket: Ticket, known: &Known) -> Unit {
+        let Known { proto, snapshot, shapes, entry, own_calls } = known.clone();
+        let method = ticket.method().clone();
+        let key = Arc::as_ptr(&method) as usize;
+        let calls = own_calls.iter().map(|&pc| Callee { pc, key, weight: 0 }).collect();
+        let ticket = Some(ticket);
+        Unit { ticket, method, proto, size: 0, snapshot, shapes, entry, key, calls }
+    }
+
+    /// Whether the result will still be of use.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.ticket.as_ref().is_some_and(Ticket::is_current)
+    }
+
+    /// Refuses the method.
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
+        match self.ticket.take() {
+            Some(ticket) => ticket.refuse(refusal),
+            // a panic during publication gave the ticket back
+            None => self.method.refuse(refusal),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What is compiled, when, and together with what.
+
+pub(crate) mod call_graph;
+pub(crate) mod history;
+pub(crate) mod hotness;
+pub(crate) mod partition;
+mod recompile;

@@ -1,0 +1,170 @@
+//! Whether to recompile a method: whether code compiled with the feedback of now would be better.
+//!
+//! Feedback that code was compiled with is kept and merged with that of the requesting state, so
+//! that states with different data do not take the method from each other. A method whose operands
+//! never settle gets general code in the end, and is left alone.
+
+use std::sync::Arc;
+
+use perilune_bytecode::{Feedback, Op, Proto};
+use perilune_code::{Method, Phase};
+
+use super::history::{History, Known};
+use crate::feedback::merge::{MAX_PATHS, bits};
+use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
+
+impl History {
+    /// Returns what a method was compiled for, if it is worth recompiling for the feedback of
+    /// `now`.
+    pub(crate) fn to_recompile(
+        &self,
+        method: &Method,
+        proto: &Proto,
+        now: impl FnOnce() -> Snapshot,
+    ) -> Option<Arc<Known>> {
+        /// So many versions of a method may be live.
+        const MAX_LIVE: u32 = 2;
+        if method.phase() != Phase::Compiled || self.is_settled() {
+            return None;
+        }
+        let known = self.known()?;
+        let covered = known.snapshot.covers(&now(), proto);
+        (!covered && method.live() <= MAX_LIVE).then_some(known)
+    }
+}
+
+impl FieldSnapshot {
+    /// Whether code compiled with this finds inline what `now` finds, or has as many paths as code
+    /// can have.
+    fn covers(&self, now: &FieldSnapshot) -> bool {
+        (self.seen || !now.seen) && self.has_paths(now)
+    }
+
+    fn has_paths(&self, now: &FieldSnapshot) -> bool {
+        self.paths.len() >= MAX_PATHS || now.paths.iter().all(|p| self.paths.contains(p))
+    }
+}
+
+impl Snapshot {
+    /// Whether it has nothing on which code would depend.
+    pub(crate) fn is_blank(&self, proto: &Proto) -> bool {
+        let blank = Snapshot::before_run(proto);
+        self.cells == blank.cells && self.fields == blank.fields
+    }
+
+    /// Whether code of `proto` that was compiled with this is as good for `now` as code compiled
+    /// with `now` would be.
+    pub fn covers(&self, now: &Snapshot, proto: &Proto) -> bool {
+        proto.code.iter().enumerate().all(|(pc, i)| {
+            if i.op().feedback() == Feedback::Field {
+                let n = now.cells[pc] as usize;
+                return self.fields[n].covers(&now.fields[n]);
+            }
+            if i.op() == Op::Call {
+                let n = now.cells[pc] as usize;
+                let unknown = self.callees[n] == CalleeSeen::Nothing && self.prunes;
+                return !unknown || now.callees[n] == CalleeSeen::Nothing;
+            }
+            let (bits, default) = bits(i.op());
+            let known = match self.cells[pc] & bits {
+                0 if self.prunes => 0,
+                0 => default,
+                known => known,
+            };
+            now.cells[pc] & bits & !known == 0
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::types::seen;
+    use crate::feedback::merge::OTHER;
+    use crate::feedback::snapshot::FieldPath;
+
+    fn proto(source: &str) -> Arc<Proto> {
+        let chunk = perilune_bytecode::compile_source(source.as_bytes(), b"=test", 0);
+        chunk.unwrap_or_else(|_| panic!("it compiles"))
+    }
+
+    fn empty(proto: &Proto) -> Snapshot {
+        let mut fields = 0;
+        let cells = proto
+            .code
+            .iter()
+            .map(|i| {
+                let number = fields;
+                fields += u32::from(i.op().feedback() == Feedback::Field);
+                if i.op().feedback() == Feedback::Field { number } else { 0 }
+            })
+            .collect();
+        let fields = vec![FieldSnapshot::default(); fields as usize].into();
+        Snapshot {
+            cells,
+            fields,
+            callees: vec![CalleeSeen::Nothing; proto.code.len()].into(),
+            entry_tags: Box::default(),
+            general: false,
+            prunes: false,
+        }
+    }
+
+    fn at(proto: &Proto, op: Op) -> usize {
+        proto.code.iter().position(|i| i.op() == op).expect("it is there")
+    }
+
+    #[test]
+    fn new_kinds_of_operands_are_not_covered_until_they_are_merged() {
+        let p = proto("local a, b = ... return a + b");
+        let pc = at(&p, Op::Add);
+        let none = empty(&p);
+        let (mut ints, mut floats) = (none.clone(), none.clone());
+        ints.cells[pc] = 1;
+        floats.cells[pc] = 2;
+        assert!(none.covers(&ints, &p) && none.covers(&floats, &p), "both are assumed at first");
+        assert!(!ints.covers(&floats, &p) && !floats.covers(&ints, &p));
+        floats.merge(&ints, &p);
+        assert!(floats.covers(&ints, &p));
+        let mut strings = ints.clone();
+        strings.cells[pc] = 1 | 8;
+        assert!(!ints.covers(&strings, &p), "code for integers is left for anything else");
+    }
+
+    #[test]
+    fn shapes_are_covered_in_line_and_then_by_the_cache() {
+        let p = proto("local t = ... return t.x");
+        let mut before = empty(&p);
+        for shape in 1..=MAX_PATHS as u32 {
+            let mut now = empty(&p);
+            now.fields[0].paths = vec![FieldPath::Own { shape, slot: 0 }];
+            assert!(!before.covers(&now, &p), "shape {shape}");
+            now.merge(&before, &p);
+            assert!(now.covers(&before, &p));
+            before = now;
+        }
+        let mut now = empty(&p);
+        now.fields[0].paths = vec![FieldPath::Own { shape: MAX_PATHS as u32 + 1, slot: 0 }];
+        assert!(before.covers(&now, &p), "the cache finds it");
+        now.merge(&before, &p);
+        assert_eq!(now.fields[0].paths.len(), MAX_PATHS);
+    }
+
+    #[test]
+    fn general_code_covers_everything_but_integers_among_floats() {
+        let p = proto("local a, b, t = ... return a + b, t[a], a < b");
+        let mut general = empty(&p);
+        general.generalize(&p);
+        let mut all = empty(&p);
+        for op in [Op::Add, Op::GetTable, Op::Lt] {
+            all.cells[at(&p, op)] = 31;
+        }
+        assert!(general.covers(&all, &p));
+        let mut floats = empty(&p);
+        floats.cells[at(&p, Op::Add)] = 2;
+        let only = floats.clone();
+        floats.generalize(&p);
+        assert_eq!(floats.cells[at(&p, Op::Add)], seen::FLOAT | OTHER);
+        assert!(floats.covers(&only, &p));
+    }
+}

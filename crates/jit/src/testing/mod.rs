@@ -1,0 +1,4 @@
+//! What tests do to the compiler: injected faults, and random disturbance.
+
+mod chaos;
+pub(crate) mod fault;
