@@ -18,6 +18,9 @@ use crate::value::{Tag, Value};
 macro_rules! offsets {
     ($($(#[$doc:meta])* $name:ident = $type:ty, $($field:ident).+;)*) => {
         $($(#[$doc])* pub const $name: usize = offset_of!($type, $($field).+);)*
+
+        /// All of them by name.
+        pub const NAMES: &[(&str, usize)] = &[$((stringify!($name), $name)),*];
     };
 }
 

@@ -7,26 +7,11 @@ use iced_x86::{
     Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register,
 };
 use perilune_bytecode::{Proto, disassemble_instruction};
-use perilune_runtime::layout::state;
 use perilune_runtime::tier::RuntimeCalls;
 
+use super::clif::state_name;
 use super::source_map::Piece;
 use crate::pipeline::symbols::runtime_functions;
-
-/// Returns the name of the field at an offset in the state.
-fn state_name(offset: u64) -> Option<&'static str> {
-    macro_rules! find {
-        ($($name:ident)*) => {
-            $(if state::$name as u64 == offset {
-                return Some(stringify!($name));
-            })*
-        };
-    }
-    find! {
-        CURSOR HOLE_END NEWBORN POLL BASE TOP LIMIT THREAD NATIVE_LIMIT RETURNED_BITS RETURNED_TAG META_EPOCH EMPTY_SHAPE
-    }
-    None
-}
 
 /// Returns a listing of machine code; each piece follows its instruction of bytecode.
 pub(crate) fn listing(

@@ -3,16 +3,10 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use cranelift_codegen::ir::Function;
-use cranelift_codegen::ir::immediates::Imm64;
 use perilune_bytecode::{Feedback, Proto, disassemble_instruction};
-
-use cranelift_module::Module;
-use perilune_runtime::tier::RuntimeCalls;
 
 use super::label::Label;
 use crate::feedback::snapshot::{FieldPath, Snapshot};
-use crate::pipeline::symbols::runtime_functions;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
@@ -153,24 +147,6 @@ fn path(path: &FieldPath) -> String {
         }
         FieldPath::Gain { shape, slot, .. } => format!("shape {shape} gains slot {slot}"),
     }
-}
-
-/// Returns Cranelift IR, with names for functions.
-pub(crate) fn clif(func: &Function, module: &dyn Module, calls: &RuntimeCalls) -> String {
-    let mut text = func.display().to_string();
-    for (id, declaration) in module.declarations().get_functions() {
-        let name = match &declaration.name {
-            Some(name) => format!("runtime.{name}"),
-            None => format!("member{}", id.as_u32()),
-        };
-        text = text.replace(&format!(" = u0:{} ", id.as_u32()), &format!(" = {name} "));
-        let colocated = format!(" = colocated u0:{} ", id.as_u32());
-        text = text.replace(&colocated, &format!(" = colocated {name} "));
-    }
-    for (name, address) in runtime_functions(calls) {
-        text = text.replace(&Imm64::new(address as i64).to_string(), &format!("runtime.{name}"));
-    }
-    text
 }
 
 /// Returns the names of the bits that are set.

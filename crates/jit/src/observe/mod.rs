@@ -2,6 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod asm;
+mod clif;
 mod clock;
 pub(crate) mod dump;
 mod gdb;

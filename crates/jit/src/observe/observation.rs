@@ -13,6 +13,7 @@ use perilune_runtime::tier::RuntimeCalls;
 
 #[cfg(target_arch = "x86_64")]
 use super::asm;
+use super::clif;
 use super::clock::thread_time;
 use super::dump::{self, DumpKind, Dumps};
 use super::gdb;
@@ -23,6 +24,7 @@ use super::perf::Perf;
 use super::source_map::{Piece, Placed, file, lines};
 use crate::engine::options::JitOptions;
 use crate::feedback::snapshot::Snapshot;
+use crate::pipeline::input::Input;
 use crate::testing::fault::{Fault, Stage};
 
 /// Whether machine code can be disassembled. Elsewhere Cranelift's listing is shown in its place.
@@ -164,12 +166,17 @@ impl Observation<'_> {
     }
 
     /// Reports the Cranelift IR of the function.
-    pub(crate) fn translated(&mut self, func: &mut Function, module: &dyn Module) {
+    pub(crate) fn translated(
+        &mut self,
+        func: &mut Function,
+        module: &dyn Module,
+        input: &Input<'_>,
+    ) {
         self.translated = Some(thread_time());
         if self.observer.fault == Some(Fault::Malformed) {
             func.signature.returns.pop();
         }
-        self.dump(DumpKind::Clif, |o| dump::clif(func, module, &o.observer.calls));
+        self.dump(DumpKind::Clif, |_| clif::text(func, module, input.calls, input.direct));
     }
 
     /// Whether Cranelift is to list the machine code.
@@ -179,9 +186,15 @@ impl Observation<'_> {
     }
 
     /// Reports the machine code, and the optimized IR that it was made from.
-    pub(crate) fn compiled(&mut self, func: &Function, code: &CompiledCode, module: &dyn Module) {
+    pub(crate) fn compiled(
+        &mut self,
+        func: &Function,
+        code: &CompiledCode,
+        module: &dyn Module,
+        input: &Input<'_>,
+    ) {
         self.compiled = Some(thread_time());
-        self.dump(DumpKind::ClifOpt, |o| dump::clif(func, module, &o.observer.calls));
+        self.dump(DumpKind::ClifOpt, |_| clif::text(func, module, input.calls, input.direct));
         self.vcode.clone_from(&code.vcode);
         self.dump(DumpKind::Vcode, |o| o.vcode.clone().unwrap_or_default());
         if self.observer.dumps.any() || self.observer.perf.is_some() || self.observer.gdb {

@@ -132,7 +132,7 @@ impl Assembly<'_> {
         context.clear();
         observation.stage(Stage::Translate);
         tier1::translate(&mut context.func, builder, &**isa, input, callees);
-        observation.translated(&mut context.func, &self.module);
+        observation.translated(&mut context.func, &self.module, input);
         observation.stage(Stage::Verify);
         if input.verify {
             context.verify(&**isa).map_err(|e| format!("verifier: {e}"))?;
@@ -142,7 +142,7 @@ impl Assembly<'_> {
         self.module.define_function_with_control_plane(id, context, control).map_err(message)?;
         let code = context.compiled_code().expect("it was compiled");
         check_relocations(&self.module, &context.func, code)?;
-        observation.compiled(&context.func, code, &self.module);
+        observation.compiled(&context.func, code, &self.module, input);
         self.sizes.push(code.code_buffer().len());
         Ok(())
     }

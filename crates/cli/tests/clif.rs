@@ -1,0 +1,76 @@
+//! Golden Cranelift IR of small functions: what `--dump=clif` shows of the programs in
+//! `crates/cli/tests/clif`. Each defines the function that it is named after, and makes it hot.
+//!
+//! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-cli --test clif`, then read the difference.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Returns the dump of a function, with numbers in place of the ids of shapes.
+fn dump(program: &Path, function: &str) -> String {
+    let request = format!("--dump=feedback:{function},clif:{function}");
+    let output = Command::new(env!("CARGO_BIN_EXE_perilune"))
+        .args(["--jit=tier1", "--jit-sync", "--jit-threshold=3", &request])
+        .arg(program)
+        .env_clear()
+        .output()
+        .expect("the command runs");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    let start = text.find("-- clif of ").unwrap_or_else(|| panic!("no dump in {text}"));
+    let (feedback, clif) = text.split_at(start);
+    let body = clif.split_once('\n').expect("a line").1;
+    let clif = body.split("\n-- ").next().expect("a part").trim_end();
+    let mut text = format!("{clif}\n");
+    for (n, shape) in shapes(feedback).iter().enumerate() {
+        text = replace_number(&text, shape, &format!("shape{n}"));
+    }
+    text
+}
+
+/// Returns the ids of the shapes that feedback names, in order of appearance.
+fn shapes(feedback: &str) -> Vec<&str> {
+    let mut ids = Vec::new();
+    for part in feedback.split("shape ").skip(1) {
+        let id = part.split(|c: char| !c.is_ascii_digit()).next().expect("a part");
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// Replaces the operands that are a number.
+fn replace_number(text: &str, number: &str, name: &str) -> String {
+    let replace = |word: &str| match word.trim_end_matches(['\n', ',']) {
+        bare if bare == number => word.replacen(number, name, 1),
+        _ => word.to_owned(),
+    };
+    text.split_inclusive([' ', '\n']).map(|word| replace(word)).collect()
+}
+
+#[test]
+fn emitted_ir_is_as_recorded() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clif");
+    let bless = std::env::var_os("PERILUNE_BLESS").is_some();
+    let mut programs: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "lua"))
+        .collect();
+    programs.sort();
+    assert!(programs.len() >= 6, "{programs:?}");
+    let mut wrong = Vec::new();
+    for program in programs {
+        let name = program.file_stem().and_then(|n| n.to_str()).expect("a name");
+        let function = name.split('_').next_back().expect("a part");
+        let actual = dump(&program, function);
+        let golden = program.with_extension("clif");
+        if bless {
+            std::fs::write(&golden, &actual).expect("the file is written");
+        } else if std::fs::read_to_string(&golden).ok().as_deref() != Some(&*actual) {
+            wrong.push(format!("{}:\n{actual}", golden.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "see the head of this file for how to bless\n{}", wrong.join("\n"));
+}
