@@ -23,30 +23,40 @@ fn dump(program: &Path, function: &str) -> String {
     let clif = body.split("\n-- ").next().expect("a part").trim_end();
     let mut text = format!("{clif}\n");
     for (n, shape) in shapes(feedback).iter().enumerate() {
-        text = replace_number(&text, shape, &format!("shape{n}"));
+        text = replace_constant(&text, shape, &format!("shape{n}"));
     }
     text
 }
 
-/// Returns the ids of the shapes that feedback names, in order of appearance.
+/// Returns the ids of the shapes that feedback names, in order of appearance. Small ones are those of
+/// the engine itself, which do not change.
 fn shapes(feedback: &str) -> Vec<&str> {
     let mut ids = Vec::new();
     for part in feedback.split("shape ").skip(1) {
         let id = part.split(|c: char| !c.is_ascii_digit()).next().expect("a part");
-        if !ids.contains(&id) {
+        if id.len() > 1 && !ids.contains(&id) {
             ids.push(id);
         }
     }
     ids
 }
 
-/// Replaces the operands that are a number.
-fn replace_number(text: &str, number: &str, name: &str) -> String {
-    let replace = |word: &str| match word.trim_end_matches(['\n', ',']) {
-        bare if bare == number => word.replacen(number, name, 1),
-        _ => word.to_owned(),
-    };
-    text.split_inclusive([' ', '\n']).map(|word| replace(word)).collect()
+/// Names the 32-bit constants with this value, where they are defined and in remarks.
+fn replace_constant(text: &str, number: &str, name: &str) -> String {
+    let definition = format!(" = iconst.i32 {number}\n");
+    let values: Vec<String> = text
+        .split_inclusive('\n')
+        .filter_map(|line| line.strip_suffix(&definition))
+        .map(|before| before.rsplit(' ').next().expect("a value").to_owned())
+        .collect();
+    let mut text = text.replace(&definition, &format!(" = iconst.i32 {name}\n"));
+    for value in values {
+        for end in ["\n", ","] {
+            let remark = format!(" {value} = {number}{end}");
+            text = text.replace(&remark, &format!(" {value} = {name}{end}"));
+        }
+    }
+    text
 }
 
 #[test]
