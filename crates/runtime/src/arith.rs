@@ -4,10 +4,10 @@ use crate::convert;
 use crate::meta::Event;
 use crate::value::Value;
 
-/// Why an operation on numbers fails.
+/// The reason why an operation on numbers fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArithError {
-    /// An operand is no number (and no string that converts).
+    /// An operand is neither a number nor a string that converts to one.
     NotANumber,
     /// A bitwise operand has no integer representation.
     NoInteger,
@@ -17,18 +17,18 @@ pub enum ArithError {
     ModuloByZero,
 }
 
-/// `a // b` rounded towards minus infinity; `b` is not 0.
+/// Returns `a // b` rounded towards minus infinity; `b` is not 0.
 #[inline(always)]
 pub fn int_floor_div(a: i64, b: i64) -> i64 {
     if (b as u64).wrapping_add(1) <= 1 {
-        // b is 0 (excluded) or -1: avoid the overflow of the minimum
+        // b is 0 (excluded) or -1: avoids the overflow of the minimum
         return 0i64.wrapping_sub(a);
     }
     let q = a / b;
     if (a ^ b) < 0 && q * b != a { q - 1 } else { q }
 }
 
-/// `a % b` with the sign of `b`; `b` is not 0.
+/// Returns `a % b` with the sign of `b`; `b` is not 0.
 #[inline(always)]
 pub fn int_mod(a: i64, b: i64) -> i64 {
     if (b as u64).wrapping_add(1) <= 1 {
@@ -38,14 +38,15 @@ pub fn int_mod(a: i64, b: i64) -> i64 {
     if r != 0 && (r ^ b) < 0 { r + b } else { r }
 }
 
-/// `a % b` of floats with the sign of `b`.
+/// Returns `a % b` of floats with the sign of `b`.
 #[inline]
 pub fn float_mod(a: f64, b: f64) -> f64 {
     let r = remainder(a, b);
     if r != 0.0 && (r < 0.0) != (b < 0.0) { r + b } else { r }
 }
 
-/// C's `fmod`. The library's goes by the bits of the exponents; integral operands, the commonest, have a faster way.
+/// Computes C's `fmod`. The C library iterates over the bits of the exponents; integral operands,
+/// the most common case, have a faster path.
 #[inline]
 fn remainder(a: f64, b: f64) -> f64 {
     let (x, y) = (a as i64, b as i64);
@@ -56,13 +57,13 @@ fn remainder(a: f64, b: f64) -> f64 {
     }
 }
 
-/// `a ^ b` of floats.
+/// Returns `a ^ b` of floats.
 #[inline]
 pub fn pow(a: f64, b: f64) -> f64 {
     if b == 2.0 { a * a } else { a.powf(b) }
 }
 
-/// `a << n`; negative and large distances as in the manual.
+/// Returns `a << n`, with negative and large distances as in the manual.
 #[inline(always)]
 pub fn shift_left(a: i64, n: i64) -> i64 {
     if n <= -64 || n >= 64 {
@@ -74,7 +75,8 @@ pub fn shift_left(a: i64, n: i64) -> i64 {
     }
 }
 
-/// Any arithmetic or bitwise operation on numbers, strings not converted. For unary operations both operands are the same.
+/// Performs any arithmetic or bitwise operation on numbers, without converting strings. For unary
+/// operations both operands are the same.
 ///
 /// # Errors
 /// See [`ArithError`].

@@ -1,7 +1,8 @@
-//! Numbers and strings as C's `printf` formats them, byte for byte as glibc does.
+//! Formatting of numbers and strings as C's `printf` does it, byte for byte as in glibc.
 //!
-//! Floats go through exact decimal conversions, so every digit is right whatever the precision: Rust's `{:e}` and `{:.p}`, or, where
-//! 128 bits hold the exact product with a power of ten, that product ([`crate::decimal`]). All functions append to a buffer.
+//! Floats go through exact decimal conversions, so every digit is right at any precision: Rust's
+//! `{:e}` and `{:.p}` or, where 128 bits hold the exact product with a power of ten, that product
+//! ([`crate::decimal`]). All functions append to a buffer.
 
 use std::fmt::Write as _;
 
@@ -12,17 +13,17 @@ use crate::decimal::{self, PAIRS};
 pub struct Spec {
     /// `-`: pad on the right.
     pub left: bool,
-    /// `+`: a sign always.
+    /// `+`: always a sign.
     pub plus: bool,
-    /// ` `: a space where a plus sign would be.
+    /// ` `: a space in place of a plus sign.
     pub space: bool,
     /// `#`: the alternative form.
     pub alt: bool,
-    /// `0`: pad with zeros behind the sign.
+    /// `0`: pad with zeros after the sign.
     pub zero: bool,
-    /// Least number of bytes.
+    /// Minimum number of bytes.
     pub width: usize,
-    /// Digits, or the most bytes of a string.
+    /// Number of digits, or maximum number of bytes of a string.
     pub precision: Option<usize>,
 }
 
@@ -50,11 +51,11 @@ impl<const N: usize> std::fmt::Write for Text<N> {
     }
 }
 
-/// Longest precision for which a small buffer does.
+/// Maximum precision for which a small buffer suffices.
 const FEW_DIGITS: usize = 20;
-/// Size of a buffer for [`FEW_DIGITS`] and what goes with them.
+/// Size of a buffer for [`FEW_DIGITS`] and the other characters of a number.
 const SMALL: usize = 48;
-/// Size of a buffer for any number with as many digits as `string.format` gives.
+/// Size of a buffer for any number with the maximum precision of `string.format`.
 const LARGE: usize = 1152;
 
 /// Appends an unsigned integer in decimal.
@@ -64,7 +65,7 @@ pub fn write_u64(buf: &mut Vec<u8>, n: u64) {
     buf.extend_from_slice(&digits[at..]);
 }
 
-/// Writes the decimal digits of `n` to the end of the buffer; where they begin.
+/// Writes the decimal digits of `n` to the end of the buffer; returns where they begin.
 #[inline]
 fn put_digits(mut n: u64, digits: &mut [u8; 20]) -> usize {
     let mut at = digits.len();
@@ -85,10 +86,10 @@ fn put_digits(mut n: u64, digits: &mut [u8; 20]) -> usize {
     at
 }
 
-/// An integer as `%d` shows it.
+/// Formats an integer as `%d`.
 #[inline]
 pub fn decimal(n: i64, buffer: &mut [u8; 20]) -> &[u8] {
-    // twenty bytes are enough: the least integer has nineteen digits
+    // twenty bytes suffice: the least integer has nineteen digits
     let mut at = put_digits(n.unsigned_abs(), buffer);
     if n < 0 {
         at -= 1;
@@ -108,7 +109,7 @@ pub fn write_int(buf: &mut Vec<u8>, n: i64) {
 
 /// Appends a float as `%.14g` does.
 pub fn write_g14(buf: &mut Vec<u8>, x: f64) {
-    // Small integral values are most of what programs print.
+    // Programs mostly print small integral values.
     if x.abs() < 1e14 {
         let n = x as i64;
         if n as f64 == x && (n != 0 || x.is_sign_positive()) {
@@ -119,7 +120,7 @@ pub fn write_g14(buf: &mut Vec<u8>, x: f64) {
     format_float(buf, x, b'g', &Spec { precision: Some(14), ..Spec::default() });
 }
 
-/// Pads what lies behind `start` to the width. `prefix` bytes (sign, `0x`) stay in front of zeros.
+/// Pads the text from `start` on to the width. `prefix` bytes (sign, `0x`) stay before the zeros.
 fn pad(buf: &mut Vec<u8>, start: usize, prefix: usize, zero: bool, spec: &Spec) {
     let len = buf.len() - start;
     if len >= spec.width {
@@ -188,14 +189,14 @@ pub fn format_int(buf: &mut Vec<u8>, n: i64, conversion: u8, spec: &Spec) {
     pad(buf, start, prefix, spec.zero && spec.precision.is_none(), spec);
 }
 
-/// Appends a string, cut to the precision, padded to the width (`%s`, `%c`).
+/// Appends a string, truncated to the precision and padded to the width (`%s`, `%c`).
 pub fn format_str(buf: &mut Vec<u8>, s: &[u8], spec: &Spec) {
     let start = buf.len();
     buf.extend_from_slice(&s[..s.len().min(spec.precision.unwrap_or(usize::MAX))]);
     pad(buf, start, 0, false, spec);
 }
 
-/// What `%s` shows of bytes: those in front of the first zero.
+/// Returns the bytes that `%s` shows: those before the first zero.
 pub fn c_str(bytes: &[u8]) -> &[u8] {
     bytes.split(|b| *b == 0).next().unwrap_or(bytes)
 }
@@ -276,7 +277,8 @@ fn write_fixed<const N: usize>(buf: &mut Vec<u8>, x: f64, precision: usize) {
     buf.extend_from_slice(text.get());
 }
 
-/// The `precision + 1` significant digits of a finite non-negative number, without point, and its decimal exponent.
+/// Returns the `precision + 1` significant digits of a finite non-negative number, without a point,
+/// and its decimal exponent.
 fn scientific<const N: usize>(x: f64, precision: usize) -> (Text<N>, i32) {
     let mut text = Text::<N>::new();
     if let Some((digits, exponent)) = decimal::scientific(x, precision + 1) {
@@ -284,7 +286,7 @@ fn scientific<const N: usize>(x: f64, precision: usize) -> (Text<N>, i32) {
         decimal::put_digits(&mut text.bytes[..text.len], digits);
         return (text, exponent);
     }
-    // Infallible for the precisions that `string.format` accepts; a longer one is cut.
+    // Infallible for the precisions that `string.format` accepts; a longer one is truncated.
     let precision = precision.min(1100);
     let _ = write!(text, "{x:.precision$e}");
     let e = text.get().iter().rposition(|&b| b == b'e').unwrap_or(text.len);
@@ -350,7 +352,7 @@ fn write_general<const N: usize>(buf: &mut Vec<u8>, x: f64, spec: &Spec) {
     }
 }
 
-/// `%a` of a finite non-negative number, sign apart.
+/// Formats `%a` of a finite non-negative number, without the sign.
 fn write_hex(buf: &mut Vec<u8>, x: f64, spec: &Spec) {
     buf.extend_from_slice(b"0x");
     let bits = x.to_bits();
@@ -365,7 +367,8 @@ fn write_hex(buf: &mut Vec<u8>, x: f64, spec: &Spec) {
     let mut digits = 13;
     match spec.precision {
         Some(p) if p < 13 => {
-            // Round half to even at hexadecimal digit `p`; a carry goes into the leading digit, as in glibc.
+            // Rounds half to even at hexadecimal digit `p`; a carry goes into the leading digit, as
+            // in glibc.
             let drop = 4 * (13 - p as u32);
             let all = lead << 52 | fraction;
             let (kept, rest, half) = (all >> drop, all & ((1 << drop) - 1), 1u64 << (drop - 1));

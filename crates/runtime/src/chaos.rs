@@ -1,20 +1,22 @@
-//! Mode `chaos`, for tests: a state whose poll word stays set, and decides at random what happens at each safepoint.
+//! The mode `chaos`, for tests: a state whose poll word stays set, so that each safepoint makes
+//! random decisions.
 //!
-//! The decisions come from a seed, so a run on one thread repeats. Who makes them is in `crates/interp/src/chaos.rs` (collections, moving stacks,
-//! the loop with hooks) and `crates/jit/src/chaos.rs` (code that comes and goes).
+//! The decisions come from a seed, so a run on one thread is reproducible.
+//! `crates/interp/src/chaos.rs` (collections, moving stacks, the loop with hooks) and the compiler
+//! (replacing code) use them.
 
-/// A source of decisions.
+/// A source of random decisions.
 pub struct Chaos {
     state: u64,
 }
 
 impl Chaos {
-    /// Decisions that follow from `seed`.
+    /// Makes the source for `seed`.
     pub fn new(seed: u64) -> Chaos {
         Chaos { state: seed ^ 0x9E37_79B9_7F4A_7C15 }
     }
 
-    /// 64 random bits (the generator SplitMix64).
+    /// Returns 64 random bits (the generator SplitMix64).
     pub fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.state;
@@ -23,7 +25,7 @@ impl Chaos {
         z ^ (z >> 31)
     }
 
-    /// True once in `n` draws.
+    /// Returns true once in `n` calls on average.
     pub fn once_in(&mut self, n: u64) -> bool {
         self.draw().is_multiple_of(n)
     }

@@ -1,4 +1,4 @@
-//! Functions and the variables that they share.
+//! Functions and their upvalues.
 
 use crate::header::GcHeader;
 use crate::instance::Instance;
@@ -16,11 +16,11 @@ pub struct LuaClosure {
 }
 
 impl LuaClosure {
-    /// Bytes of a closure with `n` upvalues.
+    /// Returns the size in bytes of a closure with `n` upvalues.
     pub const fn size_for(n: usize) -> usize {
         (size_of::<LuaClosure>() + n * 8 + 15) & !15
     }
-    /// The place of upvalue `i`.
+    /// Returns the place of upvalue `i`.
     ///
     /// # Safety
     /// `this` is a live closure with more than `i` upvalues.
@@ -30,7 +30,7 @@ impl LuaClosure {
     }
 }
 
-/// A function of the host, with values bound to it, which follow.
+/// A function of the host; its bound values follow.
 #[repr(C)]
 pub struct NativeClosure {
     /// `aux` is the number of bound values; `word` is the [`crate::native::Builtin`] number.
@@ -41,11 +41,11 @@ pub struct NativeClosure {
 }
 
 impl NativeClosure {
-    /// Bytes of a closure with `n` bound values.
+    /// Returns the size in bytes of a closure with `n` bound values.
     pub const fn size_for(n: usize) -> usize {
         (size_of::<NativeClosure>() + n * 16 + 15) & !15
     }
-    /// The place of bound value `i`.
+    /// Returns the place of bound value `i`.
     ///
     /// # Safety
     /// `this` is a live closure with more than `i` bound values.
@@ -55,21 +55,23 @@ impl NativeClosure {
     }
 }
 
-/// A variable shared by closures. Open: `place` points into a VM stack. Closed: at its own `closed`.
+/// A variable shared by closures. While it is open, `place` points into a VM stack; once closed, at
+/// its own `closed`.
 #[repr(C)]
 pub struct Upvalue {
     /// Header.
     pub header: GcHeader,
-    /// Where the value is.
+    /// The address of the value.
     pub place: *mut Value,
-    /// The value once closed; while open, its payload is the next open upvalue (lower in the stack) and its tag nil.
+    /// The value once closed. While open, its payload is the next open upvalue (lower in the stack)
+    /// and its tag is nil.
     pub closed: Value,
 }
 
 const _: () = assert!(size_of::<Upvalue>() == 32);
 
 impl Upvalue {
-    /// Whether the variable is still on a stack.
+    /// Returns whether the variable is still on a stack.
     ///
     /// # Safety
     /// `this` is a live upvalue.

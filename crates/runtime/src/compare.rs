@@ -4,7 +4,7 @@ use crate::convert::{Round, float_to_integer_rounded};
 use crate::string::LuaString;
 use crate::value::{Tag, Value};
 
-/// `i < f`, exactly.
+/// Returns `i < f`, exactly.
 #[inline]
 pub fn int_lt_float(i: i64, f: f64) -> bool {
     if (-(1 << 53)..=1 << 53).contains(&i) {
@@ -17,7 +17,7 @@ pub fn int_lt_float(i: i64, f: f64) -> bool {
     }
 }
 
-/// `i <= f`, exactly.
+/// Returns `i <= f`, exactly.
 #[inline]
 pub fn int_le_float(i: i64, f: f64) -> bool {
     if (-(1 << 53)..=1 << 53).contains(&i) {
@@ -30,7 +30,7 @@ pub fn int_le_float(i: i64, f: f64) -> bool {
     }
 }
 
-/// `f < i`, exactly.
+/// Returns `f < i`, exactly.
 #[inline]
 pub fn float_lt_int(f: f64, i: i64) -> bool {
     if (-(1 << 53)..=1 << 53).contains(&i) {
@@ -43,7 +43,7 @@ pub fn float_lt_int(f: f64, i: i64) -> bool {
     }
 }
 
-/// `f <= i`, exactly.
+/// Returns `f <= i`, exactly.
 #[inline]
 pub fn float_le_int(f: f64, i: i64) -> bool {
     if (-(1 << 53)..=1 << 53).contains(&i) {
@@ -56,7 +56,7 @@ pub fn float_le_int(f: f64, i: i64) -> bool {
     }
 }
 
-/// `a < b` for two numbers or two strings; `None` otherwise.
+/// Returns `a < b` for two numbers or two strings; `None` for other values.
 ///
 /// # Safety
 /// Both values are live.
@@ -74,7 +74,7 @@ pub unsafe fn less_than(a: Value, b: Value) -> Option<bool> {
     })
 }
 
-/// `a <= b` for two numbers or two strings; `None` otherwise.
+/// Returns `a <= b` for two numbers or two strings; `None` for other values.
 ///
 /// # Safety
 /// Both values are live.

@@ -8,7 +8,7 @@ use crate::value::{Tag, Value};
 /// 2^63 as a float.
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 
-/// A float with an integral value in range, as an integer.
+/// Converts a float with an integral value in range to an integer.
 #[inline(always)]
 pub fn float_to_integer(f: f64) -> Option<i64> {
     if (-TWO_63..TWO_63).contains(&f) && f as i64 as f64 == f { Some(f as i64) } else { None }
@@ -23,13 +23,13 @@ pub enum Round {
     Ceil,
 }
 
-/// A float rounded to an integer, if in range.
+/// Rounds a float to an integer if it is in range.
 pub fn float_to_integer_rounded(f: f64, mode: Round) -> Option<i64> {
     let r = if mode == Round::Floor { f.floor() } else { f.ceil() };
     (-TWO_63..TWO_63).contains(&r).then_some(r as i64)
 }
 
-/// A number or a numeral string as an integer, if it has that value.
+/// Converts a number or a numeral string to an integer if it has an integral value.
 ///
 /// # Safety
 /// `v` is a live value.
@@ -45,7 +45,7 @@ pub unsafe fn to_integer(v: Value) -> Option<i64> {
     }
 }
 
-/// A number or a numeral string as a float.
+/// Converts a number or a numeral string to a float.
 ///
 /// # Safety
 /// `v` is a live value.
@@ -61,7 +61,7 @@ pub unsafe fn to_float(v: Value) -> Option<f64> {
     }
 }
 
-/// A number, converting numeral strings.
+/// Converts a number or a numeral string to a number.
 ///
 /// # Safety
 /// `v` is a live value.
@@ -76,7 +76,7 @@ pub unsafe fn to_number(v: Value) -> Option<Value> {
     }
 }
 
-/// A numeral string's number.
+/// Converts a numeral string to a number.
 ///
 /// # Safety
 /// `v` is a live string.
@@ -85,7 +85,7 @@ pub unsafe fn string_to_number(v: Value) -> Option<Value> {
     text_to_number(LuaString::bytes(v.as_string()))
 }
 
-/// A numeral's number.
+/// Converts a numeral to a number.
 pub fn text_to_number(text: &[u8]) -> Option<Value> {
     str2number(text).map(|n| match n {
         Number::Integer(i) => Value::int(i),
@@ -93,7 +93,8 @@ pub fn text_to_number(text: &[u8]) -> Option<Value> {
     })
 }
 
-/// Appends a number as `tostring` gives it: `%d` or `%.14g`, with `.0` added where that looks like an integer.
+/// Appends a number as `tostring` shows it: `%d` or `%.14g`, with `.0` appended to a float that
+/// would look like an integer.
 pub fn write_number(out: &mut Vec<u8>, v: Value) {
     if v.is_int() {
         crate::cfmt::write_int(out, v.as_int());

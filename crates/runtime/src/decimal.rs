@@ -1,5 +1,6 @@
-//! Exact decimal digits of floats, as far as 128 bits reach: a float is `m / 2^k`, so its product with a power of ten is a
-//! shift away from its quotient and remainder, which round it correctly. That covers most floats that programs print.
+//! Exact decimal digits of floats within 128 bits. A float is `m / 2^k`, so shifting its product
+//! with a power of ten gives quotient and remainder, which determine the correct rounding. This
+//! covers most floats that programs print.
 
 /// The numbers from 0 to 99, two digits each.
 pub(crate) const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
@@ -19,10 +20,11 @@ const POWERS: [u128; 23] = {
     powers
 };
 
-/// Most digits that these functions give: any number of so many digits fits in 64 bits.
+/// Maximum number of digits that these functions return: any number with this many digits fits in
+/// 64 bits.
 const MOST: usize = 19;
 
-/// `m` and `k` of a positive normal float `m / 2^k`, if `0 < k < 128`.
+/// Returns `m` and `k` of a positive normal float `m / 2^k`, if `0 < k < 128`.
 #[inline]
 fn split(x: f64) -> Option<(u64, u32)> {
     let bits = x.to_bits();
@@ -31,7 +33,7 @@ fn split(x: f64) -> Option<(u64, u32)> {
     (biased > 0 && (1..128).contains(&k)).then_some((bits & ((1 << 52) - 1) | 1 << 52, k))
 }
 
-/// `n / 2^k` rounded to nearest, and whether that is by half; `k < 128`.
+/// Returns `n / 2^k` rounded to nearest, and whether it was exactly half; `k < 128`.
 #[inline]
 fn divide(n: u128, k: u32) -> (u64, bool, bool) {
     let rest = n & ((1 << k) - 1);
@@ -39,8 +41,8 @@ fn divide(n: u128, k: u32) -> (u64, bool, bool) {
     ((n >> k) as u64, rest > half, rest == half)
 }
 
-/// The first `count` significant digits of a positive float as one number, and its decimal exponent; half goes to even.
-/// `None` where 128 bits do not do.
+/// Returns the first `count` significant digits of a positive float as one number, and its decimal
+/// exponent. Rounds half to even. `None` if 128 bits do not suffice.
 pub(crate) fn scientific(x: f64, count: usize) -> Option<(u64, i32)> {
     let (m, k) = split(x)?;
     if count > MOST {
@@ -62,8 +64,8 @@ pub(crate) fn scientific(x: f64, count: usize) -> Option<(u64, i32)> {
     }
 }
 
-/// What lies before the point of a positive float that is rounded to `count` digits behind it, and those digits; half goes
-/// to even. `None` where 128 bits do not do.
+/// Rounds a positive float to `count` digits after the point, half to even; returns the part before
+/// the point and these digits. `None` if 128 bits do not suffice.
 pub(crate) fn fixed(x: f64, count: usize) -> Option<(u64, u64)> {
     let (m, k) = split(x)?;
     if count > MOST {
@@ -77,7 +79,7 @@ pub(crate) fn fixed(x: f64, count: usize) -> Option<(u64, u64)> {
     Some(if u128::from(n) == POWERS[count] { (whole + 1, 0) } else { (whole, n) })
 }
 
-/// Fills `out` with the digits of `n`, zeros in front.
+/// Fills `out` with the digits of `n` and leading zeros.
 #[inline]
 pub(crate) fn put_digits(out: &mut [u8], mut n: u64) {
     let mut pairs = out.rchunks_exact_mut(2);
@@ -95,7 +97,7 @@ pub(crate) fn put_digits(out: &mut [u8], mut n: u64) {
 mod tests {
     use super::*;
 
-    /// Floats of all magnitudes, short decimals, and what lies next to them.
+    /// Floats of all magnitudes, short decimals, and their neighbours.
     fn floats() -> Vec<f64> {
         let mut all = Vec::new();
         let mut state = 0x9E37_79B9_7F4A_7C15u64;

@@ -1,44 +1,45 @@
 //! Frames on the VM stack.
 //!
-//! A frame is `[callee][header][R0 ..]`; *base* is the address of `R0`. The header is one slot:
-//! its first word is the **frame word** (code id and pc), its second packs, from the low byte up, the tag [`Tag::FRAME`] (so that a stale
-//! header is never mistaken for a value), 16 flags, the number of extra arguments (20 bits) and the distance to the caller's
-//! base in slots (20 bits; 0: the bottom frame of its stack).
+//! A frame is `[callee][header][R0 ..]`; its *base* is the address of `R0`. The header is one slot.
+//! Its first word is the **frame word** (code id and pc). Its second word packs, from the low byte
+//! up, the tag [`Tag::FRAME`] (so that a stale header is never mistaken for a value), 16 flags, the
+//! number of extra arguments (20 bits) and the distance to the caller's base in slots (20 bits; 0
+//! for the bottom frame of a stack).
 
 use crate::value::{Tag, Value};
 
-/// The frame word: which code runs the frame, and where it is.
+/// The frame word: the code that runs the frame, and its position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct FrameWord(pub u64);
 
 impl FrameWord {
-    /// Code id of frames run by the interpreter: pc counts instructions, and is that of the *next* one.
+    /// Code id of frames that the interpreter runs. The pc is that of the *next* instruction.
     pub const INTERPRETER: u32 = 0;
-    /// Code id of frames of native functions: pc is the step at which the function goes on.
+    /// Code id of frames of native functions. The pc is the step at which the function continues.
     pub const NATIVE: u32 = 1;
 
-    /// Whether a code id names machine code.
+    /// Returns whether a code id names machine code.
     #[inline(always)]
     pub const fn is_machine(self) -> bool {
         self.code() > FrameWord::NATIVE
     }
-    /// The same code at another position.
+    /// Returns the word for the same code at another position.
     #[inline(always)]
     pub const fn at(self, pc: u32) -> FrameWord {
         FrameWord::new(self.code(), pc)
     }
-    /// From its parts.
+    /// Makes a frame word from its parts.
     #[inline(always)]
     pub const fn new(code: u32, pc: u32) -> FrameWord {
         FrameWord((code as u64) << 32 | pc as u64)
     }
-    /// Code id.
+    /// Returns the code id.
     #[inline(always)]
     pub const fn code(self) -> u32 {
         (self.0 >> 32) as u32
     }
-    /// Position.
+    /// Returns the position.
     #[inline(always)]
     pub const fn pc(self) -> u32 {
         self.0 as u32
@@ -49,13 +50,14 @@ impl FrameWord {
 pub mod flags {
     /// Entered from the host: its return ends the interpreter loop that runs it.
     pub const BOUNDARY: u16 = 1;
-    /// Called by a native function that goes on at its next step with the results.
+    /// Called by a native function that continues at its next step with the results.
     pub const CONTINUED: u16 = 2;
-    /// A native frame that catches errors of what it calls (`pcall`).
+    /// A native frame that catches errors of its callee (`pcall`).
     pub const PROTECTED: u16 = 4;
-    /// As PROTECTED, and register 0 is a message handler (`xpcall`).
+    /// Like PROTECTED, and register 0 is a message handler (`xpcall`).
     pub const HANDLER: u16 = 8;
-    /// A protected frame in which an error has arrived: to-be-closed variables above it are being closed, or it is told.
+    /// A protected frame that has received an error: the to-be-closed variables above it are being
+    /// closed, or the error is being reported.
     pub const CLOSING: u16 = 16;
     /// It was called by a tail call, so its caller is unknown.
     pub const TAIL: u16 = 32;
@@ -63,16 +65,19 @@ pub mod flags {
     pub const FINALIZER: u16 = 64;
     /// The call is a hook.
     pub const HOOK: u16 = 128;
-    /// Its caller waits for it on the native stack: machine code that called the interpreter, or an interpreter's loop that entered machine
-    /// code. Its return ends the loop that runs it.
+    /// Its caller waits for it on the native stack: machine code that called the interpreter, or an
+    /// interpreter loop that entered machine code. Its return ends the loop that runs it.
     pub const NATIVE_CALLER: u16 = 256;
-    /// Of a frame of machine code: it is to be left for the interpreter, since a register was written from outside.
+    /// On a frame of machine code: the frame must be deoptimized, since a register was written from
+    /// outside.
     pub const LEAVE: u16 = 512;
-    /// Machine code of the frame failed: only its header is left, where it was before extra arguments moved it.
+    /// Machine code of the frame failed: only its header is left, at the place that it had before
+    /// extra arguments moved it.
     pub const FAILED: u16 = 1024;
-    /// Entered from the host, which wants a traceback of the error that leaves it ([`crate::state::State::traceback`]).
+    /// Entered from the host, which wants a traceback of an error that leaves the frame
+    /// ([`crate::state::State::traceback`]).
     pub const TRACED: u16 = 2048;
-    /// Flags with which a return is not simply to a Lua caller.
+    /// Flags that make a return more than a return to a Lua caller.
     pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED | NATIVE_CALLER;
 }
 
@@ -82,7 +87,7 @@ pub mod flags {
 pub struct Link(pub u64);
 
 impl Link {
-    /// From its parts; `extra` and `distance` below 2^20.
+    /// Makes a link from its parts; `extra` and `distance` are below 2^20.
     #[inline(always)]
     pub const fn new(flags: u16, extra: usize, distance: usize) -> Link {
         Link(
@@ -92,28 +97,29 @@ impl Link {
                 | (distance as u64) << 44,
         )
     }
-    /// Flags.
+    /// Returns the flags.
     #[inline(always)]
     pub const fn flags(self) -> u16 {
         (self.0 >> 8) as u16
     }
-    /// Number of extra arguments, which lie below the callee slot. In a native frame that waits for a call: the native depth it
-    /// was at, above that of its coroutine.
+    /// Returns the number of extra arguments, which are below the callee slot. In a native frame
+    /// that waits for a call it is the native depth of the frame, relative to that of its
+    /// coroutine.
     #[inline(always)]
     pub const fn extra(self) -> usize {
         (self.0 >> 24) as usize & 0xF_FFFF
     }
-    /// With another `extra`.
+    /// Returns the link with another `extra`.
     #[inline(always)]
     pub const fn with_extra(self, extra: usize) -> Link {
         Link(self.0 & !(0xF_FFFF << 24) | (extra as u64) << 24)
     }
-    /// Slots from the caller's base to this base.
+    /// Returns the number of slots from the caller's base to this base.
     #[inline(always)]
     pub const fn distance(self) -> usize {
         (self.0 >> 44) as usize
     }
-    /// With other flags.
+    /// Returns the link with other flags.
     #[inline(always)]
     pub const fn with_flags(self, flags: u16) -> Link {
         Link(self.0 & !0xFF_FF00 | (flags as u64) << 8)
@@ -133,10 +139,10 @@ impl Frame {
         use crate::value::SlotExt;
         self.0.sub(2).get()
     }
-    /// The frame word.
+    /// Returns the frame word.
     ///
     /// # Safety
-    /// As [`Frame::callee`].
+    /// As for [`Frame::callee`].
     #[inline(always)]
     pub unsafe fn word(self) -> FrameWord {
         *self.0.sub(1).cast::<FrameWord>()
@@ -144,49 +150,49 @@ impl Frame {
     /// Stores the frame word.
     ///
     /// # Safety
-    /// As [`Frame::callee`].
+    /// As for [`Frame::callee`].
     #[inline(always)]
     pub unsafe fn set_word(self, w: FrameWord) {
         *self.0.sub(1).cast::<FrameWord>() = w;
     }
-    /// The second word.
+    /// Returns the link.
     ///
     /// # Safety
-    /// As [`Frame::callee`].
+    /// As for [`Frame::callee`].
     #[inline(always)]
     pub unsafe fn link(self) -> Link {
         *self.0.sub(1).cast::<Link>().add(1)
     }
-    /// Stores the second word.
+    /// Stores the link.
     ///
     /// # Safety
-    /// As [`Frame::callee`].
+    /// As for [`Frame::callee`].
     #[inline(always)]
     pub unsafe fn set_link(self, l: Link) {
         *self.0.sub(1).cast::<Link>().add(1) = l;
     }
-    /// Sets bits of the flags.
+    /// Sets flags.
     ///
     /// # Safety
-    /// As [`Frame::callee`].
+    /// As for [`Frame::callee`].
     #[inline(always)]
     pub unsafe fn add_flags(self, bits: u16) {
         let l = self.link();
         self.set_link(l.with_flags(l.flags() | bits));
     }
-    /// Clears bits of the flags.
+    /// Clears flags.
     ///
     /// # Safety
-    /// As [`Frame::callee`].
+    /// As for [`Frame::callee`].
     #[inline(always)]
     pub unsafe fn clear_flags(self, bits: u16) {
         let l = self.link();
         self.set_link(l.with_flags(l.flags() & !bits));
     }
-    /// The caller's frame, or `None` at the bottom.
+    /// Returns the caller's frame, or `None` at the bottom.
     ///
     /// # Safety
-    /// As [`Frame::callee`].
+    /// As for [`Frame::callee`].
     #[inline(always)]
     pub unsafe fn caller(self) -> Option<Frame> {
         match self.link().distance() {

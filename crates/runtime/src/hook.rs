@@ -2,7 +2,7 @@
 
 use crate::value::Value;
 
-/// What a hook is told about.
+/// An event of a hook.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HookEvent {
     /// A function was called.
@@ -13,12 +13,12 @@ pub enum HookEvent {
     Return,
     /// A new line is about to run.
     Line,
-    /// So many instructions ran.
+    /// The requested number of instructions ran.
     Count,
 }
 
 impl HookEvent {
-    /// The event's name as the hook function gets it.
+    /// Returns the event's name as the hook function receives it.
     pub const fn name(self) -> &'static str {
         match self {
             HookEvent::Call => "call",
@@ -30,34 +30,36 @@ impl HookEvent {
     }
 }
 
-/// A hook as set on one coroutine.
+/// The hook of one coroutine.
 #[derive(Clone)]
 pub struct Hook {
     /// The Lua function to call.
     pub function: Value,
-    /// On calls.
+    /// Whether it is called on calls.
     pub call: bool,
-    /// On returns.
+    /// Whether it is called on returns.
     pub ret: bool,
-    /// On new lines.
+    /// Whether it is called on new lines.
     pub line: bool,
-    /// Every so many instructions; 0: not.
+    /// The number of instructions between count events; 0 for none.
     pub count: u32,
     /// Instructions left until the count hook.
     pub left: u32,
-    /// The instruction that line events last looked at, in the running function (PUC's `oldpc`).
+    /// The instruction of the running function that the last line event considered (PUC's `oldpc`).
     pub old_pc: u32,
-    /// The hook runs now: no hooks inside it.
+    /// Whether the hook is running: there are no events inside it.
     pub active: bool,
-    /// The coroutine was resumed in front of an instruction that the hook was called for before.
+    /// Whether the coroutine was resumed before an instruction for which the hook was called
+    /// already.
     pub resumed: bool,
-    /// For the running call or return hook: number of the first argument or result as a local variable, and how many there are.
+    /// For the running call or return hook: the first argument or result as a local variable, and
+    /// their number.
     pub transfer: (u32, u32),
 }
 
 impl Hook {
-    /// Notes which values the running call or return hook is about: `count` of them from local
-    /// variable `first` on. Where there are none, there is no first one either.
+    /// Records the values that the running call or return hook can see: `count` of them from local
+    /// variable `first` on. Without any there is no first one either.
     pub fn note_transfer(&mut self, first: u32, count: u32) {
         self.transfer = if count == 0 { (0, 0) } else { (first, count) };
     }

@@ -1,4 +1,4 @@
-//! What a state keeps for the host that embeds it: values that handles refer to, and how its own values begin.
+//! Data that a state keeps for its host: values that handles refer to, and the head of host values.
 
 use std::any::TypeId;
 use std::cell::Cell;
@@ -9,13 +9,13 @@ use crate::value::Value;
 const NONE: u32 = u32::MAX;
 
 struct Slot {
-    /// While the slot is free: the number of the next free one, as an integer.
+    /// The value. In a free slot, the number of the next free one, as an integer.
     value: Value,
-    /// Handles that refer to it; 0: it is free.
+    /// The number of handles that refer to the slot; 0 if it is free.
     count: u32,
 }
 
-/// Values held by handles of the host: slots with counts. The collector takes them as roots.
+/// Values held by handles of the host, in counted slots. They are roots of the collector.
 pub struct HostRoots {
     slots: Vec<Slot>,
     free: u32,
@@ -28,10 +28,10 @@ impl Default for HostRoots {
 }
 
 impl HostRoots {
-    /// Keeps a value in a slot with a count of 1.
+    /// Stores a value in a slot with a count of 1.
     ///
     /// # Panics
-    /// With more than 2^32 - 1 slots.
+    /// Panics with more than 2^32 - 1 slots.
     #[inline]
     pub fn insert(&mut self, value: Value) -> u32 {
         if self.free != NONE {
@@ -52,19 +52,19 @@ impl HostRoots {
         i
     }
 
-    /// The value of a slot.
+    /// Returns the value of a slot.
     ///
     /// # Panics
-    /// If there is no such slot.
+    /// Panics if there is no such slot.
     #[inline(always)]
     pub fn get(&self, i: u32) -> Value {
         self.slots[i as usize].value
     }
 
-    /// Puts another value in a slot.
+    /// Replaces the value of a slot.
     ///
     /// # Panics
-    /// If there is no such slot.
+    /// Panics if there is no such slot.
     #[inline]
     pub fn set(&mut self, i: u32, value: Value) {
         let slot = &mut self.slots[i as usize];
@@ -72,10 +72,10 @@ impl HostRoots {
         slot.value = value;
     }
 
-    /// One more handle refers to the slot.
+    /// Adds a reference to the slot.
     ///
     /// # Panics
-    /// If there is no such slot, or with 2^32 handles.
+    /// Panics if there is no such slot, or with 2^32 handles.
     #[inline(always)]
     pub fn retain(&mut self, i: u32) {
         let slot = &mut self.slots[i as usize];
@@ -83,10 +83,10 @@ impl HostRoots {
         slot.count = slot.count.checked_add(1).expect("handles to one value");
     }
 
-    /// One handle less refers to the slot; without any it is free.
+    /// Removes a reference to the slot, and frees it after the last one.
     ///
     /// # Panics
-    /// If there is no such slot.
+    /// Panics if there is no such slot.
     #[inline(always)]
     pub fn release(&mut self, i: u32) {
         let slot = &mut self.slots[i as usize];
@@ -98,33 +98,34 @@ impl HostRoots {
         }
     }
 
-    /// Slots in use.
+    /// Returns the number of slots in use.
     pub fn len(&self) -> usize {
         self.slots.iter().filter(|s| s.count > 0).count()
     }
 
-    /// No slot in use?
+    /// Returns whether no slot is in use.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All values; those of free slots are integers.
+    /// Returns all values; those of free slots are integers.
     pub(crate) fn values(&self) -> impl Iterator<Item = Value> + '_ {
         self.slots.iter().map(|s| s.value)
     }
 }
 
-/// What host values of the embedding interface begin with: userdata whose header has [`crate::userdata::Userdata::CELL`].
+/// The head of host values of the embedding interface, which are in userdata whose header has
+/// [`crate::userdata::Userdata::CELL`].
 #[repr(C)]
 pub struct CellHead {
-    /// Type of the value.
+    /// The type of the value.
     pub id: TypeId,
-    /// Shared borrows, or one of the constants.
+    /// The number of shared borrows, or one of the constants.
     pub borrow: Cell<isize>,
 }
 
 impl CellHead {
-    /// Borrowed for writing.
+    /// Mutably borrowed.
     pub const EXCLUSIVE: isize = -1;
     /// The value was taken out.
     pub const TAKEN: isize = isize::MIN;
@@ -132,7 +133,7 @@ impl CellHead {
     /// Begins a shared borrow.
     ///
     /// # Errors
-    /// What stands against it: [`CellHead::TAKEN`] or [`CellHead::EXCLUSIVE`].
+    /// Returns the conflicting state: [`CellHead::TAKEN`] or [`CellHead::EXCLUSIVE`].
     #[inline(always)]
     pub fn begin_shared(&self) -> Result<(), isize> {
         let n = self.borrow.get();
@@ -146,7 +147,7 @@ impl CellHead {
     /// Begins an exclusive borrow.
     ///
     /// # Errors
-    /// What stands against it: [`CellHead::TAKEN`] or the number of borrows.
+    /// Returns the conflicting state: [`CellHead::TAKEN`] or the number of borrows.
     #[inline(always)]
     pub fn begin_exclusive(&self) -> Result<(), isize> {
         let n = self.borrow.get();
@@ -165,7 +166,7 @@ impl CellHead {
         self.borrow.set(if n < 0 { 0 } else { n - 1 });
     }
 
-    /// Borrowed in either way?
+    /// Returns whether the value is borrowed.
     pub fn is_borrowed(&self) -> bool {
         !matches!(self.borrow.get(), 0 | CellHead::TAKEN)
     }

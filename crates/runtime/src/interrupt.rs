@@ -5,30 +5,31 @@ use std::time::{Duration, Instant};
 
 use crate::state::{State, poll};
 
-/// How long a library function goes on after a signal asked to stop the script ([`poll::PATIENCE`]).
+/// Time for which a library function continues after a signal asked to stop the script
+/// ([`poll::PATIENCE`]).
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
 const INTERRUPTED: &str = "interrupted!";
 const OUT_OF_TIME: &str = "time limit exceeded";
 const OUT_OF_FUEL: &str = "instruction limit exceeded";
 
-/// What [`State::take_interrupt`] may say.
+/// The messages of [`State::take_interrupt`].
 pub const REASONS: [&str; 3] = [INTERRUPTED, OUT_OF_TIME, OUT_OF_FUEL];
 
 impl State {
-    /// Whether a library function that runs long is to stop.
+    /// Returns whether a long-running library function must stop.
     #[inline]
     pub fn interrupt_due(&self) -> bool {
         let bits = self.poll.load(Ordering::Relaxed);
         bits & poll::INTERRUPT != 0 && (bits & poll::PATIENCE == 0 || self.patience_is_over())
     }
 
-    /// Whether the script is to stop at its next safepoint.
+    /// Returns whether the script must stop at its next safepoint.
     pub(crate) fn must_stop(&self) -> bool {
         self.poll.load(Ordering::Relaxed) & poll::INTERRUPT != 0
     }
 
-    /// Whether a limit of time or of instructions was reached, so that whatever runs fails.
+    /// Returns whether a limit of time or instructions was reached, so that everything fails.
     pub(crate) fn limit_stands(&self) -> bool {
         self.poll.load(Ordering::Relaxed) & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) != 0
     }
@@ -40,7 +41,8 @@ impl State {
         seen.elapsed() >= PATIENCE
     }
 
-    /// Takes back the request to stop, as it was obeyed or came too late. A limit that was reached stands.
+    /// Withdraws the request to stop, which was obeyed or came too late. A limit that was reached
+    /// stays in force.
     pub fn forget_interrupt(&self) {
         let bits = self.poll.load(Ordering::Relaxed);
         if bits & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) == 0 {
@@ -49,7 +51,8 @@ impl State {
         self.interrupt_seen.set(None);
     }
 
-    /// The host gives the script more of what it has used up: `limit` is OUT_OF_TIME or OUT_OF_FUEL.
+    /// Clears a limit that was reached, since the host has set it again: OUT_OF_TIME or
+    /// OUT_OF_FUEL.
     pub fn lift_limit(&self, limit: u32) {
         let before = self.poll.fetch_and(!limit, Ordering::Relaxed);
         if before & limit != 0 && before & !limit & (poll::OUT_OF_TIME | poll::OUT_OF_FUEL) == 0 {
@@ -57,7 +60,8 @@ impl State {
         }
     }
 
-    /// Why the script has to stop, as the message of the error; see [`State::forget_interrupt`].
+    /// Returns the reason why the script must stop, as the error message; see
+    /// [`State::forget_interrupt`].
     #[cold]
     pub fn take_interrupt(&self) -> &'static str {
         self.forget_interrupt();
@@ -71,10 +75,12 @@ impl State {
         }
     }
 
-    /// Counts `cost` instructions, in a state that does ([`State::counts`]); false, and the script has to stop, when so many are not left.
+    /// Counts `cost` instructions in a state that counts ([`State::counts`]). Returns false, and
+    /// makes the script stop, if fewer are left.
     ///
-    /// A function counts all of its instructions when it is entered, and a loop all of its when it goes round. Between two such points
-    /// control only goes forward, so no more are ever executed than were counted, and every tier counts the same.
+    /// A function entry is charged with all instructions of the function, and a back-edge with all
+    /// instructions of the loop. Between two such points control only goes forward, so no more
+    /// instructions are executed than were counted, and every tier counts the same.
     #[inline(always)]
     pub fn spend(&mut self, cost: u64) -> bool {
         match self.fuel.checked_sub(cost) {
@@ -86,7 +92,7 @@ impl State {
         }
     }
 
-    /// More instructions would be needed than are left.
+    /// Makes the script stop, as it needs more instructions than are left.
     #[cold]
     pub fn out_of_fuel(&mut self) -> bool {
         self.poll.fetch_or(poll::INTERRUPT | poll::OUT_OF_FUEL, Ordering::Relaxed);

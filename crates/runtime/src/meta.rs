@@ -14,7 +14,7 @@ macro_rules! events {
             pub const ALL: &'static [Event] = &[$(Event::$name),*];
             /// Number of events.
             pub const COUNT: usize = Event::ALL.len();
-            /// The name of the field in the metatable.
+            /// Returns the name of the field in the metatable.
             pub const fn name(self) -> &'static str {
                 match self { $(Event::$name => $text),* }
             }

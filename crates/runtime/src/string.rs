@@ -2,7 +2,7 @@
 
 use crate::header::GcHeader;
 
-/// Longest string that is interned.
+/// Maximum length of an interned string.
 pub const MAX_SHORT: usize = 40;
 
 /// A string: header, length and bytes. Immutable.
@@ -25,26 +25,26 @@ const _: () = assert!(size_of::<LuaString>() == 16);
 impl LuaString {
     /// Interned.
     pub const SHORT: u8 = 0;
-    /// Long, no hash yet.
+    /// Long, not hashed yet.
     pub const LONG: u8 = 1;
-    /// Long, hash in the header.
+    /// Long, with its hash in the header.
     pub const LONG_HASHED: u8 = 2;
 
-    /// Bytes of memory that a string of `len` bytes takes.
+    /// Returns the size in bytes of a string of `len` bytes.
     pub const fn size_for(len: usize) -> usize {
         (size_of::<LuaString>() + len + 15) & !15
     }
 
-    /// The contents.
+    /// Returns the contents.
     ///
     /// # Safety
-    /// `p` is a live string; the slice must not be used after it died.
+    /// `p` is a live string, and outlives the use of the slice.
     #[inline(always)]
     pub unsafe fn bytes<'a>(p: *const LuaString) -> &'a [u8] {
         std::slice::from_raw_parts(p.add(1).cast::<u8>(), (*p).len as usize)
     }
 
-    /// Interned?
+    /// Returns whether the string is interned.
     ///
     /// # Safety
     /// `p` is a live string.
@@ -53,7 +53,7 @@ impl LuaString {
         (*p).header.aux == LuaString::SHORT
     }
 
-    /// Equality of two strings that are different objects.
+    /// Compares two strings that are different objects for equality.
     ///
     /// # Safety
     /// Both are live strings.
@@ -65,7 +65,7 @@ impl LuaString {
             && LuaString::bytes(a) == LuaString::bytes(b)
     }
 
-    /// The hash; computed now for a long string that has none yet.
+    /// Returns the hash. Computes it for a long string that has none yet.
     ///
     /// # Safety
     /// `p` is a live string.
@@ -79,11 +79,11 @@ impl LuaString {
     }
 }
 
-/// The hash of string contents. Seedless for now: the table of short strings bounds the harm by its own rehash,
-/// and long strings are hashed in full.
+/// Hashes the contents of a string. There is no seed: the table of short strings limits collisions
+/// by rehashing, and long strings are hashed completely.
 #[inline]
 pub const fn hash_bytes(bytes: &[u8]) -> u32 {
-    // Eight bytes a step, multiply and fold, in the manner of foldhash and wyhash.
+    // Eight bytes per step, multiply and fold, similar to foldhash and wyhash.
     const K: u64 = 0x9E37_79B9_7F4A_7C15;
     #[inline(always)]
     const fn fold(a: u64, b: u64) -> u64 {
@@ -98,7 +98,7 @@ pub const fn hash_bytes(bytes: &[u8]) -> u32 {
         i += 1;
     }
     if !rest.is_empty() {
-        // Reads that overlap, where a copy of so many bytes would be a call.
+        // Overlapping reads, where copying would be a call.
         let last = if let Some(last) = bytes.last_chunk::<8>() {
             u64::from_le_bytes(*last)
         } else if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>())

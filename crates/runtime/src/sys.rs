@@ -1,8 +1,8 @@
-//! What the library needs of the C library and cannot have from Rust's: processor time, calendar time, time zones.
+//! Functions of the C library that Rust's library lacks: processor time, calendar time, time zones.
 
 use std::ffi::CString;
 
-/// Processor time of the process, in seconds (C's `clock`).
+/// Returns the processor time of the process in seconds (C's `clock`).
 pub fn processor_time() -> f64 {
     // SAFETY: no preconditions; the structure is written before it is read.
     unsafe {
@@ -10,12 +10,12 @@ pub fn processor_time() -> f64 {
         if libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut t) != 0 {
             return 0.0;
         }
-        // C counts whole microseconds.
+        // C's `clock` counts whole microseconds.
         (t.tv_sec as f64 * 1e6 + (t.tv_nsec / 1000) as f64) / 1e6
     }
 }
 
-/// A time by calendar (C's `struct tm`).
+/// A calendar time (C's `struct tm`).
 #[derive(Clone, Copy)]
 pub struct Calendar(libc::tm);
 
@@ -29,16 +29,17 @@ pub struct Fields {
     pub hour: i32,
     pub min: i32,
     pub sec: i32,
-    /// Day of the year, from 0.
+    /// Returns the day of the year, from 0.
     pub yday: i32,
-    /// Day of the week, Sunday being 0.
+    /// Returns the day of the week; Sunday is 0.
     pub wday: i32,
-    /// Daylight saving time: negative if unknown.
+    /// Returns whether daylight saving time is in effect; negative if unknown.
     pub isdst: i32,
 }
 
 impl Calendar {
-    /// Seconds since the epoch, as universal time or as local time; `None` when the year does not fit.
+    /// Converts seconds since the epoch to universal or local time; `None` when the year does not
+    /// fit.
     pub fn of(seconds: i64, universal: bool) -> Option<Calendar> {
         // SAFETY: both functions write the structure that they are given, or return null.
         unsafe {
@@ -52,8 +53,8 @@ impl Calendar {
         }
     }
 
-    /// Local time from fields that need not be normal; the seconds since the epoch, and the normal form. `None` when they
-    /// cannot be represented.
+    /// Makes a local time from fields that need not be in range. Returns the seconds since the
+    /// epoch and the normalized time; `None` if they cannot be represented.
     pub fn normalize(f: Fields) -> Option<(i64, Calendar)> {
         // SAFETY: `mktime` reads and writes the structure only; zeroes are valid for the rest of it.
         unsafe {
@@ -70,7 +71,7 @@ impl Calendar {
         }
     }
 
-    /// Its fields.
+    /// Returns the fields.
     pub fn fields(&self) -> Fields {
         Fields {
             year: self.0.tm_year,
@@ -97,7 +98,8 @@ impl Calendar {
     }
 }
 
-/// The calling thread's native stack: its lowest address, and its size in bytes; zero if unknown.
+/// Returns the lowest address and the size in bytes of the calling thread's native stack; zero if
+/// unknown.
 #[cfg(target_os = "linux")]
 pub fn native_stack() -> (usize, usize) {
     // SAFETY: the attributes are initialised by the call that asks for them, read, and destroyed once.

@@ -20,19 +20,19 @@ impl Tag {
     pub const NIL: Tag = Tag(0);
     /// false
     pub const FALSE: Tag = Tag(1);
-    /// true; every tag from here on counts as true
+    /// true; every tag from here on is truthy
     pub const TRUE: Tag = Tag(2);
     /// 64-bit integer
     pub const INTEGER: Tag = Tag(3);
     /// double
     pub const FLOAT: Tag = Tag(4);
-    /// light userdata: a bare address
+    /// light userdata: an address
     pub const LIGHT: Tag = Tag(5);
     /// not a Lua value: position of an inlined `next` loop, in the hidden control variable
     pub const ITER: Tag = Tag(6);
     /// not a Lua value: the header of a frame
     pub const FRAME: Tag = Tag(7);
-    /// bit that all collectable tags have
+    /// the bit that all collectable tags have
     pub const COLLECTABLE: u8 = 0x40;
     /// string
     pub const STRING: Tag = Tag(0x40);
@@ -49,18 +49,18 @@ impl Tag {
     /// not a Lua value: a cell of a global, in the hash part of an environment table
     pub const CELL: Tag = Tag(0x46);
 
-    /// Whether values with this tag point into the heap.
+    /// Returns whether values with this tag point into the heap.
     #[inline(always)]
     pub const fn is_collectable(self) -> bool {
         self.0 & Tag::COLLECTABLE != 0
     }
 }
 
-/// A Lua value. Heap pointers in it are only as good as the collector knows them: see the module
-/// [`crate::heap`] for when a value must be in a root.
+/// A Lua value. Heap pointers are valid only while the collector knows them: the module
+/// [`crate::heap`] says when a value must be in a root.
 ///
-/// The two fields are always read and written apart, never as one 16-byte move: a wide load just after two
-/// narrow stores would stall on store forwarding.
+/// The two fields are always read and written separately, never as one 16-byte move: a wide load
+/// soon after two narrow stores would stall on store forwarding.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Value {
@@ -79,27 +79,28 @@ impl Value {
     /// true
     pub const TRUE: Value = Value::from_parts(0, Tag::TRUE);
 
-    /// From raw parts. A collectable `tag` needs the address of a live object of that kind.
+    /// Makes a value from raw parts. A collectable `tag` requires the address of a live object of
+    /// that kind.
     #[inline(always)]
     pub const fn from_parts(bits: u64, tag: Tag) -> Value {
         Value { bits, tag, not_send: PhantomData }
     }
-    /// A boolean.
+    /// Makes a boolean.
     #[inline(always)]
     pub const fn bool(b: bool) -> Value {
         Value::from_parts(0, Tag(1 + b as u8))
     }
-    /// An integer.
+    /// Makes an integer.
     #[inline(always)]
     pub const fn int(i: i64) -> Value {
         Value::from_parts(i as u64, Tag::INTEGER)
     }
-    /// A float.
+    /// Makes a float.
     #[inline(always)]
     pub const fn float(f: f64) -> Value {
         Value::from_parts(f.to_bits(), Tag::FLOAT)
     }
-    /// A light userdata.
+    /// Makes a light userdata.
     #[inline(always)]
     pub const fn light(address: u64) -> Value {
         Value::from_parts(address, Tag::LIGHT)
@@ -108,151 +109,152 @@ impl Value {
     fn object<T>(p: *mut T, tag: Tag) -> Value {
         Value::from_parts(p.expose_provenance() as u64, tag)
     }
-    /// A string.
+    /// Makes a string.
     #[inline(always)]
     pub fn string(p: *mut LuaString) -> Value {
         Value::object(p, Tag::STRING)
     }
-    /// A table.
+    /// Makes a table.
     #[inline(always)]
     pub fn table(p: *mut Table) -> Value {
         Value::object(p, Tag::TABLE)
     }
-    /// A Lua closure.
+    /// Makes a Lua closure.
     #[inline(always)]
     pub fn function(p: *mut LuaClosure) -> Value {
         Value::object(p, Tag::FUNCTION)
     }
-    /// A native closure.
+    /// Makes a native closure.
     #[inline(always)]
     pub fn native(p: *mut NativeClosure) -> Value {
         Value::object(p, Tag::NATIVE)
     }
-    /// A userdata.
+    /// Makes a userdata.
     #[inline(always)]
     pub fn userdata(p: *mut Userdata) -> Value {
         Value::object(p, Tag::USERDATA)
     }
-    /// A coroutine.
+    /// Makes a coroutine.
     #[inline(always)]
     pub fn thread(p: *mut Thread) -> Value {
         Value::object(p, Tag::THREAD)
     }
 
-    /// The tag.
+    /// Returns the tag.
     #[inline(always)]
     pub const fn tag(self) -> Tag {
         self.tag
     }
-    /// The payload.
+    /// Returns the payload.
     #[inline(always)]
     pub const fn bits(self) -> u64 {
         self.bits
     }
-    /// The payload as an integer; meaningful for `INTEGER`.
+    /// Returns the payload as an integer; meaningful for `INTEGER`.
     #[inline(always)]
     pub const fn as_int(self) -> i64 {
         self.bits as i64
     }
-    /// The payload as a float; meaningful for `FLOAT`.
+    /// Returns the payload as a float; meaningful for `FLOAT`.
     #[inline(always)]
     pub const fn as_float(self) -> f64 {
         f64::from_bits(self.bits)
     }
-    /// The payload as the address of a `T`; meaningful when the tag says so.
+    /// Returns the payload as the address of a `T`; meaningful when the tag says so.
     #[inline(always)]
     pub fn as_ptr<T>(self) -> *mut T {
         ptr::with_exposed_provenance_mut(self.bits as usize)
     }
-    /// The payload as a string.
+    /// Returns the payload as a string.
     #[inline(always)]
     pub fn as_string(self) -> *mut LuaString {
         self.as_ptr()
     }
-    /// The payload as a table.
+    /// Returns the payload as a table.
     #[inline(always)]
     pub fn as_table(self) -> *mut Table {
         self.as_ptr()
     }
-    /// The payload as a Lua closure.
+    /// Returns the payload as a Lua closure.
     #[inline(always)]
     pub fn as_function(self) -> *mut LuaClosure {
         self.as_ptr()
     }
-    /// The payload as a native closure.
+    /// Returns the payload as a native closure.
     #[inline(always)]
     pub fn as_native(self) -> *mut NativeClosure {
         self.as_ptr()
     }
-    /// The payload as a userdata.
+    /// Returns the payload as a userdata.
     #[inline(always)]
     pub fn as_userdata(self) -> *mut Userdata {
         self.as_ptr()
     }
-    /// The payload as a coroutine.
+    /// Returns the payload as a coroutine.
     #[inline(always)]
     pub fn as_thread(self) -> *mut Thread {
         self.as_ptr()
     }
-    /// The payload as a heap object; meaningful for collectable tags.
+    /// Returns the payload as a heap object; meaningful for collectable tags.
     #[inline(always)]
     pub fn as_header(self) -> *mut GcHeader {
         self.as_ptr()
     }
 
-    /// nil?
+    /// Returns whether the value is nil.
     #[inline(always)]
     pub const fn is_nil(self) -> bool {
         self.tag.0 == Tag::NIL.0
     }
-    /// Neither nil nor false?
+    /// Returns whether the value is neither nil nor false.
     #[inline(always)]
     pub const fn truthy(self) -> bool {
         self.tag.0 >= Tag::TRUE.0
     }
-    /// An integer?
+    /// Returns whether the value is an integer.
     #[inline(always)]
     pub const fn is_int(self) -> bool {
         self.tag.0 == Tag::INTEGER.0
     }
-    /// A float?
+    /// Returns whether the value is a float.
     #[inline(always)]
     pub const fn is_float(self) -> bool {
         self.tag.0 == Tag::FLOAT.0
     }
-    /// An integer or a float?
+    /// Returns whether the value is an integer or a float.
     #[inline(always)]
     pub const fn is_number(self) -> bool {
         self.tag.0.wrapping_sub(Tag::INTEGER.0) < 2
     }
-    /// A string?
+    /// Returns whether the value is a string.
     #[inline(always)]
     pub const fn is_string(self) -> bool {
         self.tag.0 == Tag::STRING.0
     }
-    /// A table?
+    /// Returns whether the value is a table.
     #[inline(always)]
     pub const fn is_table(self) -> bool {
         self.tag.0 == Tag::TABLE.0
     }
-    /// A function of either kind?
+    /// Returns whether the value is a function of either kind.
     #[inline(always)]
     pub const fn is_function(self) -> bool {
         self.tag.0 & !1 == Tag::FUNCTION.0
     }
-    /// Does it point into the heap?
+    /// Returns whether the value points into the heap.
     #[inline(always)]
     pub const fn is_collectable(self) -> bool {
         self.tag.is_collectable()
     }
 
-    /// The same payload and tag: equality but for numbers of different kinds, NaN, long strings and `__eq`.
+    /// Returns whether payload and tag are equal: equality except for numbers of different kinds,
+    /// NaN, long strings and `__eq`.
     #[inline(always)]
     pub const fn same_bits(self, other: Value) -> bool {
         self.bits == other.bits && self.tag.0 == other.tag.0
     }
 
-    /// Primitive equality (manual 3.4.4, without metamethods).
+    /// Compares with primitive equality (manual 3.4.4, without metamethods).
     #[inline]
     pub fn raw_equals(self, other: Value) -> bool {
         if self.tag.0 != other.tag.0 {
@@ -280,7 +282,7 @@ impl Value {
         }
     }
 
-    /// The type's name, as `type` gives it (`no value` is not a value).
+    /// Returns the type's name as `type` shows it.
     pub const fn type_name(self) -> &'static str {
         match self.tag {
             Tag::NIL => "nil",
@@ -296,12 +298,12 @@ impl Value {
     }
 }
 
-/// `i as f64` rounded to `f`; were they equal as real numbers?
+/// Returns whether `i` and `f`, its conversion to a float, are equal as real numbers.
 fn float_is_exact(f: f64, i: i64) -> bool {
     f < 9_223_372_036_854_775_808.0 && f as i64 == i
 }
 
-/// A place in memory that holds a value: reads and writes its two fields apart.
+/// A memory location that holds a value; its two fields are read and written separately.
 pub trait SlotExt: Copy {
     /// Reads the value.
     ///

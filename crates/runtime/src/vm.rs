@@ -1,4 +1,4 @@
-//! What the runtime asks of the interpreter, without depending on it.
+//! The interface of the interpreter that the runtime uses, without depending on the crate.
 
 use std::sync::atomic::AtomicPtr;
 
@@ -9,22 +9,27 @@ use crate::value::Value;
 
 /// Entry points of the interpreter.
 pub struct Vm {
-    /// Calls the function at `callee` (followed by its header slot and `nargs` arguments ending at `State::top`) from a native frame and runs it
-    /// to its end. Leaves the results at `callee` on and `top` behind them; returns their number. Cannot yield.
+    /// Calls the function at `callee` (followed by its header slot and `nargs` arguments up to
+    /// `State::top`) from a native frame and runs it to its end. Leaves the results from `callee`
+    /// on, with `top` after them, and returns their number. Cannot yield.
     pub call: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
-    /// Calls like `call`, for the host: an error that leaves the call comes with [`State::traceback`].
+    /// Like `call`, for the host: an error that leaves the call has [`State::traceback`].
     pub traced:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
-    /// Calls a finalizer like `call`, as a call of its own: message handlers of the interrupted program do not see its errors.
+    /// Calls a finalizer like `call`, as a separate call: message handlers of the interrupted
+    /// program do not see its errors.
     pub finalize:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
-    /// Runs the innermost message handler on `State::error`, unless one saw it already, as if the running native frame were left by it.
+    /// Runs the innermost message handler on `State::error`, unless a handler has seen it already,
+    /// as if the error left the running native frame.
     pub handle: unsafe fn(st: *mut State),
-    /// Resumes `co` with the top `nargs` values of the running native frame, which are removed. Its results or yielded values are
-    /// pushed in their place and counted. On error the error value is in `State::error`.
+    /// Resumes `co` with the top `nargs` values of the running native frame, which are removed.
+    /// Pushes its results or yielded values and returns their number. On an error the error value
+    /// is in `State::error`.
     pub resume: unsafe fn(st: *mut State, co: *mut Thread, nargs: usize) -> Result<usize, Raised>,
-    /// The slot of functions that no compiler looks after: it holds the entry of the interpreter.
+    /// The slot of functions without a compiler: it holds the entry of the interpreter.
     pub idle_slot: &'static AtomicPtr<u8>,
-    /// Closes a suspended or dead coroutine (its pending variables included). `Err` with its error in `State::error` if it died by one.
+    /// Closes a suspended or dead coroutine and its pending variables. Returns `Err`, with its
+    /// error in `State::error`, if an error ended it.
     pub close: unsafe fn(st: *mut State, co: *mut Thread) -> Result<(), Raised>,
 }
