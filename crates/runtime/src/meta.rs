@@ -2,8 +2,8 @@
 
 macro_rules! events {
     ($($name:ident $text:literal,)*) => {
-        /// An event for which a metatable may have a metamethod (manual 2.4). The first eight are cached as absent in
-        /// [`crate::table::Table::absent`].
+        /// An event for which a metatable may have a metamethod (manual 2.4). The first eight are
+        /// cached as absent in [`crate::table::Table::absent`].
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u8)]
         #[allow(missing_docs)]

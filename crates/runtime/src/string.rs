@@ -7,8 +7,8 @@ pub const MAX_SHORT: usize = 40;
 
 /// A string: header, length and bytes. Immutable.
 ///
-/// Short strings (up to [`MAX_SHORT`] bytes) are interned per state: equal ones are the same object and their hash is in
-/// `header.word` from birth. Long strings hash lazily.
+/// Short strings (up to [`MAX_SHORT`] bytes) are interned per state: equal ones are the same object
+/// and their hash is in `header.word` from birth. Long strings hash lazily.
 #[repr(C)]
 pub struct LuaString {
     /// `aux` is one of the class constants, `word` the hash.

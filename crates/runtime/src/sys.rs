@@ -56,7 +56,8 @@ impl Calendar {
     /// Makes a local time from fields that need not be in range. Returns the seconds since the
     /// epoch and the normalized time; `None` if they cannot be represented.
     pub fn normalize(f: Fields) -> Option<(i64, Calendar)> {
-        // SAFETY: `mktime` reads and writes the structure only; zeroes are valid for the rest of it.
+        // SAFETY: `mktime` reads and writes the structure only; zeroes are valid for the rest of
+        // it.
         unsafe {
             let mut tm = std::mem::zeroed::<libc::tm>();
             tm.tm_year = f.year;
@@ -102,7 +103,8 @@ impl Calendar {
 /// unknown.
 #[cfg(target_os = "linux")]
 pub fn native_stack() -> (usize, usize) {
-    // SAFETY: the attributes are initialised by the call that asks for them, read, and destroyed once.
+    // SAFETY: the attributes are initialised by the call that asks for them, read, and destroyed
+    // once.
     unsafe {
         let mut attributes = std::mem::zeroed::<libc::pthread_attr_t>();
         if libc::pthread_getattr_np(libc::pthread_self(), &raw mut attributes) != 0 {

@@ -275,7 +275,8 @@ impl Value {
             Tag::FLOAT => self.as_float() == other.as_float(),
             Tag::STRING => {
                 self.bits == other.bits
-                    // SAFETY: V1 (tags tell the truth): both are strings, alive while their values are.
+                    // SAFETY: V1 (tags tell the truth): both are strings, alive while their values
+                    // are.
                     || unsafe { LuaString::eq_long(self.as_string(), other.as_string()) }
             }
             _ => self.bits == other.bits,
