@@ -8,6 +8,8 @@ use std::sync::atomic::AtomicPtr;
 
 use perilune_bytecode::{Constant, Feedback, Instr, Proto};
 
+use crate::engine::RESERVED_IDS;
+use crate::epoch::MetaEpoch;
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT};
@@ -35,7 +37,7 @@ pub struct Instance {
     pub num_params: u8,
     /// Takes extra arguments.
     pub is_vararg: bool,
-    /// Entries so far, saturating.
+    /// Entries so far, wrapping: a hint for the compiler, which nothing relies on.
     pub entries: u32,
     /// Calls of the runtime, by compiled code that met what it was not compiled for, until the compiler is told.
     pub misses_left: u32,
@@ -175,34 +177,35 @@ pub struct FieldEntry {
     /// Tables of this shape do not have the field, and, with the metatable word `meta`, find it in `holder`
     /// (null: nowhere, the result is nil); or, in a store, gain it by the transition to `successor`.
     pub chain_shape: u32,
-    /// Value of the state's `meta_epoch` for which `holder` is right.
-    pub epoch: u32,
+    /// Shape id of `holder`, compared too; 0: the holder is a dictionary and `slot` a node number.
+    pub holder_shape: u32,
+    /// Value of the state's [`MetaEpoch`] for which `holder` is right.
+    pub epoch: MetaEpoch,
     /// The metatable word compared.
     pub meta: usize,
     /// Table of the chain that has the field in `slot` of its fields.
     pub holder: *mut Table,
-    /// Shape id of `holder`, compared too; 0: the holder is a dictionary and `slot` a node number.
-    pub holder_shape: u32,
     /// For stores: the shape after the field was added.
     pub successor: *mut LocalShape,
 }
 
 impl FieldEntry {
     /// A shape id that no table has.
-    pub const NO_SHAPE: u32 = u32::MAX;
-    /// `chain_shape` of an entry for strings, which no table has either: `meta` is the metatable of strings.
-    pub const STRING_SHAPE: u32 = u32::MAX - 1;
+    pub const NO_SHAPE: u32 = RESERVED_IDS.start + 2;
+    /// `chain_shape` of an entry for strings, which no table has either: `meta` is the metatable
+    /// of strings.
+    pub const STRING_SHAPE: u32 = RESERVED_IDS.start + 1;
     /// `chain_shape` of an entry for userdata, likewise: `meta` is their metatable.
-    pub const USERDATA_SHAPE: u32 = u32::MAX - 2;
+    pub const USERDATA_SHAPE: u32 = RESERVED_IDS.start;
     /// An entry that matches nothing.
     pub const EMPTY: FieldEntry = FieldEntry {
         own_shape: FieldEntry::NO_SHAPE,
         slot: 0,
         chain_shape: FieldEntry::NO_SHAPE,
-        epoch: 0,
+        holder_shape: 0,
+        epoch: MetaEpoch::NEVER,
         meta: 0,
         holder: std::ptr::null_mut(),
-        holder_shape: 0,
         successor: std::ptr::null_mut(),
     };
 }

@@ -13,6 +13,7 @@ pub mod convert;
 pub mod debug;
 mod decimal;
 pub mod engine;
+pub mod epoch;
 pub mod frame;
 pub mod header;
 pub mod heap;

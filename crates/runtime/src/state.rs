@@ -13,6 +13,7 @@ use perilune_bytecode::{LoadError, Proto};
 use crate::chaos::Chaos;
 use crate::closure::{LuaClosure, Upvalue};
 use crate::engine::EngineShared;
+use crate::epoch::MetaEpoch;
 use crate::header::{GcHeader, Kind};
 use crate::heap::Heap;
 use crate::host::HostRoots;
@@ -57,8 +58,8 @@ pub struct State {
     pub heap: Heap,
     /// Tested at function entries, back-edges and after calls and allocations; see [`poll`]. Written by other threads too.
     pub poll: AtomicU32,
-    /// Bumped when a table that caches of metatable chains depend on changes its structure.
-    pub meta_epoch: u32,
+    /// Changes when a table that caches of metatable chains depend on changes its structure.
+    pub meta_epoch: MetaEpoch,
     /// Stays where it is.
     pub(crate) pinned: PhantomPinned,
     /// Base of the top frame of the running coroutine. The interpreter keeps its own copy and stores it here before it calls out.
@@ -203,7 +204,7 @@ impl State {
         let st = Box::into_raw(Box::new(State {
             heap: Heap::new(),
             poll: AtomicU32::new(0),
-            meta_epoch: 1,
+            meta_epoch: MetaEpoch::FIRST,
             pinned: PhantomPinned,
             base: null_mut(),
             top: null_mut(),

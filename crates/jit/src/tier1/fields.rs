@@ -80,8 +80,8 @@ impl Translator<'_> {
         let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
         self.guard(same, other);
         let st = self.state();
-        let epoch = self.b.ins().load(I32, MEM, st, layout::state::META_EPOCH as i32);
-        let cached = self.of_record(I32, r, field_cache::EPOCH);
+        let epoch = self.b.ins().load(I64, MEM, st, layout::state::META_EPOCH as i32);
+        let cached = self.of_record(I64, r, field_cache::EPOCH);
         let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
         self.guard(same, slow);
     }

@@ -12,7 +12,7 @@ mod tests;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use shape::{MAX_CHILDREN, MAX_FIELDS, Shape};
+pub use shape::{MAX_CHILDREN, MAX_FIELDS, RESERVED_IDS, Shape};
 pub use symbol::Symbol;
 
 use shape::ShapeIds;
@@ -75,6 +75,12 @@ impl EngineShared {
     pub fn with_metatable(&self, from: &Arc<Shape>) -> Option<Arc<Shape>> {
         debug_assert!(!from.has_meta());
         from.successor(None)
+    }
+
+    /// Leaves `count` ids for shapes that are still to be made, for tests of what happens when
+    /// they run out.
+    pub fn leave_shape_ids(&self, count: u32) {
+        self.ids.skip_to(RESERVED_IDS.start - count);
     }
 
     /// Symbols alive.

@@ -1,5 +1,6 @@
 //! Shapes: engine-wide hidden classes, a tree of transitions.
 
+use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -8,21 +9,14 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::symbol::Symbol;
-use crate::instance::FieldEntry;
 
 /// Most fields that a shape may have.
 pub const MAX_FIELDS: u32 = 128;
 /// Most successors that a shape may have at one time.
 pub const MAX_CHILDREN: usize = 1000;
 
-/// The last id that a shape may have: [`FieldEntry`] gives those above it other meanings.
-const LAST_ID: u32 = u32::MAX - 3;
-
-const _: () = assert!(
-    LAST_ID < FieldEntry::NO_SHAPE
-        && LAST_ID < FieldEntry::STRING_SHAPE
-        && LAST_ID < FieldEntry::USERDATA_SHAPE
-);
+/// Numbers that are no shape's id: inline caches use them to mean other things than a shape.
+pub const RESERVED_IDS: Range<u32> = u32::MAX - 3..u32::MAX;
 
 /// Source of shape ids, and the number of shapes alive.
 pub(super) struct ShapeIds {
@@ -38,14 +32,18 @@ impl Default for ShapeIds {
 }
 
 impl ShapeIds {
-    /// Returns a fresh id; `None` when they have run out. Those above [`LAST_ID`] stand for
-    /// something else in inline caches.
+    /// Returns a fresh id; `None` when they have run out.
     fn take(&self) -> Option<u32> {
         self.next
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| {
-                (id <= LAST_ID).then_some(id + 1)
+                (id < RESERVED_IDS.start).then_some(id + 1)
             })
             .ok()
+    }
+
+    /// Continues with ids from `next` on.
+    pub(super) fn skip_to(&self, next: u32) {
+        self.next.fetch_max(next.min(RESERVED_IDS.start), Ordering::Relaxed);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use super::{EngineShared, MAX_CHILDREN, MAX_FIELDS, Shape};
+use super::{EngineShared, MAX_CHILDREN, MAX_FIELDS, RESERVED_IDS, Shape};
 
 #[test]
 fn same_path_same_shape() {
@@ -47,6 +47,22 @@ fn ids_are_not_reused() {
     let e = EngineShared::new();
     let first = e.with_field(e.empty_shape(), b"a").unwrap().id();
     assert_ne!(first, e.with_field(e.empty_shape(), b"a").unwrap().id());
+}
+
+#[test]
+fn ids_end_before_the_reserved_ones() {
+    let e = EngineShared::new();
+    e.leave_shape_ids(2);
+    let a = e.with_field(e.empty_shape(), b"a").unwrap();
+    let b = e.with_field(e.empty_shape(), b"b").unwrap();
+    assert_eq!([a.id(), b.id()], [RESERVED_IDS.start - 2, RESERVED_IDS.start - 1]);
+    assert!(e.with_field(e.empty_shape(), b"c").is_none());
+    assert!(e.with_metatable(e.empty_shape()).is_none());
+    // those that exist are still found
+    assert!(Arc::ptr_eq(&a, &e.with_field(e.empty_shape(), b"a").unwrap()));
+    drop((a, b));
+    // an id that was given back is not used again
+    assert!(e.with_field(e.empty_shape(), b"a").is_none());
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl State {
             changed |= clear_values(marker, seen.0, seen.1);
         }
         if changed {
-            self.meta_epoch = self.meta_epoch.wrapping_add(1);
+            self.meta_epoch = self.meta_epoch.next();
         }
         !self.heap.marker.stop.was_due()
     }

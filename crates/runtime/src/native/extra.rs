@@ -260,7 +260,7 @@ impl Cx {
             if f.is_native() {
                 // inline caches of members rely on the tables that an `__index` of the host's is bound to
                 let st = self.state();
-                (*st).meta_epoch = (*st).meta_epoch.wrapping_add(1);
+                (*st).meta_epoch = (*st).meta_epoch.next();
                 (*st).barrier(f.val().raw().as_header());
             } else {
                 let u = *LuaClosure::upvalue(f.val().raw().as_function(), i);

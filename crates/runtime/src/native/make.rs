@@ -273,7 +273,7 @@ impl Cx {
             if let Some(m) = m {
                 Table::note_metatable(st, m.ptr());
             }
-            st.meta_epoch += 1;
+            st.meta_epoch = st.meta_epoch.next();
         }
     }
 }

@@ -7,6 +7,7 @@
 
 use super::{LocalShape, Node, Table, WATCHED};
 use crate::closure::NativeClosure;
+use crate::epoch::MetaEpoch;
 use crate::header::GcHeader;
 use crate::instance::{FieldCache, FieldEntry};
 use crate::meta::Event;
@@ -50,7 +51,11 @@ impl FieldCache {
 
     /// Loads the cache's field of table `t`; `None` is a miss. `epoch` is the state's `meta_epoch`.
     #[inline(always)]
-    pub unsafe fn hit_get(cache: *const FieldCache, t: *mut Table, epoch: u32) -> Option<Value> {
+    pub unsafe fn hit_get(
+        cache: *const FieldCache,
+        t: *mut Table,
+        epoch: MetaEpoch,
+    ) -> Option<Value> {
         let e = &raw const (*cache).first;
         let shape = (*t).header.word;
         if (*e).own_shape == shape {
@@ -70,7 +75,11 @@ impl FieldCache {
     }
 
     #[inline(never)]
-    unsafe fn hit_get_more(cache: *const FieldCache, t: *mut Table, epoch: u32) -> Option<Value> {
+    unsafe fn hit_get_more(
+        cache: *const FieldCache,
+        t: *mut Table,
+        epoch: MetaEpoch,
+    ) -> Option<Value> {
         let shape = (*t).header.word;
         for e in (*cache).more.as_deref()? {
             if e.own_shape == shape {
@@ -194,7 +203,7 @@ impl FieldEntry {
 
     /// The own slot is nil: is it known that no metamethod has a say?
     #[inline(never)]
-    unsafe fn get_absent(e: *const FieldEntry, t: *mut Table, epoch: u32) -> Option<Value> {
+    unsafe fn get_absent(e: *const FieldEntry, t: *mut Table, epoch: MetaEpoch) -> Option<Value> {
         let meta = (*t).meta;
         let known = (*e).chain_shape == (*e).own_shape && (*e).meta == meta && (*e).epoch == epoch;
         (meta == 0 || known).then_some(Value::NIL)

@@ -201,7 +201,7 @@ impl Table {
     #[cold]
     pub(super) unsafe fn bump(st: *mut State, t: *mut Table) {
         (*t).absent = 0;
-        (*st).meta_epoch = (*st).meta_epoch.wrapping_add(1);
+        (*st).meta_epoch = (*st).meta_epoch.next();
     }
 
     /// Notes that string key `name` of `t` is about to change from `old` to `new`.
