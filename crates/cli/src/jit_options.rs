@@ -135,8 +135,12 @@ impl JitChoices {
     fn tier(&self, mode: Mode) -> Tier {
         self.tier.unwrap_or(match mode {
             Mode::Default => DEFAULT_TIER,
-            Mode::Off | Mode::GcStress | Mode::SmallStack => Tier::Off,
-            Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Chaos | Mode::CheckValues => Tier::Tier1,
+            Mode::Off | Mode::GcStress | Mode::GcPhases | Mode::SmallStack => Tier::Off,
+            Mode::Tier1Sync
+            | Mode::Tier1GcStress
+            | Mode::Tier1GcPhases
+            | Mode::Chaos
+            | Mode::CheckValues => Tier::Tier1,
             Mode::Background => Tier::On,
         })
     }
@@ -182,7 +186,7 @@ impl JitChoices {
                 _ => JitOptions::default(),
             }
         };
-        if matches!(mode, Mode::Tier1Sync | Mode::Tier1GcStress) {
+        if matches!(mode, Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Tier1GcPhases) {
             (o.threshold, o.loop_threshold, o.sync, o.prune) = (1, 1, true, false);
         }
         if mode == Mode::CheckValues {
@@ -205,7 +209,7 @@ impl JitChoices {
     }
 }
 
-/// The seed of the mode `chaos`: the variable `PERILUNE_CHAOS_SEED`, or 1.
+/// The seed of the modes `chaos` and `gc-phases`: the variable `PERILUNE_CHAOS_SEED`, or 1.
 pub(crate) fn chaos_seed() -> u64 {
     std::env::var("PERILUNE_CHAOS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
 }

@@ -37,6 +37,11 @@ pub(crate) enum Mode {
     Background,
     /// As `tier1-sync`, `gc-stress` and `small-stack` together.
     Tier1GcStress,
+    /// Each safepoint does a tiny increment of the collector's work, in any phase and mode, by the
+    /// seed in `PERILUNE_CHAOS_SEED`.
+    GcPhases,
+    /// As `tier1-sync` and `gc-phases` together.
+    Tier1GcPhases,
     /// What happens at safepoints is decided at random, from the seed in `PERILUNE_CHAOS_SEED`.
     Chaos,
     /// As `tier1-sync`, with code that checks itself and Cranelift's verifier.
@@ -145,6 +150,8 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--mode=tier1-gc-stress" => o.mode = Mode::Tier1GcStress,
         b"--mode=chaos" => o.mode = Mode::Chaos,
         b"--mode=check-values" => o.mode = Mode::CheckValues,
+        b"--mode=gc-phases" => o.mode = Mode::GcPhases,
+        b"--mode=tier1-gc-phases" => o.mode = Mode::Tier1GcPhases,
         b"--mode=gc-stress" => o.mode = Mode::GcStress,
         b"--mode=small-stack" => o.mode = Mode::SmallStack,
         _ => {

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     match options.mode {
         Mode::Default | Mode::Off | Mode::Tier1Sync | Mode::Background | Mode::CheckValues => {}
         Mode::GcStress => lua.set_gc_stress(true),
+        Mode::GcPhases | Mode::Tier1GcPhases => lua.set_gc_phases(jit_options::chaos_seed()),
         Mode::SmallStack => lua.set_small_stack(true),
         Mode::Tier1GcStress => {
             lua.set_gc_stress(true);

@@ -60,13 +60,14 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             check while code runs that it holds what is in frame and heap
   --jit-workers=N
             compile on N threads (as the machine has cores)
-  --mode=off|tier1-sync|background|gc-stress|small-stack|tier1-gc-stress|chaos
-  --mode=check-values
+  --mode=off|tier1-sync|background|gc-stress|gc-phases|small-stack
+  --mode=tier1-gc-stress|tier1-gc-phases|chaos|check-values
             for tests: --jit=off; --jit=tier1 --jit-sync with thresholds of
-            1; --jit=on; collect garbage after every allocation; move the
-            stack often; three of them together; let all that happen, and
-            more, at random (by the variable PERILUNE_CHAOS_SEED); --jit=tier1
-            --jit-sync --jit-verify --jit-verify-values with low thresholds
+            1; --jit=on; collect garbage after every allocation, or in tiny
+            steps and random phases; move the stack often; some of them
+            together; let all that happen, and more, at random (by the
+            variable PERILUNE_CHAOS_SEED); --jit=tier1 --jit-sync
+            --jit-verify --jit-verify-values with low thresholds
   --perf[=map|jitdump]
             make machine code known to Linux perf, by /tmp/perf-PID.map or
             by jit-PID.dump

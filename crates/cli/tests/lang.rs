@@ -55,7 +55,7 @@ use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The modes of the binary in which every file runs.
-const MODES: [&str; 8] = [
+const MODES: [&str; 10] = [
     "off",
     "tier1-sync",
     "background",
@@ -63,6 +63,8 @@ const MODES: [&str; 8] = [
     "chaos",
     "tier1-gc-stress",
     "gc-stress",
+    "tier1-gc-phases",
+    "gc-phases",
     "small-stack",
 ];
 

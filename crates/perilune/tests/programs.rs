@@ -29,7 +29,8 @@
 //!
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
 //! different globals and functions of the library; each must show what PUC shows when it is set up
-//! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in 4
+//! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in
+//! 20 does a little of the collector's work at each (`gc-phases`), and one in 4
 //! has stacks with no spare room; thresholds for compiling differ by seed, so that code is made with
 //! and without feedback.
 
@@ -93,8 +94,19 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
         states(States::Threads),
     ];
     let mut modes = vec![
-        Mode { gc_stress: seed % 300 == 3, small_stack: seed % 4 == 1, ..mode },
-        Mode { gc_stress: seed % 300 == 4, small_stack: seed % 4 == 2, code: sync, ..mode },
+        Mode {
+            gc_stress: seed % 300 == 3,
+            gc_phases: (seed % 20 == 5).then_some(seed),
+            small_stack: seed % 4 == 1,
+            ..mode
+        },
+        Mode {
+            gc_stress: seed % 300 == 4,
+            gc_phases: (seed % 20 == 6).then_some(seed),
+            small_stack: seed % 4 == 2,
+            code: sync,
+            ..mode
+        },
         Mode { code: Code::CheckValues(threshold, loops), ..mode },
         Mode { code: Code::Chaos(seed), ..mode },
     ];

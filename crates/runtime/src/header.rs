@@ -26,6 +26,13 @@ pub enum Kind {
     Shape,
 }
 
+impl Kind {
+    /// Whether objects of this kind are boxed outside the blocks.
+    pub const fn is_boxed(self) -> bool {
+        matches!(self, Kind::Userdata | Kind::Thread | Kind::Instance | Kind::Shape)
+    }
+}
+
 /// The header of a heap object: 8 bytes.
 #[repr(C)]
 pub struct GcHeader {

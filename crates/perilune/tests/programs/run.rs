@@ -110,6 +110,8 @@ pub(crate) const NO_PROGRAM: &str = "\"does not compile\"";
 pub(crate) struct Mode {
     /// A collection at every safepoint.
     pub(crate) gc_stress: bool,
+    /// Tiny increments of the collector's work, as this seed decides.
+    pub(crate) gc_phases: Option<u64>,
     /// Stacks without spare room.
     pub(crate) small_stack: bool,
     /// What executes it.
@@ -193,6 +195,9 @@ impl Mode {
     fn state(self, engine: &Engine) -> Lua {
         let lua = Lua::with_engine(engine);
         lua.set_gc_stress(self.gc_stress);
+        if let Some(seed) = self.gc_phases {
+            lua.set_gc_phases(seed);
+        }
         lua.set_small_stack(self.small_stack);
         if let Code::Chaos(seed) = self.code {
             lua.set_chaos(seed);

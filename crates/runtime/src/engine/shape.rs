@@ -145,17 +145,3 @@ impl Drop for Shape {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_run_out_before_those_with_other_meanings() {
-        let ids = ShapeIds { next: AtomicU32::new(LAST_ID - 1), live: AtomicUsize::new(0) };
-        assert_eq!(ids.take(), Some(LAST_ID - 1));
-        assert_eq!(ids.take(), Some(LAST_ID));
-        assert_eq!(ids.take(), None);
-        assert_eq!(ids.take(), None, "and they stay so");
-    }
-}

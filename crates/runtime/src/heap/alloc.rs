@@ -173,6 +173,9 @@ impl State {
         object.expose_provenance();
         (*object).mark = 0;
         self.heap.boxed.push(object);
+        if self.heap.stress {
+            self.request(poll::GC);
+        }
         self.charge(bytes as isize);
     }
 }

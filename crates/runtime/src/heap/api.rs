@@ -50,6 +50,8 @@ impl State {
         } else if self.heap.pace.stopped {
             self.heap.pace.postpone();
             return Ok(());
+        } else if self.heap.phases.is_some() {
+            self.phases_step();
         } else if self.heap.pace.generational {
             self.generational_step(false);
         } else {
@@ -70,6 +72,7 @@ impl State {
         } else {
             self.drop_dead();
         }
+        self.request_next_phase();
         if over_limit && self.gc_count_bytes() > self.heap.pace.limit {
             Err(OutOfMemory)
         } else {
@@ -100,6 +103,7 @@ impl State {
         if self.heap.finalizers.running {
             return None;
         }
+        self.take_asked_mode();
         if self.heap.pace.generational {
             self.generational_step(kilobytes == 0);
             self.run_finalizers(usize::MAX);
@@ -138,7 +142,7 @@ impl State {
 
     /// The mode.
     pub fn gc_mode(&self) -> Mode {
-        if self.heap.pace.generational { Mode::Generational } else { Mode::Incremental }
+        self.heap.mode()
     }
 
     /// Incremental mode, with these parameters (0: unchanged) of manual 2.5.1; gives the mode before.
@@ -159,16 +163,25 @@ impl State {
         if step_size != 0 {
             pace.step_log = step_size.min(62) as u8;
         }
-        if pace.generational {
-            pace.generational = false;
-            pace.bad_major = 0;
-            if self.heap.phase != Phase::Mark {
-                // What was logged is scanned by the next cycle as everything is.
-                self.heap.marker.again.clear();
-            }
-            self.heap.pace.wait_for_cycle();
+        if let Some(phases) = &mut self.heap.phases {
+            phases.asked = Mode::Incremental;
+        }
+        if self.heap.pace.generational {
+            self.leave_generational();
         }
         before
+    }
+
+    /// Generational to incremental mode.
+    pub(super) fn leave_generational(&mut self) {
+        let pace = &mut self.heap.pace;
+        pace.generational = false;
+        pace.bad_major = 0;
+        if self.heap.phase != Phase::Mark {
+            // What was logged is scanned by the next cycle as everything is.
+            self.heap.marker.again.clear();
+        }
+        self.heap.pace.wait_for_cycle();
     }
 
     /// Generational mode, with these parameters (0: unchanged) of manual 2.5.2; gives the mode before. Entering it does a full
@@ -186,13 +199,21 @@ impl State {
             pace.major = parameter(major);
         }
         if before == Mode::Incremental && !self.heap.finalizers.running {
-            let done = self.full_cycle();
-            self.heap.pace.generational = true;
-            self.heap.pace.unfinished = !done;
-            self.enter_young();
+            if let Some(phases) = &mut self.heap.phases {
+                phases.asked = Mode::Generational;
+            }
+            self.enter_generational();
             self.run_finalizers(usize::MAX);
         }
         before
+    }
+
+    /// Incremental to generational mode, by a full collection. No finalizers are called.
+    pub(super) unsafe fn enter_generational(&mut self) {
+        let done = self.full_cycle();
+        self.heap.pace.generational = true;
+        self.heap.pace.unfinished = !done;
+        self.enter_young();
     }
 
     /// Sets the pause (manual 2.5.1) in percent; gives the old one.
@@ -255,7 +276,7 @@ impl State {
     }
 
     /// A full collection without finalizers; false when it had to stop.
-    unsafe fn full_cycle(&mut self) -> bool {
+    pub(super) unsafe fn full_cycle(&mut self) -> bool {
         let done = self.collect();
         let pace = &mut self.heap.pace;
         pace.unfinished = pace.generational && !done;
@@ -309,7 +330,7 @@ impl State {
     }
 
     /// A minor collection, or a major one when the heap has grown too much.
-    unsafe fn generational_step(&mut self, minor_only: bool) {
+    pub(super) unsafe fn generational_step(&mut self, minor_only: bool) {
         if self.heap.pace.unfinished {
             self.full_cycle();
             return;

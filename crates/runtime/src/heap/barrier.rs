@@ -22,6 +22,9 @@ impl State {
     unsafe fn barrier_cold(&mut self, owner: *mut GcHeader) {
         (*owner).flags &= !GcHeader::UNLOGGED;
         let heap = &mut self.heap;
+        if heap.loses_barriers {
+            return;
+        }
         // Outside of marking and generational mode the next cycle scans everything anyway.
         if heap.phase == Phase::Mark || heap.pace.generational {
             heap.marker.again.push(owner);

@@ -73,6 +73,15 @@ impl Boxes {
         }
     }
 
+    /// Addresses of all of them.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = usize> {
+        let threads = self.threads.items.iter().map(|p| p.addr());
+        let shapes = self.shapes.items.iter().map(|p| p.addr());
+        let instances = self.instances.items.iter().map(|p| p.addr());
+        let userdata = self.userdata.items.iter().map(|p| p.addr());
+        threads.chain(shapes).chain(instances).chain(userdata)
+    }
+
     /// After marking: all are to be swept.
     pub(crate) fn begin_sweep(&mut self, mark: u8) {
         self.threads.begin_sweep();

@@ -11,13 +11,6 @@ use crate::table::{LocalShape, WATCHED};
 use crate::thread::Thread;
 use crate::value::SlotExt;
 
-/// Blocks swept in one slice: about 8 MB of heap.
-const SWEEP_BLOCKS: usize = 256;
-/// Slots of the string table looked at in one slice.
-const PURGE_SLOTS: usize = if cfg!(test) { 64 } else { 8 * 1024 };
-/// Large objects, and boxed ones, looked at in one slice.
-const SWEEP_OBJECTS: usize = 512;
-
 impl State {
     /// Idle to Mark: a new mark, and the roots.
     pub(super) unsafe fn start_cycle(&mut self) {
@@ -176,7 +169,7 @@ impl State {
         heap.phase = Phase::Purge;
         heap.pace.end_marking(heap.marker.live + self.strings.bytes());
         self.strings.begin_purge(heap.marker.mark);
-        if self.strings.capacity() <= PURGE_SLOTS {
+        if self.strings.capacity() <= self.heap.slices.strings {
             self.purge_slice();
         }
     }
@@ -184,7 +177,7 @@ impl State {
     /// One slice of taking dead strings out of the string table; then sweeping begins.
     unsafe fn purge_slice(&mut self) {
         let before = self.strings.bytes();
-        if self.strings.purge(PURGE_SLOTS) {
+        if self.strings.purge(self.heap.slices.strings) {
             let heap = &mut self.heap;
             heap.pace.balance -= (before - self.strings.bytes()) as isize;
             let mark = heap.marker.mark;
@@ -211,9 +204,10 @@ impl State {
         }
         let heap = &mut self.heap;
         debug_assert_eq!(heap.phase, Phase::Sweep);
-        let blocks = heap.blocks.sweep_some(SWEEP_BLOCKS);
-        let large = heap.large.sweep_some(SWEEP_OBJECTS);
-        let boxed = heap.boxed.sweep_some(SWEEP_OBJECTS);
+        let slices = heap.slices;
+        let blocks = heap.blocks.sweep_some(slices.blocks);
+        let large = heap.large.sweep_some(slices.objects);
+        let boxed = heap.boxed.sweep_some(slices.objects);
         if blocks && large && boxed {
             heap.phase = Phase::Idle;
             let reserve = heap.pace.until_next_cycle() + 8 * block::BLOCK;
@@ -255,7 +249,7 @@ impl State {
         if !self.heap.marker.propagate_all() || !self.atomic() {
             return false;
         }
-        self.verify_if_stressed();
+        self.verify_if_checked();
         self.finish_sweep()
     }
 
@@ -280,12 +274,13 @@ impl State {
             }
             self.purge_slice();
         }
-        self.verify_if_stressed();
+        self.verify_if_checked();
         true
     }
 
-    unsafe fn verify_if_stressed(&mut self) {
-        if self.heap.stress {
+    /// After marking, in the modes for tests that ask for it: checks the marks.
+    pub(super) unsafe fn verify_if_checked(&mut self) {
+        if self.heap.stress || self.is_to_be_walked() {
             self.verify_heap();
         }
     }

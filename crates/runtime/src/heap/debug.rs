@@ -1,10 +1,11 @@
 //! Checks of the heap: poison in freed memory, and a walk over all that is reachable.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::Heap;
+use super::block::{self, LINE};
 use super::trace::{self, Visitor};
-use crate::header::GcHeader;
+use crate::header::{GcHeader, Kind};
 use crate::state::State;
 
 /// Byte that fills freed memory.
@@ -34,28 +35,83 @@ pub(crate) unsafe fn check_object(o: *mut GcHeader) {
     assert!((1..=10).contains(&kind), "a reference to freed memory: {o:?} has kind {kind:#x}");
 }
 
+/// Walks over all that is reachable.
 struct Verifier {
+    /// Mark of what was alive at the end of the last marking.
     mark: u8,
+    /// Sweeping has ended since, so there may be new objects and buffers, without mark.
+    swept: bool,
+    /// All boxed objects that were not freed.
+    boxed: HashSet<usize>,
     seen: HashSet<usize>,
     work: Vec<*mut GcHeader>,
+}
+
+impl Verifier {
+    fn new(heap: &Heap, swept: bool) -> Verifier {
+        let boxed = heap.boxed.addresses().collect();
+        Verifier {
+            mark: heap.marker.mark,
+            swept,
+            boxed,
+            seen: HashSet::default(),
+            work: Vec::new(),
+        }
+    }
+
+    unsafe fn walk(mut self, st: &State) {
+        st.visit_roots(&mut self);
+        while let Some(o) = self.work.pop() {
+            trace::visit_children(o, &mut self);
+        }
+    }
+
+    /// Checks that a marked object has its memory.
+    unsafe fn check_place(&self, o: *mut GcHeader) {
+        if (*o).flags & GcHeader::LARGE != 0 {
+            let mark = (*super::large::Large::of(o.cast())).mark;
+            assert_eq!(mark, self.mark, "the record of {:?} at {o:?}", (*o).kind);
+            return;
+        }
+        let (start, size) = (o.cast::<u8>(), trace::size_of_object(o));
+        for offset in (0..size).step_by(LINE).chain([size - 1]) {
+            let mark = block::line_mark(start.add(offset));
+            // A string that was made while dead ones were taken out of the table has the mark of
+            // live ones from birth, and its lines have none.
+            let purging = self.swept && (*o).kind == Kind::String && mark == block::FREE;
+            assert!(purging || mark == self.mark, "a line of {:?} at {o:?} is free", (*o).kind);
+        }
+    }
 }
 
 impl Visitor for Verifier {
     unsafe fn object(&mut self, o: *mut GcHeader) {
         if self.seen.insert(o.addr()) {
             check_object(o);
-            assert_eq!((*o).mark, self.mark, "unmarked {:?} at {o:?} is reachable", (*o).kind);
+            let (kind, mark) = ((*o).kind, (*o).mark);
+            let new = self.swept && mark == 0;
+            assert!(new || mark == self.mark, "unmarked {kind:?} at {o:?} is reachable");
+            if kind.is_boxed() {
+                assert!(self.boxed.contains(&o.addr()), "a {kind:?} at {o:?} was freed");
+            } else if !new {
+                self.check_place(o);
+            }
             self.work.push(o);
         }
     }
     unsafe fn buffer(&mut self, p: *mut u8, size: usize) {
         let size = super::alloc::round(size);
+        if self.swept && size <= super::block::SMALL_MAX {
+            // An old object may have a new buffer, whose lines are not marked yet.
+            return;
+        }
         let mark = if size > super::block::SMALL_MAX {
             (*super::large::Large::of(p)).mark
         } else {
             super::block::line_mark(p)
         };
-        assert_eq!(mark, self.mark, "an unmarked buffer at {p:?} is reachable");
+        let new = self.swept && mark == 0;
+        assert!(new || mark == self.mark, "an unmarked buffer at {p:?} is reachable");
     }
 }
 
@@ -74,11 +130,15 @@ impl State {
     /// # Panics
     /// If not.
     pub(crate) unsafe fn verify_heap(&mut self) {
-        let mut v =
-            Verifier { mark: self.heap.marker.mark, seen: HashSet::new(), work: Vec::new() };
-        self.visit_roots(&mut v);
-        while let Some(o) = v.work.pop() {
-            trace::visit_children(o, &mut v);
-        }
+        Verifier::new(&self.heap, false).walk(self);
+    }
+
+    /// After a sweep: checks that nothing reachable was freed. Takes time in proportion to the
+    /// heap.
+    ///
+    /// # Panics
+    /// If something was.
+    pub(crate) unsafe fn verify_swept(&mut self) {
+        Verifier::new(&self.heap, true).walk(self);
     }
 }

@@ -37,6 +37,7 @@ mod gray;
 mod large;
 mod mark;
 mod pacing;
+mod phases;
 mod roots;
 mod stop;
 mod trace;
@@ -73,6 +74,11 @@ pub struct Heap {
     pub newborn: u8,
     /// Every safepoint does a full collection, and checks the heap (a mode for tests).
     pub stress: bool,
+    /// The mode `gc-phases`, if it is on.
+    phases: Option<phases::Phases>,
+    slices: phases::Slices,
+    /// The write barrier logs nothing, so that tests can show that this is found.
+    loses_barriers: bool,
     /// Called with the message when a finalizer fails ("error in __gc (...)").
     pub warn: Option<unsafe fn(&mut crate::state::State, &[u8])>,
     /// The collector works for the host: it does not stop when the script has to.
@@ -102,6 +108,9 @@ impl Heap {
             hole_end: std::ptr::null_mut(),
             newborn: 0,
             stress: false,
+            phases: None,
+            slices: phases::Slices::USUAL,
+            loses_barriers: false,
             warn: None,
             for_host: false,
             asking: Asking::default(),

@@ -123,6 +123,11 @@ impl Pace {
         self.set_trigger(wait.max(self.balance + STEP / 4));
     }
 
+    /// The next safepoint comes when `bytes` more were allocated.
+    pub(crate) fn wait_for(&mut self, bytes: isize) {
+        self.set_trigger(self.balance.saturating_add(bytes));
+    }
+
     fn set_trigger(&mut self, at: isize) {
         // The limit must be seen in time.
         let room = self.limit.saturating_sub(self.live).min(isize::MAX as usize) as isize;

@@ -11,16 +11,22 @@ pub(crate) struct Stop {
     /// Null: it never stops.
     word: *const AtomicU32,
     was_due: bool,
+    /// Looks until it has to stop anyway, for tests.
+    pub(super) fuse: u32,
 }
 
 impl Stop {
     pub(crate) const fn new() -> Stop {
-        Stop { word: std::ptr::null(), was_due: false }
+        Stop { word: std::ptr::null(), was_due: false, fuse: u32::MAX }
     }
 
     /// Whether to stop. Stays so until [`State::watch_stop`].
     #[inline]
     pub(crate) unsafe fn is_due(&mut self) -> bool {
+        if self.fuse != u32::MAX {
+            self.was_due |= self.fuse == 0;
+            self.fuse = self.fuse.saturating_sub(1);
+        }
         #[cfg(test)]
         if !self.word.is_null() && tests::fuse_burns_down() {
             self.was_due = true;
@@ -41,7 +47,7 @@ impl State {
     /// The collector begins, or goes on, and looks at the poll word from here on, unless it works for the host.
     pub(super) fn watch_stop(&mut self) {
         let word = if self.heap.for_host { std::ptr::null() } else { &raw const self.poll };
-        self.heap.marker.stop = Stop { word, was_due: false };
+        self.heap.marker.stop = Stop { word, was_due: false, fuse: self.heap.take_fuse() };
     }
 
     /// Runs `f` with a collector that does not stop when the script has to: for the host, which may need memory or peace after a limit was reached.

@@ -153,6 +153,9 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
                     roots[i] = n;
                 }
             }
+            if st.heap.phases.is_some() {
+                st.gc_poll().expect("there is no limit");
+            }
             if r.below(20) == 0 {
                 if FUSES.get() {
                     let most = [20, 400][r.below(2)];
@@ -196,6 +199,24 @@ fn generational() {
     };
     fuzz(0x1234_5678, set_up, true);
     fuzz(0xABCD_EF01, set_up, false);
+}
+
+/// Tiny increments of random kinds.
+#[test]
+fn phases() {
+    fuzz(0x1234_5678, |st| st.set_gc_phases(1), true);
+    fuzz(0x9876_5432, |st| st.set_gc_phases(2), false);
+}
+
+/// The walks of the mode find what a missing write barrier does.
+#[test]
+#[should_panic(expected = "is reachable")]
+fn lost_barriers_are_found() {
+    let set_up: unsafe fn(&mut State) = |st| {
+        st.set_gc_phases(1);
+        st.lose_barriers();
+    };
+    fuzz(0x1234_5678, set_up, true);
 }
 
 /// Collections that have to stop, at any point, do no harm.

@@ -1,0 +1,232 @@
+//! Mode `gc-phases`, for tests: each safepoint does one tiny increment of the collector's work.
+//!
+//! Allocation, write barriers and inline caches of the interpreter and of machine code so meet
+//! every phase: marking, an atomic step that was left and begins again, taking dead strings out of
+//! the string table, sweeping, a cycle that was given up, young and full collections. What comes
+//! next is decided by a generator with a seed, so a run on one thread repeats. The heap is walked
+//! after each marking and after each sweep.
+
+use std::sync::atomic::Ordering;
+
+use super::api::Mode;
+use super::{Heap, Phase};
+use crate::chaos::Chaos;
+use crate::state::{State, poll};
+
+/// How much is done in one slice of purging or sweeping.
+#[derive(Clone, Copy)]
+pub(super) struct Slices {
+    /// Blocks swept: 256 are about 8 MB of heap.
+    pub(super) blocks: usize,
+    /// Slots of the string table looked at.
+    pub(super) strings: usize,
+    /// Large objects, and boxed ones, looked at.
+    pub(super) objects: usize,
+}
+
+impl Slices {
+    pub(super) const USUAL: Slices =
+        Slices { blocks: 256, strings: if cfg!(test) { 64 } else { 8 * 1024 }, objects: 512 };
+    const TINY: Slices = Slices { blocks: 1, strings: 256, objects: 16 };
+}
+
+/// Heaps of up to this many bytes are walked after each collection; larger ones now and then.
+const WALKED: usize = 512 * 1024;
+
+/// The state of the mode.
+pub(super) struct Phases {
+    random: Chaos,
+    /// The mode that the program has asked for, which the one in effect hides.
+    pub(super) asked: Mode,
+    /// Slices of marking until the running cycle is given up.
+    patience: u64,
+    /// Collections that have ended.
+    ended: u64,
+    /// Looks until the next collection has to stop; `u32::MAX`: it does not.
+    fuse: u32,
+}
+
+impl Phases {
+    /// A full collection.
+    const FULL: u64 = 0;
+    /// Up to this, a collection of the young objects; else a cycle in slices.
+    const YOUNG: u64 = 3;
+    const KINDS: u64 = 8;
+}
+
+impl State {
+    /// Switches the mode `gc-phases` on, with decisions that follow from `seed`.
+    pub fn set_gc_phases(&mut self, seed: u64) {
+        self.heap.phases = Some(Phases {
+            random: Chaos::new(seed),
+            asked: self.gc_mode(),
+            patience: u64::MAX,
+            ended: 0,
+            fuse: u32::MAX,
+        });
+        self.heap.slices = Slices::TINY;
+        self.request(poll::GC);
+    }
+
+    /// Makes the write barrier forget the objects that it should log, so that a test can show that
+    /// the walks over the heap find what a missing barrier does.
+    pub fn lose_barriers(&mut self) {
+        self.heap.loses_barriers = true;
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.heap.phases.as_mut().map_or(0, |phases| phases.random.draw())
+    }
+
+    /// Does one increment, and asks for the next.
+    ///
+    /// # Safety
+    /// As [`State::gc_poll`].
+    pub(super) unsafe fn phases_step(&mut self) {
+        self.watch_stop();
+        let ended = match self.heap.phase {
+            Phase::Idle => self.begin_something(),
+            Phase::Mark => {
+                self.mark_a_little();
+                false
+            }
+            Phase::Purge | Phase::Sweep => {
+                let swept = self.sweep_slice();
+                if swept {
+                    self.walk_after_sweep();
+                }
+                swept
+            }
+        };
+        if ended {
+            self.rest();
+        } else {
+            self.request(poll::GC);
+        }
+    }
+
+    /// Begins a collection of some kind; true if it has also ended.
+    unsafe fn begin_something(&mut self) -> bool {
+        let kind = self.draw() % Phases::KINDS;
+        if kind == Phases::FULL || self.heap.pace.unfinished {
+            let done = self.full_cycle();
+            if done {
+                self.walk_after_sweep();
+            }
+            return done;
+        }
+        if kind <= Phases::YOUNG {
+            self.take_mode(Mode::Generational);
+            self.light_fuse();
+            self.generational_step(true);
+            return false;
+        }
+        self.take_mode(Mode::Incremental);
+        let bits = self.draw();
+        if let Some(phases) = &mut self.heap.phases {
+            phases.patience = if bits & 3 == 0 { bits >> 8 & 0xFF } else { u64::MAX };
+        }
+        self.start_cycle();
+        false
+    }
+
+    unsafe fn mark_a_little(&mut self) {
+        let bits = self.draw();
+        let impatient = match &mut self.heap.phases {
+            Some(phases) => {
+                phases.patience = phases.patience.saturating_sub(1);
+                phases.patience == 0
+            }
+            None => false,
+        };
+        // There are no marks for a second cycle that is given up.
+        if impatient && !self.heap.marker.given_up {
+            self.heap.marker.given_up = true;
+            self.start_cycle();
+            return;
+        }
+        let most = 512 + self.heap.pace.live as u64 / 256;
+        self.heap.marker.propagate(1 + (bits % most) as usize);
+        if self.heap.marker.gray.is_empty() {
+            self.light_fuse();
+            self.watch_stop();
+            if self.atomic() {
+                self.verify_if_checked();
+            }
+        }
+    }
+
+    /// Lets the next collection stop halfway at times, as it does when the script has to.
+    fn light_fuse(&mut self) {
+        let bits = self.draw();
+        if let Some(phases) = &mut self.heap.phases
+            && bits & 3 == 0
+        {
+            phases.fuse = (bits >> 8 & 31) as u32;
+        }
+    }
+
+    /// Waits for a little allocation, for more the longer the program runs.
+    fn rest(&mut self) {
+        let bits = self.draw();
+        if let Some(phases) = &mut self.heap.phases {
+            phases.ended += 1;
+            let most = 1024u64 << (phases.ended / 16).min(11);
+            self.heap.pace.wait_for((bits % most) as isize);
+        }
+    }
+
+    /// Puts this mode into effect.
+    unsafe fn take_mode(&mut self, mode: Mode) {
+        match mode {
+            Mode::Generational if !self.heap.pace.generational => self.enter_generational(),
+            Mode::Incremental if self.heap.pace.generational => self.leave_generational(),
+            _ => {}
+        }
+    }
+
+    /// Before an explicit step: puts the mode into effect that the program has asked for.
+    pub(super) unsafe fn take_asked_mode(&mut self) {
+        if let Some(phases) = &self.heap.phases {
+            let asked = phases.asked;
+            self.take_mode(asked);
+        }
+    }
+
+    unsafe fn walk_after_sweep(&mut self) {
+        if self.is_to_be_walked() {
+            self.sync_running();
+            self.verify_swept();
+        }
+    }
+
+    /// Whether the heap is to be walked now.
+    pub(super) fn is_to_be_walked(&mut self) -> bool {
+        let one_in = 1 + (self.heap.pace.live / WALKED) as u64;
+        self.heap.phases.is_some() && self.draw().is_multiple_of(one_in)
+    }
+
+    /// After finalizers, and where the collector had to rest: the next safepoint goes on.
+    pub(super) fn request_next_phase(&mut self) {
+        if self.heap.phases.is_some() && self.heap.phase != Phase::Idle {
+            self.poll.fetch_or(poll::GC, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Heap {
+    /// Takes the number of looks after which the collection that begins has to stop.
+    pub(super) fn take_fuse(&mut self) -> u32 {
+        let none = u32::MAX;
+        self.phases.as_mut().map_or(none, |phases| std::mem::replace(&mut phases.fuse, none))
+    }
+
+    /// The mode as the program sees it.
+    pub(super) fn mode(&self) -> Mode {
+        match &self.phases {
+            Some(phases) => phases.asked,
+            None if self.pace.generational => Mode::Generational,
+            None => Mode::Incremental,
+        }
+    }
+}
