@@ -210,6 +210,47 @@ impl FieldEntry {
     };
 }
 
+/// What an entry of a field's inline cache says, taken from its sentinels and null pointers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EntryKind {
+    /// Nothing was recorded.
+    Unused,
+    /// Tables of this shape have the field themselves.
+    Own(u32),
+    /// Tables of this shape, with the entry's metatable, do not have it, nor does their chain.
+    Absent(u32),
+    /// Tables of this shape, with the entry's metatable, find it in the holder.
+    Chain(u32),
+    /// A store gives tables of this shape the field.
+    Gain(u32),
+    /// Strings find it in the holder.
+    Strings,
+    /// Userdata with the entry's metatable find it in the holder.
+    Userdata,
+}
+
+impl FieldEntry {
+    /// Returns what the entry says.
+    pub fn kind(&self) -> EntryKind {
+        if self.own_shape != FieldEntry::NO_SHAPE {
+            return EntryKind::Own(self.own_shape);
+        }
+        match self.chain_shape {
+            FieldEntry::NO_SHAPE => EntryKind::Unused,
+            FieldEntry::STRING_SHAPE => EntryKind::Strings,
+            FieldEntry::USERDATA_SHAPE => EntryKind::Userdata,
+            shape if !self.successor.is_null() => EntryKind::Gain(shape),
+            shape if self.holder.is_null() => EntryKind::Absent(shape),
+            shape => EntryKind::Chain(shape),
+        }
+    }
+
+    /// Returns whether the holder is a dictionary, so that `slot` is the number of a node.
+    pub fn holder_is_dictionary(&self) -> bool {
+        self.holder_shape == 0
+    }
+}
+
 /// Inline cache of a global: the environment table it was found in, and the cell.
 #[repr(C)]
 pub struct GlobalCache {

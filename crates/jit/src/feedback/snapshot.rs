@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use perilune_runtime::engine::Shape;
-use perilune_runtime::instance::{CalleeCache, FieldCache, FieldEntry, Instance};
+use perilune_runtime::instance::{CalleeCache, EntryKind, FieldCache, FieldEntry, Instance};
 use perilune_runtime::value::{SlotExt, Value};
 
 /// The shapes that feedback names. They live as long as code that compares them, so that a state
@@ -125,25 +125,20 @@ impl FieldPath {
     }
 
     unsafe fn of(e: &FieldEntry, entry: usize) -> Option<FieldPath> {
-        let shape = e.chain_shape;
-        let dictionary = e.holder_shape == 0;
-        Some(if e.own_shape != FieldEntry::NO_SHAPE {
-            FieldPath::Own { shape: e.own_shape, slot: e.slot }
-        } else if shape == FieldEntry::NO_SHAPE {
-            return None;
-        } else if shape == FieldEntry::STRING_SHAPE {
-            FieldPath::Method { entry, dictionary }
-        } else if shape == FieldEntry::USERDATA_SHAPE {
-            FieldPath::Member { entry, dictionary }
-        } else if !e.successor.is_null() {
-            // an entry keeps its shapes alive
-            let to = &*e.successor;
-            let plain = !to.has_meta;
-            FieldPath::Gain { shape, slot: e.slot, to: to.shape.id(), entry, plain }
-        } else if e.holder.is_null() {
-            FieldPath::Absent { shape, entry }
-        } else {
-            FieldPath::Chain { shape, entry, dictionary }
+        let dictionary = e.holder_is_dictionary();
+        Some(match e.kind() {
+            EntryKind::Unused => return None,
+            EntryKind::Own(shape) => FieldPath::Own { shape, slot: e.slot },
+            EntryKind::Strings => FieldPath::Method { entry, dictionary },
+            EntryKind::Userdata => FieldPath::Member { entry, dictionary },
+            EntryKind::Gain(shape) => {
+                // an entry keeps its shapes alive
+                let to = &*e.successor;
+                let plain = !to.has_meta;
+                FieldPath::Gain { shape, slot: e.slot, to: to.shape.id(), entry, plain }
+            }
+            EntryKind::Absent(shape) => FieldPath::Absent { shape, entry },
+            EntryKind::Chain(shape) => FieldPath::Chain { shape, entry, dictionary },
         })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use perilune_bytecode::Feedback;
 use perilune_code::Version;
-use perilune_runtime::instance::{FieldEntry, Instance};
+use perilune_runtime::instance::{EntryKind, FieldCache, FieldEntry, Instance};
 
 use crate::feedback::snapshot::{FieldPath, FieldSnapshot, Snapshot};
 
@@ -132,14 +132,14 @@ impl Metrics {
     /// `inst` is a live instance of the state that runs on this thread.
     pub(crate) unsafe fn note_caches(&self, inst: *mut Instance) {
         for cache in (*inst).field_caches() {
-            let used = |e: &&FieldEntry| {
-                e.own_shape != FieldEntry::NO_SHAPE || e.chain_shape != FieldEntry::NO_SHAPE
-            };
+            let used = |e: &&FieldEntry| e.kind() != EntryKind::Unused;
             let more = cache.more.as_deref().map_or(&[][..], |more| &more[..]);
             let metric = match std::iter::once(&cache.first).chain(more).filter(used).count() {
                 0 => Metric::FieldsUnused,
                 1 => Metric::FieldsMonomorphic,
-                4 if cache.misses >= MEGAMORPHIC => Metric::FieldsMegamorphic,
+                n if n > FieldCache::MORE && cache.misses >= MEGAMORPHIC => {
+                    Metric::FieldsMegamorphic
+                }
                 _ => Metric::FieldsPolymorphic,
             };
             self.add(metric, 1);

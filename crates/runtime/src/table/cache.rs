@@ -9,7 +9,7 @@ use super::{LocalShape, Node, Table, WATCHED};
 use crate::closure::NativeClosure;
 use crate::epoch::MetaEpoch;
 use crate::header::GcHeader;
-use crate::instance::{FieldCache, FieldEntry};
+use crate::instance::{EntryKind, FieldCache, FieldEntry};
 use crate::meta::Event;
 use crate::native::Builtin;
 use crate::state::{STRING_META, State};
@@ -175,7 +175,7 @@ impl FieldCache {
     unsafe fn record(cache: *mut FieldCache, entry: FieldEntry) {
         let cache = &mut *cache;
         cache.misses = cache.misses.saturating_add(1);
-        let free = |e: &FieldEntry| e.shape() == FieldEntry::NO_SHAPE;
+        let free = |e: &FieldEntry| e.kind() == EntryKind::Unused;
         if cache.first.is_like(&entry) || free(&cache.first) {
             cache.first = entry;
             return;
@@ -197,7 +197,7 @@ impl FieldEntry {
 
     /// Is it for the same tables? Those of one shape have the field or not, but may look for it in different metatables.
     fn is_like(&self, other: &FieldEntry) -> bool {
-        let own = |e: &FieldEntry| e.own_shape != FieldEntry::NO_SHAPE;
+        let own = |e: &FieldEntry| matches!(e.kind(), EntryKind::Own(_));
         self.shape() == other.shape() && (own(self) || own(other) || self.meta == other.meta)
     }
 
