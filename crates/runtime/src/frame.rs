@@ -6,6 +6,7 @@
 //! number of extra arguments (20 bits) and the distance to the caller's base in slots (20 bits; 0
 //! for the bottom frame of a stack).
 
+use crate::thread::{ERROR_ROOM, MAX_STACK, MIN_FREE};
 use crate::value::{Tag, Value};
 
 /// The frame word: the code that runs the frame, and its position.
@@ -125,6 +126,10 @@ impl Link {
         Link(self.0 & !0xFF_FF00 | (flags as u64) << 8)
     }
 }
+
+// Distances and numbers of extra arguments are less than the slots of any stack.
+const _: () = assert!(MAX_STACK + ERROR_ROOM + MIN_FREE < 1 << 20);
+const _: () = assert!(flags::TRACED < 1 << 15, "flags have 16 bits");
 
 /// A frame, by its base. Valid until the stack moves or the frame is popped.
 #[derive(Clone, Copy, PartialEq, Eq)]

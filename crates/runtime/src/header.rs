@@ -68,3 +68,23 @@ impl GcHeader {
     /// A native closure whose bound values debuggers neither see nor set: its code takes them for what they were.
     pub const HIDDEN: u8 = 128;
 }
+
+// Each flag has a bit of its own.
+const _: () = {
+    let flags = [
+        GcHeader::UNLOGGED,
+        GcHeader::LARGE,
+        GcHeader::FINALIZER,
+        GcHeader::IS_META,
+        GcHeader::INDEX_TARGET,
+        GcHeader::ENVIRONMENT,
+        GcHeader::WEAK,
+        GcHeader::HIDDEN,
+    ];
+    let (mut seen, mut i) = (0, 0);
+    while i < flags.len() {
+        assert!(flags[i].is_power_of_two() && seen & flags[i] == 0);
+        seen |= flags[i];
+        i += 1;
+    }
+};

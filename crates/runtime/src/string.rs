@@ -17,7 +17,7 @@ pub struct LuaString {
     pub len: u32,
     /// Reserved for the engine-wide symbol that machine code will compare.
     pub symbol: u32,
-    // the bytes follow
+    // the bytes follow, and a NUL, so that they can be lent to C
 }
 
 const _: () = assert!(size_of::<LuaString>() == 16);
@@ -32,7 +32,7 @@ impl LuaString {
 
     /// Returns the size in bytes of a string of `len` bytes.
     pub const fn size_for(len: usize) -> usize {
-        (size_of::<LuaString>() + len + 15) & !15
+        (size_of::<LuaString>() + len + 1 + 15) & !15
     }
 
     /// Returns the contents.
@@ -42,6 +42,25 @@ impl LuaString {
     #[inline(always)]
     pub unsafe fn bytes<'a>(p: *const LuaString) -> &'a [u8] {
         std::slice::from_raw_parts(p.add(1).cast::<u8>(), (*p).len as usize)
+    }
+
+    /// Ends the bytes by a NUL, which `len` does not count.
+    ///
+    /// # Safety
+    /// `p` is a string of `len` bytes that is being made, with the memory of
+    /// [`LuaString::size_for`].
+    #[inline(always)]
+    pub unsafe fn terminate(p: *mut LuaString, len: usize) {
+        p.add(1).cast::<u8>().add(len).write(0);
+    }
+
+    /// Returns the contents with the NUL that ends them, as C reads strings. They may have others.
+    ///
+    /// # Safety
+    /// As [`LuaString::bytes`].
+    #[inline(always)]
+    pub unsafe fn bytes_with_nul<'a>(p: *const LuaString) -> &'a [u8] {
+        std::slice::from_raw_parts(p.add(1).cast::<u8>(), (*p).len as usize + 1)
     }
 
     /// Returns whether the string is interned.

@@ -282,6 +282,7 @@ impl State {
             (&raw mut (*s).len).write(1);
             (&raw mut (*s).symbol).write(0);
             s.add(1).cast::<u8>().write(b as u8);
+            LuaString::terminate(s, 1);
             self.byte_strings[b] = s;
         }
     }
@@ -304,6 +305,7 @@ impl State {
         (&raw mut (*s).len).write(bytes.len() as u32);
         (&raw mut (*s).symbol).write(0);
         ptr::copy_nonoverlapping(bytes.as_ptr(), s.add(1).cast::<u8>(), bytes.len());
+        LuaString::terminate(s, bytes.len());
         *self.strings.slots.get_unchecked_mut(slot) = Slot::new(s, hash);
         self.strings.count += 1;
         if self.strings.count * 2 > self.strings.slots.len() && self.strings_may_grow() {
@@ -330,6 +332,7 @@ impl State {
         (*s).header.word = 0;
         (&raw mut (*s).len).write(length);
         (&raw mut (*s).symbol).write(0);
+        LuaString::terminate(s, len);
         s
     }
 
@@ -354,6 +357,7 @@ impl State {
                 if piece.len() == PIECE && crate::native::piece_of_work(st) {
                     // it ends where copying ended: large objects are freed by the size that their own record has
                     (&raw mut (*s).len).write(at as u32);
+                    LuaString::terminate(s, at);
                     return None;
                 }
             }

@@ -7,6 +7,7 @@ use super::block::{self, LINE};
 use super::trace::{self, Visitor};
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
+use crate::string::LuaString;
 
 /// Byte that fills freed memory.
 pub(crate) const POISON: u8 = 0xDB;
@@ -91,6 +92,10 @@ impl Visitor for Verifier {
             let (kind, mark) = ((*o).kind, (*o).mark);
             let new = self.swept && mark == 0;
             assert!(new || mark == self.mark, "unmarked {kind:?} at {o:?} is reachable");
+            if kind == Kind::String {
+                let bytes = LuaString::bytes_with_nul(o.cast());
+                assert_eq!(bytes.last(), Some(&0), "the string at {o:?} does not end by a NUL");
+            }
             if kind.is_boxed() {
                 assert!(self.boxed.contains(&o.addr()), "a {kind:?} at {o:?} was freed");
             } else if !new {

@@ -3,7 +3,7 @@
 use std::ptr;
 use std::sync::Arc;
 
-use crate::engine::Shape;
+use crate::engine::{MAX_FIELDS, Shape};
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::LuaString;
@@ -34,6 +34,9 @@ pub struct LocalShape {
 
 /// Most fields that are searched one by one.
 const LINEAR: usize = 8;
+
+// The index holds slots plus one in bytes, and fields are counted in bytes.
+const _: () = assert!(MAX_FIELDS < u8::MAX as u32);
 
 impl LocalShape {
     /// The slot of field `name`, a short string.

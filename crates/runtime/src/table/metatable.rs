@@ -8,6 +8,10 @@ use crate::value::{Tag, Value};
 
 /// Events with a bit in [`Table::absent`].
 const CACHED_EVENTS: u8 = 8;
+const _: () = assert!(CACHED_EVENTS as u32 == u8::BITS, "`absent` is a byte");
+const _: () = assert!((Event::Index as u8) < CACHED_EVENTS, "caches rely on its bit");
+const _: () = assert!((Event::NewIndex as u8) < CACHED_EVENTS, "machine code tests its bit");
+const _: () = assert!((Event::Mode as u8) < CACHED_EVENTS, "the collector sets its bit");
 
 /// Marks the metatable word of a `{__index = C}` that was never materialised.
 pub const TAGGED: usize = 1;

@@ -24,6 +24,25 @@ fn garbage_is_collected_and_memory_reused() {
     });
 }
 
+/// C code may read the bytes of a string up to a NUL.
+#[test]
+fn strings_end_by_a_nul() {
+    with_state(|st| unsafe {
+        for len in (0..70).chain([8_000, 8_160, 8_192, 70_000]) {
+            // Freed memory is poisoned, so a NUL is not there by chance.
+            let bytes = vec![b'x'; len];
+            let s = st.intern(&bytes);
+            assert_eq!(LuaString::bytes(s), bytes);
+            assert_eq!(LuaString::bytes_with_nul(s), [&bytes[..], b"\0"].concat(), "{len} bytes");
+            let filled = st.new_string_with(len, |to| to.fill(b'y'));
+            assert_eq!(LuaString::bytes_with_nul(filled)[len..], *b"\0", "{len} bytes");
+        }
+        let part = Value::string(st.intern(&[b'z'; 30]));
+        let joined = State::join_long(st, [part; 3].as_ptr(), 3, 90).expect("no interrupt");
+        assert_eq!(LuaString::bytes_with_nul(joined), [&[b'z'; 90][..], b"\0"].concat());
+    });
+}
+
 #[test]
 fn reachable_objects_survive() {
     with_state(|st| unsafe {
