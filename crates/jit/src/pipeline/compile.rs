@@ -99,8 +99,8 @@ impl Compiler {
         builder.symbol_lookup_fn(Box::new(move |name| imported.address(name)));
         let mut module = JITModule::new(builder);
         let signature = tier1::entry_signature();
-        let members = (0..count).map(|_| module.declare_anonymous_function(&signature));
-        let members = members.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+        let declare = |_| module.declare_anonymous_function(&signature).map_err(message);
+        let members = (0..count).map(declare).collect::<Result<_, _>>()?;
         Ok(Assembly {
             compiler: self,
             module,
