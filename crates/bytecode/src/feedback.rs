@@ -1,72 +1,152 @@
-//! Where each instruction's feedback record is.
+//! Type feedback: what the bits of a feedback cell mean, and which instruction has which record.
 
-use crate::opcode::{Feedback, Op};
+use crate::instr::Instr;
+use crate::opcode::Feedback;
 use crate::proto::Proto;
 
-/// How many records of each kind an instance of a proto needs, and which instruction has which.
-///
-/// Records are numbered per kind, in code order. Kinds that are bits or counts live in the instruction's
-/// own cell and have no record.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct FeedbackLayout {
+/// A bit of a feedback cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FeedbackBit {
+    /// The bit.
+    pub mask: u32,
+    /// Its name in listings.
+    pub name: &'static str,
+}
+
+macro_rules! bits {
+    ($(#[$doc:meta])+ $module:ident: $($(#[$meaning:meta])+ $bit:ident $name:literal;)+) => {
+        $(#[$doc])+
+        pub mod $module {
+            use super::FeedbackBit;
+
+            /// Numbers of the bits.
+            #[allow(clippy::upper_case_acronyms, non_camel_case_types)]
+            enum Number { $($bit),+ }
+
+            $($(#[$meaning])+ pub const $bit: u32 = 1 << Number::$bit as u32;)+
+
+            /// Every bit.
+            pub const ALL: u32 = $($bit)|+;
+
+            /// Every bit with its name, the lowest first.
+            pub const BITS: &[FeedbackBit] = &[$(FeedbackBit { mask: $bit, name: $name }),+];
+        }
+    };
+}
+
+bits! {
+    /// Bits of [`Feedback::Operands`]: kinds of operands that an operator has had.
+    operands:
+    /// Two integers, or one where there is one operand.
+    INT "integers";
+    /// Two floats, or one.
+    FLOAT "floats";
+    /// An integer and a float.
+    MIXED "mixed numbers";
+    /// Strings.
+    STRING "strings";
+    /// Anything else, metamethods included.
+    OTHER "others";
+}
+
+bits! {
+    /// Bits of [`Feedback::Access`]: kinds of tables and keys that an access has had.
+    access:
+    /// A table and an integer key.
+    ARRAY "integer keys";
+    /// A table and a string key.
+    STRING "string keys";
+    /// A table and a key of another kind.
+    OTHER "other keys";
+    /// An element of an array of integers. The bits of the other kinds of array follow this one in
+    /// the order of the runtime's `ArrayKind`.
+    INTS "arrays of integers";
+    /// An element of an array of floats.
+    FLOATS "arrays of floats";
+    /// An element of an array of any values.
+    ANY "arrays of any values";
+    /// An integer that is not a key of the array part.
+    OUTSIDE "outside the array";
+    /// A value that is not a table.
+    NO_TABLE "not a table";
+}
+
+impl Feedback {
+    /// Returns the bits that a cell of this kind is made of; none for counts and records.
+    pub const fn bits(self) -> &'static [FeedbackBit] {
+        match self {
+            Feedback::Operands => operands::BITS,
+            Feedback::Access => access::BITS,
+            _ => &[],
+        }
+    }
+
+    /// Returns the names of the bits that are set in a cell of this kind, separated by commas.
+    pub fn describe(self, cell: u32) -> String {
+        let set = self.bits().iter().filter(|bit| cell & bit.mask != 0);
+        set.map(|bit| bit.name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// How many records of each kind code has. Records are numbered per kind, in code order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RecordCounts {
     /// Inline caches of fields.
     pub fields: u32,
     /// Inline caches of globals.
     pub globals: u32,
     /// Callees.
     pub callees: u32,
-    /// Places that make tables.
+    /// Instructions that make tables.
     pub sites: u32,
-    /// Per instruction: its record, or [`FeedbackLayout::NO_RECORD`].
-    pub records: Box<[u32]>,
+}
+
+impl RecordCounts {
+    /// Counts the records of code.
+    pub fn of(code: &[Instr]) -> RecordCounts {
+        let mut counts = RecordCounts::default();
+        for instr in code {
+            counts.number(instr.op().feedback());
+        }
+        counts
+    }
+
+    /// Returns the number of the next record of a kind and counts it; `None` for what is kept in
+    /// the cell itself. Called for each instruction in code order, this numbers the records.
+    pub fn number(&mut self, kind: Feedback) -> Option<u32> {
+        let count = match kind {
+            Feedback::Field => &mut self.fields,
+            Feedback::Global => &mut self.globals,
+            Feedback::Callee => &mut self.callees,
+            Feedback::Site => &mut self.sites,
+            Feedback::None | Feedback::Operands | Feedback::Access | Feedback::Count => {
+                return None;
+            }
+        };
+        *count += 1;
+        Some(*count - 1)
+    }
+}
+
+/// The feedback cells of a function that has not run.
+///
+/// An instruction with a record has the record's number in its cell, and it stays there. Bits and
+/// counts begin at 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FeedbackLayout {
+    /// Number of records of each kind.
+    pub counts: RecordCounts,
+    /// The cell of each instruction.
+    pub cells: Box<[u32]>,
 }
 
 impl FeedbackLayout {
-    /// The entry of an instruction without a record.
-    pub const NO_RECORD: u32 = u32::MAX;
-
-    /// The layout for a (verified) function.
+    /// Returns the layout for a function.
     pub fn of(proto: &Proto) -> FeedbackLayout {
-        let mut layout = FeedbackLayout::default();
-        let records = proto
-            .code
-            .iter()
-            .map(|instr| match layout.counter(instr.op()) {
-                Some(counter) => {
-                    *counter += 1;
-                    *counter - 1
-                }
-                None => FeedbackLayout::NO_RECORD,
-            })
-            .collect();
-        layout.records = records;
-        layout
-    }
-
-    /// The record of the instruction at `pc`.
-    pub fn record(&self, pc: usize) -> Option<u32> {
-        self.records.get(pc).copied().filter(|&record| record != FeedbackLayout::NO_RECORD)
-    }
-
-    /// Number of records of a kind; 0 for kinds without records.
-    pub fn count(&self, kind: Feedback) -> u32 {
-        match kind {
-            Feedback::Field => self.fields,
-            Feedback::Global => self.globals,
-            Feedback::Callee => self.callees,
-            Feedback::Site => self.sites,
-            Feedback::None | Feedback::Operands | Feedback::Access | Feedback::Count => 0,
-        }
-    }
-
-    fn counter(&mut self, op: Op) -> Option<&mut u32> {
-        match op.feedback() {
-            Feedback::Field => Some(&mut self.fields),
-            Feedback::Global => Some(&mut self.globals),
-            Feedback::Callee => Some(&mut self.callees),
-            Feedback::Site => Some(&mut self.sites),
-            Feedback::None | Feedback::Operands | Feedback::Access | Feedback::Count => None,
-        }
+        let mut counts = RecordCounts::default();
+        let cell = |instr: &Instr| counts.number(instr.op().feedback()).unwrap_or(0);
+        let cells = proto.code.iter().map(cell).collect();
+        FeedbackLayout { counts, cells }
     }
 }
 
@@ -79,16 +159,37 @@ mod tests {
         let proto = crate::compile_source(b"f(a.b, a.c, {}) g({})", b"=test", 0);
         let proto = proto.ok().expect("compiles");
         let layout = FeedbackLayout::of(&proto);
-        assert_eq!((layout.fields, layout.globals, layout.callees, layout.sites), (2, 4, 2, 2));
+        let RecordCounts { fields, globals, callees, sites } = layout.counts;
+        assert_eq!((fields, globals, callees, sites), (2, 4, 2, 2));
+        assert_eq!(layout.counts, RecordCounts::of(&proto.code));
         let of_kind = |kind: Feedback| -> Vec<u32> {
             (0..proto.code.len())
                 .filter(|&pc| proto.code[pc].op().feedback() == kind)
-                .filter_map(|pc| layout.record(pc))
+                .map(|pc| layout.cells[pc])
                 .collect()
         };
-        for kind in [Feedback::Field, Feedback::Global, Feedback::Callee, Feedback::Site] {
-            assert_eq!(of_kind(kind), (0..layout.count(kind)).collect::<Vec<_>>());
+        for (kind, count) in [
+            (Feedback::Field, fields),
+            (Feedback::Global, globals),
+            (Feedback::Callee, callees),
+            (Feedback::Site, sites),
+        ] {
+            assert_eq!(of_kind(kind), (0..count).collect::<Vec<_>>());
         }
-        assert_eq!(layout.record(0), None);
+    }
+
+    #[test]
+    fn bits_have_distinct_names() {
+        for kind in [Feedback::Operands, Feedback::Access] {
+            let bits = kind.bits();
+            for (i, bit) in bits.iter().enumerate() {
+                assert_eq!(bit.mask, 1 << i);
+                assert!(bits[..i].iter().all(|other| other.name != bit.name), "{}", bit.name);
+            }
+        }
+        let cell = operands::INT | operands::OTHER;
+        assert_eq!(Feedback::Operands.describe(cell), "integers, others");
+        assert_eq!(Feedback::Access.describe(0), "");
+        assert_eq!(Feedback::Count.describe(7), "");
     }
 }

@@ -1,15 +1,16 @@
 //! Register bytecode of Lua 5.4: instruction set, compiler from the syntax tree, verifier,
 //! disassembler, binary chunks.
 //!
-//! **Invariant:** a [`Proto`] is immutable, `Send + Sync`, and verified before anyone runs it; this crate knows
-//! nothing of values or the heap.
+//! **Invariant:** a [`Proto`] is immutable, `Send + Sync`, and verified before it runs; this
+//! crate knows nothing of values or the heap.
 #![forbid(unsafe_code)]
 
 mod binary;
 mod compiler;
 mod disassemble;
 pub mod effects;
-mod feedback;
+pub mod feedback;
+pub mod flow;
 mod instr;
 mod names;
 mod opcode;
@@ -21,7 +22,7 @@ mod verify;
 pub use binary::{UndumpError, dump, undump};
 pub use compiler::{CompileError, compile};
 pub use disassemble::{disassemble, disassemble_function, disassemble_instruction};
-pub use feedback::FeedbackLayout;
+pub use feedback::{FeedbackBit, FeedbackLayout, RecordCounts};
 pub use instr::Instr;
 pub use names::{inner_names, place};
 pub use opcode::{Feedback, Op, Shape};

@@ -30,9 +30,9 @@ pub enum Shape {
 pub enum Feedback {
     /// Nothing.
     None,
-    /// Bits: operand kinds seen (integer, float, mixed, string, other, metamethod).
+    /// Bits: kinds of operands seen, [`operands`](crate::feedback::operands).
     Operands,
-    /// Bits: kind of table and key seen (array kinds, string key, other, metamethod).
+    /// Bits: kinds of tables and keys seen, [`access`](crate::feedback::access).
     Access,
     /// Record: inline cache of a field (shape, slot, holder).
     Field,

@@ -1,6 +1,7 @@
 //! Operators off the hot paths: mixed numbers, strings, metamethods, errors.
 
 use perilune_bytecode::Instr;
+use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::arith::{ArithError, arith};
 use perilune_runtime::compare;
 use perilune_runtime::debug;
@@ -12,20 +13,6 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::{IntoExit, call_for_instruction};
 use crate::step::Step;
-
-/// Feedback bits of [`perilune_bytecode::Feedback::Operands`].
-pub(crate) mod seen {
-    /// Two integers.
-    pub(crate) const INT: u32 = 1;
-    /// Two floats.
-    pub(crate) const FLOAT: u32 = 2;
-    /// An integer and a float.
-    pub(crate) const MIXED: u32 = 4;
-    /// Strings.
-    pub(crate) const STRING: u32 = 8;
-    /// Anything else, metamethods included.
-    pub(crate) const OTHER: u32 = 16;
-}
 
 /// Where the arguments of a metamethod call for the top frame's instruction go: past its registers.
 unsafe fn scratch(st: *mut State) -> *mut Value {

@@ -8,6 +8,7 @@
 
 use std::sync::atomic::Ordering;
 
+use perilune_bytecode::feedback::{access, operands as seen};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::arith::{float_mod, int_floor_div, int_mod, pow, shift_left};
 use perilune_runtime::closure::{LuaClosure, Upvalue};
@@ -18,46 +19,37 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::native::{Builtin, Cx, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::Table;
+use perilune_runtime::table::{ArrayKind, Table};
 use perilune_runtime::thread::Thread;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::{
     Entered, IntoExit, become_metamethod, call_for_instruction, enter, enter_continued, run_native,
 };
-use crate::operators::{self, Order, seen};
+use crate::operators::{self, Order};
 use crate::poll::safepoint;
 use crate::step::{Exit, Step, raised};
 use crate::{concat, error, for_loop, hooks, index, machine, ret};
 
-/// Feedback bits of [`perilune_bytecode::Feedback::Access`].
-mod access {
-    use super::*;
-    use perilune_runtime::table::ArrayKind;
-
-    /// A table by an integer key.
-    const ARRAY: u32 = 1;
-    /// A table by a string key.
-    pub(super) const STRING: u32 = 2;
-    /// Anything else.
-    pub(super) const OTHER: u32 = 4;
-    /// An element of an array of integers; then those of the other kinds of array.
-    const INTS: u32 = 8;
-    /// An integer that is no key of the array.
-    const OUTSIDE: u32 = 64;
-    /// No table.
-    pub(super) const NO_TABLE: u32 = 128;
-
-    /// What there is to note of integer key `n` of a table.
-    #[inline(always)]
-    pub(super) unsafe fn of_int(t: *mut Table, n: i64) -> u32 {
-        if (n as u64).wrapping_sub(1) < (*t).array_len as u64 {
-            ARRAY | INTS << ((*t).header.aux - ArrayKind::Int as u8)
-        } else {
-            ARRAY | OUTSIDE
-        }
+/// Returns the feedback of an access to integer key `n` of a table.
+///
+/// # Safety
+/// `t` is a live table.
+#[inline(always)]
+unsafe fn access_of_int(t: *mut Table, n: i64) -> u32 {
+    if (n as u64).wrapping_sub(1) < (*t).array_len as u64 {
+        access::ARRAY | access::INTS << ((*t).header.aux - ArrayKind::Int as u8)
+    } else {
+        access::ARRAY | access::OUTSIDE
     }
 }
+
+// The bits for kinds of arrays are in the order of the kinds.
+const _: () = {
+    let int = ArrayKind::Int as u8;
+    assert!(access::INTS << (ArrayKind::Float as u8 - int) == access::FLOATS);
+    assert!(access::INTS << (ArrayKind::Any as u8 - int) == access::ANY);
+};
 
 /// Where the feedback cells of a frame's instructions are, relative to the instructions.
 #[derive(Clone, Copy)]
@@ -701,7 +693,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             ($object:expr, $key:expr) => {{
                 let (object, n): (Value, i64) = ($object, $key);
                 if object.is_table() {
-                    note!(access::of_int(object.as_table(), n));
+                    note!(access_of_int(object.as_table(), n));
                     let v = Table::get_int(object.as_table(), n);
                     if !v.is_nil() || !Table::has_meta(object.as_table()) {
                         ra!().put(v);
@@ -719,7 +711,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 if object.is_table() {
                     let t = object.as_table();
                     if key.is_int() {
-                        note!(access::of_int(t, key.as_int()));
+                        note!(access_of_int(t, key.as_int()));
                         if !Table::has_meta(t) {
                             if Table::set_int_within(st, t, key.as_int(), v) {
                                 continue;

@@ -6,7 +6,7 @@ use std::slice::from_raw_parts;
 use std::sync::Arc;
 use std::sync::atomic::AtomicPtr;
 
-use perilune_bytecode::{Constant, Feedback, Instr, Proto};
+use perilune_bytecode::{Constant, Instr, Proto, RecordCounts};
 
 use crate::engine::RESERVED_IDS;
 use crate::epoch::MetaEpoch;
@@ -58,43 +58,7 @@ pub struct Instance {
     /// Bytes of the proto and of the functions inside it that have no instance of their own: nobody else counts them.
     pub proto_bytes: usize,
     /// Lengths of the arrays that the proto does not tell.
-    pub counts: Counts,
-}
-
-/// Numbers of an instance's records.
-#[derive(Clone, Copy, Default)]
-pub struct Counts {
-    /// Inline caches of fields.
-    pub fields: u32,
-    /// Inline caches of globals.
-    pub globals: u32,
-    /// Callees.
-    pub callees: u32,
-    /// Allocation sites.
-    pub sites: u32,
-}
-
-impl Counts {
-    /// The counter of one kind of record; `None` for what is kept in the cell itself.
-    fn of(&mut self, kind: Feedback) -> Option<&mut u32> {
-        match kind {
-            Feedback::Field => Some(&mut self.fields),
-            Feedback::Global => Some(&mut self.globals),
-            Feedback::Callee => Some(&mut self.callees),
-            Feedback::Site => Some(&mut self.sites),
-            Feedback::None | Feedback::Operands | Feedback::Access | Feedback::Count => None,
-        }
-    }
-
-    fn in_code(code: &[Instr]) -> Counts {
-        let mut counts = Counts::default();
-        for instr in code {
-            if let Some(count) = counts.of(instr.op().feedback()) {
-                *count += 1;
-            }
-        }
-        counts
-    }
+    pub counts: RecordCounts,
 }
 
 /// Where the arrays of an instance are in its allocation, in bytes. The proto alone tells, so machine code addresses them relative to the instance.
@@ -116,10 +80,10 @@ pub struct Places {
 impl Places {
     /// Of the instances of `proto`.
     pub fn in_instances_of(proto: &Proto) -> Places {
-        Places::of(proto, Counts::in_code(&proto.code))
+        Places::of(proto, RecordCounts::of(&proto.code))
     }
 
-    fn of(proto: &Proto, counts: Counts) -> Places {
+    fn of(proto: &Proto, counts: RecordCounts) -> Places {
         // No sum overflows: the proto itself is in memory, and each of its instructions has at most one record.
         let mut end = size_of::<Instance>();
         let mut place = |size: usize, align: usize, n: usize| {
@@ -298,7 +262,7 @@ impl Instance {
         parent: *mut Instance,
     ) -> *mut Instance {
         let slot = st.tier.as_mut().and_then(|tier| tier.slot(&proto)).unwrap_or(st.vm.idle_slot);
-        let counts = Counts::in_code(&proto.code);
+        let counts = RecordCounts::of(&proto.code);
         let places = Places::of(&proto, counts);
         let this = alloc(places.layout);
         if this.is_null() {
@@ -319,13 +283,9 @@ impl Instance {
             });
         }
         let cells = this.add(places.cells).cast::<u32>();
-        let mut records = Counts::default();
+        let mut records = RecordCounts::default();
         for (pc, instr) in proto.code.iter().enumerate() {
-            let record = records.of(instr.op().feedback()).map_or(0, |next| {
-                *next += 1;
-                *next - 1
-            });
-            cells.add(pc).write(record);
+            cells.add(pc).write(records.number(instr.op().feedback()).unwrap_or(0));
         }
         let fields = this.add(places.fields).cast::<FieldCache>();
         for i in 0..counts.fields as usize {
@@ -444,7 +404,7 @@ impl Instance {
 
     /// [`Instance::bytes`] of an instance of `proto`.
     pub fn bytes_for(proto: &Proto) -> usize {
-        Places::of(proto, Counts::in_code(&proto.code)).layout.size() + proto.bytes()
+        Places::of(proto, RecordCounts::of(&proto.code)).layout.size() + proto.bytes()
     }
 
     /// The instance of the function `i` defined inside.

@@ -5,7 +5,7 @@ use perilune_syntax::ast::ExprId;
 use super::Compiler;
 use super::desc::{Desc, Kind};
 use super::error::Result;
-use super::func_state::List;
+use super::list::List;
 use crate::opcode::Op;
 
 impl<'c> Compiler<'c> {

@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use perilune_syntax::Arena;
 
-use super::error::{Limit, Result};
-use super::func_state::{FEW, FuncState, List};
-use crate::instr::Instr;
+use super::list::{FEW, List};
 use crate::proto::Constant;
 
 /// Identity of a constant: floats by their bits, so that 0.0, -0.0 and 0 stay apart.
@@ -47,7 +45,8 @@ impl<'c> Constants<'c> {
         &self.list
     }
 
-    fn find(&self, key: Key<'c>) -> Option<u32> {
+    /// Returns the number of the constant, if there is one with this identity.
+    pub(super) fn find(&self, key: Key<'c>) -> Option<u32> {
         if self.keys.len() <= FEW {
             return self.keys.iter().position(|k| *k == key).map(|i| i as u32);
         }
@@ -55,7 +54,7 @@ impl<'c> Constants<'c> {
     }
 
     /// Adds a new constant as number `index`.
-    fn add(&mut self, key: Key<'c>, constant: Constant, index: u32) {
+    pub(super) fn add(&mut self, key: Key<'c>, constant: Constant, index: u32) {
         self.list.push(constant);
         self.keys.push(key);
         match self.keys.len() {
@@ -65,33 +64,5 @@ impl<'c> Constants<'c> {
                 self.index.insert(key, index);
             }
         }
-    }
-}
-
-impl<'c> FuncState<'c> {
-    /// The index of a constant, added if it is new.
-    pub(super) fn constant(&mut self, key: Key<'c>) -> Result<u32> {
-        if let Some(index) = self.constants.find(key) {
-            return Ok(index);
-        }
-        let index = self.constants.list.len() as u32;
-        if index > Instr::MAX_AX {
-            return self.exceeded(Limit::Constants);
-        }
-        let constant = match key {
-            Key::Nil => Constant::Nil,
-            Key::Bool(b) => Constant::Bool(b),
-            Key::Integer(i) => Constant::Integer(i),
-            Key::Float(bits) => Constant::Float(f64::from_bits(bits)),
-            Key::Str(text) => Constant::Str(self.keep(text)?),
-        };
-        self.constants.add(key, constant, index);
-        Ok(index)
-    }
-
-    /// Whether constant `index` is a string short enough for a field instruction.
-    pub(super) fn is_field_name(&self, index: u32) -> bool {
-        index <= 0xFF
-            && matches!(self.constants.list[index as usize], Constant::Str(s) if s.len() <= crate::MAX_FIELD_NAME)
     }
 }

@@ -1,6 +1,6 @@
 //! Expression descriptors: where the value of a partly compiled expression is, or will come from.
 
-use super::jump::JumpList;
+use super::jump_list::JumpList;
 
 /// What is known about a value whose code is not finished ("delayed discharge").
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -106,4 +106,24 @@ impl<'c> Desc<'c> {
         let biased = value.checked_add(i64::from(crate::instr::Instr::SB_BIAS))?;
         Some((u8::try_from(biased).ok()?, float))
     }
+}
+
+/// A compile-time constant variable's value, or where a variable lives.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Place<'c> {
+    /// Not declared yet.
+    None,
+    /// In this register.
+    Register(u8),
+    /// Folded into its uses.
+    Constant(Kind<'c>),
+}
+
+/// What an upvalue number of the syntax tree means.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum UpvalPlace<'c> {
+    /// Upvalue of the proto.
+    Index(u8),
+    /// A compile-time constant of an enclosing function.
+    Constant(Kind<'c>),
 }

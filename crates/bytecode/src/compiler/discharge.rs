@@ -5,7 +5,7 @@ use super::desc::{Desc, Kind};
 use super::error::Result;
 use super::fold;
 use super::func_state::FuncState;
-use super::jump::JumpList;
+use super::jump_list::JumpList;
 use crate::instr::Instr;
 use crate::opcode::Op;
 

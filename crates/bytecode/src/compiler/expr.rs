@@ -7,9 +7,8 @@
 use perilune_syntax::ast::{BinaryOp, Expr, ExprId, ExprKind};
 
 use super::Compiler;
-use super::desc::{Desc, Kind};
+use super::desc::{Desc, Kind, Place, UpvalPlace};
 use super::error::{Reached, Result};
-use super::func_state::{Place, UpvalPlace};
 use crate::instr::Instr;
 use crate::opcode::Op;
 

@@ -2,46 +2,18 @@
 
 use std::sync::Arc;
 
-use super::constants::Constants;
-use super::desc::{Desc, Kind};
+use super::constants::{Constants, Key};
+use super::desc::{Desc, Kind, Place, UpvalPlace};
 use super::error::{Exceeded, Limit, Reached, Result};
-use super::scope::Scopes;
+use super::list::{FEW, List, Own};
+use super::scopes::Scopes;
 use crate::instr::Instr;
 use crate::opcode::Op;
-use crate::proto::{LocalDesc, Proto, Text, UpvalDesc};
+use crate::proto::{Constant, LocalDesc, Proto, Text, UpvalDesc};
 use perilune_syntax::ast::{Chunk, FuncId, Function};
 
 /// Registers that a function may use; the number 255 stays free as a mark.
 const MAX_REGISTERS: usize = 255;
-
-/// A compile-time constant variable's value, or where a variable lives.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Place<'c> {
-    /// Not declared yet.
-    None,
-    /// In this register.
-    Register(u8),
-    /// Folded into its uses.
-    Constant(Kind<'c>),
-}
-
-/// What an upvalue number of the syntax tree means.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum UpvalPlace<'c> {
-    /// Upvalue of the proto.
-    Index(u8),
-    /// A compile-time constant of an enclosing function.
-    Constant(Kind<'c>),
-}
-
-/// A list in the arena of the chunk's tree.
-pub(super) type List<'c, T> = bumpalo::collections::Vec<'c, T>;
-
-/// A value in the arena, which is dropped in time.
-pub(super) type Own<'c, T> = bumpalo::boxed::Box<'c, T>;
-
-/// Room for the items of a list of which most functions have few.
-pub(super) const FEW: usize = 8;
 
 /// State of one function; it serves one function after the other.
 pub(super) struct FuncState<'c> {
@@ -132,6 +104,33 @@ impl<'c> FuncState<'c> {
         }
     }
 
+    /// The index of a constant, added if it is new.
+    pub(super) fn constant(&mut self, key: Key<'c>) -> Result<u32> {
+        if let Some(index) = self.constants.find(key) {
+            return Ok(index);
+        }
+        let index = self.constants.list().len() as u32;
+        if index > Instr::MAX_AX {
+            return self.exceeded(Limit::Constants);
+        }
+        let constant = match key {
+            Key::Nil => Constant::Nil,
+            Key::Bool(b) => Constant::Bool(b),
+            Key::Integer(i) => Constant::Integer(i),
+            Key::Float(bits) => Constant::Float(f64::from_bits(bits)),
+            Key::Str(text) => Constant::Str(self.keep(text)?),
+        };
+        self.constants.add(key, constant, index);
+        Ok(index)
+    }
+
+    /// Whether constant `index` is a string short enough for a field instruction.
+    pub(super) fn is_field_name(&self, index: u32) -> bool {
+        index <= 0xFF
+            && matches!(self.constants.list()[index as usize],
+                Constant::Str(s) if s.len() <= crate::MAX_FIELD_NAME)
+    }
+
     /// The function's syntax.
     pub(super) fn function(&self) -> &'c Function<'c> {
         &self.chunk.functions[self.id.0 as usize]
@@ -197,6 +196,11 @@ impl<'c> FuncState<'c> {
         let first = self.free;
         self.free += n as u8;
         Ok(first)
+    }
+
+    /// Registers held by active variables.
+    pub(super) fn variable_registers(&self) -> u8 {
+        self.scopes.registers(self.scopes.active.len())
     }
 
     fn release(&mut self, register: u8) {

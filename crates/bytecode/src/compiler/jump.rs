@@ -1,33 +1,17 @@
-//! Lists of jumps whose target is not yet known, threaded through the jumps themselves.
+//! Emits jumps, and resolves lists of jumps whose target was not known when they were emitted.
 
 use super::error::{Limit, Result};
 use super::func_state::FuncState;
+use super::jump_list::JumpList;
+use crate::flow::{is_test, jump_target};
 use crate::instr::Instr;
 use crate::opcode::Op;
-
-/// A list of pending jumps: the pc of the first; each JMP holds the distance to the next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct JumpList(Option<u32>);
-
-impl JumpList {
-    pub(super) const EMPTY: JumpList = JumpList(None);
-
-    pub(super) fn one(pc: u32) -> JumpList {
-        JumpList(Some(pc))
-    }
-}
 
 /// `sJ` of a JMP that ends its list: it would jump to itself, which no finished code does in a list.
 const END: i32 = -1;
 
 /// `A` of a TESTSET whose register is not chosen; no register has that number.
 const NO_REGISTER: u8 = 255;
-
-/// Whether an opcode skips the JMP after it.
-pub(crate) fn is_test(op: Op) -> bool {
-    use Op::*;
-    matches!(op, Eq | Lt | Le | EqK | EqI | LtI | LeI | GtI | GeI | Test | TestSet)
-}
 
 impl<'c> FuncState<'c> {
     /// Emits a JMP with an open target.
@@ -55,8 +39,8 @@ impl<'c> FuncState<'c> {
 
     fn next_jump(&self, pc: u32) -> Option<u32> {
         match self.code[pc as usize].sj_value() {
-            -1 => None,
-            distance => Some((pc as isize + 1 + distance) as u32),
+            distance if distance == END as isize => None,
+            _ => Some(jump_target(&self.code, pc as usize) as u32),
         }
     }
 
@@ -94,8 +78,8 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Gives the TESTSET of the jump at `pc` its register, or makes it a TEST if nobody wants the
-    /// value. False if the jump is not controlled by a TESTSET.
+    /// Gives the TESTSET of the jump at `pc` its register, or makes it a TEST if the value is not
+    /// used. Returns false if the jump is not controlled by a TESTSET.
     fn patch_test_register(&mut self, pc: u32, register: u8) -> bool {
         let test = self.jump_control(pc);
         if test.op() != Op::TestSet {
@@ -175,7 +159,7 @@ impl<'c> FuncState<'c> {
                 if self.code[target].op() != Op::Jmp {
                     break;
                 }
-                target = (target as isize + 1 + self.code[target].sj_value()) as usize;
+                target = jump_target(&self.code, target);
             }
             self.fix_jump(pc as u32, target as u32)?;
         }

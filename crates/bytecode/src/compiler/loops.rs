@@ -5,7 +5,7 @@ use perilune_syntax::ast::{Block, ExprId, LabelId, LocalId};
 use super::Compiler;
 use super::desc::Kind;
 use super::error::{Limit, Result};
-use super::jump::JumpList;
+use super::jump_list::JumpList;
 use crate::instr::Instr;
 use crate::opcode::Op;
 

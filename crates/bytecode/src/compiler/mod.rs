@@ -14,9 +14,12 @@ mod expr;
 mod fold;
 mod func_state;
 mod jump;
+mod jump_list;
+mod list;
 mod loops;
 mod operators;
 mod scope;
+mod scopes;
 mod stmt;
 mod table;
 
@@ -26,10 +29,11 @@ use perilune_syntax::Watch;
 use perilune_syntax::ast::{Chunk, ExprId, FuncId, Name, UpvalueSource};
 use smallvec::SmallVec;
 
+use desc::{Place, UpvalPlace};
 pub use error::CompileError;
 use error::{Limit, Result};
-use func_state::{FuncState, List, Own, Place, UpvalPlace};
-pub(crate) use jump::is_test;
+use func_state::FuncState;
+use list::{List, Own};
 
 use crate::instr::Instr;
 use crate::opcode::Op;

@@ -7,7 +7,7 @@ use super::desc::{Desc, Kind};
 use super::error::Result;
 use super::fold;
 use super::func_state::FuncState;
-use super::jump::JumpList;
+use super::jump_list::JumpList;
 use crate::opcode::Op;
 
 /// The opcodes of an arithmetic operator: both in registers, constant right, constant left.

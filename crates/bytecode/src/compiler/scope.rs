@@ -1,98 +1,19 @@
-//! Blocks, active variables, labels and pending gotos of one function.
+//! Opens and closes blocks, activates variables, and resolves gotos.
 
-use perilune_syntax::Arena;
 use perilune_syntax::ast::{Attrib, GotoId, LabelId, LocalId};
 
-use super::desc::Kind;
+use super::desc::{Kind, Place};
 use super::error::{Limit, Result};
-use super::func_state::{FEW, FuncState, List, Place};
-use super::jump::JumpList;
+use super::func_state::FuncState;
+use super::jump_list::JumpList;
+use super::scopes::{Active, Block, Pending, Placed};
 use crate::opcode::Op;
 use crate::proto::LocalDesc;
 
 /// Most local variables of one function that debug information can describe, nested ones counted together (PUC's `SHRT_MAX`).
 const MAX_DESCRIBED_LOCALS: usize = 32_767;
 
-/// An active local variable.
-struct Active {
-    /// None: folded into its uses.
-    register: Option<u8>,
-    /// Its entry in the debug information.
-    desc: usize,
-    /// Leaving its scope must close it.
-    needs_close: bool,
-    /// It is a to-be-closed variable.
-    to_be_closed: bool,
-}
-
-struct Block {
-    /// Active variables outside.
-    active: usize,
-    /// Pending gotos outside.
-    first_goto: usize,
-    /// Target of `break`, if the block is a loop.
-    loop_end: Option<LabelId>,
-}
-
-#[derive(Clone, Copy)]
-struct Pending {
-    label: LabelId,
-    jumps: JumpList,
-    /// Active variables there, less those of blocks left since.
-    active: usize,
-    /// It left the scope of a variable that must be closed.
-    close: bool,
-}
-
-#[derive(Clone, Copy)]
-struct Placed {
-    pc: u32,
-    active: usize,
-}
-
-/// Scopes of one function.
-pub(super) struct Scopes<'c> {
-    active: List<'c, Active>,
-    blocks: List<'c, Block>,
-    gotos: List<'c, Pending>,
-    labels: List<'c, Option<Placed>>,
-}
-
-impl<'c> Scopes<'c> {
-    pub(super) fn new(arena: &'c Arena) -> Scopes<'c> {
-        Scopes {
-            active: List::with_capacity_in(FEW, arena),
-            blocks: List::with_capacity_in(FEW, arena),
-            gotos: List::new_in(arena),
-            labels: List::new_in(arena),
-        }
-    }
-
-    /// Makes them those of a function with so many labels that has not begun.
-    pub(super) fn reset(&mut self, labels: usize) {
-        self.active.clear();
-        self.blocks.clear();
-        self.gotos.clear();
-        self.labels.clear();
-        self.labels.resize(labels, None);
-    }
-
-    /// Registers held by the first `n` active variables.
-    fn registers(&self, n: usize) -> u8 {
-        self.active[..n].iter().rev().find_map(|v| v.register).map_or(0, |r| r + 1)
-    }
-
-    fn any_needs_close(&self, from: usize, to: usize) -> bool {
-        self.active[from..to].iter().any(|v| v.needs_close)
-    }
-}
-
 impl<'c> FuncState<'c> {
-    /// Registers held by active variables.
-    pub(super) fn variable_registers(&self) -> u8 {
-        self.scopes.registers(self.scopes.active.len())
-    }
-
     /// Whether a `return` here must close variables.
     pub(super) fn return_needs_close(&self) -> bool {
         self.scopes.any_needs_close(0, self.scopes.active.len())

@@ -3,9 +3,9 @@
 use perilune_syntax::ast::{Arm, Attrib, Block, ExprId, FuncId, LocalId, Stmt, StmtKind};
 
 use super::Compiler;
-use super::desc::{Desc, Kind};
+use super::desc::{Desc, Kind, Place};
 use super::error::Result;
-use super::jump::JumpList;
+use super::jump_list::JumpList;
 use crate::opcode::Op;
 
 impl<'c> Compiler<'c> {
@@ -123,7 +123,7 @@ impl<'c> Compiler<'c> {
     fn mark_to_be_closed(&mut self, locals: &[LocalId]) -> Result<()> {
         for id in locals {
             if self.fs.function().locals[id.0 as usize].attrib == Attrib::Close
-                && let super::func_state::Place::Register(register) = self.fs.places[id.0 as usize]
+                && let Place::Register(register) = self.fs.places[id.0 as usize]
             {
                 self.fs.emit_abc(Op::Tbc, register, 0, 0)?;
             }

@@ -1,8 +1,9 @@
 //! What registers hold on every path: a forward analysis to a fixed point.
 
-use super::shape::{self, Next};
+use super::shape;
 use super::{Result, ensure};
 use crate::effects::{Range, effects};
+use crate::flow::{Next, next};
 use crate::instr::Instr;
 use crate::opcode::Op;
 use crate::proto::Proto;
@@ -111,7 +112,7 @@ fn check_paths<const N: usize>(proto: &Proto) -> Result {
     let mut join_at = vec![0u32; code.len()];
     let mut count = 0;
     for pc in 0..code.len() {
-        if let Next::Goes(target) | Next::Branches(target) = shape::next(code, pc)
+        if let Next::Goes(target) | Next::Branches(target) = next(code, pc)
             && join_at[target] == 0
         {
             count += 1;
@@ -252,7 +253,7 @@ fn follow<const N: usize>(code: &[Instr], pc: usize, state: State<N>) -> Edges<N
         Op::ForLoop => (state, with((a + 3, 1))),
         _ => (state, state),
     };
-    match shape::next(code, pc) {
+    match next(code, pc) {
         Next::Falls => (Some((pc + 1, falls)), None),
         Next::Goes(target) => (Some((target, jumps)), None),
         Next::Branches(target) => (Some((pc + 1, falls)), Some((target, jumps))),

@@ -1,40 +1,10 @@
 //! The shape of control flow: pairs, targets, loops.
 
 use super::{Result, ensure};
-use crate::compiler::is_test;
+use crate::flow::{Next, is_test, next};
 use crate::instr::Instr;
 use crate::opcode::Op;
 use crate::proto::{Constant, Proto};
-
-/// Where control goes after `pc`, apart from the instruction after it.
-pub(super) enum Next {
-    /// Nowhere else.
-    Falls,
-    /// There, or on.
-    Branches(usize),
-    /// There only.
-    Goes(usize),
-    /// Out of the function.
-    Leaves,
-}
-
-/// The targets of the (verified) instruction at `pc`; out of range ones wrap to something out of range.
-#[inline]
-pub(super) fn next(code: &[Instr], pc: usize) -> Next {
-    use Op::*;
-    let instr = code[pc];
-    let after = pc + 1;
-    match instr.op() {
-        op if is_test(op) => Next::Branches(pc + 2),
-        Jmp => Next::Goes(after.wrapping_add_signed(instr.sj_value())),
-        LFalseSkip | LoadKX | SetList => Next::Goes(pc + 2),
-        ForPrep => Next::Branches(after + instr.bx() + 1),
-        ForLoop | TForLoop => Next::Branches(after.wrapping_sub(instr.bx())),
-        TForPrep => Next::Goes(after + instr.bx()),
-        Return | Return0 | Return1 => Next::Leaves,
-        _ => Next::Falls,
-    }
-}
 
 pub(super) fn check(proto: &Proto) -> Result {
     let code = &proto.code[..];

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::native::{Cx, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
@@ -13,7 +14,7 @@ use super::panics::{self, guarded};
 use super::{builtin, entry, handler, leaf, miss, verify};
 use crate::call::{become_metamethod, call_for_instruction, code_of, native_returned};
 use crate::for_loop;
-use crate::operators::{call_meta1, seen};
+use crate::operators::call_meta1;
 use crate::poll::safepoint;
 use crate::ret;
 use crate::run;

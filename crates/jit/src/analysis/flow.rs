@@ -1,6 +1,7 @@
 //! Control flow of bytecode as the translation needs it.
 
-use perilune_bytecode::{Op, Proto};
+use perilune_bytecode::Proto;
+use perilune_bytecode::flow::{is_test, successors};
 
 use crate::analysis::types::is_cold;
 use crate::feedback::snapshot::Snapshot;
@@ -21,47 +22,14 @@ pub(crate) struct Flow {
     pub(crate) captured: [bool; 256],
 }
 
-/// The instruction that the jump at `pc` goes to.
-pub(crate) fn jump_target(proto: &Proto, pc: usize) -> usize {
-    (pc as isize + 1 + proto.code[pc].sj_value()) as usize
-}
-
-/// Is it followed by a JMP, which it may skip?
-pub(crate) fn is_test(op: Op) -> bool {
-    use Op::*;
-    matches!(op, Eq | Lt | Le | EqK | EqI | LtI | LeI | GtI | GeI | Test | TestSet)
-}
-
-/// Successors of the instruction at `pc`: in sequence, and by jumps.
-fn successors(proto: &Proto, pc: usize) -> (Option<usize>, Option<usize>) {
-    let i = proto.code[pc];
-    match i.op() {
-        Op::Jmp => (None, Some(jump_target(proto, pc))),
-        Op::LoadKX | Op::SetList => (Some(pc + 2), None),
-        Op::LFalseSkip => (None, Some(pc + 2)),
-        Op::Eq
-        | Op::Lt
-        | Op::Le
-        | Op::EqK
-        | Op::EqI
-        | Op::LtI
-        | Op::LeI
-        | Op::GtI
-        | Op::GeI
-        | Op::Test
-        | Op::TestSet => (Some(pc + 2), Some(jump_target(proto, pc + 1))),
-        Op::ForPrep => (Some(pc + 1), Some(pc + 2 + i.bx())),
-        Op::ForLoop | Op::TForLoop => (Some(pc + 1), Some(pc + 1 - i.bx())),
-        Op::TForPrep => (None, Some(pc + 1 + i.bx())),
-        Op::Return | Op::Return0 | Op::Return1 => (None, None),
-        _ => (Some(pc + 1), None),
-    }
-}
-
 impl Flow {
     /// Successors of the instruction at `pc`: in sequence, and by jumps.
     pub(crate) fn successors(&self, proto: &Proto, pc: usize) -> (Option<usize>, Option<usize>) {
-        if self.cold[pc] { (None, None) } else { successors(proto, pc) }
+        if self.cold[pc] {
+            return (None, None);
+        }
+        let to = successors(&proto.code, pc);
+        (to.sequence, to.jump)
     }
 
     /// Of a function entered at `entry`.

@@ -11,29 +11,7 @@ use perilune_runtime::value::Tag;
 use crate::analysis::flow::Flow;
 use crate::feedback::snapshot::{CalleeSeen, Snapshot};
 
-/// Feedback bits of operators.
-pub(crate) mod seen {
-    pub(crate) const INT: u32 = 1;
-    pub(crate) const FLOAT: u32 = 2;
-    pub(crate) const MIXED: u32 = 4;
-    /// What takes a metamethod, or has none.
-    pub(crate) const OTHER: u32 = 16;
-    /// All that there are.
-    pub(crate) const ALL: u32 = 31;
-}
-
-/// Feedback bits of accesses with computed keys.
-pub(crate) mod access {
-    pub(crate) const ARRAY: u32 = 1;
-    pub(crate) const STRING: u32 = 2;
-    pub(crate) const OTHER: u32 = 4;
-    pub(crate) const INTS: u32 = 8;
-    pub(crate) const FLOATS: u32 = 16;
-    pub(crate) const OUTSIDE: u32 = 64;
-    pub(crate) const NO_TABLE: u32 = 128;
-    /// All that there are.
-    pub(crate) const ALL: u32 = 255;
-}
+pub(crate) use perilune_bytecode::feedback::{access, operands as seen};
 
 /// What an operator's operands are speculated to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -36,7 +36,7 @@ pub(crate) fn bits(op: Op) -> (u32, u32) {
         // the code of these does not depend on feedback
         Op::Eq => (seen::OTHER, 0),
         Op::EqK | Op::EqI | Op::Len | Op::Concat | Op::SelfR => (0, 0),
-        Op::ForPrep => (3, 3),
+        Op::ForPrep => (seen::INT | seen::FLOAT, seen::INT | seen::FLOAT),
         _ => match op.feedback() {
             Feedback::Operands => (seen::ALL, seen::ALL & !seen::MIXED),
             Feedback::Access => (access::ALL, access::ALL),
@@ -45,17 +45,13 @@ pub(crate) fn bits(op: Op) -> (u32, u32) {
     }
 }
 
-/// The bit that stands for all other operands of an operator that has always had floats: these are
-/// handled, but not inline.
-pub(crate) const OTHER: u32 = 16;
-
 impl Snapshot {
     /// Returns the feedback of a function that has not run.
     pub(crate) fn before_run(proto: &Proto) -> Snapshot {
         let layout = FeedbackLayout::of(proto);
-        let cells = (0..proto.code.len()).map(|pc| layout.record(pc).unwrap_or(0)).collect();
-        let fields = (0..layout.fields).map(|_| FieldSnapshot::default()).collect();
-        let callees = (0..layout.callees).map(|_| CalleeSeen::Nothing).collect();
+        let cells = layout.cells;
+        let fields = (0..layout.counts.fields).map(|_| FieldSnapshot::default()).collect();
+        let callees = (0..layout.counts.callees).map(|_| CalleeSeen::Nothing).collect();
         let entry_tags = Box::default();
         Snapshot { cells, fields, callees, entry_tags, general: false, prunes: false }
     }
@@ -108,7 +104,7 @@ impl Snapshot {
         for (pc, i) in proto.code.iter().enumerate() {
             let bits = bits(i.op()).0;
             let floats = self.cells[pc] & bits == seen::FLOAT;
-            let add = if floats && bits == seen::ALL { OTHER } else { bits };
+            let add = if floats && bits == seen::ALL { seen::OTHER } else { bits };
             self.cells[pc] |= add;
         }
     }

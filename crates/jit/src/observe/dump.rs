@@ -113,10 +113,7 @@ pub(crate) fn feedback(proto: &Proto, snapshot: &Snapshot) -> String {
     for (pc, instr) in proto.code.iter().enumerate() {
         let cell = snapshot.cells[pc];
         let seen = match instr.op().feedback() {
-            Feedback::Operands => {
-                bits(cell, &["integers", "floats", "mixed numbers", "strings", "others"])
-            }
-            Feedback::Access => bits(cell, &["array elements", "string keys", "others"]),
+            kind @ (Feedback::Operands | Feedback::Access) => kind.describe(cell),
             Feedback::Field => match snapshot.fields.get(cell as usize) {
                 Some(field) => field.paths.iter().map(path).collect::<Vec<_>>().join(", "),
                 None => continue,
@@ -147,12 +144,6 @@ fn path(path: &FieldPath) -> String {
         }
         FieldPath::Gain { shape, slot, .. } => format!("shape {shape} gains slot {slot}"),
     }
-}
-
-/// Returns the names of the bits that are set.
-fn bits(mask: u32, names: &[&str]) -> String {
-    let set = names.iter().enumerate().filter(|(i, _)| mask & 1 << i != 0);
-    set.map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ mod tests {
         floats.cells[at(&p, Op::Add)] = 2;
         let only = floats.clone();
         floats.generalize(&p);
-        assert_eq!(floats.cells[at(&p, Op::Add)], seen::FLOAT | OTHER);
+        assert_eq!(floats.cells[at(&p, Op::Add)], seen::FLOAT | seen::OTHER);
         assert!(floats.covers(&only, &p));
     }
 }

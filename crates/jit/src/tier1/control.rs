@@ -5,6 +5,7 @@ use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{
     Block, BlockArg, InstBuilder, InstructionData, MemFlagsData, Opcode, Value,
 };
+use perilune_bytecode::flow::jump_target;
 use perilune_bytecode::{Constant, Op};
 use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
@@ -14,7 +15,6 @@ use perilune_runtime::value::Tag;
 use super::arith::Operand;
 use super::regs::Known;
 use super::{MEM, Translator};
-use crate::analysis::flow::jump_target;
 use crate::analysis::types::{Speculation, speculation};
 
 /// Where a test goes: to the jump behind it, or past that.
@@ -31,7 +31,7 @@ impl Translator<'_> {
     /// Ends a test at `pc`: takes up both ways. Whether control goes on behind (always).
     fn finish_test(&mut self, pc: usize, ends: &Ends) -> bool {
         self.b.switch_to_block(ends.jump);
-        self.go(pc + 1, jump_target(self.proto, pc + 1));
+        self.go(pc + 1, jump_target(&self.proto.code, pc + 1));
         self.b.switch_to_block(ends.skip);
         // the JMP is behind us
         self.past_jump(pc)
@@ -338,7 +338,7 @@ impl Translator<'_> {
             let known = self.regs.clone();
             self.b.switch_to_block(ends.jump);
             self.set(i.a(), bits, tag);
-            self.go(pc + 1, jump_target(self.proto, pc + 1));
+            self.go(pc + 1, jump_target(&self.proto.code, pc + 1));
             self.regs = known;
             self.b.switch_to_block(ends.skip);
             return self.past_jump(pc);

@@ -25,6 +25,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use perilune_bytecode::flow::jump_target;
 use perilune_bytecode::{Constant, Op, Proto};
 use perilune_runtime::instance::Places;
 use perilune_runtime::layout;
@@ -387,7 +388,7 @@ impl Translator<'_> {
                 self.generic(pc);
             }
             Op::Jmp => {
-                self.go(pc, crate::analysis::flow::jump_target(self.proto, pc));
+                self.go(pc, jump_target(&self.proto.code, pc));
                 return false;
             }
             Op::Eq | Op::EqK | Op::EqI => return self.equality(pc),

@@ -1,0 +1,81 @@
+//! Blocks, active variables, labels and pending gotos of one function, as data.
+
+use perilune_syntax::Arena;
+use perilune_syntax::ast::LabelId;
+
+use super::jump_list::JumpList;
+use super::list::{FEW, List};
+
+/// An active local variable.
+pub(super) struct Active {
+    /// None: folded into its uses.
+    pub(super) register: Option<u8>,
+    /// Its entry in the debug information.
+    pub(super) desc: usize,
+    /// Leaving its scope must close it.
+    pub(super) needs_close: bool,
+    /// It is a to-be-closed variable.
+    pub(super) to_be_closed: bool,
+}
+
+pub(super) struct Block {
+    /// Active variables outside.
+    pub(super) active: usize,
+    /// Pending gotos outside.
+    pub(super) first_goto: usize,
+    /// Target of `break`, if the block is a loop.
+    pub(super) loop_end: Option<LabelId>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Pending {
+    pub(super) label: LabelId,
+    pub(super) jumps: JumpList,
+    /// Active variables there, less those of blocks left since.
+    pub(super) active: usize,
+    /// It left the scope of a variable that must be closed.
+    pub(super) close: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Placed {
+    pub(super) pc: u32,
+    pub(super) active: usize,
+}
+
+/// Scopes of one function.
+pub(super) struct Scopes<'c> {
+    pub(super) active: List<'c, Active>,
+    pub(super) blocks: List<'c, Block>,
+    pub(super) gotos: List<'c, Pending>,
+    pub(super) labels: List<'c, Option<Placed>>,
+}
+
+impl<'c> Scopes<'c> {
+    pub(super) fn new(arena: &'c Arena) -> Scopes<'c> {
+        Scopes {
+            active: List::with_capacity_in(FEW, arena),
+            blocks: List::with_capacity_in(FEW, arena),
+            gotos: List::new_in(arena),
+            labels: List::new_in(arena),
+        }
+    }
+
+    /// Makes them those of a function with so many labels that has not begun.
+    pub(super) fn reset(&mut self, labels: usize) {
+        self.active.clear();
+        self.blocks.clear();
+        self.gotos.clear();
+        self.labels.clear();
+        self.labels.resize(labels, None);
+    }
+
+    /// Registers held by the first `n` active variables.
+    pub(super) fn registers(&self, n: usize) -> u8 {
+        self.active[..n].iter().rev().find_map(|v| v.register).map_or(0, |r| r + 1)
+    }
+
+    pub(super) fn any_needs_close(&self, from: usize, to: usize) -> bool {
+        self.active[from..to].iter().any(|v| v.needs_close)
+    }
+}
