@@ -2,7 +2,8 @@
 -- needs: 5.4
 
 local scale = tonumber(arg and arg[1]) or 1
-local create, resume, yield, status = coroutine.create, coroutine.resume, coroutine.yield, coroutine.status
+local create, resume = coroutine.create, coroutine.resume
+local yield, status = coroutine.yield, coroutine.status
 local echo = create(function(x) while true do x = yield(x + 1) end end)
 local sum = 0
 for i = 1, 3100000 * scale // 1 do

@@ -10,7 +10,8 @@ local text = table.concat(parts, " ")
 local short, find = "name: value; name2: value2", string.find
 local sum = 0
 for i = 1, 1100000 * scale // 1 do
-  sum = sum + find(short, "value2", 1, true) + find(short, ": ") + (find(short, "none", 1, true) or 1)
+  sum = sum + find(short, "value2", 1, true) + find(short, ": ")
+    + (find(short, "none", 1, true) or 1)
   if i % 8 == 0 then sum = sum + find(text, "=400", 1, true) + (find(text, "ptolemaeus") or 0) end
 end
 print(sum)

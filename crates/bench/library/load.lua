@@ -5,7 +5,8 @@ local scale = tonumber(arg and arg[1]) or 1
 local load = load
 local lines = {}
 for i = 1, 100 do
-  lines[i] = ("local function f%d(a, b) if a > b then return a * %d else return { x = b, 'text' } end end"):format(i, i)
+  lines[i] = ("local function f%d(a, b) if a > b then return a * %d "
+    .. "else return { x = b, 'text' } end end"):format(i, i)
 end
 local long = table.concat(lines, "\n") .. "\nreturn 1"
 local sum = 0

@@ -11,7 +11,8 @@ local sum = 0
 for _ = 1, 11 * scale // 1 do
   local numbers, records, names = {}, {}, {}
   for i = 1, 10000 do
-    numbers[i], records[i], names[i] = random(), { key = random(), id = i }, "key" .. random() % 100000
+    numbers[i], records[i] = random(), { key = random(), id = i }
+    names[i] = "key" .. random() % 100000
   end
   table.sort(numbers, function(a, b) return a > b end)
   table.sort(records, function(a, b) return a.key < b.key end)

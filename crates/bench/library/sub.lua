@@ -11,7 +11,8 @@ local sub = string.sub
 local sum = 0
 for i = 1, 1900000 * scale // 1 do
   local at = i % 2000 + 1
-  sum = sum + #sub(text, at, at) + #sub(text, at, at + 9) + #sub(text, -5) + #sub("prefix:rest", 1, 6)
+  sum = sum + #sub(text, at, at) + #sub(text, at, at + 9)
+    + #sub(text, -5) + #sub("prefix:rest", 1, 6)
   if i % 4 == 0 then sum = sum + #sub(text, at, at + 200) end
 end
 print(sum)

@@ -57,7 +57,8 @@ end
 
 local Transfer = {}
 function Transfer.new(from, to, amount)
-  return setmetatable({ from = from, to = to, amount = amount, done = false }, { __index = Transfer })
+  local transfer = { from = from, to = to, amount = amount, done = false }
+  return setmetatable(transfer, { __index = Transfer })
 end
 function Transfer:run()
   if self.from:withdraw(self.amount) then
@@ -69,7 +70,8 @@ end
 
 local Bank = {}
 function Bank.new(count)
-  local bank = setmetatable({ accounts = {}, pending = Queue.new(), failed = 0 }, { __index = Bank })
+  local bank = { accounts = {}, pending = Queue.new(), failed = 0 }
+  setmetatable(bank, { __index = Bank })
   for id = 1, count do bank.accounts[id] = Account.new(id, 1000) end
   return bank
 end

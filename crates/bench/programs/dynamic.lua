@@ -98,4 +98,5 @@ for _ = 1, ROUNDS do
   value = value + knapsack(items, 1500)
   ways = ways + change_ways({ 1, 2, 5, 10, 20, 50, 100, 200 }, 12000)
 end
-print(string.format("dynamic distance %d common %d value %d ways %d", distance, checksum, value, ways))
+print(string.format("dynamic distance %d common %d value %d ways %d",
+  distance, checksum, value, ways))

@@ -47,7 +47,9 @@ local function first_queens(n)
   return board
 end
 
-local MOVES = { { 1, 2 }, { 2, 1 }, { 2, -1 }, { 1, -2 }, { -1, -2 }, { -2, -1 }, { -2, 1 }, { -1, 2 } }
+local MOVES = {
+  { 1, 2 }, { 2, 1 }, { 2, -1 }, { 1, -2 }, { -1, -2 }, { -2, -1 }, { -2, 1 }, { -1, 2 },
+}
 
 -- Warnsdorff's rule: go to the square with the fewest ways on.
 local function knight_tour(size)

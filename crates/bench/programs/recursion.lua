@@ -68,6 +68,7 @@ for round = 1, ROUNDS do
     count_down(200000, round),
   }
 end
-print(string.format("recursion fib %d ackermann %d tak %d hanoi %d", result[1], result[2], result[3],
+print(string.format("recursion fib %d ackermann %d tak %d hanoi %d",
+  result[1], result[2], result[3],
   result[4]))
 print(string.format("partitions %d hofstadter %d down %d", result[5], result[6], result[7]))

@@ -108,7 +108,8 @@ end
 local Job = {}
 Job.__index = Job
 function Job.new(id, route, on_done)
-  return setmetatable({ id = id, route = route, step = 0, urgency = random(4), on_done = on_done }, Job)
+  local job = { id = id, route = route, step = 0, urgency = random(4), on_done = on_done }
+  return setmetatable(job, Job)
 end
 function Job:advance()
   self.step = self.step + 1

@@ -16,7 +16,8 @@ local CITIES = { "oslo", "lima", "quito", "accra", "hanoi", "perth", "cairo" }
 local function make_people(count)
   local people = {}
   for i = 1, count do
-    people[i] = { id = i, age = random(90), city = CITIES[random(#CITIES) + 1], score = random(10000) / 8 }
+    local age, city = random(90), CITIES[random(#CITIES) + 1]
+    people[i] = { id = i, age = age, city = city, score = random(10000) / 8 }
   end
   return people
 end

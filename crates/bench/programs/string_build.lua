@@ -65,7 +65,8 @@ end
 local function aligned(rows)
   local out = {}
   for i, row in ipairs(rows) do
-    out[i] = string.format("%6d | %s | %05d | %-12s", row.id, pad(row.name, 16), row.depth, row.note)
+    out[i] = string.format("%6d | %s | %05d | %-12s",
+      row.id, pad(row.name, 16), row.depth, row.note)
   end
   return table.concat(out, "\n")
 end

@@ -17,7 +17,8 @@ end
 
 local function make_line(i)
   local path = PATHS[pick(#PATHS)]:gsub("%%d", function() return tostring(pick(900)) end)
-  return string.format('10.%d.%d.%d - - [%02d/Mar/2024:%02d:%02d:%02d] "%s %s?id=%d&tag=t%d" %d %d "%s"',
+  return string.format(
+    '10.%d.%d.%d - - [%02d/Mar/2024:%02d:%02d:%02d] "%s %s?id=%d&tag=t%d" %d %d "%s"',
     pick(4), pick(200), pick(200), i % 28 + 1, pick(23), pick(59), pick(59),
     METHODS[pick(#METHODS)], path, pick(1000), pick(50),
     pick(10) == 1 and 404 or 200, pick(50000), AGENTS[pick(#AGENTS)])

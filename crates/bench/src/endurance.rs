@@ -1,4 +1,5 @@
-//! What the commands that test the life of machine code share: they run the engine in this process and look at its figures.
+//! What the commands that test the life of machine code share: they run the engine in this process
+//! and look at its metrics.
 
 use std::time::{Duration, Instant};
 
@@ -6,8 +7,8 @@ use perilune::{Engine, Lua};
 
 use crate::Result;
 
-/// A figure of an engine's machine code, or 0 if there is none of this name.
-pub(crate) fn figure(engine: &Engine, name: &str) -> u64 {
+/// A metric of an engine's machine code, or 0 if there is none of this name.
+pub(crate) fn metric(engine: &Engine, name: &str) -> u64 {
     engine.jit_figures().iter().find(|(n, _)| *n == name).map_or(0, |f| f.1)
 }
 
@@ -38,7 +39,7 @@ pub(crate) fn eval(lua: &Lua, source: &str) -> Result<String> {
 pub(crate) fn drained(engine: &Engine, patience: Duration) -> bool {
     let end = Instant::now() + patience;
     let names = ["versions live", "bytes live", "bytes retired"];
-    while names.iter().any(|name| figure(engine, name) != 0) {
+    while names.iter().any(|name| metric(engine, name) != 0) {
         if Instant::now() > end {
             return false;
         }

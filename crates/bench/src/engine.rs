@@ -34,7 +34,7 @@ impl Engine {
     pub(crate) fn other(command: &str) -> Result<Engine> {
         let mut words: Vec<String> = command.split_whitespace().map(String::from).collect();
         let program = words.first_mut().ok_or("--vs needs a command")?;
-        // A path must go on working when a suite changes the directory.
+        // A path must still work when a suite changes the directory.
         if let Some(path) = Some(Path::new(program)).filter(|path| path.components().count() > 1) {
             let path = std::path::absolute(path).map_err(|error| error.to_string())?;
             *program = path.to_string_lossy().into_owned();

@@ -115,11 +115,11 @@ fn result(engine: &Engine, outcome: &Outcome) -> Value {
         Outcome::Ran(samples) => json!({
             "engine": engine.name,
             "wall_median": outcome.median(wall),
-            "wall_deviation": stats::relative_deviation(&outcome.figures(wall)),
+            "wall_deviation": stats::relative_deviation(&outcome.values(wall)),
             "user_median": outcome.median(user),
             "peak_median": outcome.median(|usage| usage.peak as f64),
-            "wall": outcome.figures(wall),
-            "user": outcome.figures(|usage| usage.user),
+            "wall": outcome.values(wall),
+            "user": outcome.values(|usage| usage.user),
             "peak": samples.iter().map(|usage: &Usage| usage.peak).collect::<Vec<_>>(),
         }),
     }

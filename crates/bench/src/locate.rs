@@ -14,7 +14,7 @@ use crate::Result;
 /// When there is no binary and it cannot be built.
 pub(crate) fn perilune(given: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = given {
-        // A relative path must go on working when a suite changes the directory.
+        // A relative path must still work when a suite changes the directory.
         return path
             .canonicalize()
             .map_err(|error| format!("cannot find {}: {error}", path.display()));

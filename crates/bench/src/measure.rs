@@ -25,14 +25,14 @@ impl Outcome {
         }
     }
 
-    /// The median of what `figure` takes from the samples.
-    pub(crate) fn median(&self, figure: fn(&Usage) -> f64) -> Option<f64> {
-        stats::median(&self.figures(figure))
+    /// Returns the median of what `metric` takes from the samples.
+    pub(crate) fn median(&self, metric: fn(&Usage) -> f64) -> Option<f64> {
+        stats::median(&self.values(metric))
     }
 
-    /// What `figure` takes from each sample.
-    pub(crate) fn figures(&self, figure: fn(&Usage) -> f64) -> Vec<f64> {
-        self.samples().iter().map(figure).collect()
+    /// Returns what `metric` takes from each sample.
+    pub(crate) fn values(&self, metric: fn(&Usage) -> f64) -> Vec<f64> {
+        self.samples().iter().map(metric).collect()
     }
 }
 
@@ -45,8 +45,8 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// The engine's median over the baseline's, the baseline being the first engine.
-    pub(crate) fn ratio(&self, engine: usize, figure: fn(&Usage) -> f64) -> Option<f64> {
-        Some(self.outcomes[engine].median(figure)? / self.outcomes[0].median(figure)?)
+    pub(crate) fn ratio(&self, engine: usize, metric: fn(&Usage) -> f64) -> Option<f64> {
+        Some(self.outcomes[engine].median(metric)? / self.outcomes[0].median(metric)?)
     }
 }
 

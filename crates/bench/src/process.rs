@@ -15,7 +15,7 @@ pub(crate) struct Usage {
     /// CPU time in user mode of all its threads, in seconds.
     pub(crate) user: f64,
     /// Peak resident set, in bytes. The kernel counts the moment before `exec` too,
-    /// so no figure is below the runner's own peak (see [`own_peak`]).
+    /// so no metric is below the runner's own peak (see [`own_peak`]).
     pub(crate) peak: u64,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn run(command: &mut Command, timeout: Duration) -> Result<Finished, 
     let reader = std::thread::spawn(move || {
         let mut output = Vec::new();
         let result = pipe.read_to_end(&mut output).map(|_| output);
-        // The receiver is gone only after a timeout, when nobody wants the output.
+        // The receiver is gone only after a timeout, when the output is not wanted any more.
         let _ = sender.send(result);
     });
     let Ok(output) = receiver.recv_timeout(timeout) else {

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::measure::{Measured, Outcome, peak, user, wall};
 use crate::process;
 use crate::stats;
-use crate::table::{Table, figure, times};
+use crate::table::{Table, number, times};
 
 /// An engine's ratios over all programs that it and the baseline ran.
 pub(crate) struct Summary {
@@ -27,8 +27,8 @@ impl Summary {
     pub(crate) fn of(measured: &[Measured], engine: usize) -> Summary {
         let shared: Vec<&Measured> =
             measured.iter().filter(|program| program.ratio(engine, wall).is_some()).collect();
-        let ratios = |figure| -> Vec<f64> {
-            shared.iter().filter_map(|program| program.ratio(engine, figure)).collect()
+        let ratios = |metric| -> Vec<f64> {
+            shared.iter().filter_map(|program| program.ratio(engine, metric)).collect()
         };
         let inverse = |ratios: Vec<f64>| -> Vec<f64> { ratios.iter().map(|r| 1.0 / r).collect() };
         let named = |(index, value): (usize, f64)| (shared[index].name.clone(), value);
@@ -47,7 +47,8 @@ impl Summary {
     }
 }
 
-/// Median wall times, and how many times as fast as the baseline each engine is, by wall time and by user CPU time.
+/// Median wall times, and how many times as fast as the baseline each engine is, by wall time and
+/// by user CPU time.
 pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
     let mut table = Table::default();
     let mut heading = vec!["program".to_string()];
@@ -62,11 +63,11 @@ pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
     for program in measured {
         let mut row = vec![program.name.clone()];
         for (index, outcome) in program.outcomes.iter().enumerate() {
-            let noise = stats::relative_deviation(&outcome.figures(wall));
-            row.extend([cell(outcome, wall, 3), figure(noise.map(|share| share * 100.0), 1)]);
+            let noise = stats::relative_deviation(&outcome.values(wall));
+            row.extend([cell(outcome, wall, 3), number(noise.map(|share| share * 100.0), 1)]);
             if index > 0 {
-                for figure in [wall, user] {
-                    row.push(times(program.ratio(index, figure).map(|ratio| 1.0 / ratio)));
+                for metric in [wall, user] {
+                    row.push(times(program.ratio(index, metric).map(|ratio| 1.0 / ratio)));
                 }
             }
         }
@@ -156,7 +157,7 @@ fn cell(outcome: &Outcome, take: fn(&process::Usage) -> f64, decimals: usize) ->
     match outcome {
         Outcome::Failed(_) => "FAILED".to_string(),
         Outcome::Skipped => "skipped".to_string(),
-        Outcome::Ran(_) => figure(outcome.median(take), decimals),
+        Outcome::Ran(_) => number(outcome.median(take), decimals),
     }
 }
 

@@ -1,4 +1,5 @@
-//! `soak`: many distinct programs are loaded, made hot, run and dropped, and nothing of them is left.
+//! `soak`: many distinct programs are loaded, made hot, run and dropped, and nothing of them is
+//! left.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
@@ -9,7 +10,7 @@ use perilune::{Engine, JitOptions, Lua};
 
 use crate::Result;
 use crate::args::Options;
-use crate::endurance::{Verdict, drained, eval, figure, resident};
+use crate::endurance::{Verdict, drained, eval, metric, resident};
 
 /// Programs before the first look at memory.
 const WARM_UP: usize = 1000;
@@ -70,7 +71,8 @@ fn one_program(engine: &Engine, lua: &Lua, n: usize) -> Result<()> {
 /// Runs `programs` programs on `threads` threads; what was measured.
 struct Soaked {
     growth: i64,
-    /// Nanoseconds of compiling a program, in a fresh engine and in the one that all programs passed through.
+    /// Nanoseconds of compiling a program, in a fresh engine and in the one that all programs
+    /// passed through.
     compile: (u64, u64),
     compiled: u64,
     is_empty: bool,
@@ -78,7 +80,8 @@ struct Soaked {
     left: (usize, usize),
 }
 
-/// Compile time of further programs, in turns in a fresh engine and in `soaked`, as the machine is not equally fast at all times. Medians.
+/// Compile time of further programs, in turns in a fresh engine and in `soaked`, as the machine is
+/// not equally fast at all times. Medians.
 fn compile_times(soaked: &Engine, first: usize) -> Result<(u64, u64)> {
     const ROUNDS: usize = 21;
     const PROGRAMS: usize = 10;
@@ -87,11 +90,11 @@ fn compile_times(soaked: &Engine, first: usize) -> Result<(u64, u64)> {
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS {
         for ((engine, lua), times) in states.iter().zip(&mut times) {
-            let before = figure(engine, "compile ns");
+            let before = metric(engine, "compile ns");
             for n in 0..PROGRAMS {
                 one_program(engine, lua, first + round * PROGRAMS + n)?;
             }
-            times.push((figure(engine, "compile ns") - before) / PROGRAMS as u64);
+            times.push((metric(engine, "compile ns") - before) / PROGRAMS as u64);
         }
     }
     let [fresh, soaked] = times.map(|mut times| {
@@ -150,7 +153,7 @@ fn soak(programs: usize, threads: usize) -> Result<Soaked> {
     if let Some(e) = failure.into_inner().expect("no panic") {
         return Err(e);
     }
-    let compiled = figure(&engine, "versions installed");
+    let compiled = metric(&engine, "versions installed");
     let compile = compile_times(&engine, programs)?;
     let is_empty = drained(&engine, Duration::from_secs(10));
     Ok(Soaked {

@@ -7,7 +7,7 @@ use crate::args::Options;
 use crate::engine::Engine;
 use crate::measure::{Outcome, wall};
 use crate::stats;
-use crate::table::{Table, figure, times};
+use crate::table::{Table, number, times};
 use crate::{Result, json, process, write_json};
 
 const SCRIPT: [&str; 2] = ["-e", "print(\"hi\")"];
@@ -84,15 +84,15 @@ fn table(engines: &[Engine], outcomes: &[Outcome], peaks: &[Option<f64>]) -> Str
     table.row(heading.map(String::from).to_vec());
     table.rule();
     for ((engine, outcome), peak) in engines.iter().zip(outcomes).zip(peaks) {
-        let times_taken = outcome.figures(wall);
+        let times_taken = outcome.values(wall);
         let ratio = |own: Option<f64>, baseline: Option<f64>| Some(own? / baseline?);
         table.row(vec![
             engine.name.clone(),
-            figure(outcome.median(wall).map(|seconds| seconds * 1e3), 3),
-            figure(stats::relative_deviation(&times_taken).map(|share| share * 100.0), 1),
-            figure(stats::minimum(&times_taken).map(|(_, seconds)| seconds * 1e3), 3),
+            number(outcome.median(wall).map(|seconds| seconds * 1e3), 3),
+            number(stats::relative_deviation(&times_taken).map(|share| share * 100.0), 1),
+            number(stats::minimum(&times_taken).map(|(_, seconds)| seconds * 1e3), 3),
             times(ratio(outcome.median(wall), outcomes[0].median(wall))),
-            figure(peak.map(|bytes| bytes / 1e6), 2),
+            number(peak.map(|bytes| bytes / 1e6), 2),
             times(ratio(*peak, peaks[0])),
         ]);
     }

@@ -8,12 +8,12 @@ use perilune::{Engine, JitOptions, Lua};
 
 use crate::Result;
 use crate::args::Options;
-use crate::endurance::{Verdict, drained, eval, figure};
+use crate::endurance::{Verdict, drained, eval, metric};
 
 /// Longest pause of 99 in 100, in nanoseconds.
 const LONGEST_PAUSE: u64 = 1_000_000;
 
-/// The figure for the method that was compiled most often.
+/// The metric for the method that was compiled most often.
 const VERSIONS: &str = "most versions of one method";
 
 /// `go(depth, n)` does its work below that many frames.
@@ -68,7 +68,7 @@ fn swarm(threads: usize, recompiles: u64, frames: usize) -> Result<Seen> {
                 thread.spawn_scoped(scope, work).map_err(|e| e.to_string())
             })
             .collect();
-        while figure(&engine, VERSIONS) <= recompiles
+        while metric(&engine, VERSIONS) <= recompiles
             && !threads.iter().any(|t| t.as_ref().is_ok_and(|t| t.is_finished()))
         {
             if engine.recompile_all() == 0 {
@@ -84,17 +84,17 @@ fn swarm(threads: usize, recompiles: u64, frames: usize) -> Result<Seen> {
     });
     outcome?;
     let end = Instant::now() + Duration::from_secs(10);
-    while figure(&engine, "bytes retired") > 0 && Instant::now() < end {
+    while metric(&engine, "bytes retired") > 0 && Instant::now() < end {
         thread::sleep(Duration::from_millis(2));
     }
-    let retired_is_freed = figure(&engine, "bytes retired") == 0;
+    let retired_is_freed = metric(&engine, "bytes retired") == 0;
     drop(program);
     Ok(Seen {
-        swapped: figure(&engine, "versions swapped"),
-        versions: figure(&engine, VERSIONS),
+        swapped: metric(&engine, "versions swapped"),
+        versions: metric(&engine, VERSIONS),
         runs: runs.into_inner(),
-        announcements: figure(&engine, "announcements"),
-        pause: (figure(&engine, "pause ns, 99th percentile"), figure(&engine, "pause ns, maximum")),
+        announcements: metric(&engine, "announcements"),
+        pause: (metric(&engine, "pause ns, 99th percentile"), metric(&engine, "pause ns, maximum")),
         retired_is_freed,
         is_empty: drained(&engine, Duration::from_secs(10)),
         seconds: begun.elapsed().as_secs_f64(),
@@ -109,7 +109,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     for frames in [0, options.frames.unwrap_or(10_000)] {
         let seen = swarm(threads, recompiles, frames)?;
         println!(
-            "{threads} threads, {frames} frames on each stack: one method compiled {} times, {} versions of all replaced, during {} runs in {:.1} s",
+            "{threads} threads, {frames} frames on each stack: one method compiled {} times, {} \
+             versions of all replaced, during {} runs in {:.1} s",
             seen.versions, seen.swapped, seen.runs, seen.seconds
         );
         verdict.check(true, "right results");
@@ -121,7 +122,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         verdict.check(
             seen.pause.0 < LONGEST_PAUSE,
             &format!(
-                "pauses of {} announcements, in thread CPU time: 99 in 100 at most {} us, the longest {} us",
+                "pauses of {} announcements, in thread CPU time: 99 in 100 at most {} us, the \
+                 longest {} us",
                 seen.announcements,
                 seen.pause.0 / 1000,
                 seen.pause.1 / 1000

@@ -1,4 +1,4 @@
-//! Text tables with a left-aligned first column and right-aligned figures.
+//! Text tables with a left-aligned first column and right-aligned numbers.
 
 /// Rows of cells; the first row is the heading, an empty row becomes a rule.
 #[derive(Debug, Default)]
@@ -44,8 +44,8 @@ impl Table {
     }
 }
 
-/// A figure with its precision, or a dash where there is none.
-pub(crate) fn figure(value: Option<f64>, decimals: usize) -> String {
+/// A number with its precision, or a dash where there is none.
+pub(crate) fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| "-".to_string(), |value| format!("{value:.decimals$}"))
 }
 
@@ -63,7 +63,7 @@ mod tests {
         let mut table = Table::default();
         table.row(vec!["program".into(), "s".into()]);
         table.rule();
-        table.row(vec!["a".into(), figure(Some(12.3456), 2)]);
+        table.row(vec!["a".into(), number(Some(12.3456), 2)]);
         table.row(vec!["b".into(), times(None)]);
         let expected = "program      s\n--------------\na        12.35\nb            -\n";
         assert_eq!(table.render(), expected);

@@ -1,4 +1,5 @@
-//! `threads`: states of one engine on as many threads: what later states find compiled, and how much work they do next to states in processes of their own.
+//! `threads`: states of one engine on as many threads: what later states find compiled, and how
+//! much work they do next to states in processes of their own.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -11,7 +12,7 @@ use perilune::{Engine, Function, Lua, Program};
 use crate::Result;
 use crate::args::Options;
 use crate::boundary::thread_time;
-use crate::endurance::{Verdict, figure};
+use crate::endurance::{Verdict, metric};
 use crate::stats::median;
 
 /// A mix of calls, fields, lists, strings, garbage.
@@ -95,7 +96,8 @@ fn engine() -> Result<(Engine, Program)> {
 struct Later {
     /// Compiles after the first state was warm.
     compiles: u64,
-    /// Processor time of a warm state's run, and of the runs of the slowest of the later states from its second on: medians, in nanoseconds.
+    /// Processor time of a warm state's run, and of the runs of the slowest of the later states
+    /// from its second on: medians, in nanoseconds.
     warm: f64,
     worst: f64,
 }
@@ -108,7 +110,7 @@ fn later_states(states: usize) -> Result<Later> {
     engine.wait_for_compiler();
     first.times(WARM)?;
     engine.wait_for_compiler();
-    let before = figure(&engine, "compiles begun");
+    let before = metric(&engine, "compiles begun");
     if before == 0 {
         return Err("nothing was compiled".to_owned());
     }
@@ -130,7 +132,7 @@ fn later_states(states: usize) -> Result<Later> {
         (warm, results)
     });
     engine.wait_for_compiler();
-    let compiles = figure(&engine, "compiles begun") - before;
+    let compiles = metric(&engine, "compiles begun") - before;
     let warm = median(&warm?).ok_or("no times")?;
     let mut worst = 0.0f64;
     for result in results {
@@ -273,7 +275,8 @@ pub(crate) fn run(_: &Options) -> Result<bool> {
         let later = later_states(states)?;
         let ratio = later.worst / later.warm;
         let text = format!(
-            "{states} more states on threads: {} compiles, {:.2} ms a run at worst, {:.2} ms in the first state ({ratio:.2})",
+            "{states} more states on threads: {} compiles, {:.2} ms a run at worst, {:.2} ms in \
+             the first state ({ratio:.2})",
             later.compiles,
             later.worst / 1e6,
             later.warm / 1e6
@@ -285,7 +288,8 @@ pub(crate) fn run(_: &Options) -> Result<bool> {
     let by_clock = ratio(&threads.by_clock, &apart.by_clock).ok_or("no rounds")?;
     let by_processor = ratio(&threads.by_processor, &apart.by_processor).ok_or("no rounds")?;
     let text = format!(
-        "two states on two threads do {by_clock:.3} of what two processes do in the same time, {by_processor:.3} in the same processor time"
+        "two states on two threads do {by_clock:.3} of what two processes do in the same time, \
+         {by_processor:.3} in the same processor time"
     );
     verdict.check(by_clock >= 0.95, &text);
     Ok(verdict.is_good())

@@ -1,10 +1,11 @@
-//! `unstable`: calls whose argument types keep changing. A bounded number of compiles, code of a bounded size, and never slower than the interpreter.
+//! `unstable`: calls whose argument types keep changing. A bounded number of compiles, code of a
+//! bounded size, and never slower than the interpreter.
 
 use perilune::{Engine, JitOptions, Lua};
 
 use crate::Result;
 use crate::args::Options;
-use crate::endurance::{Verdict, eval, figure, thread_time};
+use crate::endurance::{Verdict, eval, metric, thread_time};
 
 /// Most versions of one method.
 const MOST_VERSIONS: u64 = 6;
@@ -34,7 +35,8 @@ function slice(n, phase)
   for i = 1, n // 5 do
     local j = phase % 2 == 0 and i % known or phase
     local v = values[j % #values + 1]
-    sum = sum + add(v[1], v[2]) + field(objects[j % #objects + 1]) + item(thing, keys[j % #keys + 1])
+    sum = sum + add(v[1], v[2]) + field(objects[j % #objects + 1]) + item(thing, keys[j % #keys + \
+    1])
     if less(v[1], v[2]) then sum = sum + 1 end
     sum = sum + twice(phase % 3 == 0 and half or math.abs, j)
   end
@@ -65,7 +67,7 @@ fn unstable(calls: usize) -> Result<Seen> {
         }
     }
     let mut seen = Seen { most_versions: 0, bytes: (0, 0), times: Vec::new() };
-    let bytes = || figure(&engines[1], "bytes live") + figure(&engines[1], "bytes retired");
+    let bytes = || metric(&engines[1], "bytes live") + metric(&engines[1], "bytes retired");
     for phase in 0..SLICES {
         let call = format!("return slice({}, {phase})", calls / SLICES);
         let mut results = Vec::new();
@@ -85,7 +87,7 @@ fn unstable(calls: usize) -> Result<Seen> {
     }
     engines[1].wait_for_compiler();
     seen.bytes.1 = bytes();
-    seen.most_versions = figure(&engines[1], "most versions of one method");
+    seen.most_versions = metric(&engines[1], "most versions of one method");
     Ok(seen)
 }
 

@@ -1,7 +1,7 @@
 //! Listings of bytecode, in the manner of `luac -l -l`; stable, for golden tests and for people.
 //!
-//! Counts from 0: program counters, registers, constants, upvalues and functions are numbered as the
-//! instructions number them.
+//! Counts from 0: program counters, registers, constants, upvalues and functions are numbered as
+//! the instructions number them.
 
 use std::fmt::Write as _;
 

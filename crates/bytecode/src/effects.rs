@@ -1,4 +1,4 @@
-//! What each instruction reads and writes: one table for the verifier and for whoever analyses code.
+//! What each instruction reads and writes: one table for the verifier and for analyses of code.
 
 use crate::instr::Instr;
 use crate::opcode::Op;

@@ -1,4 +1,5 @@
-//! Names of functions, from the code that makes them: for listings and profiles, where a line number alone says little.
+//! Names of functions, from the code that makes them: for listings and profiles, where a line
+//! number alone says little.
 //!
 //! A function has no name of its own; it is called after what its closure is first stored into.
 
@@ -6,7 +7,8 @@ use crate::opcode::Op;
 use crate::proto::{Constant, Proto};
 use crate::symbolic::register_name;
 
-/// Names of the functions defined directly inside, by number; `None` where one is passed on without a name.
+/// Names of the functions defined directly inside, by number; `None` where one is passed on without
+/// a name.
 pub fn inner_names(proto: &Proto) -> Vec<Option<String>> {
     let mut names = vec![None; proto.protos.len()];
     for (pc, instr) in proto.code.iter().enumerate() {
@@ -19,7 +21,8 @@ pub fn inner_names(proto: &Proto) -> Vec<Option<String>> {
     names
 }
 
-/// Where a function is defined, as messages say it: `file.lua:12`; for a main function the source alone.
+/// Where a function is defined, as messages say it: `file.lua:12`; for a main function the source
+/// alone.
 pub fn place(proto: &Proto) -> String {
     let source = match &proto.source {
         Some(source) => perilune_syntax::chunkid(source),

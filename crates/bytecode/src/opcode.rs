@@ -4,8 +4,8 @@
 //! `A Bx` (8 and 16 bits; `sBx` signed), `sJ` (24 bits, signed) or `Ax` (24 bits).
 //!
 //! Notation: `R[x]` register, `K[x]` constant, `U[x]` upvalue, `top` the end of a multiple result.
-//! A frame on the VM stack is `[callee][header][R[0] ..]`, so the compiler keeps **two** registers, function
-//! and header, in front of the arguments of every call.
+//! A frame on the VM stack is `[callee][header][R[0] ..]`, so the compiler keeps **two** registers,
+//! function and header, in front of the arguments of every call.
 
 /// How the operand bits of an instruction are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,8 @@ pub enum Shape {
 /// What an instruction can learn; decides what its feedback cell holds in an instance.
 ///
 /// Every instruction word has one 32-bit cell in each instance of its proto. For the record kinds
-/// the cell is the index of a wider record of that kind in the same instance, allotted in code order.
+/// the cell is the index of a wider record of that kind in the same instance, allotted in code
+/// order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Feedback {
     /// Nothing.
@@ -131,9 +132,11 @@ opcodes! {
     SetField "SETFIELD" Abc Field;
     /// `A B C`: R[A][K[B]] := K[C]
     SetFieldK "SETFIELDK" Abc Field;
-    /// `A B C`: R[A] := {} with room expected for B fields and C array elements (both saturate at 255). A is the first free register.
+    /// `A B C`: R[A] := {} with room expected for B fields and C array elements (both saturate at
+    /// 255). A is the first free register.
     NewTable "NEWTABLE" Abc Site;
-    /// `A B C`: R[A+2] := R[B]; R[A] := R[B][K[C]], K[C] a string (R[A+1] is the header of the call to come)
+    /// `A B C`: R[A+2] := R[B]; R[A] := R[B][K[C]], K[C] a string (R[A+1] is the header of the call
+    /// to come)
     SelfK "SELF" Abc Field;
     /// `A B C`: R[A+2] := R[B]; R[A] := R[B][R[C]], for names beyond K[255]; C is not A+2
     SelfR "SELFR" Abc Access;
@@ -215,7 +218,8 @@ opcodes! {
     Tbc "TBC" Abc None;
     /// `sJ`: pc += sJ
     Jmp "JMP" Sj Count;
-    /// `A B C`: if (R[A] == R[B]) ~= (C ~= 0) then pc++; the next word is always a JMP, as for all tests
+    /// `A B C`: if (R[A] == R[B]) ~= (C ~= 0) then pc++; the next word is always a JMP, as for all
+    /// tests
     Eq "EQ" Abc Operands;
     /// `A B C`: if (R[A] < R[B]) ~= (C ~= 0) then pc++
     Lt "LT" Abc Operands;
@@ -223,7 +227,8 @@ opcodes! {
     Le "LE" Abc Operands;
     /// `A B C`: if (R[A] == K[B]) ~= (C ~= 0) then pc++
     EqK "EQK" Abc Operands;
-    /// `A sB C`: if (R[A] == sB) ~= (C & 1) then pc++; sB is B - 128; C & 2 says that the source wrote a float
+    /// `A sB C`: if (R[A] == sB) ~= (C & 1) then pc++; sB is B - 128; C & 2 says that the source
+    /// wrote a float
     EqI "EQI" Abc Operands;
     /// `A sB C`: if (R[A] < sB) ~= (C & 1) then pc++; operands as EQI
     LtI "LTI" Abc Operands;
@@ -238,35 +243,45 @@ opcodes! {
     /// `A B C`: if (not R[B]) == (C ~= 0) then pc++ else R[A] := R[B]
     TestSet "TESTSET" Abc Count;
 
-    /// `A B C`: R[A], .. R[A+C-2] := R[A](R[A+2], .. R[A+B]); B is the number of arguments plus 1, 0: up to top; C the number of results plus 1, 0: all, setting top. R[A+1] is the callee's frame header.
+    /// `A B C`: R[A], .. R[A+C-2] := R[A](R[A+2], .. R[A+B]); B is the number of arguments plus 1,
+    /// 0: up to top; C the number of results plus 1, 0: all, setting top. R[A+1] is the callee's
+    /// frame header.
     Call "CALL" Abc Callee;
-    /// `A B C`: as CALL with B = 3, but R[A+3] holds the value `i` of an argument written `{__index = i}`, whose table is made only when it is needed: `setmetatable(o, {__index = i})`
+    /// `A B C`: as CALL with B = 3, but R[A+3] holds the value `i` of an argument written `{__index
+    /// = i}`, whose table is made only when it is needed: `setmetatable(o, {__index = i})`
     CallMeta "CALLMETA" Abc Callee;
-    /// `A B C`: return R[A](R[A+2], .. R[A+B]) as a tail call; C ~= 0: there may be upvalues to close
+    /// `A B C`: return R[A](R[A+2], .. R[A+B]) as a tail call; C ~= 0: there may be upvalues to
+    /// close
     TailCall "TAILCALL" Abc Callee;
-    /// `A B C`: return R[A], .. R[A+B-2]; B = 0: up to top; C ~= 0: there may be upvalues or variables to close
+    /// `A B C`: return R[A], .. R[A+B-2]; B = 0: up to top; C ~= 0: there may be upvalues or
+    /// variables to close
     Return "RETURN" Abc None;
     /// return nothing
     Return0 "RETURN0" Abc None;
     /// `A`: return R[A]
     Return1 "RETURN1" Abc None;
-    /// `A Bx`: R[A] index, R[A+1] limit, R[A+2] step, R[A+3] the control variable: prepare; if the loop does not run, pc += Bx + 1. An integer loop keeps in R[A+1] the number of iterations left.
+    /// `A Bx`: R[A] index, R[A+1] limit, R[A+2] step, R[A+3] the control variable: prepare; if the
+    /// loop does not run, pc += Bx + 1. An integer loop keeps in R[A+1] the number of iterations
+    /// left.
     ForPrep "FORPREP" Abx Operands;
-    /// `A Bx`: step the loop; if it goes on { pc -= Bx; R[A+3] := R[A] }
+    /// `A Bx`: step the loop; if it continues { pc -= Bx; R[A+3] := R[A] }
     ForLoop "FORLOOP" Abx Count;
-    /// `A Bx`: R[A] iterator, R[A+1] state, R[A+2] control, R[A+3] closing value (marked to be closed), R[A+4] .. the variables: prepare; pc += Bx
+    /// `A Bx`: R[A] iterator, R[A+1] state, R[A+2] control, R[A+3] closing value (marked to be
+    /// closed), R[A+4] .. the variables: prepare; pc += Bx
     TForPrep "TFORPREP" Abx None;
     /// `A C`: R[A+4], .. R[A+3+C] := R[A](R[A+1], R[A+2]); the call uses R[A+4] .. R[A+7]
     TForCall "TFORCALL" Abc Callee;
     /// `A Bx`: if R[A+4] ~= nil then { R[A+2] := R[A+4]; pc -= Bx }
     TForLoop "TFORLOOP" Abx Count;
-    /// `A B`: R[A][n + i] := R[A+i], 1 <= i <= B (B = 0: up to top), n = Ax of the next word, an EXTRAARG. Releases R[A+1] on.
+    /// `A B`: R[A][n + i] := R[A+i], 1 <= i <= B (B = 0: up to top), n = Ax of the next word, an
+    /// EXTRAARG. Releases R[A+1] on.
     SetList "SETLIST" Abc None;
     /// `A Bx`: R[A] := closure(proto Bx). A is the first free register.
     Closure "CLOSURE" Abx None;
     /// `A C`: R[A], .. R[A+C-2] := varargs; C = 0: all, setting top
     VarArg "VARARG" Abc None;
-    /// `A`: first instruction of a vararg function with A parameters: moves the frame above the extra arguments
+    /// `A`: first instruction of a vararg function with A parameters: moves the frame above the
+    /// extra arguments
     VarArgPrep "VARARGPREP" Abc None;
     /// `Ax`: operand of the instruction before it
     ExtraArg "EXTRAARG" Ax None;

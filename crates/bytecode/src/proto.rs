@@ -66,7 +66,8 @@ impl Proto {
     }
 }
 
-/// A string or name of a function: a place in [`Proto::text`]. One allocation holds them all, as functions have many short ones.
+/// A string or name of a function: a place in [`Proto::text`]. One allocation holds them all, as
+/// functions have many short ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Text {
     start: u32,
@@ -92,7 +93,8 @@ impl Text {
     }
 }
 
-/// A place for what another part of the engine attaches to a function, once; it lives as long as the function.
+/// A place for what another part of the engine attaches to a function, once; it lives as long as
+/// the function.
 #[derive(Default)]
 pub struct MethodCell(OnceLock<Arc<dyn Any + Send + Sync>>);
 
@@ -148,7 +150,8 @@ pub struct LocalDesc {
     pub start_pc: u32,
     /// First pc at which it is dead.
     pub end_pc: u32,
-    /// Its register. (PUC derives it by counting; kept here because it is also an operand of the verifier.)
+    /// Its register. (PUC derives it by counting; kept here because it is also an operand of the
+    /// verifier.)
     pub register: u8,
 }
 

@@ -16,8 +16,8 @@ pub struct LoadError {
     pub is_runtime: bool,
 }
 
-/// Parses and compiles `source`. `name` is the chunk's name as given to `load`; `depth` the number of nested native calls, which counts
-/// against the parser's limit of nesting levels.
+/// Parses and compiles `source`. `name` is the chunk's name as given to `load`; `depth` the number
+/// of nested native calls, which counts against the parser's limit of nesting levels.
 ///
 /// # Errors
 /// The first error.

@@ -1,8 +1,8 @@
-//! Names of values, derived from code: what error messages and `debug.getinfo` say of a register or a
-//! called function (`(local 'x')`, `method 'f'`).
+//! Names of values, derived from code: what error messages and `debug.getinfo` say of a register or
+//! a called function (`(local 'x')`, `method 'f'`).
 //!
-//! A register's name is found by looking for the last instruction that certainly set it. Program counters are
-//! those of the instruction that is being executed.
+//! A register's name is found by looking for the last instruction that certainly set it. Program
+//! counters are those of the instruction that is being executed.
 
 use crate::opcode::Op;
 use crate::proto::{Constant, LocalDesc, Proto};
@@ -158,7 +158,7 @@ fn plain_name(proto: &Proto, mut pc: usize, mut register: usize) -> Plain<'_> {
         let Some(setter) = find_setter(proto, pc, register) else { return Plain::Unknown };
         let instr = proto.code[setter];
         let index = match instr.op() {
-            // Copies go down from temporaries to variables; going up could go round for ever.
+            // Copies go down from temporaries to variables; following them up could loop forever.
             Op::Move if instr.b() < instr.a() => {
                 (pc, register) = (setter, instr.b());
                 continue;

@@ -1,27 +1,53 @@
-//! `docs/bytecode.md` has a row for each opcode, and its columns say what the code says.
+//! `docs/bytecode.md` lists each opcode, and says of it what the code says.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use perilune_bytecode::{Op, metamethod_event};
 
+/// Returns the items of the page that begin with a name in backticks, each on one line.
+fn items(page: &str) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    let mut in_item = false;
+    for line in page.lines() {
+        if line.starts_with("- ") {
+            in_item = line.starts_with("- `");
+            if in_item {
+                items.push(line[2..].to_owned());
+            }
+        } else if let (true, Some(more)) = (in_item, line.strip_prefix("  ")) {
+            let item = items.last_mut().expect("it has begun");
+            item.push(' ');
+            item.push_str(more);
+        } else {
+            in_item = false;
+        }
+    }
+    items
+}
+
+/// Returns the word after a mark such as `*Event*`, without the full stop.
+fn after_mark<'a>(item: &'a str, mark: &str) -> Option<&'a str> {
+    let (_, rest) = item.split_once(mark)?;
+    rest.split_whitespace().next().map(|word| word.trim_end_matches('.'))
+}
+
 #[test]
-fn every_opcode_has_a_row() {
+fn every_opcode_is_described() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bytecode.md");
     let page = std::fs::read_to_string(path).expect("the page exists");
-    let mut rows = HashMap::new();
-    for line in page.lines().filter(|line| line.starts_with("| `")) {
-        let line = line.replace("\\|", "/");
-        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().to_owned()).collect();
-        assert_eq!(cells.len(), 7, "{line}");
-        let name = cells[1].trim_matches('`').to_owned();
-        assert!(rows.insert(name, cells).is_none(), "two rows: {line}");
+    let mut described = HashMap::new();
+    for item in items(&page) {
+        let (name, text) = item[1..].split_once('`').expect("the name ends");
+        assert!(text.len() > 3, "{name} has no meaning");
+        assert!(described.insert(name.to_owned(), item.clone()).is_none(), "{name} twice");
     }
     for &op in Op::ALL {
-        let cells = rows.remove(op.name()).unwrap_or_else(|| panic!("no row for {}", op.name()));
-        assert_eq!(cells[3], format!("{:?}", op.feedback()), "feedback of {}", op.name());
-        assert_eq!(cells[4], metamethod_event(op).unwrap_or_default(), "event of {}", op.name());
-        assert!(!cells[2].is_empty() && !cells[5].is_empty(), "{}", op.name());
+        let name = op.name();
+        let item = described.remove(name).unwrap_or_else(|| panic!("{name} is missing"));
+        let feedback = after_mark(&item, "*Feedback*").unwrap_or("None");
+        assert_eq!(feedback, format!("{:?}", op.feedback()), "feedback of {name}");
+        assert_eq!(after_mark(&item, "*Event*"), metamethod_event(op), "event of {name}");
     }
-    assert!(rows.is_empty(), "rows without an opcode: {:?}", rows.keys());
+    assert!(described.is_empty(), "not opcodes: {:?}", described.keys());
 }

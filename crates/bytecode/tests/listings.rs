@@ -1,6 +1,7 @@
 //! Golden listings: each `listings/*.lua` compiles to the `.txt` beside it.
 //!
-//! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-bytecode --test listings`, then read the difference.
+//! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-bytecode --test listings`, then read the
+//! difference.
 
 mod support;
 

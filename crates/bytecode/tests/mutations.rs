@@ -1,4 +1,5 @@
-//! Programs made by shuffling the words of real ones: whatever parses, compiles to code that verifies.
+//! Programs made by shuffling the words of real ones: whatever parses, compiles to code that
+//! verifies.
 //!
 //! `PERILUNE_FUZZ` sets the number of programs.
 

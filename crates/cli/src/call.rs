@@ -31,14 +31,16 @@ impl Caller {
         Caller { trap, name: Some(name.to_vec()), explain }
     }
 
-    /// From now on somebody types what is run: messages carry no name, and an interrupt stops library functions at once too.
+    /// From now on the code is typed by a user: messages carry no name, and an interrupt stops
+    /// library functions at once too.
     pub(crate) fn begin_console(&mut self) {
         self.name = None;
         self.trap.set_patient(false);
     }
 
-    /// Calls the function that was pushed with its `nargs` arguments; the number of results, which are on top of the stack. When it fails, `Err`
-    /// and the message on top. Value 0 of the stack is [`message_handler`].
+    /// Calls the function that was pushed with its `nargs` arguments; the number of results, which
+    /// are on top of the stack. When it fails, `Err` and the message on top. Value 0 of the stack
+    /// is [`message_handler`].
     pub(crate) fn call(&self, cx: &mut Cx, nargs: usize) -> Result<usize, ()> {
         self.trap.arm();
         let r = call_with_handler(cx, nargs);
@@ -75,7 +77,8 @@ pub(crate) fn to_text(cx: &Cx, v: Val<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// Turns any error value into a message with a traceback; what a `__tostring` makes of an error object stands as it is.
+/// Turns any error value into a message with a traceback; what a `__tostring` makes of an error
+/// object stands as it is.
 pub(crate) fn message_handler(cx: &mut Cx) -> NativeResult {
     let message = match to_text(cx, cx.get(0)) {
         Some(text) => text,

@@ -36,7 +36,8 @@ impl Explain {
         }
     }
 
-    /// The source that an error message is about, ready to be shown, if explanations are wanted and a known place is named.
+    /// The source that an error message is about, ready to be shown, if explanations are wanted and
+    /// a known place is named.
     pub(crate) fn message(&self, message: &[u8]) -> Option<String> {
         if !self.enabled {
             return None;
@@ -74,7 +75,8 @@ impl Explain {
     }
 }
 
-/// Line `line` of a source, with a mark where the error `text` is: under the offending token of a syntax error, else under all of it.
+/// Line `line` of a source, with a mark where the error `text` is: under the offending token of a
+/// syntax error, else under all of it.
 #[cold]
 #[inline(never)]
 pub(crate) fn explain(name: &[u8], source: &[u8], line: usize, text: &str) -> Option<String> {
@@ -83,7 +85,7 @@ pub(crate) fn explain(name: &[u8], source: &[u8], line: usize, text: &str) -> Op
     }
     let at_line = line_range(source, line)?;
     let error = syntax::check(source, b"=").err().filter(|e| {
-        // the same error: the line and the text behind it
+        // the same error: the line and the text after it
         e.line as usize == line && e.message.ends_with(text.as_bytes())
     });
     let span = match error {

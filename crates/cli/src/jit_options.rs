@@ -1,4 +1,5 @@
-//! The options that say whether and how programs are compiled to machine code, and what is shown of it.
+//! The options that say whether and how programs are compiled to machine code, and what is shown of
+//! it.
 
 use perilune::{DumpKind, DumpRequest, Engine, JitOptions, Perf, report_at_exit};
 
@@ -35,7 +36,8 @@ pub(crate) const DEFAULT_TIER: Tier = Tier::On;
 /// A loop is compiled after this many times as many rounds as a function after entries.
 const ROUNDS_PER_ENTRY: u32 = 32;
 
-/// What the command line says of the compiler; where it is silent, the mode and then the engine decide.
+/// What the command line says of the compiler; where it is silent, the mode and then the engine
+/// decide.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct JitChoices {
     tier: Option<Tier>,

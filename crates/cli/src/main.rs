@@ -1,6 +1,7 @@
 //! The `perilune` command: PUC's `lua` command line on Perilune (manual 7).
 //!
-//! **Invariant:** the command reaches the engine through the crate `perilune` only; no unsafe code here.
+//! **Invariant:** the command reaches the engine through the crate `perilune` only; no unsafe code
+//! here.
 
 #![forbid(unsafe_code)]
 

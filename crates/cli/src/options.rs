@@ -1,7 +1,7 @@
 //! The options of the command line.
 //!
-//! PUC's rules: an option is one letter, an argument of `-e` and `-l` follows in the same word or the next, everything is
-//! checked before anything runs. Options of Perilune's own are long.
+//! PUC's rules: an option is one letter, an argument of `-e` and `-l` follows in the same word or
+//! the next, everything is checked before anything runs. Options of Perilune's own are long.
 
 use crate::jit_options::JitChoices;
 
@@ -48,7 +48,8 @@ pub(crate) enum Mode {
     CheckValues,
 }
 
-/// What the words before the script say. `-e`, `-l` and `-W` are looked at again when they are carried out, in their order.
+/// What the words before the script say. `-e`, `-l` and `-W` are looked at again when they are
+/// carried out, in their order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) action: Action,

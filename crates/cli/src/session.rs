@@ -1,4 +1,5 @@
-//! One run of the command: the state is made, the options are carried out in order, the script runs.
+//! One run of the command: the state is made, the options are carried out in order, the script
+//! runs.
 
 use std::ffi::OsStr;
 use std::io::IsTerminal;
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     let ok = end.is_ok();
     drop(lua);
     if !options.jit.shows() {
-        // nobody needs what is still being compiled: the process does not wait for it
+        // what is still being compiled is not needed: the process does not wait for it
         std::mem::forget(engine);
     }
     ok
@@ -255,7 +256,8 @@ impl Session<'_> {
         }
     }
 
-    /// `-l name`: requires a module into a global. `g=mod` names both; otherwise a version behind `-` is no part of the global's name.
+    /// `-l name`: requires a module into a global. `g=mod` names both; otherwise a version behind
+    /// `-` is no part of the global's name.
     fn require(&self, cx: &mut Cx, argument: &[u8]) -> Result {
         let at = |byte: u8| argument.iter().position(|b| *b == byte);
         let (global, module) = match (at(b'='), at(b'-')) {

@@ -47,7 +47,8 @@ pub(crate) fn paint(text: &str, role: Role) -> Cow<'_, str> {
     }
 }
 
-/// Whether a stream gets colours: a terminal does, unless the environment variable `NO_COLOR` is set and not empty.
+/// Whether a stream gets colours: a terminal does, unless the environment variable `NO_COLOR` is
+/// set and not empty.
 pub(crate) fn wanted(is_terminal: bool) -> bool {
     is_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }

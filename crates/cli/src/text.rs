@@ -49,7 +49,7 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --jit-precompile
             compile whole programs before they run
   --jit-stats
-            show figures of the compiler at the end
+            show metrics of the compiler at the end
   --jit-sync
             compile on the thread that runs the program, which waits
   --jit-threshold=N
@@ -117,7 +117,8 @@ pub(crate) fn write_error(text: &[u8]) {
     perilune::stdlib::io::write_error(text);
 }
 
-/// An error message, with the command's name in front of it if there is one. It ends at the first zero, as in PUC.
+/// An error message, with the command's name in front of it if there is one. It ends at the first
+/// zero, as in PUC.
 pub(crate) fn message(name: Option<&[u8]>, text: &[u8]) {
     let text = text.split(|b| *b == 0).next().unwrap_or_default();
     let line = match name {

@@ -1,5 +1,5 @@
-//! The command line: options, `arg`, environment variables, exit codes, messages. What is expected is what PUC's `lua` 5.4.8
-//! does, apart from Perilune's own options.
+//! The command line: options, `arg`, environment variables, exit codes, messages. What is expected
+//! is what PUC's `lua` 5.4.8 does, apart from Perilune's own options.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -104,7 +104,18 @@ stack traceback:
     f.check(&["syntax.lua"], ("", "lua: syntax.lua:1: unexpected symbol near '='\n", 1));
     f.check(&["exit.lua"], ("", "", 3));
     f.check(&["-e", "x ="], ("", "lua: (command line):1: unexpected symbol near <eof>\n", 1));
-    f.check_all(&[], "error('x', 0)", &[], ("", "lua: x\nstack traceback:\n\t[C]: in function 'error'\n\tstdin:1: in main chunk\n\t[C]: in ?\n", 0));
+    f.check_all(
+        &[],
+        "error('x', 0)",
+        &[],
+        (
+            "",
+            "lua: x\nstack traceback:\n\t[C]: in function \
+                                                 'error'\n\tstdin:1: in main chunk\n\t[C]: in \
+                                                 ?\n",
+            0,
+        ),
+    );
     for (option, what) in [
         ("-x", "unrecognized option '-x'"),
         ("-vv", "unrecognized option '-vv'"),
@@ -250,7 +261,7 @@ fn broken_pipes() {
     assert!(child.wait().expect("the command ends").code().is_none());
 }
 
-/// A search that takes for ever, begun after a line was printed.
+/// A search that does not end, begun after a line was printed.
 fn start_long_search() -> std::process::Child {
     let script = "print'on' string.find(string.rep('a', 100000), '.-.-.-b')";
     let mut child = Command::new(env!("CARGO_BIN_EXE_perilune"))

@@ -55,7 +55,7 @@ fn figure(report: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn figures_at_the_end() {
+fn metrics_at_the_end() {
     for (options, compiles) in [
         ("--jit=on --jit-sync --jit-stats", true),
         ("--jit=tier1 --jit-sync --jit-threshold=1 --jit-workers=2 --jit-verify --jit-stats", true),
@@ -64,16 +64,16 @@ fn figures_at_the_end() {
         ("--jit=on --jit-sync --jit-threshold=1000000 --jit-stats", false),
         ("--mode=tier1-sync --jit-budget=0 --jit-stats", false),
     ] {
-        let (output, report, code) = run("figures", FIB, options);
+        let (output, report, code) = run("metrics", FIB, options);
         assert_eq!((output.as_str(), code), ("1596\n", Some(0)), "{options}\n{report}");
         assert_eq!(figure(&report, "versions installed") > 0, compiles, "{options}\n{report}");
     }
-    let (_, report, _) = run("figures", FIB, "--jit=off --jit-stats");
+    let (_, report, _) = run("metrics", FIB, "--jit=off --jit-stats");
     assert_eq!(report, "there is no compiler\n");
     let exits = format!("{FIB} os.exit(3)");
-    let (_, report, code) = run("figures", &exits, "--jit=on --jit-sync --jit-stats");
+    let (_, report, code) = run("metrics", &exits, "--jit=on --jit-sync --jit-stats");
     assert_eq!((figure(&report, "functions compiled"), code), (1, Some(3)));
-    let (_, report, _) = run("figures", FIB, "--mode=tier1-sync --jit-budget=0 --jit-stats");
+    let (_, report, _) = run("metrics", FIB, "--mode=tier1-sync --jit-budget=0 --jit-stats");
     let refused = "\nrefused fib@p.lua:1: code memory exhausted\n";
     assert!(report.contains(refused), "{report}");
 }
@@ -108,7 +108,8 @@ fn wrong_values() {
         ("--perf=top", "'--perf=top': 'top' is neither 'map' nor 'jitdump'"),
         (
             "--jit=on --dump=clif,code:f",
-            "'--dump=clif,code:f': there is no dump 'code' (there are bytecode, feedback, clif, clif-opt, vcode, asm)",
+            "'--dump=clif,code:f': there is no dump 'code' (there are bytecode, feedback, clif, \
+             clif-opt, vcode, asm)",
         ),
         ("--jit=on --dump=asm:", "'--dump=asm:': 'asm:' names no function"),
         ("--jit=off --dump=asm", "--dump shows machine code, and there is none: add --jit=on"),
@@ -123,7 +124,8 @@ fn wrong_values() {
 
 #[test]
 fn dumps_of_each_stage() {
-    let options = "--jit=on --jit-sync --dump=bytecode:fib,feedback:fib,clif:p.lua:1,clif-opt:fib,vcode:fib,asm:fib";
+    let options = "--jit=on --jit-sync \
+                   --dump=bytecode:fib,feedback:fib,clif:p.lua:1,clif-opt:fib,vcode:fib,asm:fib";
     let (output, dump, code) = run("dumps", FIB, options);
     assert_eq!((output.as_str(), code), ("1596\n", Some(0)));
     let heads: Vec<&str> = dump.lines().filter(|l| l.starts_with("-- ")).collect();
@@ -168,7 +170,8 @@ fn selections() {
     assert_eq!(listing.matches("params,").count(), 2, "{listing}");
 }
 
-/// `perf` finds functions by name in the map, one line each, at addresses and of sizes in hexadecimal.
+/// `perf` finds functions by name in the map, one line each, at addresses and of sizes in
+/// hexadecimal.
 #[test]
 fn the_perf_map_names_functions() {
     let folder = folder("map", FIB);

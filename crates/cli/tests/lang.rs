@@ -28,8 +28,8 @@
 //! folder. A program must be deterministic: no order of `pairs`, no addresses,
 //! nothing that depends on when the collector runs.
 //!
-//! **Under a checker.** `PERILUNE_LANG_UNDER="valgrind -q --smc-check=all --error-exitcode=99"` runs the binary by that command; a
-//! trial fails when the checker says so by its exit code.
+//! **Under a checker.** `PERILUNE_LANG_UNDER="valgrind -q --smc-check=all --error-exitcode=99"`
+//! runs the binary by that command; a trial fails when the checker says so by its exit code.
 //!
 //! **Blessing.** `UPDATE_EXPECT=1 cargo test -p perilune-cli --test lang -- [filter]`
 //! rewrites the expectations of the selected files from what PUC prints. Read

@@ -1,5 +1,5 @@
-//! Compiled loops look at the poll word in every round, also when nothing in them stores anything: the optimiser must not take the
-//! load out of the loop. Read from the optimised intermediate code.
+//! Compiled loops look at the poll word in every round, also when nothing in them stores anything:
+//! the optimiser must not take the load out of the loop. Read from the optimised intermediate code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -16,10 +16,12 @@ const LOOPS: &[&str] = &[
     "local function spin(c) while c do while c do end end end",
 ];
 
-/// The optimised code of `spin`, compiled when it has looped for a while in the interpreter, under a hook that stopped it.
+/// The optimised code of `spin`, compiled when it has looped for a while in the interpreter, under
+/// a hook that stopped it.
 fn code_of(function: &str) -> String {
     let program = format!(
-        "{function} debug.sethook(function() error('stop') end, '', 10000) pcall(spin, true) debug.sethook()
+        "{function} debug.sethook(function() error('stop') end, '', 10000) pcall(spin, true) \
+         debug.sethook()
         for i = 1, 9 do spin(false) end"
     );
     let output = Command::new(env!("CARGO_BIN_EXE_perilune"))
@@ -34,7 +36,8 @@ fn code_of(function: &str) -> String {
     text[start..].to_owned()
 }
 
-/// A block of the code: where it goes, and whether it tests the poll word: a fresh load by the state's register.
+/// A block of the code: where it goes, and whether it tests the poll word: a fresh load by the
+/// state's register.
 #[derive(Default)]
 struct Block {
     successors: BTreeSet<String>,

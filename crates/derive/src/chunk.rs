@@ -61,7 +61,8 @@ impl Source {
         }
     }
 
-    /// Appends a token, as far from the one before as it is in the file, so that lines are the same and what was apart stays apart.
+    /// Appends a token, as far from the one before as it is in the file, so that lines are the same
+    /// and what was apart stays apart.
     fn put(&mut self, text: &str, span: Span) {
         let (start, end) = (span.start(), span.end());
         if let Some(at) = self.at {

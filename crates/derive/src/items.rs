@@ -8,7 +8,7 @@ use syn::{Error, FnArg, ImplItem, ImplItemConst, ImplItemFn, ItemImpl, Receiver,
 use crate::attribute::{Words, conditions};
 use crate::parameter::{Parameter, State, state};
 
-/// The block, and its items for whoever derives `UserData` for the type.
+/// The block, and its items for the code that derives `UserData` for the type.
 pub(crate) fn expand(arguments: &TokenStream, mut block: ItemImpl) -> Result<TokenStream> {
     if !arguments.is_empty() {
         return Err(Error::new_spanned(arguments, "`userdata_impl` takes no arguments"));
@@ -45,7 +45,8 @@ pub(crate) fn expand(arguments: &TokenStream, mut block: ItemImpl) -> Result<Tok
                 #[allow(non_snake_case, unused_imports, unused_variables, unused_mut, clippy::all)]
                 fn #name(registry: &mut dyn ::core::any::Any) {
                     use ::perilune::{UserDataFields as _, UserDataMethods as _};
-                    let Some(registry) = registry.downcast_mut::<::perilune::UserDataRegistry<#ty>>()
+                    let Some(registry) =
+                        registry.downcast_mut::<::perilune::UserDataRegistry<#ty>>()
                     else {
                         return;
                     };

@@ -37,7 +37,9 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
                         quote! {
                             #(#conditions)*
                             registry.add_field_method_get(#name, |_, this| {
-                                ::core::result::Result::Ok(::core::clone::Clone::clone(&this.#field_ident))
+                                ::core::result::Result::Ok(
+                                    ::core::clone::Clone::clone(&this.#field_ident),
+                                )
                             });
                         }
                     });

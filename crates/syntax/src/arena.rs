@@ -1,4 +1,5 @@
-//! The memory of syntax trees: an arena, kept from one chunk to the next, as many programs load many short ones.
+//! The memory of syntax trees: an arena, kept from one chunk to the next, as many programs load
+//! many short ones.
 
 use std::cell::Cell;
 

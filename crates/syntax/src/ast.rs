@@ -1,9 +1,10 @@
 //! The syntax tree of one chunk, with every name already resolved.
 //!
-//! A tree lives in an [`Arena`](crate::Arena) and is never dropped piece by piece. Expressions refer to each other by number
-//! ([`Chunk::exprs`]): a left-associative chain (`1+1+1+…`, `a.b.c…`, `f()()…`) may be arbitrarily deep.
-//! Whoever walks expressions must follow the left spine of such chains iteratively. Statements and
-//! everything else nest at most as deep as the parser's level limit.
+//! A tree lives in an [`Arena`](crate::Arena) and is never dropped piece by piece. Expressions
+//! refer to each other by number ([`Chunk::exprs`]): a left-associative chain (`1+1+1+…`, `a.b.c…`,
+//! `f()()…`) may be arbitrarily deep. Code that walks expressions must follow the left spine of such
+//! chains iteratively. Statements and everything else nest at most as deep as the parser's level
+//! limit.
 
 use crate::span::Span;
 
@@ -64,8 +65,8 @@ pub struct Function<'a> {
     pub gotos: &'a [Goto],
     /// The statements.
     pub body: Block<'a>,
-    /// Line of the `function` keyword of a statement; of the parameter list for other functions; 0 for the
-    /// main function.
+    /// Line of the `function` keyword of a statement; of the parameter list for other functions; 0
+    /// for the main function.
     pub line_defined: u32,
     /// Line on which the parameter list ends.
     pub params_line: u32,
@@ -114,7 +115,7 @@ pub enum UpvalueSource {
     /// A local variable of the enclosing function.
     ParentLocal(LocalId),
     /// An upvalue of the enclosing function, by index. The main function's `_ENV` is
-    /// `ParentUpvalue(0)` of nobody.
+    /// `ParentUpvalue(0)` without a function around it.
     ParentUpvalue(u8),
 }
 
@@ -240,7 +241,8 @@ pub enum StmtKind<'a> {
         /// Target of `break`.
         end: LabelId,
     },
-    /// `function a.b:c() … end`: assignment of a function; the store counts on the statement's line.
+    /// `function a.b:c() … end`: assignment of a function; the store counts on the statement's
+    /// line.
     Function {
         /// What is assigned: `Local`, `Upvalue`, `Global` or `Index`.
         target: ExprId,
@@ -287,10 +289,11 @@ pub struct Arm<'a> {
 pub struct Expr<'a> {
     /// What it is.
     pub kind: ExprKind<'a>,
-    /// The line that its instruction counts on, as in PUC: the operator's for operations (comparisons: where the right operand ended); that of the
-    /// opening parenthesis or argument for calls; the `end` of a function. Variables, index expressions
-    /// and constants count where the parser had come to when their value was needed (the next operator,
-    /// comma or closing parenthesis, mostly); as targets of an assignment, at its last token.
+    /// The line that its instruction counts on, as in PUC: the operator's for operations
+    /// (comparisons: where the right operand ended); that of the opening parenthesis or argument
+    /// for calls; the `end` of a function. Variables, index expressions and constants count where
+    /// the parser had come to when their value was needed (the next operator, comma or closing
+    /// parenthesis, mostly); as targets of an assignment, at its last token.
     pub line: u32,
     /// Line of its last token.
     pub end_line: u32,
@@ -351,8 +354,9 @@ pub enum ExprKind<'a> {
         /// Arguments after the receiver.
         args: &'a [ExprId],
     },
-    /// `(e)`: cuts a multiple result to one. Only kept around calls and `...`; elsewhere the
-    /// parser drops it, except that a parenthesised name or index is kept too, as it is no longer assignable.
+    /// `(e)`: cuts a multiple result to one. Only kept around calls and `...`; elsewhere the parser
+    /// drops it, except that a parenthesised name or index is kept too, as it is no longer
+    /// assignable.
     Paren(ExprId),
     /// Unary operator.
     Unary {

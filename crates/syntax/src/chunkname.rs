@@ -6,8 +6,8 @@ const DOTS: &[u8] = b"...";
 
 /// The display name of a chunk named `name` (manual 4.10, `source` and `short_src` of `lua_Debug`).
 ///
-/// `=text` shows `text`; `@file` shows the file name, its beginning cut if it is long; anything else is
-/// the source itself and shows as `[string "first line..."]`.
+/// `=text` shows `text`; `@file` shows the file name, its beginning cut if it is long; anything
+/// else is the source itself and shows as `[string "first line..."]`.
 pub fn chunkid(name: &[u8]) -> Vec<u8> {
     // Names are C strings in the reference implementation: they end at the first zero.
     let name = name.split(|&b| b == 0).next().unwrap_or_default();
@@ -30,8 +30,8 @@ pub fn chunkid(name: &[u8]) -> Vec<u8> {
 
 /// What of a file is source text: drops a byte order mark and a first line that starts with `#`.
 ///
-/// The newline of that line stays, so that the lines below keep their numbers, unless a binary chunk
-/// follows. Text that does not come from a file is not treated so.
+/// The newline of that line stays, so that the lines below keep their numbers, unless a binary
+/// chunk follows. Text that does not come from a file is not treated so.
 pub fn skip_preamble(source: &[u8]) -> &[u8] {
     let source = source.strip_prefix(b"\xef\xbb\xbf").unwrap_or(source);
     if source.first() != Some(&b'#') {

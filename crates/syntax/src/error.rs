@@ -15,8 +15,8 @@ pub struct SyntaxError {
     pub span: Span,
     /// The input ended too early: more text could make it valid (the message ends in `near <eof>`).
     pub incomplete: bool,
-    /// PUC raises it as a run-time error, so that the message handler of `xpcall` sees it, and so it bears
-    /// no position: "C stack overflow" and its like.
+    /// PUC raises it as a run-time error, so that the message handler of `xpcall` sees it, and so
+    /// it bears no position: "C stack overflow" and its like.
     pub is_runtime: bool,
 }
 

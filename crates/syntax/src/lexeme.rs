@@ -1,4 +1,5 @@
-//! Source text cut into lexemes, comments included: for consoles and editors, which show and complete text that need not be valid.
+//! Source text cut into lexemes, comments included: for consoles and editors, which show and
+//! complete text that need not be valid.
 
 use crate::lexer::{self, Token};
 use crate::span::Span;
@@ -36,7 +37,8 @@ pub struct Lexeme {
     pub span: Span,
 }
 
-/// Cuts text into lexemes, in their order; white space lies between them. Errors are lexemes, too, and the text goes on behind them.
+/// Cuts text into lexemes, in their order; white space lies between them. Errors are lexemes, too,
+/// and the text continues after them.
 pub fn lexemes(source: &[u8]) -> Lexemes<'_> {
     Lexemes { source, lexer: lexer::lexer(source, &|_| false), done: 0, ahead: None }
 }

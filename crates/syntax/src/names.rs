@@ -16,7 +16,8 @@ const FEW_BYTES: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 const KEEP: usize = 1 << 14;
 
 thread_local! {
-    /// The names of earlier chunks of this thread, if they are few: other chunks will mention the same ones.
+    /// The names of earlier chunks of this thread, if they are few: other chunks will mention the
+    /// same ones.
     static SPARE: Cell<Option<Interner>> = const { Cell::new(None) };
 }
 

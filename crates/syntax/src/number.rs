@@ -1,5 +1,5 @@
-//! Numerals (manual 3.1 and 3.4.3): the one conversion from text to number that source code, `tonumber`
-//! and string arithmetic share.
+//! Numerals (manual 3.1 and 3.4.3): the one conversion from text to number that source code,
+//! `tonumber` and string arithmetic share.
 
 /// A number of either subtype.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -12,8 +12,8 @@ pub enum Number {
 
 /// Converts a whole numeral, with optional sign and surrounding whitespace, to a number.
 ///
-/// Hexadecimal integers wrap around; decimal integers that do not fit become floats. `inf` and `nan`
-/// are no numerals. `None` for anything else.
+/// Hexadecimal integers wrap around; decimal integers that do not fit become floats. `inf` and
+/// `nan` are no numerals. `None` for anything else.
 pub fn str2number(text: &[u8]) -> Option<Number> {
     let text = trim(text);
     let (negative, digits) = match text {

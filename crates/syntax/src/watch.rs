@@ -1,6 +1,7 @@
 //! Who may have a long piece of work given up.
 
-/// Asked every few thousand tokens or statements, and within long tokens, with the bytes that parsing has taken so far: whether to give up.
+/// Asked every few thousand tokens or statements, and within long tokens, with the bytes that
+/// parsing has taken so far: whether to give up.
 pub type Watch<'w> = &'w dyn Fn(usize) -> bool;
 
 /// The message when a [`Watch`] said so.
@@ -13,7 +14,8 @@ mod tests {
     use super::GIVEN_UP;
     use crate::{parse_watched, with_arena};
 
-    /// How often the watch was asked while `source` was parsed, with how many bytes at most, and whether it is a chunk.
+    /// How often the watch was asked while `source` was parsed, with how many bytes at most, and
+    /// whether it is a chunk.
     fn watched(source: &str, give_up: bool) -> (usize, usize, Result<(), String>) {
         let (looks, most) = (Cell::new(0), Cell::new(0));
         let watch = |bytes| {

@@ -8,7 +8,10 @@ use perilune_syntax::number::{Number, str2number};
 fn numerals_equal_tonumber() {
     let lua = Lua::new();
     let describe: Function = lua
-        .load("local text = ... local n = tonumber(text) return n and math.type(n) .. string.pack('<n', n) .. string.pack('<j', math.tointeger(n) or 0)")
+        .load(
+            "local text = ... local n = tonumber(text) return n and math.type(n) .. \
+               string.pack('<n', n) .. string.pack('<j', math.tointeger(n) or 0)",
+        )
         .into_function()
         .unwrap();
     let pieces = [

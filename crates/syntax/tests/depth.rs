@@ -1,11 +1,12 @@
-//! No source overflows the native stack: nesting has a limit, and chains are read without recursion.
+//! No source overflows the native stack: nesting has a limit, and chains are read without
+//! recursion.
 
 use perilune_syntax::{parse, with_arena};
 
 const STACK: usize = 256 << 10;
 
-/// Parses about a megabyte of `unit` between `before` and `after` on a small stack; expects an error of
-/// that text, or none.
+/// Parses about a megabyte of `unit` between `before` and `after` on a small stack; expects an
+/// error of that text, or none.
 fn check(before: &str, unit: &str, after: &str, expect: Option<&str>) {
     let source = format!("{before}{}{after}", unit.repeat((1 << 20) / unit.len()));
     let thread = std::thread::Builder::new().stack_size(STACK);

@@ -1,7 +1,7 @@
 //! Lines of expressions equal the lines on which PUC reports their run-time errors.
 //!
-//! Each chunk fails at run time in the one expression that mentions `bad`: an index by that name (of
-//! nil), a call of it, or an operator on it.
+//! Each chunk fails at run time in the one expression that mentions `bad`: an index by that name
+//! (of nil), a call of it, or an operator on it.
 
 use mlua::Lua;
 use perilune_syntax::ast::{Chunk, Expr, ExprId, ExprKind};

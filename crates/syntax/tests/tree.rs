@@ -1,7 +1,7 @@
 //! The trees of small chunks, as S-expressions.
 //!
-//! Locals print as `name.number`, upvalues as `^index`, globals as `@name` (`@name:env` when `_ENV` is a
-//! local or shadowed), labels as `name#number`.
+//! Locals print as `name.number`, upvalues as `^index`, globals as `@name` (`@name:env` when `_ENV`
+//! is a local or shadowed), labels as `name#number`.
 
 use perilune_syntax::ast::*;
 use perilune_syntax::{Arena, parse, with_arena};
@@ -184,7 +184,8 @@ impl Printer<'_> {
     }
 }
 
-/// Compares the chunk's functions, one a line; the main function's header is left out where it is plain.
+/// Compares the chunk's functions, one a line; the main function's header is left out where it is
+/// plain.
 fn check(source: &str, expect: &str) {
     let arena = Arena::new();
     let chunk = parse(&arena, source.as_bytes(), b"=chunk")
@@ -232,7 +233,8 @@ fn chains() {
     );
     check(
         "return (a), ((a.b)), (f()), (1), (...), ((f)())",
-        "[(return (paren @a) (paren (. @a 'b')) (paren (call @f [])) 1 (paren ...) (paren (call (paren @f) [])))]",
+        "[(return (paren @a) (paren (. @a 'b')) (paren (call @f [])) 1 (paren ...) (paren (call \
+         (paren @f) [])))]",
     );
     check("return (a + b)(c)", "[(return (call (Add @a @b) [@c]))]");
     check("f(g(), (h()))", "[(call @f [(call @g []) (paren (call @h []))])]");
@@ -262,7 +264,8 @@ fn statements() {
     );
     check(
         "for k, v in k, v do if v then break; end end",
-        "[(for (for state).0 (for state).1 (for state).2 (for state).3 k.4 v.5 in @k @v [(if v.5 [(goto break#0)])] break#0)]",
+        "[(for (for state).0 (for state).1 (for state).2 (for state).3 k.4 v.5 in @k @v [(if v.5 \
+         [(goto break#0)])] break#0)]",
     );
     check("return", "[(return )]");
     check("return f();", "[(return (call @f []))]");
@@ -289,8 +292,10 @@ fn functions_and_upvalues() {
          () c=^1 a=^2 b=^0 _ENV=^3 [(return ^0 ^1 ^2 @x:^3)]",
     );
     check(
-        "local x local function g() x = 1 end local function h() return function() x = 2 end end x = g",
-        "captured: 0 reassigned: 0 [(local x.0 = ) (local function g.1 = 1) (local function h.2 = 2) (set x.0 = g.1)]\n\
+        "local x local function g() x = 1 end local function h() return function() x = 2 end end x \
+         = g",
+        "captured: 0 reassigned: 0 [(local x.0 = ) (local function g.1 = 1) (local function h.2 = \
+         2) (set x.0 = g.1)]\n\
          () x=local 0 [(set ^0 = 1)]\n() x=local 0 [(return function3)]\n() x=^0 [(set ^0 = 2)]",
     );
     check(
@@ -308,7 +313,8 @@ fn environments() {
     check("local _ENV = {} x = y", "[(local _ENV.0 = {}) (set @x:_ENV.0 = @y:_ENV.0)]");
     check(
         "local _ENV = {} function f() return x end",
-        "captured: 0 [(local _ENV.0 = {}) (function @f:_ENV.0 = function1)]\n() _ENV=local 0 [(return @x)]",
+        "captured: 0 [(local _ENV.0 = {}) (function @f:_ENV.0 = function1)]\n() _ENV=local 0 \
+         [(return @x)]",
     );
     check(
         "function f(_ENV) return x end",

@@ -1,4 +1,5 @@
-//! What is measured. This text is compiled twice, against `perilune` and against `mlua`: only the crate that `api` names differs.
+//! What is measured. This text is compiled twice, against `perilune` and against `mlua`: only the
+//! crate that `api` names differs.
 
 use std::hint::black_box;
 

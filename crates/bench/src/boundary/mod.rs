@@ -1,7 +1,9 @@
-//! `boundary`: what crossing from the host to Lua and back costs, side by side with mlua in this process.
+//! `boundary`: what crossing from the host to Lua and back costs, side by side with mlua in this
+//! process.
 //!
-//! Both sides run the same text (`lines.rs`) and take turns. Times are processor time of the thread, so that what else the machine does stays out;
-//! the compile threads of Perilune have done their work before the first sample.
+//! Both sides run the same text (`lines.rs`) and take turns. Times are processor time of the
+//! thread, so that what else the machine does stays out; the compile threads of Perilune have done
+//! their work before the first sample.
 
 #[allow(clippy::duplicate_mod)] // the same lines for the other crate
 mod ours;
@@ -16,7 +18,7 @@ use serde_json::json;
 use crate::Result;
 use crate::args::Options;
 use crate::stats::{median, relative_deviation};
-use crate::table::{Table, figure};
+use crate::table::{Table, number};
 
 /// How long a sample is about.
 const SAMPLE: Duration = Duration::from_millis(10);
@@ -133,12 +135,12 @@ impl Samples {
         let percent = |samples: &[f64]| relative_deviation(samples).map(|d| d * 100.0);
         vec![
             self.name.to_owned(),
-            figure(median(&self.ours), 1),
-            figure(percent(&self.ours), 1),
-            figure(median(&self.theirs), 1),
-            figure(percent(&self.theirs), 1),
-            figure(self.ratio(), 2),
-            figure(Some(self.goal.0), 1),
+            number(median(&self.ours), 1),
+            number(percent(&self.ours), 1),
+            number(median(&self.theirs), 1),
+            number(percent(&self.theirs), 1),
+            number(self.ratio(), 2),
+            number(Some(self.goal.0), 1),
             if self.is_good() { String::new() } else { "above".to_owned() },
         ]
     }

@@ -1,8 +1,9 @@
-//! Binary chunks (`string.dump`, manual 6.4): a compact form of a function and all functions inside it.
+//! Binary chunks (`string.dump`, manual 6.4): a compact form of a function and all functions inside
+//! it.
 //!
-//! The header is PUC Lua's, so that programs that look at it are served; then comes [`FORMAT`], where a chunk of PUC's begins
-//! with the number of upvalues, so that neither takes the other's chunks.
-//! After it, counts and small numbers are LEB128 varints, signed ones zigzag-coded.
+//! The header is PUC Lua's, so that programs that look at it are served; then comes [`FORMAT`],
+//! where a chunk of PUC's begins with the number of upvalues, so that neither takes the other's
+//! chunks. After it, counts and small numbers are LEB128 varints, signed ones zigzag-coded.
 
 mod read;
 #[cfg(test)]

@@ -26,8 +26,8 @@ impl std::error::Error for UndumpError {}
 
 type Result<T = ()> = std::result::Result<T, String>;
 
-/// Loads a binary chunk and verifies it. `name` is the chunk name as given to `load`; it only serves
-/// messages. Memory stays in proportion to the chunk's length, whatever lengths it claims.
+/// Loads a binary chunk and verifies it. `name` is the chunk name as given to `load`; it only
+/// serves messages. Memory stays in proportion to the chunk's length, whatever lengths it claims.
 ///
 /// # Errors
 /// If the chunk is cut short, is of another format, or does not verify.

@@ -84,8 +84,8 @@ fn lying_lengths_allocate_nothing() {
     }
 }
 
-/// Bit flips, insertions and deletions: an error or a verified function, never a panic. `PERILUNE_FUZZ`
-/// sets the number of cases.
+/// Bit flips, insertions and deletions: an error or a verified function, never a panic.
+/// `PERILUNE_FUZZ` sets the number of cases.
 #[test]
 fn damaged_chunks_fail_or_verify() {
     let cases: u64 =
@@ -112,7 +112,7 @@ fn damaged_chunks_fail_or_verify() {
         }
         if let Ok(proto) = undump(&bytes, b"=fuzz") {
             loaded += 1;
-            // Whoever looks at loaded code must cope with it.
+            // Code that analyses what was loaded must cope with it.
             let _ = crate::disassemble(&proto, true);
             let _ = crate::FeedbackLayout::of(&proto);
             for pc in 0..proto.code.len() {

@@ -36,7 +36,8 @@ impl<'c> Compiler<'c> {
         args: &[ExprId],
     ) -> Result<()> {
         if e.is_multi() {
-            // A call as receiver: the name is nearly always on the line of the parenthesis after it.
+            // A call as receiver: the name is nearly always on the line of the parenthesis after
+            // it.
             self.fs.line = self.node(id).line;
         }
         let name = self.name(name);

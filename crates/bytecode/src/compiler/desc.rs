@@ -97,7 +97,8 @@ impl<'c> Desc<'c> {
         }
     }
 
-    /// A number with an integral value in -128..=127, as the operand of a comparison: (B, is float).
+    /// A number with an integral value in -128..=127, as the operand of a comparison: (B, is
+    /// float).
     pub(super) fn comparison_immediate(&self) -> Option<(u8, bool)> {
         let (value, float) = match self.numeral()? {
             super::fold::Number::Integer(i) => (i, false),

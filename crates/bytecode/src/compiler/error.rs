@@ -55,7 +55,7 @@ pub(super) enum Limit {
     Instructions,
     DescribedLocals,
     Text,
-    /// That of whoever watches.
+    /// The limit of the watch.
     Watch,
 }
 

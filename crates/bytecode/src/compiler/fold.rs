@@ -36,8 +36,8 @@ pub(super) fn exact_integer(f: f64) -> Option<i64> {
     (in_range && f.floor() == f).then_some(f as i64)
 }
 
-/// The value of `left op right`, unless it raises an error or is a float zero or NaN (which constants
-/// must not merge or lose the sign of).
+/// The value of `left op right`, unless it raises an error or is a float zero or NaN (which
+/// constants must not merge or lose the sign of).
 pub(super) fn binary(op: BinaryOp, left: Number, right: Number) -> Option<Number> {
     use BinaryOp::*;
     let result = match op {

@@ -7,7 +7,8 @@ use crate::flow::{is_test, jump_target};
 use crate::instr::Instr;
 use crate::opcode::Op;
 
-/// `sJ` of a JMP that ends its list: it would jump to itself, which no finished code does in a list.
+/// `sJ` of a JMP that ends its list: it would jump to itself, which no finished code does in a
+/// list.
 const END: i32 = -1;
 
 /// `A` of a TESTSET whose register is not chosen; no register has that number.
@@ -148,7 +149,8 @@ impl<'c> FuncState<'c> {
         self.patch_list(list, here)
     }
 
-    /// Lets every jump to a jump go straight to the last target (bounded, as jumps may form a cycle).
+    /// Lets every jump to a jump go straight to the last target (bounded, as jumps may form a
+    /// cycle).
     pub(super) fn thread_jumps(&mut self) -> Result<()> {
         for pc in 0..self.code.len() {
             if self.code[pc].op() != Op::Jmp {

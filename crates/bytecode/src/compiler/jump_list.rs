@@ -1,6 +1,7 @@
 //! Pending jumps as data: the head of a list that is threaded through the code.
 
-/// A list of pending jumps: the pc of the first. Each JMP of the list holds the distance to the next.
+/// A list of pending jumps: the pc of the first. Each JMP of the list holds the distance to the
+/// next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct JumpList(pub(super) Option<u32>);
 

@@ -77,7 +77,8 @@ impl<'c> Compiler<'c> {
         generic: bool,
     ) -> Result<()> {
         if generic {
-            // The iterator is called in the registers after the state: function, header, two arguments.
+            // The iterator is called in the registers after the state: function, header, two
+            // arguments.
             self.fs.check_stack(4)?;
         }
         let (prep_op, loop_op) =

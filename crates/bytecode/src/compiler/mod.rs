@@ -1,8 +1,9 @@
 //! The compiler: syntax tree to [`Proto`].
 //!
 //! One pass per function over the tree, in source order. Expressions are described ([`desc`]) and
-//! their code finished only when it is known where the value goes, so that an operand is read where it
-//! already is. Local variables take registers in order of declaration; temporaries live above them as a stack.
+//! their code finished only when it is known where the value goes, so that an operand is read where
+//! it already is. Local variables take registers in order of declaration; temporaries live above
+//! them as a stack.
 
 mod assign;
 mod call;
@@ -42,7 +43,8 @@ use crate::proto::{Proto, UpvalDesc};
 /// Compiles a chunk. `source` is its name as given to `load`: `@file`, `=name` or the text.
 ///
 /// # Errors
-/// When a function passes a limit of the instruction format (registers, constants, length of a loop).
+/// When a function passes a limit of the instruction format (registers, constants, length of a
+/// loop).
 pub fn compile(chunk: &Chunk<'_>, source: Arc<[u8]>) -> Result<Arc<Proto>, CompileError> {
     compile_tree(chunk, &source, &|_| false)
 }
@@ -201,7 +203,7 @@ impl<'c> Compiler<'c> {
     fn finish(&mut self) -> Proto {
         let fs = &mut self.fs;
         let function = fs.function();
-        // Room for exactly as many: collecting would guess, and then allocate anew.
+        // Room for exactly as many: `collect` would estimate, and then allocate again.
         let mut protos = Vec::with_capacity(fs.protos.len());
         protos.extend(fs.protos.drain(..));
         Proto {

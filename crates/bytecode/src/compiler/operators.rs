@@ -104,7 +104,7 @@ impl<'c> FuncState<'c> {
         self.test_set(register, condition)
     }
 
-    /// Goes on if `e` is true, else takes the jumps of `e.f`.
+    /// Falls through if `e` is true, and takes the jumps of `e.f` otherwise.
     pub(super) fn go_if_true(&mut self, e: &mut Desc<'c>) -> Result<()> {
         self.discharge_variable(e)?;
         let jump = match e.kind {
@@ -124,7 +124,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Goes on if `e` is false, else takes the jumps of `e.t`.
+    /// Falls through if `e` is false, and takes the jumps of `e.t` otherwise.
     pub(super) fn go_if_false(&mut self, e: &mut Desc<'c>) -> Result<()> {
         self.discharge_variable(e)?;
         let jump = match e.kind {
@@ -301,7 +301,8 @@ impl<'c> FuncState<'c> {
     }
 
     fn equality(&mut self, equal: bool, left: &mut Desc<'c>, mut right: Desc<'c>) -> Result<()> {
-        // A constant goes right; equality of a constant calls no metamethod, so the order is not seen.
+        // A constant goes right; equality of a constant calls no metamethod, so the order is not
+        // seen.
         if !matches!(left.kind, Kind::Register(_)) {
             std::mem::swap(left, &mut right);
         }

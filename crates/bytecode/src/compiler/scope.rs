@@ -10,7 +10,8 @@ use super::scopes::{Active, Block, Pending, Placed};
 use crate::opcode::Op;
 use crate::proto::LocalDesc;
 
-/// Most local variables of one function that debug information can describe, nested ones counted together (PUC's `SHRT_MAX`).
+/// Most local variables of one function that debug information can describe, nested ones counted
+/// together (PUC's `SHRT_MAX`).
 const MAX_DESCRIBED_LOCALS: usize = 32_767;
 
 impl<'c> FuncState<'c> {
@@ -117,7 +118,8 @@ impl<'c> FuncState<'c> {
         Ok(needs_close)
     }
 
-    /// Places a label here and resolves the gotos that wait for it. Returns whether a CLOSE was needed.
+    /// Places a label here and resolves the gotos that wait for it. Returns whether a CLOSE was
+    /// needed.
     pub(super) fn place_label(&mut self, label: LabelId, at_block_end: bool) -> Result<bool> {
         let pc = self.label_here();
         let active = match self.scopes.blocks.last() {

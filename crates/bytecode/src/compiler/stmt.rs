@@ -131,7 +131,8 @@ impl<'c> Compiler<'c> {
         Ok(())
     }
 
-    /// Adjusts a list of `values` values, whose last is `last`, to `wanted` in consecutive registers.
+    /// Adjusts a list of `values` values, whose last is `last`, to `wanted` in consecutive
+    /// registers.
     pub(super) fn adjust(
         &mut self,
         wanted: usize,

@@ -103,12 +103,14 @@ pub(super) fn check(proto: &Proto) -> Result {
     }
 }
 
-/// Where control goes after an instruction, and in which state: to one place, and perhaps to another one.
+/// Where control goes after an instruction, and in which state: to one place, and perhaps to
+/// another one.
 type Edges<const N: usize> = (Option<(usize, State<N>)>, Option<(usize, State<N>)>);
 
 fn check_paths<const N: usize>(proto: &Proto) -> Result {
     let code = &proto.code[..];
-    // States are kept where control may come from more than one place: number of the place, counted from 1.
+    // States are kept where control may come from more than one place: number of the place, counted
+    // from 1.
     let mut join_at = vec![0u32; code.len()];
     let mut count = 0;
     for pc in 0..code.len() {

@@ -1,14 +1,15 @@
 //! The verifier: everything that an interpreter relies on when it trusts the code.
 //!
-//! Three passes over each function: operands by themselves ([`operands`]), the shape of control flow
-//! ([`shape`]), and what registers hold on every path ([`flow`]). After them:
+//! Three passes over each function: operands by themselves ([`operands`]), the shape of control
+//! flow ([`shape`]), and what registers hold on every path ([`flow`]). After them:
 //!
 //! 1. Operands name existing registers, constants of the right type, upvalues and functions.
-//! 2. Control stays in the code, never enters a pair (test and JMP, LOADKX or SETLIST and EXTRAARG, producer and consumer
-//!    of a multiple value) in its middle, and never leaves by the end.
+//! 2. Control stays in the code, never enters a pair (test and JMP, LOADKX or SETLIST and EXTRAARG,
+//!    producer and consumer of a multiple value) in its middle, and never leaves by the end.
 //! 3. No register is read that was not written on every path since its last release; so neither the
 //!    header of a finished call nor a slot that a collection did not see is ever read.
-//! 4. A return that does not close leaves no open upvalue and no pending to-be-closed variable behind.
+//! 4. A return that does not close leaves no open upvalue and no pending to-be-closed variable
+//!    behind.
 //! 5. The state of a numeric loop is written by its own instructions only.
 
 mod flow;

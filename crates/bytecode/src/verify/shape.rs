@@ -118,8 +118,8 @@ fn pairs(proto: &Proto, pc: usize) -> Result {
     Ok(())
 }
 
-/// A loop instruction has exactly one preparation, which goes to it; control enters a numeric loop only
-/// there, and only the loop writes its state.
+/// A loop instruction has exactly one preparation, which goes to it; control enters a numeric loop
+/// only there, and only the loop writes its state.
 fn loops(code: &[Instr]) -> Result {
     for (pc, &instr) in code.iter().enumerate() {
         match instr.op() {
@@ -170,7 +170,8 @@ fn loops(code: &[Instr]) -> Result {
     numeric_regions(code)
 }
 
-/// Loops nest (each begins and ends inside another or outside it), and no jump from outside enters one.
+/// Loops nest (each begins and ends inside another or outside it), and no jump from outside enters
+/// one.
 fn numeric_regions(code: &[Instr]) -> Result {
     if !code.iter().any(|i| i.op() == Op::ForPrep) {
         return Ok(());

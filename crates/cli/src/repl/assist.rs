@@ -16,7 +16,7 @@ use crate::style::{Role, paint};
 /// Answers the line editor's questions about a state that is at rest.
 pub(super) struct Assistant {
     pub(super) lua: Lua,
-    /// Entries go on over several lines in the editor; otherwise line by line.
+    /// The editor shows all lines of an entry; otherwise they are read one by one.
     pub(super) multi_line: bool,
     pub(super) files: FilenameCompleter,
 }

@@ -21,7 +21,7 @@ const HELP: &str = "\
 An expression shows its values; a statement may take several lines.
 Tab completes names, fields and methods; the right arrow takes a hint.
 ^R searches the history, ^C discards the line or stops what runs, ^D leaves.
-The variables _PROMPT and _PROMPT2 set the prompts; _PROMPT2 makes an entry go on line by line.
+The variables _PROMPT and _PROMPT2 set the prompts; with _PROMPT2, entries are read line by line.
 ";
 
 pub(super) const LOAD: &str = ".load";
@@ -29,7 +29,8 @@ pub(super) const LOAD: &str = ".load";
 /// The commands.
 pub(super) const NAMES: [&str; 4] = [".dump", ".help", LOAD, ".time"];
 
-/// A command and what follows it, if the text is one: a dot and a letter, which no Lua code starts with.
+/// A command and what follows it, if the text is one: a dot and a letter, which no Lua code starts
+/// with.
 pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();
     let name = text.strip_prefix('.')?;

@@ -1,6 +1,7 @@
 //! Completion: the variable, field or method at the end of a text, and what it could become.
 //!
-//! Values are read without metamethods, so that completing has no effects; tables in `__index` are followed.
+//! Values are read without metamethods, so that completing has no effects; tables in `__index` are
+//! followed.
 
 use std::collections::BTreeSet;
 
@@ -34,14 +35,14 @@ pub(super) struct Place {
     pub(super) path: Vec<Key>,
     /// A method call: `:` stands before the name.
     pub(super) method: bool,
-    /// What there is of the name.
+    /// The part of the name that was typed.
     pub(super) name: String,
     /// Where the name starts.
     pub(super) start: usize,
 }
 
-/// The name that the text ends with, perhaps an empty one. `None` where there can be none: in strings, comments and numbers, or
-/// behind values that are not known without running code.
+/// The name that the text ends with, perhaps an empty one. `None` where there can be none: in
+/// strings, comments and numbers, or behind values that are not known without running code.
 pub(super) fn place(text: &str) -> Option<Place> {
     let mut rest: Vec<Lexeme> = lexemes(text.as_bytes()).collect();
     let word = |l: &Lexeme| text.get(l.span.start as usize..l.span.end as usize).unwrap_or("");
@@ -190,7 +191,8 @@ pub(super) fn candidates(cx: &Cx, place: &Place) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// The names of the local variables that a text declares, for completing in an entry of several lines.
+/// The names of the local variables that a text declares, for completing in an entry of several
+/// lines.
 pub(super) fn locals(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut declaring = false;

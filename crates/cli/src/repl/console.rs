@@ -68,7 +68,8 @@ pub(super) fn run(lua: &Lua, caller: &Caller) -> rustyline::Result<()> {
     }
 }
 
-/// Reads an entry. With a `_PROMPT2` of the user's own, each of its lines has a prompt and is edited alone.
+/// Reads an entry. With a `_PROMPT2` of the user's own, each of its lines has a prompt and is
+/// edited alone.
 fn read_entry(lua: &Lua, editor: &mut LineEditor) -> rustyline::Result<String> {
     let (first, by_line) = lua.with(|cx| (prompt(cx, true), own_prompt(cx, false).is_some()));
     if let Some(assistant) = editor.helper_mut() {
@@ -131,10 +132,11 @@ impl Console<'_> {
         }
     }
 
-    /// Takes the cursor to the start of a line: what a program wrote without a line feed would be overwritten by the prompt.
+    /// Takes the cursor to the start of a line: what a program wrote without a line feed would be
+    /// overwritten by the prompt.
     ///
-    /// A mark and blanks up to the right margin wrap to the next line unless the cursor was in the first column, where the
-    /// prompt then replaces the mark.
+    /// A mark and blanks up to the right margin wrap to the next line unless the cursor was in the
+    /// first column, where the prompt then replaces the mark.
     fn end_line(&self) {
         let blanks = " ".repeat(self.width.saturating_sub(1));
         let mark = if self.colours { "\x1b[7m%\x1b[0m" } else { "%" };

@@ -1,4 +1,5 @@
-//! Hints behind the cursor: the parameters of the function whose call was just opened, or how an earlier entry went on.
+//! Hints behind the cursor: the parameters of the function whose call was just opened, or how an
+//! earlier entry went on.
 
 use perilune::native::{Cx, Func, Val};
 use rustyline::Context;
@@ -65,7 +66,7 @@ pub(super) fn library<'a>(cx: &'a Cx, name: &str) -> Val<'a> {
     complete::value(cx, &path)
 }
 
-/// How the latest entry of the history that starts with the text goes on.
+/// Returns the rest of the latest entry of the history that starts with the text.
 pub(super) fn from_history(text: &str, context: &Context<'_>) -> Option<Suggestion> {
     if text.trim().is_empty() {
         return None;
@@ -122,7 +123,8 @@ mod tests {
             for k, v in pairs(_G) do
               if type(v) == 'function' then names[#names + 1] = k
               elseif type(v) == 'table' and v ~= _G and k ~= 'package' then
-                for f, v in pairs(v) do if type(v) == 'function' then names[#names + 1] = k .. '.' .. f end end
+                for f, v in pairs(v) do if type(v) == 'function' then names[#names + 1] = k .. '.' \
+                .. f end end
               end
             end
             return table.concat(names, ' ')";

@@ -1,4 +1,5 @@
-//! The interactive mode: a console with line editing on a terminal, PUC's plain one (manual 7) everywhere else.
+//! The interactive mode: a console with line editing on a terminal, PUC's plain one (manual 7)
+//! everywhere else.
 
 mod assist;
 mod commands;

@@ -1,7 +1,8 @@
-//! PUC's interactive mode: reads a line, tries it as an expression, then as a statement, which may go on over further lines.
+//! PUC's interactive mode: reads a line, tries it as an expression, then as a statement, which may
+//! go on over further lines.
 //!
-//! Lines that do not come from a terminal are shown behind their prompts, as PUC's command does where it is built with readline;
-//! the official tests ask for it.
+//! Lines that do not come from a terminal are shown behind their prompts, as PUC's command does
+//! where it is built with readline; the official tests ask for it.
 
 use std::io::IsTerminal;
 
@@ -29,7 +30,8 @@ pub(super) fn run(cx: &mut Cx, caller: &Caller) {
     text::write(b"\n");
 }
 
-/// Reads a chunk and pushes its function; `Some(Err(message))` when it does not compile, `None` at the end of the input.
+/// Reads a chunk and pushes its function; `Some(Err(message))` when it does not compile, `None` at
+/// the end of the input.
 fn read_chunk(cx: &mut Cx) -> Option<Result<(), Vec<u8>>> {
     let mut source = read(cx, true)?;
     without_equals(&mut source);

@@ -6,7 +6,8 @@ use super::commands;
 
 /// Whether the text could still become valid with more lines.
 ///
-/// The line feed that the next line would bring is taken into account, so that a string that lacks its quote is an error at once.
+/// The line feed that the next line would bring is taken into account, so that a string that lacks
+/// its quote is an error at once.
 pub(super) fn is_incomplete(text: &str) -> bool {
     if commands::split(text).is_some() {
         return false;
@@ -20,7 +21,7 @@ pub(super) fn is_incomplete(text: &str) -> bool {
     if error.is_ok() {
         return false;
     }
-    // An expression that goes on is no statement that does: `(f or` alone would be wrong as one.
+    // An incomplete expression may not be an incomplete statement: `(f or` alone would be wrong as one.
     if error.as_ref().is_err_and(|e| !e.incomplete) {
         error = parses(format!("return {text}\n"));
     }

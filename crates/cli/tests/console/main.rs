@@ -225,7 +225,10 @@ fn prompts() {
     let mut t = start("prompts");
     t.keys("_PROMPT = 'lua: '\r");
     t.ends("> _PROMPT = 'lua: '\nlua:");
-    t.keys("n = 0 _PROMPT = setmetatable({}, {__tostring = function() n = n + 1 return n .. '# ' end})\r");
+    t.keys(
+        "n = 0 _PROMPT = setmetatable({}, {__tostring = function() n = n + 1 return n .. '# ' \
+            end})\r",
+    );
     t.ends("\n1#");
     t.keys("_PROMPT2 = '   more: '\r");
     t.ends("\n2#");

@@ -98,7 +98,8 @@ impl Terminal {
         }
     }
 
-    /// Waits until `word`, in the last line that has it, is in a colour (a number of the terminal's palette) or in none.
+    /// Waits until `word`, in the last line that has it, is in a colour (a number of the terminal's
+    /// palette) or in none.
     pub(crate) fn colour(&self, word: &str, colour: Option<u8>) {
         let expected = colour.map_or(vt100::Color::Default, vt100::Color::Idx);
         self.wait(&format!("{word} in {expected:?}"), |t| {

@@ -69,7 +69,7 @@ pub(crate) fn run_child(arguments: &[OsString]) -> ExitCode {
     };
     if let Some(message) = &message {
         let mut stderr = std::io::stderr().lock();
-        // A closed standard error leaves nobody to tell.
+        // If the standard error is closed there is nowhere to report it.
         let _ = stderr.write_all(&[b"lua: ", message.as_slice(), b"\n"].concat());
     }
     // Closing the state runs the pending finalizers, which may print.

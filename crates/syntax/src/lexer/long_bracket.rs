@@ -44,7 +44,8 @@ fn level(text: &[u8]) -> usize {
     text.iter().take_while(|&&b| b == b'=').count()
 }
 
-/// Reads up to the closing bracket of `level`; with `keep`, the buffer then holds content and delimiters.
+/// Reads up to the closing bracket of `level`; with `keep`, the buffer then holds content and
+/// delimiters.
 fn content(lexer: &mut Lexer<'_>, level: usize, keep: bool) -> Result<()> {
     let start_line = lexer.extras.line;
     lexer.extras.buffer.clear();

@@ -1,5 +1,6 @@
 //! The lexer: logos finds where a token starts and most tokens whole; what is not regular or needs
-//! PUC's exact error texts (strings, long brackets, numerals) is read by the callbacks in this module's files.
+//! PUC's exact error texts (strings, long brackets, numerals) is read by the callbacks in this
+//! module's files.
 
 mod long_bracket;
 mod numeral;
@@ -20,8 +21,8 @@ const BYTES_BETWEEN_LOOKS: usize = 1 << 16;
 pub(crate) struct Scanner<'s> {
     /// Line of the next byte, from 1.
     pub(crate) line: u32,
-    /// What was read of the last string token: its opening delimiter, then the decoded content. Messages
-    /// show a string token so.
+    /// What was read of the last string token: its opening delimiter, then the decoded content.
+    /// Messages show a string token so.
     pub(crate) buffer: Vec<u8>,
     /// Length of its opening, and of its closing, delimiter.
     delimiter: usize,
@@ -134,7 +135,8 @@ fn piece<'s>(lexer: &mut Lexer<'s>) -> Result<&'s [u8]> {
     Ok(&rest[..rest.len().min(BYTES_BETWEEN_LOOKS)])
 }
 
-/// Length of the line break at the start of `text`: any of `\n`, `\r`, `\r\n`, `\n\r`; 0 if there is none.
+/// Length of the line break at the start of `text`: any of `\n`, `\r`, `\r\n`, `\n\r`; 0 if there
+/// is none.
 fn line_break(text: &[u8]) -> usize {
     match text {
         [b'\r', b'\n', ..] | [b'\n', b'\r', ..] => 2,

@@ -5,7 +5,8 @@ use crate::number::{hex_value, str2number};
 
 /// Reads the rest of a numeral whose first digit (perhaps after a dot) logos has matched.
 ///
-/// The scanner gets its value. Takes liberally what looks like part of it, so that `3x` or `1..2` is one malformed number.
+/// The scanner gets its value. Takes liberally what looks like part of it, so that `3x` or `1..2`
+/// is one malformed number.
 pub(super) fn numeral(lexer: &mut Lexer<'_>) -> Result<()> {
     let rest = lexer.remainder();
     let mut length = 0;

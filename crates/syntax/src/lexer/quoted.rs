@@ -1,7 +1,7 @@
 //! Short literal strings and their escape sequences.
 //!
-//! The buffer grows as PUC's does: when an escape is wrong, the message shows the string as decoded so
-//! far, then the escape as written up to and including the offending byte.
+//! The buffer grows as PUC's does: when an escape is wrong, the message shows the string as decoded
+//! so far, then the escape as written up to and including the offending byte.
 
 use super::{Failed, Lexer, Near, Result, line_break, newline, piece};
 use crate::number::{hex_value, is_space};

@@ -4,7 +4,8 @@ use logos::Logos;
 
 use super::{Failed, Scanner, long_bracket, numeral, quoted};
 
-/// One token. It is one byte: the text of names is the source under their span, and the scanner has the values of strings and numerals.
+/// One token. It is one byte: the text of names is the source under their span, and the scanner has
+/// the values of strings and numerals.
 #[derive(Logos, Clone, Copy, PartialEq, Debug)]
 #[logos(utf8 = false)]
 #[logos(extras = Scanner<'s>)]

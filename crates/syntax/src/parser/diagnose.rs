@@ -46,7 +46,8 @@ impl<'a> Parser<'_, 'a> {
         ))
     }
 
-    /// Fails if a count of `value` things exceeds `limit` in the function that starts at `line_defined`.
+    /// Fails if a count of `value` things exceeds `limit` in the function that starts at
+    /// `line_defined`.
     pub(super) fn check_limit(
         &self,
         value: usize,

@@ -110,7 +110,8 @@ pub(super) fn is_binary_operator(token: &Token) -> bool {
     binary_op(token).is_some()
 }
 
-/// The operator with its left and right priority; right-associative ones have the lower on the right.
+/// The operator with its left and right priority; right-associative ones have the lower on the
+/// right.
 fn binary_op(token: &Token) -> Option<(BinaryOp, u8, u8)> {
     Some(match token {
         Token::Or => (BinaryOp::Or, 1, 1),

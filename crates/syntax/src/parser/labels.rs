@@ -1,7 +1,8 @@
 //! Labels, `goto`, `break`, and the end of blocks, where they are matched (manual 3.3.4).
 //!
-//! A goto to a label that has been seen is resolved at once. Any other waits in [`Parser::gotos`] until
-//! a label of its name comes up in a block around it; leaving a block lowers its level to that block's.
+//! A goto to a label that has been seen is resolved at once. Any other waits in [`Parser::gotos`]
+//! until a label of its name comes up in a block around it; leaving a block lowers its level to
+//! that block's.
 
 use super::{Parser, Result};
 use crate::ast::{Goto, GotoId, Label, LabelId, Name};
@@ -58,7 +59,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(id)
     }
 
-    /// A label `name`, of a statement on line `line`; `at_block_end` if only void statements follow it.
+    /// A label `name`, of a statement on line `line`; `at_block_end` if only void statements follow
+    /// it.
     pub(super) fn new_label(
         &mut self,
         name: Name,
@@ -138,7 +140,8 @@ impl<'a> Parser<'_, 'a> {
         self.labels[first..].iter().find(|label| label.name == name)
     }
 
-    /// Whether the current token ends a block; `until` does not end the scope of the block's variables.
+    /// Whether the current token ends a block; `until` does not end the scope of the block's
+    /// variables.
     pub(super) fn follows_block(&self, with_until: bool) -> bool {
         match self.token {
             Token::Else | Token::ElseIf | Token::End | Token::Eof => true,

@@ -1,7 +1,7 @@
 //! The parser: recursive descent over the grammar of manual 9, names resolved as they are read.
 //!
-//! It makes each check when PUC's one-pass compiler makes it, with the same token at hand, so that of
-//! several errors the same one is reported, with the same text. Every recursion goes through
+//! It makes each check when PUC's one-pass compiler makes it, with the same token at hand, so that
+//! of several errors the same one is reported, with the same text. Every recursion goes through
 //! [`Parser::enter_level`], which bounds it.
 
 mod assign;
@@ -41,8 +41,9 @@ const FEW: usize = 4;
 /// Errors are rare and large: boxed, they keep the recursive functions' frames small.
 type Result<T> = std::result::Result<T, Box<SyntaxError>>;
 
-/// Parses `source` (without shebang handling; see [`skip_preamble`](crate::skip_preamble)) to a tree in `arena`. `name` is the chunk's
-/// name as given to `load`: messages show its [`chunkid`](crate::chunkid).
+/// Parses `source` (without shebang handling; see [`skip_preamble`](crate::skip_preamble)) to a
+/// tree in `arena`. `name` is the chunk's name as given to `load`: messages show its
+/// [`chunkid`](crate::chunkid).
 ///
 /// # Errors
 /// The first error in the text, worded and placed as PUC does.
@@ -54,8 +55,8 @@ pub fn parse<'a>(
     parse_at_depth(arena, source, name, LOAD_DEPTH)
 }
 
-/// Like [`parse`], for a caller that has used up `depth` of the 200 levels of nesting that native calls
-/// and the parser share in PUC.
+/// Like [`parse`], for a caller that has used up `depth` of the 200 levels of nesting that native
+/// calls and the parser share in PUC.
 ///
 /// # Errors
 /// As [`parse`].
@@ -85,8 +86,9 @@ const TOKENS_BETWEEN_LOOKS: u32 = 4096;
 /// Bytes of a name that are looked after like that many tokens.
 const LONG_NAME: usize = 1 << 16;
 
-/// The token at or behind offset `at` of a text without lexical errors, or, with `past_separator`, the one after it if it is a comma or
-/// an operator: the line the lexer is at then, and the token as messages show it.
+/// The token at or behind offset `at` of a text without lexical errors, or, with `past_separator`,
+/// the one after it if it is a comma or an operator: the line the lexer is at then, and the token
+/// as messages show it.
 pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8>)> {
     with_arena(|arena| {
         let mut parser = Parser::new(arena, source, b"", 0, &|_| false);
@@ -103,15 +105,16 @@ pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8
     })
 }
 
-/// Whether `text` is the start of no chunk, whatever follows: it has an error in front of tokens that are whole. `false` is no promise.
-/// `depth` and `watch` are as for [`parse_watched`]; what `watch` gives up is hopeless.
+/// Whether `text` is the start of no chunk, whatever follows: it has an error in front of tokens
+/// that are whole. `false` is no promise. `depth` and `watch` are as for [`parse_watched`]; what
+/// `watch` gives up is hopeless.
 pub fn is_hopeless(text: &[u8], depth: u32, watch: Watch<'_>) -> bool {
     let error = with_arena(|arena| parse_watched(arena, text, b"", depth, watch).err());
     let Some(error) = error else { return false };
     if error.is_runtime && error.message == GIVEN_UP.as_bytes() {
         return true;
     }
-    // Outside of strings and comments no token goes on behind white space.
+    // Outside of strings and comments no token continues after white space.
     let rest = text.get(error.span.end as usize..).unwrap_or_default();
     !error.incomplete && rest.iter().any(u8::is_ascii_whitespace)
 }
@@ -129,8 +132,8 @@ struct Parser<'s, 'a> {
     ahead: Option<(Token, Span)>,
     /// Where the last consumed token ended.
     previous_end: u32,
-    /// The line that the lexer had reached when the last token was consumed: instructions emitted now
-    /// count on it.
+    /// The line that the lexer had reached when the last token was consumed: instructions emitted
+    /// now count on it.
     last_line: u32,
     depth: u32,
     watch: Watch<'s>,
@@ -216,7 +219,8 @@ impl<'s, 'a> Parser<'s, 'a> {
         List::with_capacity_in(capacity, self.arena)
     }
 
-    /// The line that the lexer has reached: the current token's last line, or that of the token ahead.
+    /// The line that the lexer has reached: the current token's last line, or that of the token
+    /// ahead.
     fn line(&self) -> u32 {
         self.lexer.extras.line
     }
@@ -336,8 +340,8 @@ impl<'s, 'a> Parser<'s, 'a> {
         self.exprs[id.0 as usize].line = line;
     }
 
-    /// Says that the value of `id` is needed here: an expression whose instruction PUC delays until now
-    /// counts on the line of now.
+    /// Says that the value of `id` is needed here: an expression whose instruction PUC delays until
+    /// now counts on the line of now.
     fn settle(&mut self, id: ExprId) {
         let line = self.last_line;
         if matches!(

@@ -34,7 +34,8 @@ impl<'a> Parser<'_, 'a> {
         state.blocks.push(BlockScope { is_loop, active_count, first_label, first_goto });
     }
 
-    /// Declares a local variable of the current function; it is not visible before [`Self::activate`].
+    /// Declares a local variable of the current function; it is not visible before
+    /// [`Self::activate`].
     pub(super) fn declare(&mut self, name: Name) -> Result<LocalId> {
         let state = self.current();
         let (count, line) = (state.declared.len() + 1, state.function.line_defined);
@@ -80,8 +81,8 @@ impl<'a> Parser<'_, 'a> {
         self.add(kind, self.last_line, start)
     }
 
-    /// Finds `name` as open function number `level` sees it, and makes it an upvalue of every function
-    /// between that one and the variable's own.
+    /// Finds `name` as open function number `level` sees it, and makes it an upvalue of every
+    /// function between that one and the variable's own.
     fn resolve(&mut self, level: usize, name: Name, from_inside: bool) -> Result<Option<Variable>> {
         let state = &mut self.open[level];
         if let Some(local) = state.find_local(name) {

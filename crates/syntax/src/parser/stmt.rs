@@ -37,7 +37,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(Block { stmts })
     }
 
-    /// One statement; void ones leave nothing among those that wait, labels before other labels may leave several.
+    /// One statement; void ones leave nothing among those that wait, labels before other labels may
+    /// leave several.
     fn statement(&mut self) -> Result<()> {
         let line = self.line();
         self.enter_level()?;

@@ -15,9 +15,13 @@ impl Oracle {
 
     pub(crate) fn new() -> Oracle {
         let lua = Lua::new();
-        // Without `pcall`, the host's message handler would replace the message of a stack overflow.
+        // Without `pcall`, the host's message handler would replace the message of a stack
+        // overflow.
         let load = lua
-            .load("local source = ... local _, _, message = pcall(load, source, '=chunk', 't') return message")
+            .load(
+                "local source = ... local _, _, message = pcall(load, source, '=chunk', 't') \
+                   return message",
+            )
             .into_function()
             .unwrap();
         Oracle { lua, load }

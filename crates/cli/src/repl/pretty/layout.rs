@@ -32,7 +32,7 @@ impl Writer {
         self.column = indent;
     }
 
-    /// Writes a value; `after` columns are needed behind it on its last line.
+    /// Writes a value; `after` columns are needed after it on its last line.
     fn node(&mut self, node: &Node, indent: usize, after: usize) {
         match node {
             Node::Text(text, role) => self.put(text, *role),
@@ -160,11 +160,13 @@ mod tests {
 
     #[test]
     fn keys_are_sorted() {
-        let table = "{z = 1, ['a b'] = 2, [10] = 3, [-1] = 4, [1.5] = 5, [true] = 6, y = 7, 'i', ['end'] = 8, [false] = 9}";
+        let table = "{z = 1, ['a b'] = 2, [10] = 3, [-1] = 4, [1.5] = 5, [true] = 6, y = 7, 'i', \
+                     ['end'] = 8, [false] = 9}";
         check(
             table,
             200,
-            "{\"i\", [-1] = 4, [1.5] = 5, [10] = 3, [\"a b\"] = 2, [\"end\"] = 8, y = 7, z = 1, [false] = 9, [true] = 6}",
+            "{\"i\", [-1] = 4, [1.5] = 5, [10] = 3, [\"a b\"] = 2, [\"end\"] = 8, y = 7, z = 1, \
+             [false] = 9, [true] = 6}",
         );
     }
 

@@ -1,7 +1,7 @@
 //! Values shown for reading: strings quoted, tables to a depth and width, cycles marked.
 //!
-//! [`tree`] reads a value without running code and [`layout()`] makes lines of it. Between the two, objects that have a
-//! `__tostring` say what they are.
+//! [`tree`] reads a value without running code and [`layout()`] makes lines of it. Between the two,
+//! objects that have a `__tostring` say what they are.
 
 mod layout;
 mod quote;
@@ -14,7 +14,8 @@ use perilune::native::{Cx, NativeResult};
 
 use crate::call::{Caller, to_text};
 
-/// Values `first..` of the stack, as text that ends with a line feed and fits into `width` columns where it can.
+/// Values `first..` of the stack, as text that ends with a line feed and fits into `width` columns
+/// where it can.
 pub(super) fn values(
     cx: &mut Cx,
     caller: &Caller,

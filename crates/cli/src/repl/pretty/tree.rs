@@ -183,7 +183,8 @@ impl Reader<'_> {
     }
 }
 
-/// Order of keys: numbers by value, strings by bytes, then the others by type, otherwise as they come.
+/// Order of keys: numbers by value, strings by bytes, then the others by type, otherwise as they
+/// come.
 fn compare(a: Val<'_>, b: Val<'_>) -> Ordering {
     let number = |v: Val<'_>| v.as_float().or(v.as_int().map(|i| i as f64));
     if let (Some(x), Some(y)) = (a.as_int(), b.as_int()) {
