@@ -2,9 +2,9 @@
 //!
 //! A tree lives in an [`Arena`](crate::Arena) and is never dropped piece by piece. Expressions
 //! refer to each other by number ([`Chunk::exprs`]): a left-associative chain (`1+1+1+…`, `a.b.c…`,
-//! `f()()…`) may be arbitrarily deep. Code that walks expressions must follow the left spine of such
-//! chains iteratively. Statements and everything else nest at most as deep as the parser's level
-//! limit.
+//! `f()()…`) may be arbitrarily deep. Code that walks expressions must follow the left spine of
+//! such chains iteratively. Statements and everything else nest at most as deep as the parser's
+//! level limit.
 
 use crate::span::Span;
 
