@@ -28,8 +28,8 @@ fn dump(program: &Path, function: &str) -> String {
     text
 }
 
-/// Returns the ids of the shapes that feedback names, in order of appearance. Small ones are those of
-/// the engine itself, which do not change.
+/// Returns the ids of the shapes that feedback names, in order of appearance. Small ones are those
+/// of the engine itself, which do not change.
 fn shapes(feedback: &str) -> Vec<&str> {
     let mut ids = Vec::new();
     for part in feedback.split("shape ").skip(1) {

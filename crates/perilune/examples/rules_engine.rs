@@ -112,7 +112,7 @@ pub(crate) fn main() -> Result<()> {
     }
     println!("together: {total:?}");
     engine.wait_for_compiler();
-    for (name, figure) in engine.jit_figures() {
+    for (name, figure) in engine.jit_metrics() {
         if matches!(name, "compiles begun" | "versions live" | "bytes live") {
             println!("{name}: {figure}");
         }

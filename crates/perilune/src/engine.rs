@@ -141,11 +141,11 @@ impl Engine {
 
     /// Returns metrics of the machine code and its compilation by name; none for an engine without
     /// a compiler.
-    pub fn jit_figures(&self) -> Vec<(&'static str, u64)> {
+    pub fn jit_metrics(&self) -> Vec<(&'static str, u64)> {
         self.jit.as_ref().map_or_else(Vec::new, |jit| jit.metrics())
     }
 
-    /// Returns the metrics of [`Engine::jit_figures`] as text, with the average costs of
+    /// Returns the metrics of [`Engine::jit_metrics`] as text, with the average costs of
     /// compilation and, with [`JitOptions::stats`], the refused functions and the reasons.
     pub fn jit_report(&self) -> String {
         match &self.jit {

@@ -22,7 +22,7 @@ fn options() -> JitOptions {
 }
 
 fn figure(engine: &Engine, name: &str) -> u64 {
-    let figures = engine.jit_figures();
+    let figures = engine.jit_metrics();
     figures.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no figure {name}")).1
 }
 
@@ -50,7 +50,7 @@ fn refused(options: JitOptions, program: &str, figure_name: &str) {
     let count = figure(&engine, figure_name);
     assert!(count > 0, "{figure_name}");
     assert_eq!(figure(&engine, "versions installed"), 0);
-    let refusals = engine.jit_figures().into_iter().filter(|(n, _)| n.starts_with("refused"));
+    let refusals = engine.jit_metrics().into_iter().filter(|(n, _)| n.starts_with("refused"));
     let all: u64 = refusals.map(|(_, n)| n).sum();
     assert_eq!(all, count, "refused for another reason:\n{}", engine.jit_report());
     assert!(engine.jit_report().contains("\nrefused "), "{}", engine.jit_report());
@@ -168,7 +168,7 @@ fn cached_values_dominate_their_uses() {
          return f(t, 1, 5) .. f(s, 'z', 'y')",
     ] {
         let engine = run(JitOptions { miss_threshold: 8, stats: true, ..options() }, program);
-        let refused = engine.jit_figures().into_iter().filter(|(n, _)| n.starts_with("refused"));
+        let refused = engine.jit_metrics().into_iter().filter(|(n, _)| n.starts_with("refused"));
         assert_eq!(refused.map(|(_, n)| n).sum::<u64>(), 0, "{}", engine.jit_report());
     }
 }

@@ -97,7 +97,7 @@ fn run(case: &Case, fault: Option<Fault>) -> String {
     let lua = Lua::with_engine(&engine);
     let value = shown(&lua, case);
     assert!(
-        engine.jit_figures().iter().any(|&(name, n)| name == "versions installed" && n > 0),
+        engine.jit_metrics().iter().any(|&(name, n)| name == "versions installed" && n > 0),
         "nothing was compiled"
     );
     value

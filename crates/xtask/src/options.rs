@@ -15,7 +15,7 @@ cargo xtask COMMAND
   fuzz [COUNT] [--seed N] [--mode off|tier1-sync|chaos]
                         generated programs, compared with PUC Lua
   bench [ARGUMENTS]     the benchmark runner, as in docs/benchmarks.md
-  bless [NAME..]        rewrites golden files (listings, lang): read the difference afterwards
+  bless [NAME..]        rewrites golden files (listings, clif, lang): read the difference
   coverage [ARGUMENTS]  which lines the tests reach; arguments are those of cargo test
   docs                  documentation of all crates, private items included
   nightly [STEP..|all]  sanitizers, Miri, loom and long runs; without a step, lists them

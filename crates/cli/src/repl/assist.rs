@@ -10,7 +10,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Context, Helper};
 
 use super::hint::{Suggestion, suggest};
-use super::{commands, complete, highlight, validate};
+use super::{complete, dot_command, highlight, validate};
 use crate::style::{Role, paint};
 
 /// Answers the line editor's questions about a state that is at rest.
@@ -35,13 +35,13 @@ impl Completer for Assistant {
         context: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let text = &line[..pos];
-        if let Some((command, rest)) = commands::split(text) {
+        if let Some((command, rest)) = dot_command::split(text) {
             if command.len() == text.trim_start().len() {
                 let start = text.len() - command.len();
-                let names = commands::NAMES.iter().filter(|n| n.starts_with(command));
+                let names = dot_command::NAMES.iter().filter(|n| n.starts_with(command));
                 return Ok((start, names.map(|n| pair((*n).to_owned())).collect()));
             }
-            if command == commands::LOAD {
+            if command == dot_command::LOAD {
                 let start = text.len() - rest.len();
                 let (at, files) = self.files.complete(rest, rest.len(), context)?;
                 return Ok((start + at, files));
@@ -53,7 +53,7 @@ impl Completer for Assistant {
             return Ok((pos, vec![pair("  ".to_owned())]));
         }
         // An argument of a command is completed as code.
-        let code = commands::split(text).map_or(text, |(_, rest)| rest);
+        let code = dot_command::split(text).map_or(text, |(_, rest)| rest);
         let offset = text.len() - code.len();
         let Some(place) = complete::place(code) else { return Ok((pos, Vec::new())) };
         let mut names = self.lua.with(|cx| complete::candidates(cx, &place));

@@ -1,4 +1,4 @@
-//! Commands of the console, which start with a dot: `.help` and the like.
+//! Runs the commands of the console.
 
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,7 @@ use perilune::stdlib::base::load_file;
 
 use super::complete::{place, value};
 use super::console::Console;
+use super::dot_command::{LOAD, NAMES};
 use super::evaluate::{push_chunk, without_equals};
 use super::{complete, pretty};
 use crate::text;
@@ -24,29 +25,7 @@ Tab completes names, fields and methods; the right arrow takes a hint.
 The variables _PROMPT and _PROMPT2 set the prompts; with _PROMPT2, entries are read line by line.
 ";
 
-pub(super) const LOAD: &str = ".load";
-
-/// The commands.
-pub(super) const NAMES: [&str; 4] = [".dump", ".help", LOAD, ".time"];
-
-/// A command and what follows it, if the text is one: a dot and a letter, which no Lua code starts
-/// with.
-pub(super) fn split(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start();
-    let name = text.strip_prefix('.')?;
-    if !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return None;
-    }
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    Some((&text[..end], text[end..].trim_start()))
-}
-
-/// Whether code follows the command.
-pub(super) fn takes_code(command: &str) -> bool {
-    matches!(command, ".time" | ".dump")
-}
-
-/// Carries out a command.
+/// Runs a command.
 pub(super) fn run(cx: &mut Cx, console: &Console<'_>, command: &str, argument: &str) {
     let argument = argument.trim_end();
     match command {
@@ -151,18 +130,8 @@ pub(super) fn show_values(cx: &mut Cx, console: &Console<'_>, n: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{duration, split};
+    use super::duration;
     use std::time::Duration;
-
-    #[test]
-    fn commands_and_code() {
-        assert_eq!(split(".help"), Some((".help", "")));
-        assert_eq!(split("  .time  f(1) "), Some((".time", "f(1) ")));
-        assert_eq!(split("."), Some((".", "")));
-        assert_eq!(split(".5 + 1"), None);
-        assert_eq!(split("..."), None);
-        assert_eq!(split("x.help"), None);
-    }
 
     #[test]
     fn durations() {

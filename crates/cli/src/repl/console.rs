@@ -10,7 +10,7 @@ use rustyline::{ColorMode, CompletionType, Config, Editor};
 
 use super::assist::Assistant;
 use super::evaluate::{CHUNK, push_chunk, without_equals};
-use super::{commands, history, own_prompt, prompt, validate, with_handler};
+use super::{commands, dot_command, history, own_prompt, prompt, validate, with_handler};
 use crate::call::Caller;
 use crate::{explain, style, text};
 
@@ -92,7 +92,7 @@ fn read_line(editor: &mut LineEditor, prompt: &[u8]) -> rustyline::Result<String
 
 impl Console<'_> {
     fn run_entry(&self, cx: &mut Cx, entry: &str) {
-        if let Some((command, argument)) = commands::split(entry) {
+        if let Some((command, argument)) = dot_command::split(entry) {
             commands::run(cx, self, command, argument);
             return;
         }

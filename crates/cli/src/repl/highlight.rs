@@ -2,15 +2,15 @@
 
 use perilune::syntax::{LexemeKind, lexemes};
 
-use super::commands;
+use super::dot_command;
 use crate::style::{Role, paint};
 
 /// The text with colours; `cursor` is where a bracket and its counterpart are marked.
 pub(super) fn highlight(text: &str, cursor: Option<usize>) -> String {
     let mut shown = String::new();
     let mut code = 0;
-    if let Some((command, rest)) = commands::split(text) {
-        code = if commands::takes_code(command) { text.len() - rest.len() } else { text.len() };
+    if let Some((command, rest)) = dot_command::split(text) {
+        code = if dot_command::takes_code(command) { text.len() - rest.len() } else { text.len() };
         let end = text.len() - text.trim_start().len() + command.len();
         shown.push_str(&paint(&text[..end], Role::Command));
         shown.push_str(&text[end..code]);

@@ -5,6 +5,7 @@ mod assist;
 mod commands;
 mod complete;
 mod console;
+mod dot_command;
 mod evaluate;
 mod highlight;
 mod hint;

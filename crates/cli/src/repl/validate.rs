@@ -2,14 +2,14 @@
 
 use perilune::syntax;
 
-use super::commands;
+use super::dot_command;
 
 /// Whether the text could still become valid with more lines.
 ///
 /// The line feed that the next line would bring is taken into account, so that a string that lacks
 /// its quote is an error at once.
 pub(super) fn is_incomplete(text: &str) -> bool {
-    if commands::split(text).is_some() {
+    if dot_command::split(text).is_some() {
         return false;
     }
     let text = text.strip_prefix('=').unwrap_or(text);
@@ -21,7 +21,8 @@ pub(super) fn is_incomplete(text: &str) -> bool {
     if error.is_ok() {
         return false;
     }
-    // An incomplete expression may not be an incomplete statement: `(f or` alone would be wrong as one.
+    // An incomplete expression may not be an incomplete statement: `(f or` alone would be wrong as
+    // one.
     if error.as_ref().is_err_and(|e| !e.incomplete) {
         error = parses(format!("return {text}\n"));
     }

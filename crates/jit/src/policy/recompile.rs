@@ -80,7 +80,6 @@ impl Snapshot {
 mod tests {
     use super::*;
     use crate::analysis::types::seen;
-    use crate::feedback::merge::OTHER;
     use crate::feedback::snapshot::FieldPath;
 
     fn proto(source: &str) -> Arc<Proto> {

@@ -57,7 +57,7 @@ fn the_coldest_code_goes_and_comes_back() {
         let evicted = figure(&engine, "retired: evicted");
         let installed = figure(&engine, "versions installed");
         println!("sync {is_sync}: {evicted} evicted, {installed} installed");
-        println!("{:?}", engine.jit_figures());
+        println!("{:?}", engine.jit_metrics());
         assert!(evicted > 10);
         if is_sync {
             assert!(installed > 70, "what is hot again is compiled again");

@@ -16,7 +16,7 @@ pub(crate) fn sync() -> JitOptions {
 
 /// Returns a metric of the engine.
 pub(crate) fn figure(engine: &Engine, name: &str) -> u64 {
-    let figures = engine.jit_figures();
+    let figures = engine.jit_metrics();
     let found = figures.iter().find(|(n, _)| *n == name);
     found.unwrap_or_else(|| panic!("no figure is named {name}")).1
 }
