@@ -7,7 +7,7 @@ use perilune::{Engine, Lua};
 
 use crate::Result;
 
-/// A metric of an engine's machine code, or 0 if there is none of this name.
+/// Returns a metric of an engine's machine code, or 0 if there is none of this name.
 pub(crate) fn metric(engine: &Engine, name: &str) -> u64 {
     engine.jit_metrics().iter().find(|(n, _)| *n == name).map_or(0, |f| f.1)
 }

@@ -27,7 +27,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// An engine to compare with, from a command of blank-separated words.
+    /// Returns an engine to compare with, from a command of blank-separated words.
     ///
     /// # Errors
     /// When the command does not run Lua.
@@ -58,14 +58,14 @@ impl Engine {
         Engine { name, is_perilune: true, ..Engine::from_words(words) }.probe()
     }
 
-    /// The command that starts the engine, ready for a script's path.
+    /// Returns the command that starts the engine, ready for a script's path.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]);
         command
     }
 
-    /// The command line as one text.
+    /// Returns the command line as one text.
     pub(crate) fn command_line(&self) -> String {
         self.words.join(" ")
     }

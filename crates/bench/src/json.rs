@@ -9,7 +9,7 @@ use crate::process::Usage;
 use crate::report::Summary;
 use crate::stats;
 
-/// What `compare` and `memory` write. Times are in seconds, memory is in bytes;
+/// Returns what `compare` and `memory` write. Times are in seconds, memory is in bytes;
 /// `speed` is the baseline's median time over the engine's.
 pub(crate) fn comparison(options: &Options, engines: &[Engine], measured: &[Measured]) -> Value {
     let programs: Vec<Value> = measured.iter().map(|one| program(engines, one)).collect();
@@ -45,7 +45,7 @@ pub(crate) fn comparison(options: &Options, engines: &[Engine], measured: &[Meas
     })
 }
 
-/// What `startup` writes; the medians of `peaks` replace the peaks that the samples
+/// Returns what `startup` writes; the medians of `peaks` replace the peaks that the samples
 /// carry, which are no smaller than the runner's own.
 pub(crate) fn startup(
     options: &Options,

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::Result;
 
-/// The binary given, or the release build beside this program.
+/// Returns the binary given, or the release build beside this program.
 ///
 /// Under `cargo run` the release build is always brought up to date, so that no
 /// stale binary is measured; otherwise it is built only when there is none.

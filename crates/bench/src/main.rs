@@ -91,7 +91,7 @@ fn write_json(path: &Path, value: &serde_json::Value) -> Result<()> {
         .map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// The programs that the options select.
+/// Returns the programs that the options select.
 fn workloads(options: &Options) -> Result<Vec<Workload>> {
     let mut workloads = match &options.suite {
         Some(directory) => suite::are_we_fast_yet(directory)?,
@@ -113,7 +113,7 @@ fn workloads(options: &Options) -> Result<Vec<Workload>> {
     Ok(workloads)
 }
 
-/// The engines to run: those of `--vs` in their order, the baseline first, and
+/// Returns the engines to run: those of `--vs` in their order, the baseline first, and
 /// Perilune after the baseline.
 fn engines(options: &Options) -> Result<Vec<Engine>> {
     let mut engines = Vec::new();

@@ -17,7 +17,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The samples, or none.
+    /// Returns the samples, or none.
     pub(crate) fn samples(&self) -> &[Usage] {
         match self {
             Outcome::Ran(samples) => samples,
@@ -44,7 +44,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// The engine's median over the baseline's, the baseline being the first engine.
+    /// Returns the engine's median over the baseline's, the baseline being the first engine.
     pub(crate) fn ratio(&self, engine: usize, metric: fn(&Usage) -> f64) -> Option<f64> {
         Some(self.outcomes[engine].median(metric)? / self.outcomes[0].median(metric)?)
     }

@@ -68,7 +68,7 @@ pub(crate) fn run_silent(command: &mut Command) -> Result<Usage, String> {
     reap(child.wait4(), start)
 }
 
-/// The runner's own peak resident set in bytes: the floor of every measured peak.
+/// Returns the runner's own peak resident set in bytes: the floor of every measured peak.
 pub(crate) fn own_peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -140,7 +140,7 @@ fn floor_remark() -> String {
     })
 }
 
-/// A line for each program that failed on an engine.
+/// Returns a line for each program that failed on an engine.
 pub(crate) fn failures(engines: &[Engine], measured: &[Measured]) -> String {
     let mut text = String::new();
     for program in measured {

@@ -17,7 +17,7 @@ const WARM_UP: usize = 1000;
 /// Most growth of resident memory after that.
 const MOST_GROWTH: i64 = 2 << 20;
 
-/// A program that differs from all others in its names, constants and fields.
+/// Returns a program that differs from all others in its names, constants and fields.
 fn program(n: usize) -> String {
     format!(
         "local P{n} = {{}}
@@ -38,7 +38,7 @@ return run",
     )
 }
 
-/// What [`program`]'s function returns.
+/// Returns what [`program`]'s function returns.
 fn expected(n: usize, rounds: i64) -> i64 {
     let (mut x, mut h) = (1, n as i64);
     for i in 1..=rounds {

@@ -63,7 +63,7 @@ fn check(engine: &Engine) -> Outcome {
     }
 }
 
-/// The median peak in bytes, or nothing where the system does not tell it.
+/// Returns the median peak in bytes, or nothing where the system does not tell it.
 fn median_peak(engine: &Engine) -> Option<f64> {
     let peaks: Vec<f64> = (0..PEAK_ROUNDS).filter_map(|_| own_peak(engine)).collect();
     stats::median(&peaks)

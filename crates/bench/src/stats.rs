@@ -1,6 +1,6 @@
 //! Medians, geometric means and spreads of positive samples.
 
-/// The median: the mean of the two middle samples when their number is even.
+/// Returns the median: the mean of the two middle samples when their number is even.
 ///
 /// Returns `None` for no samples.
 pub(crate) fn median(samples: &[f64]) -> Option<f64> {
@@ -14,7 +14,7 @@ pub(crate) fn median(samples: &[f64]) -> Option<f64> {
     }
 }
 
-/// The geometric mean, the mean for ratios: it does not depend on which engine
+/// Returns the geometric mean, the mean for ratios: it does not depend on which engine
 /// is the baseline.
 ///
 /// Returns `None` for no ratios or when one is not positive.
@@ -26,17 +26,17 @@ pub(crate) fn geometric_mean(ratios: &[f64]) -> Option<f64> {
     Some((logarithms / ratios.len() as f64).exp())
 }
 
-/// The index and value of the smallest sample.
+/// Returns the index and value of the smallest sample.
 pub(crate) fn minimum(samples: &[f64]) -> Option<(usize, f64)> {
     samples.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The index and value of the largest sample.
+/// Returns the index and value of the largest sample.
 pub(crate) fn maximum(samples: &[f64]) -> Option<(usize, f64)> {
     samples.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The median absolute deviation as a share of the median: how noisy the samples
+/// Returns the median absolute deviation as a share of the median: how noisy the samples
 /// are, without one outlier deciding it.
 pub(crate) fn relative_deviation(samples: &[f64]) -> Option<f64> {
     let middle = median(samples)?;

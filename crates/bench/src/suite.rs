@@ -37,7 +37,7 @@ const fn program(name: &'static str, iterations: u32, inner: u32, allocates: boo
     Program { name, iterations, inner, allocates }
 }
 
-/// The suite's programs in `directory`, which holds its `harness.lua`.
+/// Returns the suite's programs in `directory`, which holds its `harness.lua`.
 ///
 /// # Errors
 /// When there is no harness.

@@ -15,7 +15,7 @@ impl Table {
         self.rows.push(Vec::new());
     }
 
-    /// The table as lines, each column as wide as its widest cell.
+    /// Returns the table as lines, each column as wide as its widest cell.
     pub(crate) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -44,12 +44,12 @@ impl Table {
     }
 }
 
-/// A number with its precision, or a dash where there is none.
+/// Returns a number with its precision, or a dash where there is none.
 pub(crate) fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| "-".to_string(), |value| format!("{value:.decimals$}"))
 }
 
-/// A ratio, marked as one.
+/// Returns a ratio, marked as one.
 pub(crate) fn times(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_string(), |value| format!("{value:.2}x"))
 }

@@ -102,7 +102,7 @@ struct Later {
     worst: f64,
 }
 
-/// A state is made warm; then so many more run on threads of their own.
+/// Makes a state warm, then runs so many more on threads of their own.
 fn later_states(states: usize) -> Result<Later> {
     let (engine, program) = engine()?;
     let first = Worker::new(&engine, &program)?;
@@ -236,7 +236,7 @@ impl Drop for Process {
     }
 }
 
-/// The other side of [`Process`].
+/// Returns the other side of [`Process`].
 pub(crate) fn worker() -> Result<bool> {
     let (engine, program) = engine()?;
     let worker = Worker::new(&engine, &program)?;

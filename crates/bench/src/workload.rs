@@ -25,17 +25,17 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// Whether `engine` can run it at all.
+    /// Returns whether `engine` can run it at all.
     pub(crate) fn runs_on(&self, engine: &Engine) -> bool {
         !self.needs_54 || engine.dialect == Dialect::Lua54
     }
 
-    /// Whether the user means this program by `name`; case does not matter.
+    /// Returns whether the user means this program by `name`; case does not matter.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name.strip_suffix(".lua").unwrap_or(name))
     }
 
-    /// The command that runs it on `engine`.
+    /// Returns the command that runs it on `engine`.
     pub(crate) fn command(&self, engine: &Engine) -> Command {
         let mut command = engine.command();
         command.args(&self.arguments);
@@ -55,7 +55,7 @@ pub(crate) enum Folder {
     Library,
 }
 
-/// The programs of one folder in alphabetical order, with an optional work scale.
+/// Returns the programs of one folder in alphabetical order, with an optional work scale.
 ///
 /// # Errors
 /// When the directory cannot be read or a program has no `-- covers:` line.
@@ -96,7 +96,7 @@ fn own_program(path: &Path, scale: Option<&str>) -> Result<Workload> {
     })
 }
 
-/// The value of a `-- key: value` line among the comments that open a program.
+/// Returns the value of a `-- key: value` line among the comments that open a program.
 fn header<'text>(text: &'text str, key: &str) -> Option<&'text str> {
     text.lines()
         .map_while(|line| line.strip_prefix("--"))

@@ -9,21 +9,21 @@ use crate::instr::Instr;
 use crate::opcode::{Op, Shape};
 use crate::proto::{Constant, Proto};
 
-/// The listing of a function, and with `recursive` of all functions inside it.
+/// Returns the listing of a function, and with `recursive` of all functions inside it.
 pub fn disassemble(proto: &Proto, recursive: bool) -> String {
     let mut out = String::new();
     list(&mut out, proto, "main", recursive);
     out
 }
 
-/// The listing of one function under a name, without those inside it.
+/// Returns the listing of one function under a name, without those inside it.
 pub fn disassemble_function(proto: &Proto, name: &str) -> String {
     let mut out = String::new();
     list(&mut out, proto, name, false);
     out
 }
 
-/// The line of one instruction in a listing.
+/// Returns the line of one instruction in a listing.
 ///
 /// # Panics
 /// If there is no instruction at `pc`.
@@ -108,7 +108,7 @@ fn instruction(out: &mut String, proto: &Proto, pc: usize) {
     }
 }
 
-/// The operands that the opcode uses.
+/// Returns the operands that the opcode uses.
 fn operands(instr: Instr) -> String {
     use Op::*;
     let (a, b, c) = (instr.a(), instr.b(), instr.c());
@@ -132,7 +132,7 @@ fn operands(instr: Instr) -> String {
     }
 }
 
-/// What the operands stand for.
+/// Returns what the operands stand for.
 fn comment(proto: &Proto, pc: usize) -> Option<String> {
     use Op::*;
     let instr = proto.code[pc];

@@ -42,13 +42,13 @@ impl Instr {
         Instr(op as u32 | ax << 8)
     }
 
-    /// The opcode byte; a verified instruction's is always a valid [`Op`].
+    /// Returns the opcode byte; a verified instruction's is always a valid [`Op`].
     #[inline(always)]
     pub const fn op_byte(self) -> u8 {
         self.0 as u8
     }
 
-    /// The opcode.
+    /// Returns the opcode.
     ///
     /// # Panics
     /// If the byte is no opcode, which the verifier excludes.
@@ -105,17 +105,17 @@ impl Instr {
         (self.0 >> 8) as usize
     }
 
-    /// The same instruction with another `A`.
+    /// Returns the same instruction with another `A`.
     pub(crate) const fn with_a(self, a: u8) -> Instr {
         Instr(self.0 & !0xFF00 | (a as u32) << 8)
     }
 
-    /// The same instruction with another `C`.
+    /// Returns the same instruction with another `C`.
     pub(crate) const fn with_c(self, c: u8) -> Instr {
         Instr(self.0 & 0x00FF_FFFF | (c as u32) << 24)
     }
 
-    /// The same operands under another opcode.
+    /// Returns the same operands under another opcode.
     pub(crate) const fn with_op(self, op: Op) -> Instr {
         Instr(self.0 & !0xFF | op as u32)
     }

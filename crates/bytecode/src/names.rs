@@ -21,8 +21,8 @@ pub fn inner_names(proto: &Proto) -> Vec<Option<String>> {
     names
 }
 
-/// Where a function is defined, as messages say it: `file.lua:12`; for a main function the source
-/// alone.
+/// Returns where a function is defined, as messages say it: `file.lua:12`; for a main function the
+/// source alone.
 pub fn place(proto: &Proto) -> String {
     let source = match &proto.source {
         Some(source) => perilune_syntax::chunkid(source),
@@ -34,7 +34,7 @@ pub fn place(proto: &Proto) -> String {
     }
 }
 
-/// What the closure that the instruction at `pc` makes in register `r` goes to.
+/// Returns what the closure that the instruction at `pc` makes in register `r` goes to.
 fn destination(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
     if let Some(name) = local_name(proto, pc + 1, r) {
         return Some(name);
@@ -61,7 +61,7 @@ fn destination(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// The variable that lives in register `r` at `pc`.
+/// Returns the variable that lives in register `r` at `pc`.
 fn local_name(proto: &Proto, pc: usize, r: usize) -> Option<Vec<u8>> {
     let here = |l: &&crate::LocalDesc| {
         usize::from(l.register) == r && (l.start_pc as usize..l.end_pc as usize).contains(&pc)

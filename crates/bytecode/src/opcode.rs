@@ -62,22 +62,22 @@ macro_rules! opcodes {
             /// Number of opcodes.
             pub const COUNT: usize = Op::ALL.len();
 
-            /// The opcode's name in listings.
+            /// Returns the opcode's name in listings.
             pub const fn name(self) -> &'static str {
                 match self { $(Op::$name => $text),* }
             }
 
-            /// How its operands are encoded.
+            /// Returns how its operands are encoded.
             pub const fn shape(self) -> Shape {
                 match self { $(Op::$name => Shape::$shape),* }
             }
 
-            /// What it learns.
+            /// Returns what it learns.
             pub const fn feedback(self) -> Feedback {
                 match self { $(Op::$name => Feedback::$fb),* }
             }
 
-            /// The opcode numbered `n`.
+            /// Returns the opcode numbered `n`.
             pub const fn from_u8(n: u8) -> Option<Op> {
                 if (n as usize) < Op::COUNT { Some(Op::ALL[n as usize]) } else { None }
             }

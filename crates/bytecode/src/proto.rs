@@ -42,7 +42,7 @@ pub struct Proto {
 }
 
 impl Proto {
-    /// A string constant or name of this function.
+    /// Returns a string constant or name of this function.
     ///
     /// # Panics
     /// If `text` is of another function and reaches beyond this one's bytes.
@@ -75,13 +75,13 @@ pub struct Text {
 }
 
 impl Text {
-    /// The place of `len` bytes that come after `start` others; `None` beyond 4 GB.
+    /// Returns the place of `len` bytes that come after `start` others; `None` beyond 4 GB.
     pub(crate) fn place(start: usize, len: usize) -> Option<Text> {
         u32::try_from(start.checked_add(len)?).ok()?;
         Some(Text { start: start as u32, len: len as u32 })
     }
 
-    /// The bytes in the text it is of.
+    /// Returns the bytes in the text it is of.
     pub(crate) fn of(self, text: &[u8]) -> &[u8] {
         &text[self.start as usize..][..self.len as usize]
     }
@@ -99,7 +99,7 @@ impl Text {
 pub struct MethodCell(OnceLock<Arc<dyn Any + Send + Sync>>);
 
 impl MethodCell {
-    /// What is attached, made by `make` if nothing is.
+    /// Returns what is attached, made by `make` if nothing is.
     pub fn get_or_init(
         &self,
         make: impl FnOnce() -> Arc<dyn Any + Send + Sync>,
@@ -107,7 +107,7 @@ impl MethodCell {
         self.0.get_or_init(make)
     }
 
-    /// What is attached.
+    /// Returns what is attached.
     pub fn get(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.0.get()
     }

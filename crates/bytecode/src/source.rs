@@ -53,7 +53,7 @@ thread_local! {
     static LAST_NAME: Cell<Option<Arc<[u8]>>> = const { Cell::new(None) };
 }
 
-/// A chunk's name for its protos, which is that of the last chunk if they are equal.
+/// Returns a chunk's name for its protos, which is that of the last chunk if they are equal.
 fn shared_name(name: &[u8]) -> Arc<[u8]> {
     if name.len() > KEEP {
         return Arc::from(name);

@@ -29,7 +29,7 @@ pub enum NameKind {
 }
 
 impl NameKind {
-    /// The word for it in messages and in `namewhat`.
+    /// Returns the word for it in messages and in `namewhat`.
     pub const fn text(self) -> &'static str {
         match self {
             NameKind::Global => "global",
@@ -58,7 +58,7 @@ pub enum Operand {
 /// A kind and a name.
 type Named = (NameKind, Vec<u8>);
 
-/// The name that a message about a value at `pc` gives it.
+/// Returns the name that a message about a value at `pc` gives it.
 pub fn operand_name(proto: &Proto, pc: usize, operand: Operand) -> Option<Named> {
     match operand {
         Operand::Register(register) => register_name(proto, pc, register),
@@ -67,7 +67,7 @@ pub fn operand_name(proto: &Proto, pc: usize, operand: Operand) -> Option<Named>
     }
 }
 
-/// The name of the value that `register` holds when the instruction at `pc` runs.
+/// Returns the name of the value that `register` holds when the instruction at `pc` runs.
 pub fn register_name(proto: &Proto, pc: usize, register: usize) -> Option<Named> {
     let setter = match plain_name(proto, pc, register) {
         Plain::Named(kind, name) => return Some((kind, name.to_vec())),
@@ -92,7 +92,7 @@ pub fn register_name(proto: &Proto, pc: usize, register: usize) -> Option<Named>
     Some((kind, name.to_vec()))
 }
 
-/// The name of the function that the instruction at `pc` is calling.
+/// Returns the name of the function that the instruction at `pc` is calling.
 pub fn call_name(proto: &Proto, pc: usize) -> Option<Named> {
     let instr = *proto.code.get(pc)?;
     match instr.op() {
@@ -105,7 +105,8 @@ pub fn call_name(proto: &Proto, pc: usize) -> Option<Named> {
     }
 }
 
-/// The event of the metamethod that an instruction may call, without underscores (manual 2.4).
+/// Returns the event of the metamethod that an instruction may call, without underscores (manual
+/// 2.4).
 pub fn metamethod_event(op: Op) -> Option<&'static str> {
     use Op::*;
     Some(match op {
@@ -137,7 +138,8 @@ pub fn metamethod_event(op: Op) -> Option<&'static str> {
     })
 }
 
-/// The local variables that are active when the instruction at `pc` runs, in order of declaration.
+/// Returns the local variables that are active when the instruction at `pc` runs, in order of
+/// declaration.
 pub fn active_locals(proto: &Proto, pc: usize) -> impl Iterator<Item = &LocalDesc> {
     proto.locals.iter().filter(move |l| l.start_pc as usize <= pc && pc < l.end_pc as usize)
 }
@@ -180,7 +182,7 @@ fn plain_name(proto: &Proto, mut pc: usize, mut register: usize) -> Plain<'_> {
     }
 }
 
-/// The last instruction before `last` that set `register` whatever way control came.
+/// Returns the last instruction before `last` that set `register` whatever way control came.
 fn find_setter(proto: &Proto, last: usize, register: usize) -> Option<usize> {
     let mut setter = None;
     // Code before this target may have been jumped over.
@@ -208,7 +210,7 @@ fn find_setter(proto: &Proto, last: usize, register: usize) -> Option<usize> {
     setter
 }
 
-/// Whether an opcode sets `R[A]` (calls and jumps apart).
+/// Returns whether an opcode sets `R[A]` (calls and jumps apart).
 fn sets_a(op: Op) -> bool {
     use Op::*;
     !matches!(
@@ -262,7 +264,7 @@ fn constant_in_register(proto: &Proto, pc: usize, register: usize) -> &[u8] {
     }
 }
 
-/// Whether a field of the table in `register` is a global variable.
+/// Returns whether a field of the table in `register` is a global variable.
 fn table_kind(proto: &Proto, pc: usize, register: usize) -> NameKind {
     let is_env = matches!(
         plain_name(proto, pc, register),

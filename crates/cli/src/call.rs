@@ -68,7 +68,7 @@ impl Caller {
     }
 }
 
-/// A string, or a number as one.
+/// Returns a string, or a number as one.
 pub(crate) fn to_text(cx: &Cx, v: Val<'_>) -> Option<Vec<u8>> {
     match v.as_str() {
         Some(s) => Some(s.bytes().to_vec()),

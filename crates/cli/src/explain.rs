@@ -36,8 +36,8 @@ impl Explain {
         }
     }
 
-    /// The source that an error message is about, ready to be shown, if explanations are wanted and
-    /// a known place is named.
+    /// Returns the source that an error message is about, ready to be shown, if explanations are
+    /// wanted and a known place is named.
     pub(crate) fn message(&self, message: &[u8]) -> Option<String> {
         if !self.enabled {
             return None;
@@ -108,7 +108,7 @@ pub(crate) fn explain(name: &[u8], source: &[u8], line: usize, text: &str) -> Op
     Some(shown)
 }
 
-/// The bytes of line `line` (from 1), blanks at both ends left out.
+/// Returns the bytes of line `line` (from 1), blanks at both ends left out.
 fn line_range(source: &[u8], line: usize) -> Option<Range<usize>> {
     let mut start = 0;
     for _ in 1..line {
@@ -121,13 +121,13 @@ fn line_range(source: &[u8], line: usize) -> Option<Range<usize>> {
     Some(start + blank..start + blank + kept)
 }
 
-/// Where the text ends as far as it is code: the place of an error at the end of the input.
+/// Returns where the text ends as far as it is code: the place of an error at the end of the input.
 fn behind_last_token(source: &[u8]) -> Range<usize> {
     let end = lexemes(source).last().map_or(0, |l| l.span.end as usize);
     end..end
 }
 
-/// The token that a message "(to close 'x' at line n)" speaks of.
+/// Returns the token that a message "(to close 'x' at line n)" speaks of.
 fn opening(source: &[u8], message: &str, before: usize) -> Option<Range<usize>> {
     let (_, what) = message.split_once("(to close '")?;
     let (token, rest) = what.split_once("' at line ")?;
@@ -139,7 +139,7 @@ fn opening(source: &[u8], message: &str, before: usize) -> Option<Range<usize>> 
     found.filter(|s| source[s.clone()] == *token.as_bytes()).last()
 }
 
-/// The source as text of the same length: bytes that are no UTF-8 show as question marks.
+/// Returns the source as text of the same length: bytes that are not UTF-8 show as question marks.
 fn printable(source: &[u8]) -> String {
     let mut text = String::with_capacity(source.len());
     for chunk in source.utf8_chunks() {

@@ -20,7 +20,7 @@ impl Tier {
     /// All of them.
     const ALL: [Tier; 3] = [Tier::Off, Tier::Tier1, Tier::On];
 
-    /// The word for it.
+    /// Returns the word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tier::Off => "off",
@@ -165,7 +165,7 @@ impl JitChoices {
         Ok(())
     }
 
-    /// The engine that was chosen.
+    /// Returns the engine that was chosen.
     pub(crate) fn engine(&self, mode: Mode) -> Engine {
         let engine = match self.tier(mode) {
             Tier::Off => Engine::interpreter(),
@@ -211,7 +211,7 @@ impl JitChoices {
     }
 }
 
-/// The seed of the modes `chaos` and `gc-phases`: the variable `PERILUNE_CHAOS_SEED`, or 1.
+/// Returns the seed of the modes `chaos` and `gc-phases`: the variable `PERILUNE_CHAOS_SEED`, or 1.
 pub(crate) fn chaos_seed() -> u64 {
     std::env::var("PERILUNE_CHAOS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
 }

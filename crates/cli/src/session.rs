@@ -256,7 +256,7 @@ impl Session<'_> {
         }
     }
 
-    /// `-l name`: requires a module into a global. `g=mod` names both; otherwise a version behind
+    /// `-l name`: requires a module into a global. `g=mod` names both; otherwise a version after
     /// `-` is no part of the global's name.
     fn require(&self, cx: &mut Cx, argument: &[u8]) -> Result {
         let at = |byte: u8| argument.iter().position(|b| *b == byte);

@@ -39,7 +39,7 @@ impl Role {
     }
 }
 
-/// The text in the look of its role.
+/// Returns the text in the look of its role.
 pub(crate) fn paint(text: &str, role: Role) -> Cow<'_, str> {
     match role.code() {
         "" => Cow::Borrowed(text),
@@ -47,13 +47,13 @@ pub(crate) fn paint(text: &str, role: Role) -> Cow<'_, str> {
     }
 }
 
-/// Whether a stream gets colours: a terminal does, unless the environment variable `NO_COLOR` is
-/// set and not empty.
+/// Returns whether a stream gets colours: a terminal does, unless the environment variable
+/// `NO_COLOR` is set and not empty.
 pub(crate) fn wanted(is_terminal: bool) -> bool {
     is_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
-/// The text without control sequences of the terminal.
+/// Returns the text without control sequences of the terminal.
 pub(crate) fn strip(text: &str) -> String {
     let mut plain = String::new();
     let mut chars = text.chars();

@@ -81,13 +81,13 @@ fn usage(name: &[u8]) -> Vec<u8> {
         .concat()
 }
 
-/// What `--help` prints.
+/// Returns what `--help` prints.
 pub(crate) fn help(name: &[u8]) -> Vec<u8> {
     let long = LONG_OPTIONS.replace("DEFAULT", DEFAULT_TIER.name());
     [&usage(name)[..], long.as_bytes()].concat()
 }
 
-/// The message about a command line that is not understood.
+/// Returns the message about a command line that is not understood.
 pub(crate) fn bad_option(name: &[u8], args: &[Vec<u8>], bad: &Bad) -> Vec<u8> {
     match bad {
         Bad::Option(word) => {
@@ -105,14 +105,14 @@ pub(crate) fn bad_option(name: &[u8], args: &[Vec<u8>], bad: &Bad) -> Vec<u8> {
     }
 }
 
-/// Writes to the standard output, behind what the program has printed.
+/// Writes to the standard output, after what the program has printed.
 pub(crate) fn write(text: &[u8]) {
     perilune::stdlib::io::flush_all();
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text).and_then(|()| out.flush());
 }
 
-/// Writes to the standard error, behind what the program has printed.
+/// Writes to the standard error, after what the program has printed.
 pub(crate) fn write_error(text: &[u8]) {
     perilune::stdlib::io::write_error(text);
 }

@@ -64,7 +64,7 @@ impl Words {
     }
 }
 
-/// The attributes `cfg` of an item, for what is made of it.
+/// Returns the attributes `cfg` of an item, for what is made of it.
 pub(crate) fn conditions(attributes: &[Attribute]) -> Vec<&Attribute> {
     attributes.iter().filter(|a| a.path().is_ident("cfg")).collect()
 }

@@ -11,7 +11,7 @@ struct Source {
     captured: Vec<Ident>,
 }
 
-/// A chunk of the tokens.
+/// Returns a chunk of the tokens.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     let mut source = Source { text: String::new(), at: None, captured: Vec::new() };
     source.tokens(tokens);

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, parse_quote};
 
-/// The type is cloned out of a userdata that holds it.
+/// Expands the derivation, which clones the type out of a userdata that holds it.
 pub(crate) fn expand(input: DeriveInput) -> TokenStream {
     let DeriveInput { ident, mut generics, .. } = input;
     generics

@@ -8,7 +8,7 @@ use syn::{Error, FnArg, ImplItem, ImplItemConst, ImplItemFn, ItemImpl, Receiver,
 use crate::attribute::{Words, conditions};
 use crate::parameter::{Parameter, State, state};
 
-/// The block, and its items for the code that derives `UserData` for the type.
+/// Returns the block, and its items for the code that derives `UserData` for the type.
 pub(crate) fn expand(arguments: &TokenStream, mut block: ItemImpl) -> Result<TokenStream> {
     if !arguments.is_empty() {
         return Err(Error::new_spanned(arguments, "`userdata_impl` takes no arguments"));
@@ -210,7 +210,7 @@ impl Method<'_> {
         })
     }
 
-    /// The call, as a `Result`.
+    /// Returns the call, as a `Result`.
     fn call(&self, this: &TokenStream, lua: &TokenStream) -> TokenStream {
         let ident = &self.item.sig.ident;
         let this = (self.takes != Takes::Nothing).then(|| quote!(#this,));

@@ -14,7 +14,7 @@ pub(crate) struct Parameter {
     pub(crate) value: TokenStream,
 }
 
-/// How a method wants the state, if a parameter is that.
+/// Returns how a method wants the state, if a parameter is that.
 pub(crate) fn state(argument: &FnArg) -> Option<State> {
     let FnArg::Typed(typed) = argument else { return None };
     let is_lua = |ty: &Type| match ty {
@@ -71,7 +71,7 @@ fn of_type(name: &Ident, ty: &Type) -> Parameter {
     Parameter { pattern: quote!(#name), ty: quote!(#ty), value: quote!(#name) }
 }
 
-/// The `&T` of an `Option<&T>`.
+/// Returns the `&T` of an `Option<&T>`.
 fn optional_reference(ty: &Type) -> Option<&TypeReference> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|s| s.ident == "Option")?;
@@ -82,7 +82,7 @@ fn optional_reference(ty: &Type) -> Option<&TypeReference> {
     }
 }
 
-/// What holds the borrow that a reference stands for, and whether it is one for writing.
+/// Returns what holds the borrow that a reference stands for, and whether it is one for writing.
 fn borrowed(r: &TypeReference) -> (TokenStream, bool) {
     let elem = &*r.elem;
     match elem {

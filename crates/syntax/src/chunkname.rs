@@ -4,7 +4,8 @@
 const ID_SIZE: usize = 60;
 const DOTS: &[u8] = b"...";
 
-/// The display name of a chunk named `name` (manual 4.10, `source` and `short_src` of `lua_Debug`).
+/// Returns the display name of a chunk named `name` (manual 4.10, `source` and `short_src` of
+/// `lua_Debug`).
 ///
 /// `=text` shows `text`; `@file` shows the file name, its beginning cut if it is long; anything
 /// else is the source itself and shows as `[string "first line..."]`.
@@ -28,7 +29,8 @@ pub fn chunkid(name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What of a file is source text: drops a byte order mark and a first line that starts with `#`.
+/// Returns what of a file is source text: drops a byte order mark and a first line that starts with
+/// `#`.
 ///
 /// The newline of that line stays, so that the lines below keep their numbers, unless a binary
 /// chunk follows. Text that does not come from a file is not treated so.

@@ -54,7 +54,7 @@ pub struct Lexemes<'s> {
 }
 
 impl Lexemes<'_> {
-    /// The next token.
+    /// Returns the next token.
     fn token(&mut self) -> Option<Lexeme> {
         let token = self.lexer.next()?;
         let start = self.lexer.span().start;
@@ -75,7 +75,7 @@ impl Lexemes<'_> {
         Some(Lexeme { kind, span: span(start, self.lexer.span().end) })
     }
 
-    /// The first comment from `self.done` to `end`; the lexer has skipped what lies there.
+    /// Returns the first comment from `self.done` to `end`; the lexer has skipped what lies there.
     fn comment(&self, end: usize) -> Option<Lexeme> {
         let gap = self.source.get(self.done..end)?;
         let start = gap.windows(2).position(|w| w == b"--")?;
@@ -117,7 +117,7 @@ fn long_bracket(text: &[u8]) -> Option<usize> {
     (text.get(level) == Some(&b'[')).then_some(level)
 }
 
-/// What is left of a string behind an error in it: up to its quote or the end of the line.
+/// Returns what is left of a string after an error in it: up to its quote or the end of the line.
 fn rest_of_string(text: &[u8], quote: u8) -> usize {
     let mut i = 0;
     while let Some(&b) = text.get(i) {

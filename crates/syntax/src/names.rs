@@ -37,7 +37,7 @@ pub(crate) struct Interner {
 }
 
 impl Interner {
-    /// An interner that knows the grammar's names, and perhaps others.
+    /// Returns an interner that knows the grammar's names, and perhaps others.
     pub(crate) fn take() -> Interner {
         SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
             let capacity = Capacity::new(FEW_NAMES, FEW_BYTES);
@@ -69,7 +69,7 @@ impl Names {
         Names(Some(interner))
     }
 
-    /// The text of `name`.
+    /// Returns the text of `name`.
     pub fn text(&self, name: Name) -> &str {
         self.0.as_ref().map_or("", |interner| interner.text(name))
     }

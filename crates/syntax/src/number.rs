@@ -41,12 +41,12 @@ pub fn str2number(text: &[u8]) -> Option<Number> {
     Some(Number::Float(if negative { -value } else { value }))
 }
 
-/// Whether C's `isspace` holds in the "C" locale.
+/// Returns whether C's `isspace` holds in the "C" locale.
 pub fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit.
 pub fn hex_value(byte: u8) -> Option<u8> {
     match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -118,7 +118,8 @@ fn split_digits(text: &[u8]) -> (usize, &[u8]) {
     (count, &text[count..])
 }
 
-/// What follows `0x` in a hexadecimal float, rounded to nearest even as C99's `strtod` does.
+/// Returns what follows `0x` in a hexadecimal float, rounded to nearest even as C99's `strtod`
+/// does.
 fn hex_float(text: &[u8]) -> Option<f64> {
     let mut mantissa: u64 = 0;
     let mut sticky = false;

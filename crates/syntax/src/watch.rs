@@ -14,8 +14,8 @@ mod tests {
     use super::GIVEN_UP;
     use crate::{parse_watched, with_arena};
 
-    /// How often the watch was asked while `source` was parsed, with how many bytes at most, and
-    /// whether it is a chunk.
+    /// Returns how often the watch was asked while `source` was parsed, with how many bytes at
+    /// most, and whether it is a chunk.
     fn watched(source: &str, give_up: bool) -> (usize, usize, Result<(), String>) {
         let (looks, most) = (Cell::new(0), Cell::new(0));
         let watch = |bytes| {

@@ -39,7 +39,7 @@ impl UserData for Counter {
     }
 }
 
-/// A line whose operation is repeated by the host.
+/// Returns a line whose operation is repeated by the host.
 fn host<F>(name: &'static str, goal: Goal, f: F) -> Line
 where
     F: FnMut(u64) -> Result<()> + 'static,
@@ -48,7 +48,7 @@ where
     Line::new(name, goal, move |n| f(n).map_err(|e| e.to_string()))
 }
 
-/// A line whose operation is repeated by a loop of Lua, which is the function's argument.
+/// Returns a line whose operation is repeated by a loop of Lua, which is the function's argument.
 fn script(name: &'static str, goal: Goal, lua: Lua, source: &str) -> Result<Line> {
     let f: Function = lua.load(source).eval()?;
     Ok(host(name, goal, move |n| {
@@ -57,7 +57,7 @@ fn script(name: &'static str, goal: Goal, lua: Lua, source: &str) -> Result<Line
     }))
 }
 
-/// A table with fields and elements.
+/// Returns a table with fields and elements.
 fn sample(lua: &Lua) -> Result<Table> {
     lua.load("{ alpha = 1, beta = 2, gamma = 3, delta = 4, 10, 20, 30, 40, 50, 60, 70, 80 }").eval()
 }

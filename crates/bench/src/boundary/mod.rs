@@ -58,7 +58,7 @@ impl Line {
         Line { name, goal, run: Box::new(run), multiple: 1 }
     }
 
-    /// The line repeats so many operations at once.
+    /// Returns how many operations the line repeats at once.
     pub(crate) fn of(mut self, multiple: u64) -> Line {
         self.multiple = multiple;
         self
@@ -126,7 +126,7 @@ impl Samples {
         Some(median(&self.ours)? / median(&self.theirs)?)
     }
 
-    /// Whether the goal is reached.
+    /// Returns whether the goal is reached.
     fn is_good(&self) -> bool {
         self.ratio().is_some_and(|r| r <= self.goal.0)
     }

@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         u32::try_from(self.unsigned()?).map_err(|_| "integer overflow".into())
     }
 
-    /// A count of things that take at least `size` bytes each.
+    /// Returns a count of things that take at least `size` bytes each.
     fn count(&mut self, size: usize) -> Result<usize> {
         let n = self.unsigned()?;
         match usize::try_from(n) {
@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A counted list of items of at least `size` bytes.
+    /// Returns a counted list of items of at least `size` bytes.
     fn list<T, L: From<Vec<T>>>(
         &mut self,
         size: usize,

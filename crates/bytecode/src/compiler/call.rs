@@ -54,7 +54,7 @@ impl<'c> Compiler<'c> {
                 0
             }
             Some(mut last) => {
-                // behind the parenthesis
+                // after the parenthesis
                 self.fs.reached = Reached { at: self.node(id).span.end, past_separator: false };
                 self.fs.put_in_next(&mut last)?;
                 self.fs.free - base - 1
@@ -72,7 +72,7 @@ impl<'c> Compiler<'c> {
         *e = Desc::new(Kind::Call(pc));
     }
 
-    /// The `i` of `setmetatable(o, {__index = i})`, where the name is a global one.
+    /// Returns the `i` of `setmetatable(o, {__index = i})`, where the name is a global one.
     fn metatable_idiom(&self, callee: ExprId, args: &[ExprId]) -> Option<ExprId> {
         let ExprKind::Global { name, .. } = self.node(callee).kind else { return None };
         let &[_, table] = args else { return None };

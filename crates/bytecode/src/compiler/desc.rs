@@ -77,7 +77,7 @@ impl<'c> Desc<'c> {
         )
     }
 
-    /// A number without pending jumps.
+    /// Returns a number without pending jumps.
     pub(super) fn numeral(&self) -> Option<super::fold::Number> {
         if self.has_jumps() {
             return None;
@@ -89,7 +89,7 @@ impl<'c> Desc<'c> {
         }
     }
 
-    /// An integer that fits an unsigned 8-bit operand.
+    /// Returns an integer that fits an unsigned 8-bit operand.
     pub(super) fn small_integer(&self) -> Option<u8> {
         match self.kind {
             Kind::Integer(i) if !self.has_jumps() => u8::try_from(i).ok(),
@@ -97,8 +97,8 @@ impl<'c> Desc<'c> {
         }
     }
 
-    /// A number with an integral value in -128..=127, as the operand of a comparison: (B, is
-    /// float).
+    /// Returns a number with an integral value in -128..=127, as the operand of a comparison: (B,
+    /// is float).
     pub(super) fn comparison_immediate(&self) -> Option<(u8, bool)> {
         let (value, float) = match self.numeral()? {
             super::fold::Number::Integer(i) => (i, false),

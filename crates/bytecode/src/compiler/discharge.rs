@@ -268,8 +268,8 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// Whether upvalue `index` is `_ENV`: only its fields have cells, and instructions that read
-    /// them in place.
+    /// Returns whether upvalue `index` is `_ENV`: only its fields have cells, and instructions that
+    /// read them in place.
     fn is_environment(&self, index: u8) -> bool {
         self.upvalues[index as usize].name.is_some_and(|name| name.of(&self.text) == b"_ENV")
     }

@@ -25,7 +25,7 @@ pub struct Reached {
 }
 
 impl CompileError {
-    /// The message with PUC's `near` token, which only the source text tells.
+    /// Returns the message with PUC's `near` token, which only the source text tells.
     pub(crate) fn message_in(self, source: &[u8], name: &[u8]) -> Vec<u8> {
         let near = self.reached.and_then(|r| perilune_syntax::near(source, r.at, r.past_separator));
         let Some((line, near)) = near else { return self.message };
@@ -84,7 +84,7 @@ pub(super) struct Exceeded {
 }
 
 impl Exceeded {
-    /// The public error, for a chunk of this name (as given to `load`).
+    /// Returns the public error, for a chunk of this name (as given to `load`).
     pub(super) fn in_chunk(self, source: &[u8]) -> CompileError {
         let mut message = Vec::new();
         let is_runtime = matches!(self.limit, Limit::DescribedLocals | Limit::Watch);

@@ -176,8 +176,8 @@ impl<'c> Compiler<'c> {
         Ok(e)
     }
 
-    /// The line on which the value of an expression is needed: the syntax tree tells it for what is
-    /// loaded late; other values are there when their last token is read.
+    /// Returns the line on which the value of an expression is needed: the syntax tree tells it for
+    /// what is loaded late; other values are there when their last token is read.
     pub(super) fn value_line(&self, id: ExprId) -> u32 {
         let node = self.node(id);
         match node.kind {

@@ -29,14 +29,14 @@ impl Number {
     }
 }
 
-/// The integer equal to `f`, if there is one.
+/// Returns the integer equal to `f`, if there is one.
 pub(super) fn exact_integer(f: f64) -> Option<i64> {
     // -2^63 is a float, 2^63 is the first float beyond.
     let in_range = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&f);
     (in_range && f.floor() == f).then_some(f as i64)
 }
 
-/// The value of `left op right`, unless it raises an error or is a float zero or NaN (which
+/// Returns the value of `left op right`, unless it raises an error or is a float zero or NaN (which
 /// constants must not merge or lose the sign of).
 pub(super) fn binary(op: BinaryOp, left: Number, right: Number) -> Option<Number> {
     use BinaryOp::*;
@@ -82,7 +82,7 @@ pub(super) fn binary(op: BinaryOp, left: Number, right: Number) -> Option<Number
     keep(result)
 }
 
-/// The value of `-operand`, under the same reserve as [`binary`].
+/// Returns the value of `-operand`, under the same reserve as [`binary`].
 pub(super) fn negate(operand: Number) -> Option<Number> {
     keep(match operand {
         Number::Integer(i) => Number::Integer(i.wrapping_neg()),
@@ -90,7 +90,7 @@ pub(super) fn negate(operand: Number) -> Option<Number> {
     })
 }
 
-/// The value of `~operand`.
+/// Returns the value of `~operand`.
 pub(super) fn complement(operand: Number) -> Option<Number> {
     Some(Number::Integer(!operand.integer()?))
 }

@@ -43,7 +43,7 @@ pub(super) struct FuncState<'c> {
 }
 
 impl<'c> FuncState<'c> {
-    /// The state at the start of function `id`.
+    /// Returns the state at the start of function `id`.
     pub(super) fn new(chunk: &'c Chunk<'c>, id: FuncId) -> Own<'c, FuncState<'c>> {
         let arena = chunk.arena;
         let mut fs = FuncState {
@@ -104,7 +104,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// The index of a constant, added if it is new.
+    /// Returns the index of a constant, added if it is new.
     pub(super) fn constant(&mut self, key: Key<'c>) -> Result<u32> {
         if let Some(index) = self.constants.find(key) {
             return Ok(index);
@@ -124,14 +124,14 @@ impl<'c> FuncState<'c> {
         Ok(index)
     }
 
-    /// Whether constant `index` is a string short enough for a field instruction.
+    /// Returns whether constant `index` is a string short enough for a field instruction.
     pub(super) fn is_field_name(&self, index: u32) -> bool {
         index <= 0xFF
             && matches!(self.constants.list()[index as usize],
                 Constant::Str(s) if s.len() <= crate::MAX_FIELD_NAME)
     }
 
-    /// The function's syntax.
+    /// Returns the function's syntax.
     pub(super) fn function(&self) -> &'c Function<'c> {
         &self.chunk.functions[self.id.0 as usize]
     }

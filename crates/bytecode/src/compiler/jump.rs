@@ -32,7 +32,7 @@ impl<'c> FuncState<'c> {
         self.jump()
     }
 
-    /// The current pc, as a jump target: no later peephole may merge across it.
+    /// Returns the current pc, as a jump target: no later peephole may merge across it.
     pub(super) fn label_here(&mut self) -> u32 {
         self.last_target = self.pc();
         self.pc()
@@ -69,7 +69,7 @@ impl<'c> FuncState<'c> {
         self.fix_jump(last, first)
     }
 
-    /// The instruction that decides whether the jump at `pc` is taken: its test, or itself.
+    /// Returns the instruction that decides whether the jump at `pc` is taken: its test, or itself.
     pub(super) fn jump_control(&mut self, pc: u32) -> &mut Instr {
         let pc = pc as usize;
         if pc >= 1 && is_test(self.code[pc - 1].op()) {
@@ -108,7 +108,7 @@ impl<'c> FuncState<'c> {
         }
     }
 
-    /// Whether some jump of the list does not deliver its value itself.
+    /// Returns whether some jump of the list does not deliver its value itself.
     pub(super) fn needs_value(&mut self, list: JumpList) -> bool {
         let mut at = list.0;
         while let Some(pc) = at {

@@ -199,7 +199,7 @@ impl<'c> Compiler<'c> {
         self.fs.thread_jumps()
     }
 
-    /// The proto of the current function, whose state is used up.
+    /// Returns the proto of the current function, whose state is used up.
     fn finish(&mut self) -> Proto {
         let fs = &mut self.fs;
         let function = fs.function();

@@ -266,7 +266,7 @@ impl<'c> FuncState<'c> {
         Ok(())
     }
 
-    /// The index of a numeric constant, if it fits an operand.
+    /// Returns the index of a numeric constant, if it fits an operand.
     fn numeric_operand(&mut self, e: &Desc<'c>, integers: bool) -> Result<Option<u8>> {
         let key = match e.numeral() {
             Some(fold::Number::Integer(i)) => Key::Integer(i),

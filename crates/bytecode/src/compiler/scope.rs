@@ -15,12 +15,12 @@ use crate::proto::LocalDesc;
 const MAX_DESCRIBED_LOCALS: usize = 32_767;
 
 impl<'c> FuncState<'c> {
-    /// Whether a `return` here must close variables.
+    /// Returns whether a `return` here must close variables.
     pub(super) fn return_needs_close(&self) -> bool {
         self.scopes.any_needs_close(0, self.scopes.active.len())
     }
 
-    /// Whether a to-be-closed variable is in scope, which forbids tail calls.
+    /// Returns whether a to-be-closed variable is in scope, which forbids tail calls.
     pub(super) fn in_to_be_closed_scope(&self) -> bool {
         self.scopes.active.iter().any(|v| v.to_be_closed)
     }

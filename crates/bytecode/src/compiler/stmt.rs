@@ -260,7 +260,7 @@ impl<'c> Compiler<'c> {
         self.fs.patch_to_here(skip)
     }
 
-    /// The target of the `break` that a block begins with.
+    /// Returns the target of the `break` that a block begins with.
     fn leading_break(&self, body: &Block<'_>) -> Option<perilune_syntax::ast::LabelId> {
         let StmtKind::Goto(goto) = body.stmts.first()?.kind else { return None };
         let function = self.fs.function();
@@ -271,7 +271,7 @@ impl<'c> Compiler<'c> {
     }
 }
 
-/// A value that a `<const>` variable can stand for.
+/// Returns a value that a `<const>` variable can stand for.
 fn is_constant(e: &Desc<'_>) -> bool {
     !e.has_jumps()
         && matches!(

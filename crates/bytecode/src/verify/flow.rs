@@ -209,7 +209,7 @@ fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edg
     Ok(follow(code, pc, after))
 }
 
-/// Whether the fixed values in front of the multiple value are all written.
+/// Returns whether the fixed values in front of the multiple value are all written.
 fn multiple_value_is_whole<const N: usize>(code: &[Instr], pc: usize, state: State<N>) -> bool {
     let instr = code[pc];
     let producer = code[pc - 1].a();

@@ -20,12 +20,12 @@ pub(super) fn check(proto: &Proto) -> Result {
     loops(code)
 }
 
-/// Whether the instruction at `pc` takes a multiple value from the one before it.
+/// Returns whether the instruction at `pc` takes a multiple value from the one before it.
 pub(super) fn is_consumer(instr: Instr) -> bool {
     matches!(instr.op(), Op::Call | Op::TailCall | Op::Return | Op::SetList) && instr.b() == 0
 }
 
-/// Whether it leaves a multiple value for the one after it.
+/// Returns whether it leaves a multiple value for the one after it.
 pub(super) fn is_producer(instr: Instr) -> bool {
     match instr.op() {
         Op::Call | Op::CallMeta | Op::VarArg => instr.c() == 0,
@@ -34,7 +34,7 @@ pub(super) fn is_producer(instr: Instr) -> bool {
     }
 }
 
-/// Whether control may enter at `pc` from elsewhere than the instruction before.
+/// Returns whether control may enter at `pc` from elsewhere than the instruction before.
 fn is_entry(proto: &Proto, pc: usize) -> bool {
     let code = &proto.code;
     let Some(&instr) = code.get(pc) else { return false };
@@ -214,7 +214,7 @@ fn numeric_regions(code: &[Instr]) -> Result {
     Ok(())
 }
 
-/// Whether `instr` may change `R[state] .. R[state + 2]`, the loop's own FORLOOP apart.
+/// Returns whether `instr` may change `R[state] .. R[state + 2]`, the loop's own FORLOOP apart.
 fn writes_state(instr: Instr, state: usize) -> bool {
     let e = crate::effects::effects(instr);
     let last = state + 2;

@@ -41,8 +41,8 @@ pub(super) struct Place {
     pub(super) start: usize,
 }
 
-/// The name that the text ends with, perhaps an empty one. `None` where there can be none: in
-/// strings, comments and numbers, or behind values that are not known without running code.
+/// Returns the name that the text ends with, perhaps an empty one. `None` where there can be none:
+/// in strings, comments and numbers, or after values that are not known without running code.
 pub(super) fn place(text: &str) -> Option<Place> {
     let mut rest: Vec<Lexeme> = lexemes(text.as_bytes()).collect();
     let word = |l: &Lexeme| text.get(l.span.start as usize..l.span.end as usize).unwrap_or("");
@@ -117,13 +117,13 @@ pub(super) fn place(text: &str) -> Option<Place> {
     Some(Place { path, method, name, start })
 }
 
-/// The content of a literal string that has no escape sequences.
+/// Returns the content of a literal string that has no escape sequences.
 fn plain_string(literal: &str) -> Option<&str> {
     let content = literal.get(1..literal.len().checked_sub(1)?)?;
     (literal.starts_with(['"', '\'']) && !content.contains('\\')).then_some(content)
 }
 
-/// The value that a path leads to, nil if to none.
+/// Returns the value that a path leads to, nil if to none.
 pub(super) fn value<'a>(cx: &'a Cx, path: &[Key]) -> Val<'a> {
     let mut v = cx.globals().val();
     for key in path {
@@ -136,7 +136,7 @@ pub(super) fn value<'a>(cx: &'a Cx, path: &[Key]) -> Val<'a> {
     v
 }
 
-/// A field, found as the interpreter would if all metamethods were tables.
+/// Returns a field, found as the interpreter would if all metamethods were tables.
 pub(super) fn field<'a>(cx: &'a Cx, mut v: Val<'a>, key: Val<'_>) -> Val<'a> {
     for _ in 0..MAX_CHAIN {
         if let Some(t) = v.as_table() {
@@ -145,7 +145,7 @@ pub(super) fn field<'a>(cx: &'a Cx, mut v: Val<'a>, key: Val<'_>) -> Val<'a> {
                 return found;
             }
         }
-        v = behind(cx, v);
+        v = index_target(cx, v);
         if v.is_nil() {
             break;
         }
@@ -153,16 +153,16 @@ pub(super) fn field<'a>(cx: &'a Cx, mut v: Val<'a>, key: Val<'_>) -> Val<'a> {
     Val::NIL
 }
 
-/// The `__index` of a value.
-fn behind<'a>(cx: &'a Cx, v: Val<'a>) -> Val<'a> {
+/// Returns the `__index` of a value.
+fn index_target<'a>(cx: &'a Cx, v: Val<'a>) -> Val<'a> {
     cx.metatable_of(v).map_or(Val::NIL, |m| m.get_name(cx, "__index"))
 }
 
-/// The names that the one at a place could become, sorted.
+/// Returns the names that the one at a place could become, sorted.
 pub(super) fn candidates(cx: &Cx, place: &Place) -> Vec<String> {
     let mut found = BTreeSet::new();
     let matches = |name: &str| {
-        // Names with an underscore in front are for those who ask for them.
+        // Names that begin with an underscore are offered when an underscore is typed.
         name.starts_with(&place.name) && (!name.starts_with('_') || place.name.starts_with('_'))
     };
     let mut v = value(cx, &place.path);
@@ -180,7 +180,7 @@ pub(super) fn candidates(cx: &Cx, place: &Place) -> Vec<String> {
                 }
             }
         }
-        v = behind(cx, v);
+        v = index_target(cx, v);
         if v.is_nil() {
             break;
         }
@@ -191,8 +191,8 @@ pub(super) fn candidates(cx: &Cx, place: &Place) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// The names of the local variables that a text declares, for completing in an entry of several
-/// lines.
+/// Returns the names of the local variables that a text declares, for completing in an entry of
+/// several lines.
 pub(super) fn locals(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut declaring = false;
@@ -212,7 +212,7 @@ pub(super) fn locals(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Whether a key can be written behind a dot.
+/// Returns whether a key can be written after a dot.
 pub(super) fn is_name(key: &str) -> bool {
     key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

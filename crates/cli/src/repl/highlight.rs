@@ -5,7 +5,7 @@ use perilune::syntax::{LexemeKind, lexemes};
 use super::dot_command;
 use crate::style::{Role, paint};
 
-/// The text with colours; `cursor` is where a bracket and its counterpart are marked.
+/// Returns the text with colours; `cursor` is where a bracket and its counterpart are marked.
 pub(super) fn highlight(text: &str, cursor: Option<usize>) -> String {
     let mut shown = String::new();
     let mut code = 0;
@@ -49,7 +49,7 @@ fn role(kind: LexemeKind) -> Role {
     }
 }
 
-/// The bracket at the cursor or before it, and its counterpart.
+/// Returns the bracket at the cursor or before it, and its counterpart.
 fn brackets(text: &str, code: usize, cursor: usize) -> Option<(usize, usize)> {
     let mut open = Vec::new();
     let mut pairs = Vec::new();

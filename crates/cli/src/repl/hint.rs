@@ -1,4 +1,4 @@
-//! Hints behind the cursor: the parameters of the function whose call was just opened, or how an
+//! Hints after the cursor: the parameters of the function whose call was just opened, or how an
 //! earlier entry went on.
 
 use perilune::native::{Cx, Func, Val};
@@ -27,7 +27,7 @@ impl Hint for Suggestion {
     }
 }
 
-/// The parameters of the function whose call the text ends with opening.
+/// Returns the parameters of the function whose call the text ends with opening.
 pub(super) fn suggest(cx: &Cx, text: &str) -> Option<Suggestion> {
     let callee = text.strip_suffix('(')?;
     let place = complete::place(callee).filter(|p| !p.name.is_empty())?;
@@ -41,7 +41,7 @@ pub(super) fn suggest(cx: &Cx, text: &str) -> Option<Suggestion> {
     Some(Suggestion { text: parameters + ")", insert: false })
 }
 
-/// The names of a function's parameters, as far as they are known.
+/// Returns the names of a function's parameters, as far as they are known.
 fn parameters(cx: &Cx, f: Func<'_>) -> Option<String> {
     if f.is_native() {
         let known =
@@ -56,7 +56,7 @@ fn parameters(cx: &Cx, f: Func<'_>) -> Option<String> {
     Some(names.join(", "))
 }
 
-/// The function of the library that has this name in the table of signatures.
+/// Returns the function of the library that has this name in the table of signatures.
 pub(super) fn library<'a>(cx: &'a Cx, name: &str) -> Val<'a> {
     let name = match name.strip_prefix("file:") {
         Some(method) => format!("io.stdout.{method}"),

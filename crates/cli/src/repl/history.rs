@@ -6,9 +6,9 @@ use std::path::PathBuf;
 /// Number of entries that are kept.
 pub(super) const LENGTH: usize = 5000;
 
-/// The file of the history: what `PERILUNE_HISTORY` names, or `perilune/history` in the folder for
-/// state (XDG base directories). `None`: no history is kept, as there is no home or the variable is
-/// empty.
+/// Returns the file of the history: what `PERILUNE_HISTORY` names, or `perilune/history` in the
+/// folder for state (XDG base directories). `None`: no history is kept, as there is no home or the
+/// variable is empty.
 pub(super) fn file() -> Option<PathBuf> {
     locate(|name| std::env::var_os(name))
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(lua: &Lua, mut caller: Caller) {
     with_handler(lua, |cx| plain::run(cx, &caller));
 }
 
-/// Whether input and output are a terminal that can move its cursor.
+/// Returns whether input and output are a terminal that can move its cursor.
 pub(crate) fn is_console() -> bool {
     let capable = std::env::var_os("TERM").is_some_and(|t| !t.is_empty() && t != "dumb");
     capable && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
@@ -49,7 +49,7 @@ fn with_handler<R>(lua: &Lua, f: impl FnOnce(&mut Cx) -> R) -> R {
     })
 }
 
-/// The global `_PROMPT` or `_PROMPT2` as `tostring` shows it; `None` when it is not set.
+/// Returns the global `_PROMPT` or `_PROMPT2` as `tostring` shows it; `None` when it is not set.
 fn own_prompt(cx: &mut Cx, first: bool) -> Option<Vec<u8>> {
     let name = if first { "_PROMPT" } else { "_PROMPT2" };
     let kept = cx.top();
@@ -62,7 +62,7 @@ fn own_prompt(cx: &mut Cx, first: bool) -> Option<Vec<u8>> {
     prompt
 }
 
-/// The prompt for a first line or a further one.
+/// Returns the prompt for a first line or a further one.
 fn prompt(cx: &mut Cx, first: bool) -> Vec<u8> {
     own_prompt(cx, first).unwrap_or_else(|| if first { b"> " } else { &b">> "[..] }.to_vec())
 }

@@ -4,7 +4,7 @@ use perilune::syntax;
 
 use super::dot_command;
 
-/// Whether the text could still become valid with more lines.
+/// Returns whether the text could still become valid with more lines.
 ///
 /// The line feed that the next line would bring is taken into account, so that a string that lacks
 /// its quote is an error at once.

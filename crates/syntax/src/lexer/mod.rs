@@ -36,7 +36,7 @@ pub(crate) struct Scanner<'s> {
 }
 
 impl Scanner<'_> {
-    /// The value of the last string token.
+    /// Returns the value of the last string token.
     pub(crate) fn string(&self) -> &[u8] {
         &self.buffer[self.delimiter..self.buffer.len() - self.delimiter]
     }
@@ -85,7 +85,7 @@ pub(crate) enum Near {
 
 type Lexer<'s> = logos::Lexer<'s, Token>;
 
-/// A lexer at the start of `source`.
+/// Returns a lexer at the start of `source`.
 pub(crate) fn lexer<'s>(source: &'s [u8], watch: Watch<'s>) -> Lexer<'s> {
     let scanner = Scanner {
         line: 1,
@@ -124,7 +124,7 @@ fn newline(lexer: &mut Lexer<'_>) -> Result<()> {
     piece(lexer).map(drop)
 }
 
-/// The next bytes, of which there may be many; looks when it is time.
+/// Returns the next bytes, of which there may be many; looks when it is time.
 fn piece<'s>(lexer: &mut Lexer<'s>) -> Result<&'s [u8]> {
     let at = lexer.span().end;
     if at - lexer.extras.looked >= BYTES_BETWEEN_LOOKS {

@@ -75,7 +75,8 @@ fn take(lexer: &mut Lexer<'_>, length: usize) -> Result<()> {
     Ok(())
 }
 
-/// The error of an escape whose byte number `at` (the backslash is number 0) is wrong or missing.
+/// Returns the error of an escape whose byte number `at` (the backslash is number 0) is wrong or
+/// missing.
 fn wrong(lexer: &mut Lexer<'_>, at: usize, text: &'static str) -> Failed {
     let rest = lexer.remainder();
     let shown = rest.len().min(at + 1);

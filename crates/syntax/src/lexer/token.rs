@@ -139,7 +139,7 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// How messages name this kind of token where it is expected.
+    /// Returns how messages name this kind of token where it is expected.
     pub(crate) fn description(&self) -> &'static str {
         match self {
             Token::And => "'and'",

@@ -5,7 +5,7 @@ use crate::ast::{ExprId, ExprKind};
 use crate::lexer::Token;
 
 impl<'a> Parser<'_, 'a> {
-    /// A primary expression and what is applied to it.
+    /// Parses a primary expression and what is applied to it.
     pub(super) fn suffixed_expr(&mut self) -> Result<ExprId> {
         let start = self.span.start;
         let mut value = self.primary_expr()?;
@@ -45,14 +45,14 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.add(ExprKind::Index { object, key }, self.last_line, start))
     }
 
-    /// A name as a string.
+    /// Returns a name as a string.
     pub(super) fn name_key(&mut self) -> Result<ExprId> {
         let start = self.span.start;
         let text = self.name_text()?;
         Ok(self.add(ExprKind::Str(self.arena.alloc_slice_copy(text)), self.last_line, start))
     }
 
-    /// The current token, which is a string.
+    /// Returns the current token, which is a string.
     pub(super) fn literal_string(&self) -> ExprKind<'a> {
         ExprKind::Str(self.arena.alloc_slice_copy(self.lexer.extras.string()))
     }

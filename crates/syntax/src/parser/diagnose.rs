@@ -65,7 +65,7 @@ impl<'a> Parser<'_, 'a> {
         Err(self.error(&format!("too many {what} (limit is {limit}) in {place}")))
     }
 
-    /// The error that the scanner has noted.
+    /// Returns the error that the scanner has noted.
     pub(super) fn lexical_error(&self, span: Span) -> Box<SyntaxError> {
         let error = &self.lexer.extras.error;
         if error.text == GIVEN_UP {
@@ -101,7 +101,8 @@ impl<'a> Parser<'_, 'a> {
         Box::new(SyntaxError { message, line, span, incomplete, is_runtime: false })
     }
 
-    /// The current token as messages show it; `None` for a zero byte, which PUC takes for no token.
+    /// Returns the current token as messages show it; `None` for a zero byte, which PUC takes for
+    /// no token.
     pub(super) fn token_text(&self) -> Option<Vec<u8>> {
         match &self.token {
             Token::Name | Token::Number => {

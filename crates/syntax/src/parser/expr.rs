@@ -27,7 +27,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// An expression with operators that bind tighter than `limit`.
+    /// Parses an expression with operators that bind tighter than `limit`.
     fn operation(&mut self, limit: u8) -> Result<ExprId> {
         self.enter_level()?;
         let start = self.span.start;
@@ -110,8 +110,8 @@ pub(super) fn is_binary_operator(token: &Token) -> bool {
     binary_op(token).is_some()
 }
 
-/// The operator with its left and right priority; right-associative ones have the lower on the
-/// right.
+/// Returns the operator with its left and right priority; right-associative ones have the lower on
+/// the right.
 fn binary_op(token: &Token) -> Option<(BinaryOp, u8, u8)> {
     Some(match token {
         Token::Or => (BinaryOp::Or, 1, 1),

@@ -44,7 +44,7 @@ pub(super) struct Lists<'a> {
     upvalue_origins: List<'a, UpvalueOrigin>,
 }
 
-/// The variable behind an upvalue.
+/// Returns the variable that an upvalue refers to.
 #[derive(Clone, Copy)]
 pub(super) struct UpvalueOrigin {
     pub(super) attrib: Attrib,
@@ -53,7 +53,7 @@ pub(super) struct UpvalueOrigin {
 }
 
 impl FunctionState<'_> {
-    /// The innermost visible local variable of that name.
+    /// Returns the innermost visible local variable of that name.
     pub(super) fn find_local(&self, name: Name) -> Option<LocalId> {
         let visible = &self.declared[..self.active_count];
         visible
@@ -73,7 +73,7 @@ impl FunctionState<'_> {
 }
 
 impl<'a> Parser<'_, 'a> {
-    /// The innermost open function.
+    /// Returns the innermost open function.
     pub(super) fn current(&mut self) -> &mut FunctionState<'a> {
         self.open.last_mut().expect("the main function is open until the end")
     }
@@ -198,19 +198,19 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    /// The expression of a function whose body was just read, from byte `start` on.
+    /// Returns the expression of a function whose body was just read, from byte `start` on.
     pub(super) fn function_expr(&mut self, function: FuncId, start: u32) -> ExprId {
         self.add(ExprKind::Function(function), self.last_line, start)
     }
 }
 
-/// The list, with an empty one left in its place.
+/// Returns the list, with an empty one left in its place.
 fn taken<'a, T>(list: &mut List<'a, T>) -> List<'a, T> {
     let arena = list.bump();
     std::mem::replace(list, List::new_in(arena))
 }
 
-/// The items of a list that is complete.
+/// Returns the items of a list that is complete.
 fn finished<'a, T>(list: &mut List<'a, T>) -> &'a [T] {
     taken(list).into_bump_slice()
 }

@@ -28,7 +28,7 @@ pub(super) struct PendingGoto {
 }
 
 impl<'a> Parser<'_, 'a> {
-    /// A `goto name`, its keyword skipped.
+    /// Parses a `goto name`, its keyword skipped.
     pub(super) fn goto_target(&mut self) -> Result<GotoId> {
         let line = self.line();
         let name = self.name()?;
@@ -43,7 +43,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// A `break` on line `line`, its keyword skipped.
+    /// Parses a `break` on line `line`, its keyword skipped.
     pub(super) fn break_target(&mut self, line: u32) -> Result<GotoId> {
         self.pending_goto(self.known.end_of_loop, line)
     }
@@ -59,8 +59,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(id)
     }
 
-    /// A label `name`, of a statement on line `line`; `at_block_end` if only void statements follow
-    /// it.
+    /// Parses a label `name`, of a statement on line `line`; `at_block_end` if only void
+    /// statements follow it.
     pub(super) fn new_label(
         &mut self,
         name: Name,
@@ -140,8 +140,8 @@ impl<'a> Parser<'_, 'a> {
         self.labels[first..].iter().find(|label| label.name == name)
     }
 
-    /// Whether the current token ends a block; `until` does not end the scope of the block's
-    /// variables.
+    /// Returns whether the current token ends a block; `until` does not end the scope of the
+    /// block's variables.
     pub(super) fn follows_block(&self, with_until: bool) -> bool {
         match self.token {
             Token::Else | Token::ElseIf | Token::End | Token::Eof => true,

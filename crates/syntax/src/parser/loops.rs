@@ -91,7 +91,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.leave_block()?.expect("the block is a loop"))
     }
 
-    /// An expression whose value is needed at once.
+    /// Parses an expression whose value is needed at once.
     fn settled_expr(&mut self) -> Result<ExprId> {
         let id = self.expr()?;
         self.settle(id);

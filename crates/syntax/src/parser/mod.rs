@@ -86,9 +86,9 @@ const TOKENS_BETWEEN_LOOKS: u32 = 4096;
 /// Bytes of a name that are looked after like that many tokens.
 const LONG_NAME: usize = 1 << 16;
 
-/// The token at or behind offset `at` of a text without lexical errors, or, with `past_separator`,
-/// the one after it if it is a comma or an operator: the line the lexer is at then, and the token
-/// as messages show it.
+/// Returns the token at or after offset `at` of a text without lexical errors, or, with
+/// `past_separator`, the one after it if it is a comma or an operator: the line the lexer is at
+/// then, and the token as messages show it.
 pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8>)> {
     with_arena(|arena| {
         let mut parser = Parser::new(arena, source, b"", 0, &|_| false);
@@ -105,9 +105,9 @@ pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8
     })
 }
 
-/// Whether `text` is the start of no chunk, whatever follows: it has an error in front of tokens
-/// that are whole. `false` is no promise. `depth` and `watch` are as for [`parse_watched`]; what
-/// `watch` gives up is hopeless.
+/// Returns whether `text` is the start of no chunk, whatever follows: it has an error in front of
+/// tokens that are whole. `false` is no promise. `depth` and `watch` are as for [`parse_watched`];
+/// what `watch` gives up is hopeless.
 pub fn is_hopeless(text: &[u8], depth: u32, watch: Watch<'_>) -> bool {
     let error = with_arena(|arena| parse_watched(arena, text, b"", depth, watch).err());
     let Some(error) = error else { return false };
@@ -214,13 +214,13 @@ impl<'s, 'a> Parser<'s, 'a> {
         })
     }
 
-    /// An empty list, with room for so many items.
+    /// Returns an empty list, with room for so many items.
     fn list<T>(&self, capacity: usize) -> List<'a, T> {
         List::with_capacity_in(capacity, self.arena)
     }
 
-    /// The line that the lexer has reached: the current token's last line, or that of the token
-    /// ahead.
+    /// Returns the line that the lexer has reached: the current token's last line, or that of the
+    /// token ahead.
     fn line(&self) -> u32 {
         self.lexer.extras.line
     }
@@ -262,7 +262,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         Ok(())
     }
 
-    /// The token after the current one.
+    /// Returns the token after the current one.
     fn peek(&mut self) -> Result<&Token> {
         if self.ahead.is_none() {
             self.ahead = Some(self.read()?);

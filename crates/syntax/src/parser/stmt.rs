@@ -5,12 +5,12 @@ use crate::ast::{Arm, Attrib, Block, ExprKind, LocalId, Stmt, StmtKind};
 use crate::lexer::Token;
 
 impl<'a> Parser<'_, 'a> {
-    /// A list of statements in the block that was just entered.
+    /// Parses a list of statements in the block that was just entered.
     pub(super) fn statements(&mut self) -> Result<&'a [Stmt<'a>]> {
         self.statements_after(self.stmts.len())
     }
 
-    /// The rest of a list of statements that begins with number `first` of those that wait.
+    /// Parses the rest of a list of statements that begins with number `first` of those that wait.
     fn statements_after(&mut self, first: usize) -> Result<&'a [Stmt<'a>]> {
         while !self.follows_block(true) {
             let is_return = self.token == Token::Return;
@@ -22,14 +22,14 @@ impl<'a> Parser<'_, 'a> {
         Ok(self.take_statements(first))
     }
 
-    /// The waiting statements from number `first` on, as a list of the tree.
+    /// Returns the waiting statements from number `first` on, as a list of the tree.
     fn take_statements(&mut self, first: usize) -> &'a [Stmt<'a>] {
         let stmts = self.arena.alloc_slice_copy(&self.stmts[first..]);
         self.stmts.truncate(first);
         stmts
     }
 
-    /// A list of statements with a scope of its own.
+    /// Parses a list of statements with a scope of its own.
     pub(super) fn block(&mut self) -> Result<Block<'a>> {
         self.enter_block(false);
         let stmts = self.statements()?;
@@ -221,7 +221,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(StmtKind::Return { values })
     }
 
-    /// A call or an assignment.
+    /// Parses a call or an assignment.
     fn expression_statement(&mut self) -> Result<StmtKind<'a>> {
         let first = self.suffixed_expr()?;
         if matches!(self.token, Token::Assign | Token::Comma) {

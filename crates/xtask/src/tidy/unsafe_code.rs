@@ -32,7 +32,8 @@ pub(super) fn forbidden(tree: &Tree) -> Vec<Complaint> {
         .collect()
 }
 
-/// Every `unsafe` block and impl has a `SAFETY` comment on its line or in the three above.
+/// Every `unsafe` block and impl has a `SAFETY` comment on its line, in the three above, or in the
+/// comment that ends above it.
 pub(super) fn reasons(tree: &Tree) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for file in tree.rust().filter(|file| !file.is_test() && !is_rule(file)) {
@@ -41,7 +42,10 @@ pub(super) fn reasons(tree: &Tree) -> Vec<Complaint> {
             let code = code(line);
             let opens = code.contains("unsafe {") || code.contains("unsafe impl");
             let near = &lines[i.saturating_sub(3)..=i];
-            if opens && !near.iter().any(|l| l.contains("SAFETY:")) {
+            let mut above =
+                lines[..i].iter().rev().take_while(|l| l.trim_start().starts_with("//"));
+            let reason = |l: &&str| l.contains("SAFETY:");
+            if opens && !near.iter().any(reason) && !above.any(reason) {
                 complaints.push(Complaint::line(&file.path, i + 1, "unsafe without SAFETY"));
             }
         }

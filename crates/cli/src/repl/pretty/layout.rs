@@ -5,7 +5,7 @@ use crate::style::{Role, paint};
 
 const INDENT: usize = 2;
 
-/// The value on one line if that fits into `width` columns, else broken into several.
+/// Returns the value on one line if that fits into `width` columns, else broken into several.
 pub(in crate::repl) fn layout(node: &Node, width: usize, colours: bool) -> String {
     let mut w = Writer { text: String::new(), width, column: 0, colours };
     w.node(node, 0, 0);
@@ -131,7 +131,7 @@ mod tests {
     use crate::style::strip;
     use perilune::Lua;
 
-    /// What the value of an expression looks like.
+    /// Returns what the value of an expression looks like.
     fn show(program: &str, width: usize, limits: &Limits) -> String {
         let lua = Lua::new();
         lua.with(|cx| {

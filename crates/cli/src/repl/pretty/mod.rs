@@ -38,7 +38,7 @@ pub(super) fn values(
     shown.join(if long { "\n" } else { ", " }) + "\n"
 }
 
-/// What `tostring` says of value `i`.
+/// Returns what `tostring` says of value `i`.
 fn describe(cx: &mut Cx, caller: &Caller, i: usize) -> String {
     let kept = cx.top();
     if cx.reserve(4).is_err() {

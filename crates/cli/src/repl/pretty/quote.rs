@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The string as a literal, of which at most `limit` bytes are shown.
+/// Returns the string as a literal, of which at most `limit` bytes are shown.
 pub(super) fn quote(bytes: &[u8], limit: usize) -> String {
     let mut shown = &bytes[..bytes.len().min(limit)];
     if shown.len() < bytes.len() {

@@ -160,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether one more entry may be shown.
+    /// Returns whether one more entry may be shown.
     fn room(&mut self, shown: &mut Table) -> bool {
         shown.cut = self.left == 0 || shown.entries.len() >= self.limits.entries;
         self.left -= usize::from(!shown.cut);
