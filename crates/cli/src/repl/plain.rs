@@ -1,5 +1,5 @@
 //! PUC's interactive mode: reads a line, tries it as an expression, then as a statement, which may
-//! go on over further lines.
+//! take further lines.
 //!
 //! Lines that do not come from a terminal are shown after their prompts, as PUC's command does
 //! where it is built with readline; the official tests ask for it.
