@@ -7,6 +7,7 @@ use std::time::Duration;
 use perilune_bytecode::Proto;
 use perilune_code::{CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
 use perilune_runtime::chaos::Chaos;
+use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, poll};
 use perilune_runtime::tier::{Threshold, Tier};
@@ -218,10 +219,24 @@ impl Tier for JitState {
         // frames in retired code leave it soon
         let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
         let history = History::of(&method);
+        // a loop that could not be entered: its registers hold something else than before
+        let frame = Frame((*st).base);
+        let entry = history.known().and_then(|known| known.entry);
+        let is_refused = entry.is_some_and(|pc| frame.word() == FrameWord::new(code, pc));
         // SAFETY: the caller's promise.
-        let now = || unsafe { Snapshot::take(inst) };
+        let now = || unsafe {
+            let mut now = Snapshot::take(inst);
+            if is_refused {
+                now.take_tags(frame.0, inst);
+            }
+            now
+        };
         let Some(known) = history.to_recompile(&method, &(*inst).proto, now) else { return };
-        let Ok((now, shapes)) = self.feedback(st, inst, Some(&known)) else { return };
+        let Ok((mut now, shapes)) = self.feedback(st, inst, Some(&known)) else { return };
+        if is_refused {
+            now.take_tags(frame.0, inst);
+            now.keep_entry_tags(&known.snapshot);
+        }
         history.change();
         self.compile(st, &method, inst, known.entry, now, shapes);
     }

@@ -7,7 +7,7 @@ use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
 use super::snapshot::{CalleeSeen, FieldSnapshot, Shapes, Snapshot};
-use crate::analysis::types::{access, seen};
+use crate::analysis::types::{UNKNOWN, access, seen};
 
 /// The most inline paths of a field access. Others use the inline cache itself, which has as many
 /// entries.
@@ -97,10 +97,20 @@ impl Snapshot {
         held.into()
     }
 
+    /// Keeps the tags at the entry of a loop that were the same before; the others are not known.
+    pub(crate) fn keep_entry_tags(&mut self, before: &Snapshot) {
+        for (tag, &before) in self.entry_tags.iter_mut().zip(&before.entry_tags) {
+            if *tag != before {
+                *tag = UNKNOWN;
+            }
+        }
+    }
+
     /// Adds everything that can be handled inline, for a method whose operands never settle.
     /// Operators that have always had floats keep checking for these first.
     pub fn generalize(&mut self, proto: &Proto) {
         (self.general, self.prunes) = (true, false);
+        self.entry_tags = Box::default();
         for (pc, i) in proto.code.iter().enumerate() {
             let bits = bits(i.op()).0;
             let floats = self.cells[pc] & bits == seen::FLOAT;

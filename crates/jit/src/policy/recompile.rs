@@ -10,6 +10,7 @@ use perilune_bytecode::{Feedback, Op, Proto};
 use perilune_code::{Method, Phase};
 
 use super::history::{History, Known};
+use crate::analysis::types::UNKNOWN;
 use crate::feedback::merge::{MAX_PATHS, bits};
 use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 
@@ -55,6 +56,10 @@ impl Snapshot {
     /// Whether code of `proto` that was compiled with this is as good for `now` as code compiled
     /// with `now` would be.
     pub fn covers(&self, now: &Snapshot, proto: &Proto) -> bool {
+        let mut entry_tags = self.entry_tags.iter().zip(&now.entry_tags);
+        if entry_tags.any(|(&known, &tag)| known != UNKNOWN && known != tag) {
+            return false;
+        }
         proto.code.iter().enumerate().all(|(pc, i)| {
             if i.op().feedback() == Feedback::Field {
                 let n = now.cells[pc] as usize;

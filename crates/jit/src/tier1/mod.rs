@@ -1,7 +1,8 @@
 //! Tier 1: each instruction to Cranelift IR.
 //!
-//! Values of registers are remembered within extended blocks and always written to their home slots at once, so the
-//! frame is whole at every call. A cold block that calls the runtime for an instruction finds all in place and leaves the result in place.
+//! Values of registers are remembered within extended blocks and always written to their home slots
+//! at once, so the frame is whole at every call. A cold block that calls the runtime for an
+//! instruction finds all in place and leaves the result in place.
 
 mod alloc;
 mod arith;
@@ -71,7 +72,7 @@ pub(crate) struct Translator<'a> {
     regs: Regs,
     /// Address of `R[0]`.
     base: Variable,
-    /// The closure as it was passed, which is at hand as long as nothing was called.
+    /// The closure as it was passed, which is valid as long as nothing was called.
     passed_closure: Value,
     /// No code so far, and none that comes back to here, has called anything.
     nothing_called: bool,
@@ -81,14 +82,14 @@ pub(crate) struct Translator<'a> {
     built_until: usize,
     /// It is a loop that is entered, by the interpreter's loop.
     is_loop: bool,
-    /// Leaves the frame with a status and what the runtime left.
+    /// Exits with a status and the base that the runtime stored.
     exit: Block,
     entry_sig: SigRef,
     /// Signatures of the runtime's functions, by kinds of arguments and results.
     sigs: Vec<(Vec<Type>, Vec<Type>, SigRef)>,
 }
 
-/// Where the ways to a result meet. What of it is used becomes a parameter of the block.
+/// A merge point with a result. What of it is used becomes a parameter of the block.
 #[derive(Clone, Copy)]
 pub(super) struct Join {
     block: Block,
@@ -99,7 +100,8 @@ pub(super) struct Join {
 
 /// Flags of all accesses: aligned, and they do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
-/// Flags of loads of what never changes while their address can be had: they are done where they are needed, if at all.
+/// Flags of loads of what never changes while their address can be had: they are done where they
+/// are needed, if at all.
 const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
 /// Where a frame has its closure, seen from its base.
 const CALLEE: i32 = -32;
@@ -196,7 +198,8 @@ pub(crate) fn translate<'a>(
 }
 
 impl Translator<'_> {
-    /// The beginning of a loop that is entered: are the registers as they were when it was found to be hot? Else it is left at once.
+    /// Emits the entry of a loop: the frame goes back to the interpreter at once unless its
+    /// registers have the tags that they had when the loop was found to be hot.
     fn check_entry(&mut self, entry: usize) {
         let tags = self.types.at(entry).clone();
         let wrong = self.cold_block();
@@ -211,14 +214,14 @@ impl Translator<'_> {
         let entered = self.b.create_block();
         self.b.ins().jump(entered, &[]);
         self.b.switch_to_block(wrong);
-        let (resume, zero) = (self.int(status::RESUME as i64), self.int(0));
-        self.b.ins().return_(&[resume, zero, zero, base]);
+        // counted, so that the loop is compiled again for what it meets
+        self.deoptimize_before(entry);
         self.b.switch_to_block(entered);
     }
 
     /// All instructions that can be reached, in order.
     fn body(&mut self) {
-        // whether the current block still goes on
+        // whether control can reach the end of the current block
         let mut open = false;
         let mut pc = 0;
         while pc < self.proto.code.len() {
@@ -259,7 +262,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Translates one instruction; whether control goes on behind it.
+    /// Translates one instruction; returns whether control continues after it.
     fn instruction(&mut self, pc: usize) -> bool {
         if self.flow.cold[pc] {
             self.deoptimize_before(pc);
@@ -398,7 +401,7 @@ impl Translator<'_> {
             Op::CallMeta => self.call_meta(pc),
             Op::TailCall => self.tail_call(pc),
             Op::Return | Op::Return0 | Op::Return1 => {
-                self.leave(pc);
+                self.return_results(pc);
                 return false;
             }
             Op::ForPrep => return self.for_prep(pc),
@@ -425,7 +428,7 @@ impl Translator<'_> {
         }
     }
 
-    /// A block that goes on from the current one: as cold as that.
+    /// A block that continues the current one: as cold as that.
     fn next_block(&mut self) -> Block {
         let is_cold = self.b.current_block().is_some_and(|b| self.b.func.layout.is_cold(b));
         if is_cold { self.cold_block() } else { self.b.create_block() }
@@ -455,7 +458,8 @@ impl Translator<'_> {
         self.nothing_called = false;
     }
 
-    /// The closure. It is read again from the frame after calls, so that no register of the machine is saved for it.
+    /// The closure. It is read again from the frame after calls, so that no register of the machine
+    /// is saved for it.
     fn closure(&mut self) -> Value {
         if self.nothing_called {
             return self.passed_closure;
@@ -474,7 +478,7 @@ impl Translator<'_> {
         self.address(self.proto.max_stack.into())
     }
 
-    /// The frame word that says that this code runs the frame and goes on at `pc`.
+    /// The frame word that says that this code runs the frame and continues at `pc`.
     fn frame_word(&mut self, pc: usize) -> Value {
         self.int(((self.id as u64) << 32 | pc as u64) as i64)
     }
@@ -517,7 +521,8 @@ impl Translator<'_> {
         self.b.ins().call_indirect(sig, callee, args)
     }
 
-    /// Calls a function of the runtime that returns a status, with the frame stored at `pc`; leaves the frame if it has to be left.
+    /// Calls a function of the runtime that returns a status, with the frame stored at `pc`; exits
+    /// from the code unless the status is good.
     fn runtime_step(&mut self, address: usize, pc: usize, args: &[Value]) -> Value {
         self.save_frame(pc);
         self.runtime_saved(address, args)
@@ -534,7 +539,7 @@ impl Translator<'_> {
         status
     }
 
-    /// Leaves the frame unless the status is good.
+    /// Exits from the code unless the status is good.
     fn check(&mut self, status: Value) {
         let low = self.b.ins().ireduce(I32, status);
         let on = self.next_block();
@@ -558,7 +563,7 @@ impl Translator<'_> {
         self.b.ins().brif(left, resume, &[], out, &[]);
         self.b.switch_to_block(out);
         self.b.ins().return_(&[status, zero, zero, base]);
-        // no return address in this code may be left behind: it does not pin the code any more
+        // no return address in this code may remain: it does not pin the code any more
         self.b.switch_to_block(resume);
         let entry = self.int(self.calls.resume as usize as i64);
         let closure = self.b.ins().load(I64, MEM, base, CALLEE);
@@ -572,14 +577,16 @@ impl Translator<'_> {
         self.runtime_step(self.calls.one as usize, pc + 1, &[st]);
     }
 
-    /// Goes on in a new block if `answer` is not 0, and else there after running the instruction at `pc` in the runtime.
+    /// Goes on in a new block if `answer` is not 0, and else there after running the instruction at
+    /// `pc` in the runtime.
     fn unless_generic(&mut self, pc: usize, answer: Value) {
         let (slow, on) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(answer, on, &[], slow, &[]);
         self.end_slowly(slow, pc, on);
     }
 
-    /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the result in register `r` as a value of type `ty`, and its tag.
+    /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the
+    /// result in register `r` as a value of type `ty`, and its tag.
     fn generic_result(&mut self, pc: usize, r: usize, ty: Type, to: Join) {
         self.generic(pc);
         let (bits, tag) = self.load_home(r, ty);
@@ -601,7 +608,7 @@ impl Translator<'_> {
         block
     }
 
-    /// A block where the ways to a result meet.
+    /// Creates a merge point for a result.
     fn join_block(&mut self, ty: Type) -> Join {
         let bits = self.b.declare_var(ty);
         Join {
@@ -612,20 +619,20 @@ impl Translator<'_> {
         }
     }
 
-    /// Ends the block: goes where the ways to a result meet.
+    /// Ends the block: jumps to a merge point with a result.
     fn join(&mut self, to: Join, bits: Value, tag: Value) {
         self.b.def_var(to.bits, bits);
         self.b.def_var(to.tag, tag);
         self.b.ins().jump(to.block, &[]);
     }
 
-    /// Goes on where the ways to a result meet, which is in register `r` already.
+    /// Continues at a merge point, whose result is in register `r` already.
     fn take_value(&mut self, join: Join, r: usize) {
         self.b.switch_to_block(join.block);
         self.regs.note_join(r, join);
     }
 
-    /// Does what the poll word asks for; the frame goes on at `pc`.
+    /// Does what the poll word asks for; the frame continues at `pc`.
     fn poll(&mut self, pc: usize, top: Value) {
         let st = self.state();
         let word = self.b.ins().load(I32, MEM, st, layout::state::POLL as i32);
@@ -638,7 +645,8 @@ impl Translator<'_> {
         self.b.switch_to_block(on);
     }
 
-    /// Counts the instructions of a loop that goes round, from `pc` to `target`, where the script stops if so many are not left.
+    /// Counts the instructions of a loop that goes round, from `pc` to `target`, where the script
+    /// stops if so many are not left.
     fn charge(&mut self, pc: usize, target: usize) {
         let (left, enough) = self.fuel_after(pc - target + 1);
         let (out, on) = (self.cold_block(), self.b.create_block());
@@ -651,7 +659,7 @@ impl Translator<'_> {
         self.set_fuel(left);
     }
 
-    /// What is left behind `cost` instructions, and whether there are so many.
+    /// Returns the fuel that remains after `cost` instructions, and whether there is so much.
     fn fuel_after(&mut self, cost: usize) -> (Value, Value) {
         let st = self.state();
         let fuel = self.b.ins().load(I64, MEM, st, layout::state::FUEL as i32);
@@ -665,7 +673,8 @@ impl Translator<'_> {
         self.b.ins().store(MEM, left, st, layout::state::FUEL as i32);
     }
 
-    /// Ends the block: goes from the instruction at `pc` to `target`, by way of a poll if that is backwards.
+    /// Ends the block: goes from the instruction at `pc` to `target`, by way of a poll if that is
+    /// backwards.
     fn go(&mut self, pc: usize, target: usize) {
         if target <= pc {
             if self.counts {
@@ -695,7 +704,8 @@ impl Translator<'_> {
         self.b.ins().jump(block, &[]);
     }
 
-    /// Registers whose values come along in machine registers to where control flow meets: the numbers and tables among those that are still needed.
+    /// Registers whose values come along in machine registers to where control flow meets: the
+    /// numbers and tables among those that are still needed.
     fn carried(&self, target: usize) -> Vec<(usize, Tag)> {
         let tags = self.types.at(target);
         (0..tags.len())
@@ -777,7 +787,8 @@ impl Translator<'_> {
         other
     }
 
-    /// Ends an instruction without a result: what went to `slow` runs it in the runtime, and control goes on at `done`.
+    /// Ends an instruction without a result: what went to `slow` runs it in the runtime, and
+    /// control continues at `done`.
     fn end_slowly(&mut self, slow: Block, pc: usize, done: Block) {
         self.b.switch_to_block(slow);
         self.generic(pc);

@@ -25,6 +25,23 @@ fn new_types_are_compiled_for_and_old_ones_are_kept() {
     assert_eq!(figure(&engine, "versions swapped"), second, "both kinds are compiled for");
 }
 
+#[test]
+fn a_loop_that_cannot_be_entered_is_compiled_again() {
+    let engine = Engine::with_jit(sync());
+    let lua = Lua::with_engine(&engine);
+    // one call of the function for each kind of value, so that the loop alone is compiled
+    let program = "
+        function run(x) local n = 0 for i = 1, 20000 do n = n + 1 y = x end return y end
+        local shown = {}
+        for _, x in ipairs{1, 1.5, 'text', 2, 2.5} do shown[#shown + 1] = run(x) end
+        return table.concat(shown, ' ')";
+    assert_eq!(eval(&lua, program), "1 1.5 text 2 2.5");
+    assert_eq!(figure(&engine, "functions compiled"), 0);
+    // for an integer, then for values of any kind
+    let loops = figure(&engine, "loops compiled");
+    assert!((2..=3).contains(&loops), "{loops} loops:\n{}", engine.jit_report());
+}
+
 /// Operand types, shapes and keys that keep changing.
 const UNSTABLE: &str = "
 local V = setmetatable({}, {__add = function() return 7 end, __lt = function() return true end})
