@@ -1,7 +1,8 @@
-//! Library functions that machine code calls without a frame: the common cases of those in [`Builtin`], for one result.
+//! Library functions that machine code calls without a frame: the common cases of those in
+//! [`Builtin`], for one result.
 //!
-//! Each gets its arguments where they lie in the stack. What it does not handle, errors above all, it leaves to the function itself, before it has
-//! changed anything.
+//! Each gets its arguments where they lie in the stack. What it does not handle, errors above all,
+//! it leaves to the function itself, before it has changed anything.
 
 use perilune_runtime::cfmt;
 use perilune_runtime::meta::Event;
@@ -372,7 +373,7 @@ unsafe fn string_len(_: *mut State, args: *mut Value, n: usize) -> Pair {
     answer(string(args, n).map(|s| Value::int((*s).len as i64)))
 }
 
-/// Longer strings are made by who can ask whether there is room for them.
+/// Longer strings are made by the function itself, which can ask for room.
 const SURELY_ROOM: i64 = 1 << 16;
 
 unsafe fn sub(st: *mut State, args: *mut Value, n: usize) -> Pair {

@@ -71,7 +71,8 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     resume: entry::RESUME,
 };
 
-/// After a step made for a frame of machine code: runs what it has entered, until the frame is on top again.
+/// After a step made for a frame of machine code: runs what it has entered, until the frame is on
+/// top again.
 unsafe fn settle(st: *mut State, step: Step) -> u64 {
     let r = match step {
         Ok(()) if Frame((*st).base).word().is_machine() => Err(Exit::Done),
@@ -93,8 +94,9 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
     }
 }
 
-/// The frame of machine code on top goes on in the interpreter, from its pc on. Its code does nothing more than to get out of the way, so nothing
-/// of it is on the native stack when the next announcement no longer tells of it.
+/// Deoptimizes the frame on top: the interpreter continues with it at its pc. Its code does
+/// nothing more than to get out of the way, so nothing of it is on the native stack when the next
+/// announcement no longer tells of it.
 #[cold]
 unsafe fn deoptimize(st: *mut State) -> u64 {
     let frame = Frame((*st).base);
@@ -103,7 +105,8 @@ unsafe fn deoptimize(st: *mut State) -> u64 {
     status::RESUME
 }
 
-/// Does the frame on top run code that is retired? It would keep it from being freed, for as long as it runs.
+/// Does the frame on top run code that is retired? It would keep it from being freed, for as long
+/// as it runs.
 #[cold]
 unsafe fn is_retired(st: *mut State) -> bool {
     let code = Frame((*st).base).word().code();
@@ -253,7 +256,8 @@ unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: 
     }
 }
 
-/// As [`call_for_machine`], of what is no native function, or while a hook is to see it: above all values with a `__call` that has machine code.
+/// As [`call_for_machine`], of what is no native function, or while a hook is to see it: above all
+/// values with a `__call` that has machine code.
 unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c: usize) -> Step {
     let mut tries = 0;
     while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {

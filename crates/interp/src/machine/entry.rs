@@ -15,7 +15,7 @@ use crate::ret;
 use crate::run;
 use crate::step::{Exit, Step};
 
-/// The slot of methods that nobody compiles.
+/// The slot of methods that are not to be compiled.
 pub(crate) static IDLE_SLOT: AtomicPtr<u8> = AtomicPtr::new(stub() as *mut u8);
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -23,8 +23,9 @@ mod native {
     use super::*;
     use perilune_runtime::layout;
 
-    // Cranelift's `tail` convention: arguments in rdi, rsi, rdx; results in rax, rcx, rdx, rsi. rbx, rbp and r12 to r14 are preserved, as
-    // System V has it; r15, which System V preserves too, is the pinned register and holds the state.
+    // Cranelift's `tail` convention: arguments in rdi, rsi, rdx; results in rax, rcx, rdx, rsi.
+    // rbx, rbp and r12 to r14 are preserved, as System V has it; r15, which System V preserves too,
+    // is the pinned register and holds the state.
     std::arch::global_asm!(
         // Left perilune_enter(st: rdi, entry: rsi, callee: rdx, base: rcx, nargs: r8, left: r9)
         ".globl perilune_enter",
@@ -63,7 +64,7 @@ mod native {
         "pop rbp",
         "ret",
         ".size perilune_interpret, . - perilune_interpret",
-        // The end of code whose frame goes on in the interpreter.
+        // The end of code whose frame was deoptimized.
         ".globl perilune_resume",
         ".type perilune_resume, @function",
         "perilune_resume:",
@@ -145,8 +146,8 @@ pub(crate) fn is_idle(entry: *const u8) -> bool {
     entry.addr() == stub().addr()
 }
 
-/// A slot's call of a method without code: runs the function at `base` with `nargs` arguments in the interpreter. Its link is stored, a frame of machine
-/// code called it.
+/// A slot's call of a method without code: runs the function at `base` with `nargs` arguments in
+/// the interpreter. Its link is stored, a frame of machine code called it.
 unsafe extern "C" fn interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     guarded(st, || do_interpret(st, base, nargs))
 }
@@ -179,7 +180,7 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     finished(st, r)
 }
 
-/// What code jumps to whose frame, on top, goes on in the interpreter.
+/// What code jumps to whose frame, on top, was deoptimized.
 unsafe extern "C" fn resume(st: *mut State) -> u64 {
     guarded(st, || do_resume(st))
 }
@@ -209,7 +210,8 @@ pub(super) unsafe fn finished(st: *mut State, r: Step) -> u64 {
     }
 }
 
-/// Calls machine code for the function at `callee`, whose arguments follow, in a frame with these flags, on top of the frame `State::base`. Says what is on top then.
+/// Calls machine code for the function at `callee`, whose arguments follow, in a frame with these
+/// flags, on top of the frame `State::base`. Says what is on top then.
 ///
 /// # Safety
 /// I2; `entry` was just loaded from the slot of the function at `callee`.
@@ -226,8 +228,8 @@ pub(crate) unsafe fn enter_code(
     left_code(st, &left, link, at)
 }
 
-/// As [`enter_code`], for the CALL that the frame on top, one of the interpreter, is at; `wanted` is its operand C. It has its results then, or another frame is
-/// on top.
+/// As [`enter_code`], for the CALL that the frame on top, one of the interpreter, is at; `wanted`
+/// is its operand C. It has its results then, or another frame is on top.
 ///
 /// # Safety
 /// As there.
@@ -266,8 +268,8 @@ pub(crate) unsafe fn call_code(
     }
 }
 
-/// As [`enter_code`], for a caller in native code, with the flag BOUNDARY: the number of results, from the callee's slot on up to the top, or what
-/// [`enter_code`] says if that is not it.
+/// As [`enter_code`], for a caller in native code, with the flag BOUNDARY: the number of results,
+/// from the callee's slot on up to the top, or what [`enter_code`] says if that is not it.
 ///
 /// # Safety
 /// As there.
@@ -295,7 +297,8 @@ pub(crate) unsafe fn call_code_from_native(
     Ok(n)
 }
 
-/// The link of a frame for the function at `callee` on top of the frame `State::base`, and the place of its base in the stack, which may move.
+/// The link of a frame for the function at `callee` on top of the frame `State::base`, and the
+/// place of its base in the stack, which may move.
 #[inline(always)]
 unsafe fn link_of(st: *mut State, callee: *mut Value, frame_flags: u16) -> (Link, isize) {
     let stack = (*(*st).thread).stack;
@@ -304,8 +307,8 @@ unsafe fn link_of(st: *mut State, callee: *mut Value, frame_flags: u16) -> (Link
     (Link::new(frame_flags, 0, distance), base.offset_from(stack))
 }
 
-/// Runs `entry` for the function at `callee` in a frame with this link. How it was left is not moved about: a copy in wider pieces would wait for its
-/// parts to reach the cache.
+/// Runs `entry` for the function at `callee` in a frame with this link. How it was left is not
+/// moved about: a copy in wider pieces would wait for its parts to reach the cache.
 #[inline(always)]
 unsafe fn run_code(
     st: *mut State,
@@ -322,8 +325,8 @@ unsafe fn run_code(
     native::perilune_enter(st, entry, f.as_function(), base, nargs, left);
 }
 
-/// Goes on with the top frame, a Lua frame at a loop's head, in machine code; it is finished there, unless the code is left before: then the frame is
-/// on top again, somewhere else.
+/// Goes on with the top frame, a Lua frame at a loop's head, in machine code; it is finished there,
+/// unless the code is left before: then the frame is on top again, somewhere else.
 ///
 /// # Safety
 /// I2; `entry` enters code of the function of the top frame for its pc.
@@ -350,7 +353,8 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     left_code(st, &left, plain, at - shift as isize)
 }
 
-/// Machine code for a frame with this link was left; `at` is its base as an offset in the stack. Does what its end asks for.
+/// Machine code for a frame with this link was left; `at` is its base as an offset in the stack.
+/// Does what its end asks for.
 unsafe fn left_code(st: *mut State, left: &Left, link: Link, at: isize) -> Result<Entered, Exit> {
     let mut s = StateRef::new(st);
     match left.status as u32 as u64 {
@@ -370,8 +374,9 @@ unsafe fn left_code(st: *mut State, left: &Left, link: Link, at: isize) -> Resul
         status::YIELD => Err(Exit::Yield),
         status::PANIC => panics::resume(st),
         _ => {
-            // unwinding begins at the frame, which is one of the interpreter again. Its function may be another by now: one that it has called
-            // as its end, and only that one is still alive for sure.
+            // unwinding begins at the frame, which is one of the interpreter again. Its function
+            // may be another by now: one that it has called as its end, and only that one is still
+            // alive for sure.
             let frame = Frame((*s.thread).stack.offset(at));
             s.base = frame.0;
             frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));

@@ -1,4 +1,5 @@
-//! Metamethods that machine code calls itself: Lua functions. All else is left to the instruction in the interpreter.
+//! Metamethods that machine code calls itself: Lua functions. All else is left to the instruction
+//! in the interpreter.
 
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};

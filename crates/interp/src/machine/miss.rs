@@ -1,7 +1,8 @@
 //! Counting what compiled code was not compiled for.
 //!
-//! Such operands end in a call of the runtime. A method that makes many of these is worth compiling anew with what feedback has seen meanwhile; whether
-//! it has seen anything new is the compiler's to say, and each time it is asked it takes four times as many to ask again, up to a limit.
+//! Such operands end in a call of the runtime. A method that makes many of these is worth compiling
+//! again with what feedback has seen meanwhile; whether it has seen anything new is the compiler's
+//! to say, and each time it is asked it takes four times as many to ask again, up to a limit.
 
 use perilune_bytecode::{Feedback, Instr, Op};
 use perilune_runtime::frame::Frame;
@@ -23,7 +24,8 @@ fn learns(i: Instr) -> bool {
 /// So many misses take much longer than asking, and not long enough to be felt.
 const LONGEST: u32 = 1 << 12;
 
-/// The instruction of the top frame, one of machine code, before its pc is about to run in the runtime.
+/// The instruction of the top frame, one of machine code, before its pc is about to run in the
+/// runtime.
 ///
 /// # Safety
 /// I2.
@@ -55,16 +57,18 @@ unsafe fn spend(st: *mut State, misses: u32) {
     }
 }
 
-/// The frame on top is about to be left for what it met or for what was never executed before: that counts as many misses.
+/// Counts a deoptimization of the frame on top, for what it met or for what was never executed
+/// before, as many misses.
 ///
 /// # Safety
 /// I2.
 pub(super) unsafe fn count_deoptimization(st: *mut State) {
-    spend(st, LEAVING);
+    spend(st, DEOPTIMIZATION);
 }
 
-/// What leaving a frame costs, in misses: it goes on in the interpreter, and a loop does so for many rounds.
-const LEAVING: u32 = 32;
+/// What a deoptimization counts for, in misses: the frame continues in the interpreter, and a loop
+/// does so for many rounds.
+const DEOPTIMIZATION: u32 = 32;
 
 #[cold]
 #[inline(never)]

@@ -1,8 +1,10 @@
-//! Between the interpreter and machine code: entering it, being called by it, and the functions that it calls.
+//! Between the interpreter and machine code: entering it, being called by it, and the functions
+//! that it calls.
 //!
-//! A frame of machine code has its registers in their home slots whenever anybody else can look, so it is a frame like others; the code id in its frame
-//! word says that native code waits for it. So the interpreter's loop ends where it would go on with such a frame (`Exit::Done`),
-//! and with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
+//! A frame of machine code has its registers in their home slots whenever anything else can look, so
+//! it is a frame like others; the code id in its frame word says that native code waits for it. So
+//! the interpreter's loop ends where it would continue with such a frame (`Exit::Done`), and with a
+//! frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
 
 mod builtin;
 mod calls;
@@ -47,7 +49,8 @@ pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) 
     lent.1.as_mut().map(|tier| f(&mut **tier))
 }
 
-/// The coroutine `th` has yielded or died: no native code waits for its frames any more, and the interpreter goes on with them if anybody does.
+/// The coroutine `th` has yielded or died: no native code waits for its frames any more, and the
+/// interpreter continues with them, should they be resumed.
 ///
 /// # Safety
 /// `th` does not run, and its saved base is that of its top frame.

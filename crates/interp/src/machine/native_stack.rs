@@ -4,11 +4,12 @@ use std::cell::Cell;
 
 use perilune_runtime::state::State;
 
-/// What native functions may need that call nobody, in bytes.
+/// Bytes that a native function may need that calls no other.
 const RESERVE: usize = 40 << 10;
 
 thread_local! {
-    /// Of this thread, once they are known: where machine code may not be entered any more, and where nothing may be called.
+    /// Of this thread, once they are known: where machine code may not be entered any more, and
+    /// where nothing may be called.
     static LIMITS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -19,15 +20,17 @@ pub(crate) unsafe fn has_room(st: *mut State) -> bool {
     (&raw const here).addr() > (*st).native_limit
 }
 
-/// Is there native stack to nest another loop of the interpreter, and whatever a native function needs?
+/// Is there native stack to nest another loop of the interpreter, and whatever a native function
+/// needs?
 #[inline(always)]
 pub(crate) unsafe fn has_reserve(st: *mut State) -> bool {
     let here = 0u8;
     (&raw const here).addr() > (*st).native_floor
 }
 
-/// Tells the state how much native stack this thread has: the lower half is left to nested calls of the interpreter, whose number is limited; the
-/// rest that no call may begin in is for what native functions do themselves.
+/// Tells the state how much native stack this thread has: the lower half is left to nested calls of
+/// the interpreter, whose number is limited; the rest that no call may begin in is for what native
+/// functions do themselves.
 #[inline(always)]
 pub(crate) unsafe fn measure(st: *mut State) {
     let (limit, floor) = LIMITS.get();

@@ -1,4 +1,5 @@
-//! What is known of the tags of registers before each instruction, by constants, by the feedback that is taken for granted, and by control flow.
+//! What is known of the tags of registers before each instruction, by constants, by the feedback
+//! that is taken for granted, and by control flow.
 //!
 //! Where feedback has seen operands of one kind only, code is made for that kind, and deoptimized
 //! when another comes ([`Speculation`]). So what follows such an instruction may rely on the tags
@@ -188,7 +189,8 @@ impl Types {
         types
     }
 
-    /// What is known at the entry: of a loop, the tags there when it was found to be hot. They are looked at before.
+    /// What is known at the entry: of a loop, the tags there when it was found to be hot. They are
+    /// looked at before.
     fn at_entry(&self, snapshot: &Snapshot, flow: &Flow, entry: usize, size: usize) -> Tags {
         let mut tags: Tags = vec![UNKNOWN; size].into();
         for (r, &tag) in snapshot.entry_tags.iter().enumerate() {
@@ -269,7 +271,7 @@ impl Types {
     }
 }
 
-/// The tags behind the instruction at `pc`, in sequence or (`jumps`) where it jumps to.
+/// Computes the tags after the instruction at `pc`, in sequence or (`jumps`) where it jumps to.
 pub(crate) fn step(
     proto: &Proto,
     snapshot: &Snapshot,
@@ -337,7 +339,8 @@ pub(crate) fn step(
     }
 }
 
-/// Was the instruction at `pc` never executed, as far as feedback tells, and is it to be left to the interpreter then?
+/// Was the instruction at `pc` never executed, as far as feedback tells, and is it to be left to
+/// the interpreter then?
 pub(crate) fn is_cold(snapshot: &Snapshot, pc: usize, i: Instr) -> bool {
     use Op::*;
     if !snapshot.prunes {
@@ -425,4 +428,117 @@ fn constant_tag(k: &Constant) -> u8 {
         Constant::Str(_) => Tag::STRING,
     }
     .0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn proto(source: &str) -> Arc<Proto> {
+        let chunk = perilune_bytecode::compile_source(source.as_bytes(), b"=test", 0);
+        chunk.unwrap_or_else(|_| panic!("it compiles"))
+    }
+
+    fn at(proto: &Proto, op: Op) -> usize {
+        proto.code.iter().position(|i| i.op() == op).expect("it is there")
+    }
+
+    /// The facts of the first instruction `op` when its cell holds `seen`.
+    fn facts_of(source: &str, op: Op, seen: u32) -> (Vec<(usize, Tag)>, Option<Tag>) {
+        let p = proto(source);
+        let mut snapshot = Snapshot::before_run(&p);
+        let pc = at(&p, op);
+        snapshot.cells[pc] = seen;
+        let found = facts(&snapshot, pc, p.code[pc]);
+        snapshot.general = true;
+        assert_eq!(facts(&snapshot, pc, p.code[pc]), Facts::default(), "general code has none");
+        (found.guards, found.result)
+    }
+
+    #[test]
+    fn operators_guard_their_register_operands() {
+        let (int, float) = (Tag::INTEGER, Tag::FLOAT);
+        let add = "local a, b = ... return a + b";
+        let both = |tag| vec![(0, tag), (1, tag)];
+        assert_eq!(facts_of(add, Op::Add, seen::INT), (both(int), Some(int)));
+        assert_eq!(facts_of(add, Op::Add, seen::FLOAT), (both(float), Some(float)));
+        assert_eq!(facts_of(add, Op::Add, seen::MIXED), (vec![], Some(float)));
+        assert_eq!(facts_of(add, Op::Add, seen::INT | seen::FLOAT), (vec![], None));
+        assert_eq!(facts_of(add, Op::Add, 0), (vec![], None));
+        let twice = "local a, b = ... return b + b";
+        assert_eq!(facts_of(twice, Op::Add, seen::INT), (vec![(1, int)], Some(int)));
+        let constant = "local a, b = ... return b + 1";
+        assert_eq!(facts_of(constant, Op::AddI, seen::INT), (vec![(1, int)], Some(int)));
+        // a division of integers is one of floats, and is not speculated on
+        let div = "local a, b = ... return a / b";
+        assert_eq!(facts_of(div, Op::Div, seen::INT), (vec![], None));
+        assert_eq!(facts_of(div, Op::Div, seen::FLOAT), (both(float), Some(float)));
+        // the result of a comparison is no value
+        let less = "local a, b = ... return a < b";
+        assert_eq!(facts_of(less, Op::Lt, seen::INT), (both(int), None));
+    }
+
+    #[test]
+    fn accesses_guard_table_and_key() {
+        let (int, table) = (Tag::INTEGER, Tag::TABLE);
+        let get = "local t, k = ... return t[k]";
+        let ints = access::ARRAY | access::INTS;
+        let both = vec![(0, table), (1, int)];
+        assert_eq!(facts_of(get, Op::GetTable, ints), (both.clone(), Some(int)));
+        assert_eq!(
+            facts_of(get, Op::GetTable, access::ARRAY | access::FLOATS),
+            (both.clone(), Some(Tag::FLOAT))
+        );
+        assert_eq!(facts_of(get, Op::GetTable, ints | access::OUTSIDE), (both, None));
+        assert_eq!(facts_of(get, Op::GetTable, access::STRING), (vec![(0, table)], None));
+        assert_eq!(facts_of(get, Op::GetTable, ints | access::NO_TABLE), (vec![], None));
+        let set = "local t, k, v = ... t[k] = v";
+        assert_eq!(facts_of(set, Op::SetTable, ints), (vec![(0, table), (1, int)], None));
+        let constant = "local t = ... return t[1]";
+        assert_eq!(facts_of(constant, Op::GetI, ints), (vec![(0, table)], Some(int)));
+    }
+
+    /// The tags at the head of the loop of a program whose additions have seen `seen`.
+    fn at_loop(source: &str, seen: u32) -> Vec<u8> {
+        let p = proto(source);
+        let mut snapshot = Snapshot::before_run(&p);
+        for (pc, i) in p.code.iter().enumerate() {
+            if matches!(i.op(), Op::Add | Op::AddI | Op::ForPrep) {
+                snapshot.cells[pc] = seen;
+            }
+        }
+        let flow = Flow::new(&p, &snapshot, 0);
+        let types = Types::new(&p, &snapshot, &flow, 0);
+        let head = flow.is_loop.iter().position(|&is_loop| is_loop).expect("there is a loop");
+        types.at(head)[..usize::from(p.max_stack)].to_vec()
+    }
+
+    #[test]
+    fn tags_meet_where_control_flow_does() {
+        let (int, float) = (Tag::INTEGER.0, Tag::FLOAT.0);
+        let counting = "local n = 0 for i = 1, 10 do n = n + i end return n";
+        assert_eq!(at_loop(counting, seen::INT)[..5], [int; 5]);
+        assert_eq!(at_loop(counting, 0)[0], UNKNOWN, "the sum may be anything");
+        let mixed = "local n, f = 0, 0.5 while n do f = f + n n = n + 1 end return f";
+        let tags = at_loop(mixed, seen::INT);
+        assert_eq!(tags[0], int, "{tags:?}");
+        assert_eq!(tags[1], UNKNOWN, "a float comes in, an integer comes round: {tags:?}");
+        assert_eq!(at_loop(mixed, seen::FLOAT)[1], float);
+        let captured =
+            "local n = 0 for i = 1, 10 do n = n + 1 local f = function() return n end end";
+        assert_eq!(at_loop(captured, seen::INT)[0], UNKNOWN, "a closure may change it");
+    }
+
+    #[test]
+    fn registers_are_live_until_they_are_last_read() {
+        let p = proto("local a, b = ... local c = a + 1 return c + c");
+        let snapshot = Snapshot::before_run(&p);
+        let flow = Flow::new(&p, &snapshot, 0);
+        let types = Types::new(&p, &snapshot, &flow, 0);
+        let add = at(&p, Op::AddI);
+        assert!(types.is_live(add, 0) && !types.is_live(add, 1) && !types.is_live(add, 2));
+        assert!(types.is_live(add + 1, 2) && !types.is_live(add + 1, 0));
+    }
 }

@@ -1,7 +1,8 @@
 //! Allocation in line: tables, the fields that a constructor gives them, and closures.
 //!
-//! What fits into the current hole is taken there, as `State::alloc` does; only the runtime looks for another hole, counts what was taken, and asks for a
-//! collection. So there is something to poll behind a call of the runtime only.
+//! What fits into the current hole is taken there, as `State::alloc` does; only the runtime looks
+//! for another hole, counts what was taken, and asks for a collection. So there is something to
+//! poll after a call of the runtime only.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -27,7 +28,7 @@ const MAX_FIELDS: usize = 16;
 struct Constructor {
     /// Those that give the table one field each, in order.
     stores: Vec<usize>,
-    /// Where the code goes on.
+    /// Where the code continues.
     end: usize,
     /// Shape before the last of them, and the entry of its cache.
     last: Option<(u32, usize)>,
@@ -72,7 +73,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Room for fields that a table made at `pc` is likely to need: what the code says, and what the stores behind it were seen to add.
+    /// Room for fields that a table made at `pc` is likely to need: what the code says, and what
+    /// the stores after it were seen to add.
     fn fields_wanted(&self, pc: usize) -> usize {
         let code = &self.proto.code;
         let mut r = code[pc].a();
@@ -282,7 +284,8 @@ impl Translator<'_> {
         self.store_home(a, t, Known::Tag(Tag::TABLE));
     }
 
-    /// The upvalue for register `r`: the open one on top of the list, or a new one on top; `slow` if it belongs further down.
+    /// The upvalue for register `r`: the open one on top of the list, or a new one on top; `slow`
+    /// if it belongs further down.
     fn captured_upvalue(&mut self, r: usize, slow: Block) -> Value {
         let st = self.state();
         let th = self.b.ins().load(I64, MEM, st, state::THREAD as i32);

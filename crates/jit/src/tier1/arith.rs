@@ -120,7 +120,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Branches to `no` unless all the tags are this one; false: they never are, and nothing was emitted.
+    /// Branches to `no` unless all the tags are this one; false: they never are, and nothing was
+    /// emitted.
     pub(super) fn require(&mut self, tags: &[Known], wanted: Tag, no: Block) -> bool {
         let mut conditions = Vec::new();
         for &t in tags {
@@ -187,7 +188,8 @@ impl Translator<'_> {
         let mask = self.snapshot.cells[pc];
         let mask = if mask & 7 == 0 { seen::INT | seen::FLOAT } else { mask };
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
-        // the path of mixed operands takes any two numbers, so two integers must have been looked for before
+        // the path of mixed operands takes any two numbers, so two integers must have been looked
+        // for before
         let ints = kind.has_int() && (mask & (seen::INT | seen::MIXED) != 0 || !kind.has_float());
         let floats = kind.has_float() && (mask & (seen::FLOAT | seen::MIXED) != 0 || !ints);
         let mixed = mask & seen::MIXED != 0 || !kind.has_int();
@@ -247,7 +249,7 @@ impl Translator<'_> {
         if self.has_handlers(pc) {
             self.operator_handler(pc, (kind.event(), dst), (x, y), result, done);
         }
-        // the guards may have left a tag of the result's register known from before
+        // the result's register may still have a tag from before the guards
         self.generic_result(pc, dst, result, done);
         self.take_value(done, dst);
     }
@@ -283,7 +285,8 @@ impl Translator<'_> {
         self.deoptimize_at(wrong, pc);
     }
 
-    /// What is taken for granted is known to be wrong: goes to `wrong`, and on in a block that is not reached.
+    /// What is taken for granted is known to be wrong: goes to `wrong`, and on in a block that is
+    /// not reached.
     fn never(&mut self, wrong: Block, dst: usize) {
         self.b.ins().jump(wrong, &[]);
         let rest = self.b.create_block();
@@ -324,7 +327,8 @@ impl Translator<'_> {
         Some((fx, fy))
     }
 
-    /// An operand of a float operation, from an integer if it is one; goes to `slow` if it is no number. `None`: it never is.
+    /// An operand of a float operation, from an integer if it is one; goes to `slow` if it is no
+    /// number. `None`: it never is.
     fn as_float(
         &mut self,
         o: Operand,

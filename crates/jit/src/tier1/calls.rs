@@ -14,9 +14,9 @@ use super::regs::Known;
 use super::{Join, MEM, Translator};
 use crate::feedback::snapshot::CalleeSeen;
 
-/// What a tail call leaves of the frame's link: its distance, and how its caller waits.
+/// The bits of the frame's link that a tail call keeps: its distance, and how its caller waits.
 const TAIL_KEEPS: u64 = Link::new(flags::RETURN_SLOW, 0, 0xF_FFFF).0;
-/// What it adds.
+/// The bits that it sets.
 const TAIL_GETS: u64 = Link::new(flags::TAIL, 0, 0).0;
 
 impl Translator<'_> {
@@ -111,7 +111,8 @@ impl Translator<'_> {
         self.b.ins().load(I64, MEM, slot, 0)
     }
 
-    /// Calls a Lua function: directly, if it is the one in this module that the call at `pc` is likely to have.
+    /// Calls a Lua function: directly, if it is the one in this module that the call at `pc` is
+    /// likely to have.
     fn call_entry(&mut self, pc: usize, args: &[Value; 3]) -> [Value; 4] {
         let callee = args[0];
         let Some(&likely) = self.direct.get(&(pc as u32)) else {
@@ -184,7 +185,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Calls the Lua function `callee`, which lies in register `a` with its arguments above, for CALL's operand C; ends the block.
+    /// Calls the Lua function `callee`, which lies in register `a` with its arguments above, for
+    /// CALL's operand C; ends the block.
     pub(super) fn lua_call(
         &mut self,
         pc: usize,
@@ -231,7 +233,8 @@ impl Translator<'_> {
         self.join(done, bits, tag);
     }
 
-    /// A call of a library function that machine code knows, for one result or none: goes to `done` if that was one, else on behind it.
+    /// A call of a library function that machine code knows, for one result or none: goes to `done`
+    /// if that was one, else continues after it.
     fn builtin(&mut self, a: usize, c: usize, callee: Value, tag: Known, nargs: Value, done: Join) {
         let unknown = self.b.create_block();
         if !self.require(&[tag], Tag::NATIVE, unknown) {
@@ -265,7 +268,7 @@ impl Translator<'_> {
         self.b.switch_to_block(unknown);
     }
 
-    /// The end of the live registers behind a call with operand C.
+    /// Returns the end of the live registers after a call with operand C.
     pub(super) fn top_after_call(&mut self, c: usize) -> Value {
         let end = self.frame_end();
         if c != 0 {
@@ -353,7 +356,7 @@ impl Translator<'_> {
         self.b.ins().isub(base, bytes)
     }
 
-    pub(super) fn leave(&mut self, pc: usize) {
+    pub(super) fn return_results(&mut self, pc: usize) {
         let i = self.proto.code[pc];
         let nil = self.int(0);
         match i.op() {
@@ -444,7 +447,8 @@ impl Translator<'_> {
         self.regs.forget_all();
     }
 
-    /// TAILCALL of a Lua function with a known number of arguments while nothing is to be polled; else goes on behind it.
+    /// TAILCALL of a Lua function with a known number of arguments while nothing is to be polled;
+    /// else continues after it.
     fn simple_tail_call(&mut self, pc: usize) {
         let i = self.proto.code[pc];
         let nargs = i.b() - 1;
@@ -518,7 +522,7 @@ impl Translator<'_> {
         self.poll(pc + 1, top);
     }
 
-    /// CLOSE: runs until nothing is left to be closed.
+    /// Translates CLOSE: runs until everything is closed.
     pub(super) fn close(&mut self, pc: usize) {
         let place = self.address(self.proto.code[pc].a());
         let st = self.state();

@@ -17,7 +17,7 @@ use super::regs::Known;
 use super::{MEM, Translator};
 use crate::analysis::types::{Speculation, speculation};
 
-/// Where a test goes: to the jump behind it, or past that.
+/// Where a test continues: at the jump after it, or past that.
 pub(super) struct Ends {
     jump: Block,
     skip: Block,
@@ -28,12 +28,12 @@ impl Translator<'_> {
         Ends { jump: self.b.create_block(), skip: self.b.create_block() }
     }
 
-    /// Ends a test at `pc`: takes up both ways. Whether control goes on behind (always).
+    /// Ends a test at `pc` on both paths. Returns whether control continues after it (always).
     fn finish_test(&mut self, pc: usize, ends: &Ends) -> bool {
         self.b.switch_to_block(ends.jump);
         self.go(pc + 1, jump_target(&self.proto.code, pc + 1));
         self.b.switch_to_block(ends.skip);
-        // the JMP is behind us
+        // the JMP is translated with the test
         self.past_jump(pc)
     }
 

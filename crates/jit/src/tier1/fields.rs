@@ -74,7 +74,8 @@ impl Translator<'_> {
         self.guard(same, slow);
     }
 
-    /// Guards that an entry is for a chain that begins with metatable word `meta`, and that what it says is still true.
+    /// Guards that an entry is for a chain that begins with metatable word `meta`, and that what it
+    /// says is still true.
     fn guard_chain(&mut self, r: Record, meta: Value, other: Block, slow: Block) {
         let cached = self.of_record(I64, r, field_cache::META);
         let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
@@ -86,7 +87,7 @@ impl Translator<'_> {
         self.guard(same, slow);
     }
 
-    /// Branches to a new block if `shape` is this one, else goes on in another, which is returned.
+    /// Branches to a new block if `shape` is this one, and returns the block for other shapes.
     fn shape_case(&mut self, shape: Value, id: u32) -> Block {
         let same = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
         self.case(same)

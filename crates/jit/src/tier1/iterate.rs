@@ -36,7 +36,8 @@ impl Translator<'_> {
         self.regs.forget_all();
     }
 
-    /// TFORCALL: `next` and `ipairs` are inline, a Lua iterator is called as CALL does, others by the runtime.
+    /// TFORCALL: `next` and `ipairs` are inline, a Lua iterator is called as CALL does, others by
+    /// the runtime.
     pub(super) fn for_call(&mut self, pc: usize) {
         let i = self.proto.code[pc];
         let a = i.a();
@@ -52,9 +53,9 @@ impl Translator<'_> {
         let is_next = self.b.ins().icmp_imm_u(IntCC::Equal, kind, Tag::ITER.0 as i64);
         let others = self.case(is_next);
         if self.require(&[object_tag], Tag::TABLE, ask) {
-            let behind = self.b.create_block();
-            self.element_round(&round, object, control, behind);
-            self.b.switch_to_block(behind);
+            let outside = self.b.create_block();
+            self.element_round(&round, object, control, outside);
+            self.b.switch_to_block(outside);
             self.node_round(&round, object, control);
         } else {
             self.b.ins().jump(ask, &[]);
@@ -116,12 +117,12 @@ impl Translator<'_> {
         self.take_value(done, a + 4);
     }
 
-    /// The element behind key `at`, if it is in the array; else goes to `behind`.
-    fn element_round(&mut self, round: &Round, object: Value, at: Value, behind: Block) {
+    /// Takes the element after key `at` if it is in the array; else jumps to `outside`.
+    fn element_round(&mut self, round: &Round, object: Value, at: Value, outside: Block) {
         let len = self.b.ins().load(I32, MEM, object, table::ARRAY_LEN as i32);
         let len = self.b.ins().uextend(I64, len);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
-        self.guard(inside, behind);
+        self.guard(inside, outside);
         let kind = self.b.ins().uload8(I64, MEM, object, layout::header::AUX as i32);
         let (payload, tag_at) = self.element_addresses(object, at);
         let bits = self.b.ins().load(I64, MEM, payload, 0);
@@ -178,7 +179,7 @@ impl Translator<'_> {
         self.end_round(round, position, (key, key_tag), (bits, tag));
     }
 
-    /// Stores the variables of the loop, and where it goes on.
+    /// Stores the variables of the loop, and the position that it has reached.
     fn end_round(
         &mut self,
         round: &Round,

@@ -1,7 +1,8 @@
-//! Metamethods that are Lua functions, called by machine code for the instruction at hand.
+//! Metamethods that are Lua functions, called by machine code for the instruction that needs them.
 //!
-//! Such a call is one like that of CALL, but for its place above the registers of the frame, and for its result, which goes where the instruction wants it.
-//! Should the callee yield or fail, the interpreter finds the frame behind the instruction, as it does after its own calls.
+//! Such a call is one like that of CALL, but for its place above the registers of the frame, and
+//! for its result, which goes where the instruction wants it. Should the callee yield or fail, the
+//! interpreter finds the frame after the instruction, as it does after its own calls.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I32, I64};
@@ -16,7 +17,8 @@ use super::control::Ends;
 use super::{Join, MEM, Translator};
 use crate::analysis::types::seen;
 
-/// A callee that has returned, well, to a block without anything to poll (`good`) or with something (`polled`).
+/// A callee that has returned, well, to a block without anything to poll (`good`) or with something
+/// (`polled`).
 struct Returned {
     good: Block,
     polled: Block,
@@ -38,8 +40,8 @@ impl Translator<'_> {
         }
     }
 
-    /// The operator at `pc` by a metamethod of its operands, with its result in register `dst` and as a value of type `ty`; goes on where there is none, or
-    /// one that is no Lua function.
+    /// The operator at `pc` by a metamethod of its operands, with its result in register `dst` and
+    /// as a value of type `ty`; continues where there is none, or one that is no Lua function.
     pub(super) fn operator_handler(
         &mut self,
         pc: usize,
@@ -54,7 +56,7 @@ impl Translator<'_> {
         self.b.switch_to_block(none);
     }
 
-    /// A comparison of registers by a metamethod; goes on where there is none.
+    /// A comparison of registers by a metamethod; continues where there is none.
     pub(super) fn test_handler(
         &mut self,
         pc: usize,
@@ -73,7 +75,7 @@ impl Translator<'_> {
         self.b.switch_to_block(r.good);
         let c = truth(self);
         self.decide(c, wanted, ends);
-        // the frame may be left here: the pc says what the outcome is
+        // the frame may be deoptimized here: the pc says what the outcome is
         self.b.switch_to_block(r.polled);
         let c = truth(self);
         let (jump, skip) = (self.frame_word(pc + 1), self.frame_word(pc + 2));
@@ -81,12 +83,12 @@ impl Translator<'_> {
         let word = self.b.ins().select(c, yes, no);
         let base = self.load_base();
         self.b.ins().store(MEM, word, base, -16);
-        self.poll_behind_call();
+        self.poll_after_call();
         self.decide(c, wanted, ends);
         self.b.switch_to_block(none);
     }
 
-    /// GETFIELD or SELF by an `__index` that is a Lua function; goes on where it is not.
+    /// GETFIELD or SELF by an `__index` that is a Lua function; continues where it is not.
     pub(super) fn index_handler(
         &mut self,
         pc: usize,
@@ -103,7 +105,7 @@ impl Translator<'_> {
         self.b.switch_to_block(none);
     }
 
-    /// SETFIELD by a `__newindex` that is a Lua function; goes on where it is not.
+    /// SETFIELD by a `__newindex` that is a Lua function; continues where it is not.
     pub(super) fn new_index_handler(&mut self, pc: usize, done: Block) {
         let i = self.proto.code[pc];
         let x = self.load_home(i.a(), I64);
@@ -115,7 +117,7 @@ impl Translator<'_> {
         self.b.switch_to_block(r.good);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(r.polled);
-        self.poll_behind_call();
+        self.poll_after_call();
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(none);
     }
@@ -130,7 +132,8 @@ impl Translator<'_> {
         self.ask_handler(self.calls.handler as usize, &[x, y], Some(event))
     }
 
-    /// Asks the runtime for a metamethod; returns it, and the block that is gone to if there is none.
+    /// Asks the runtime for a metamethod; returns it, and the block that is gone to if there is
+    /// none.
     fn ask_handler(
         &mut self,
         function: usize,
@@ -166,7 +169,7 @@ impl Translator<'_> {
         self.join(done, bits, r.tag);
         self.b.switch_to_block(r.polled);
         self.put_home(dst, r.bits, r.tag);
-        self.poll_behind_call();
+        self.poll_after_call();
         let (bits, tag) = self.load_home(dst, ty);
         self.join(done, bits, tag);
     }
@@ -177,8 +180,8 @@ impl Translator<'_> {
         self.b.ins().istore8(MEM, tag, base, r as i32 * 16 + 8);
     }
 
-    /// Does what the poll word asks for behind a call, whose frame word is still stored.
-    fn poll_behind_call(&mut self) {
+    /// Does what the poll word asks for after a call, whose frame word is still stored.
+    fn poll_after_call(&mut self) {
         let top = self.frame_end();
         let (st, base) = (self.state(), self.load_base());
         self.b.ins().store(MEM, base, st, layout::state::BASE as i32);

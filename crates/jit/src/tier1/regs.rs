@@ -23,7 +23,7 @@ struct Reg {
     bits: Option<Value>,
     float: Option<Value>,
     tag: Option<Known>,
-    /// Where the rest is to be had.
+    /// The merge point that has the rest.
     join: Option<Join>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Regs {
     stale: bool,
 }
 
-/// What is known of one register, for those who only look.
+/// A copy of what is known of one register.
 #[derive(Clone, Copy)]
 pub(super) struct Peeked(Reg);
 
@@ -104,7 +104,7 @@ impl Regs {
         self.put(r, Reg { float: Some(float), tag: Some(tag), ..Reg::default() });
     }
 
-    /// The home slot of `r` holds what has come together.
+    /// The home slot of `r` holds the result of a merge point.
     pub(super) fn note_join(&mut self, r: usize, join: Join) {
         self.put(r, Reg { join: Some(join), ..Reg::default() });
     }

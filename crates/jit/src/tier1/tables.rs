@@ -253,7 +253,8 @@ impl Translator<'_> {
         self.b.ins().iadd(array, offset)
     }
 
-    /// Addresses of payload and tag of element `at`; the tag's is good for arrays of any kind of value.
+    /// Addresses of payload and tag of element `at`; the tag's is good for arrays of any kind of
+    /// value.
     pub(super) fn element_addresses(&mut self, object: Value, at: Value) -> (Value, Value) {
         let array = self.b.ins().load(I64, MEM, object, table::ARRAY as i32);
         let offset = self.b.ins().ishl_imm_u(at, 3);
@@ -430,7 +431,8 @@ impl Translator<'_> {
         self.b.ins().iadd_imm_s(kind, KIND_TO_TAG)
     }
 
-    /// A store right behind the last element, if there is room and the element is of the array's kind.
+    /// Appends right after the last element, if there is room and the element is of the array's
+    /// kind.
     fn append(
         &mut self,
         pc: usize,
