@@ -19,6 +19,10 @@ use std::process::ExitCode;
 
 use options::Action;
 
+/// Exhausted memory is a Lua error, also where Rust's collections cannot report it.
+#[global_allocator]
+static ALLOCATOR: perilune::alloc::Reserve = perilune::alloc::Reserve::new(std::alloc::System);
+
 fn main() -> ExitCode {
     perilune::end_on_broken_pipe();
     let args: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();

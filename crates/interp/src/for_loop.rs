@@ -144,7 +144,11 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
         return Err(debug::close_error(st, place).into_exit());
     }
     let offset = place.offset_from((*s.thread).stack) as u32;
-    (&mut (*s.thread).to_close).push(offset);
+    let to_close = &mut (*s.thread).to_close;
+    if to_close.try_reserve(1).is_err() {
+        return Err(crate::room::error(st));
+    }
+    to_close.push(offset);
     Ok(())
 }
 

@@ -178,6 +178,9 @@ pub(crate) unsafe fn close_for_return(
         return Ok(false);
     }
     if returning.last().is_none_or(|r| r.0 != offset) {
+        if returning.try_reserve(1).is_err() {
+            return Err(crate::room::error(st));
+        }
         returning.push((offset, n as u32));
     }
     let called = close_variable(st, base, src.add(n))?;

@@ -81,6 +81,11 @@ pub mod userdata;
 mod value;
 mod warning;
 
+/// The global allocator that keeps a program alive when memory is exhausted.
+pub mod alloc {
+    pub use perilune_runtime::reserve::{DEFAULT_BYTES, Reserve};
+}
+
 pub use app_data::{AppDataRef, AppDataRefMut};
 pub use bstr::BString;
 pub use call::call_with_handler;

@@ -117,6 +117,13 @@ impl<'a> Stack<'a> {
         unsafe { (*self.st).gc_poll() }.map_err(|_| Error::not_enough_memory())
     }
 
+    /// Returns an error if the last store was not done for want of memory. No unrooted value is held.
+    #[inline(always)]
+    pub(crate) fn check_stored(self) -> Result<()> {
+        // SAFETY: as above.
+        if unsafe { (*self.st).heap.has_failed() } { self.collect() } else { Ok(()) }
+    }
+
     /// Returns an error unless one object of this number of bytes may be allocated.
     #[inline(always)]
     pub(crate) fn check_room(self, bytes: usize) -> Result<()> {

@@ -137,7 +137,7 @@ impl Table {
             let t = self.object();
             if (*t).meta == 0 {
                 TableObject::set_int(&mut *s.st, t, TableObject::length(t) + 1, value.0);
-                return Ok(());
+                return s.check_stored();
             }
             s.value(value)
         };
@@ -542,9 +542,10 @@ unsafe fn store(s: Stack<'_>, t: *mut TableObject, key: Raw, value: Raw) -> Resu
     let st = &mut *s.st;
     if key.0.is_string() {
         TableObject::set_str_const(st, t, key.0.as_string(), value.0);
-        return Ok(());
+    } else {
+        TableObject::set(st, t, key.0, value.0).map_err(key_error)?;
     }
-    TableObject::set(st, t, key.0, value.0).map_err(key_error)
+    s.check_stored()
 }
 
 /// The message for an invalid key.

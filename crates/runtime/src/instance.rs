@@ -1,6 +1,5 @@
 //! What one state keeps for a proto: constants as objects of its heap, inline caches, feedback, counters.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{drop_in_place, null_mut, slice_from_raw_parts_mut};
 use std::slice::from_raw_parts;
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use perilune_bytecode::{Constant, Instr, Proto, RecordCounts};
 use crate::engine::RESERVED_IDS;
 use crate::epoch::MetaEpoch;
 use crate::header::{GcHeader, Kind};
+use crate::heap::Memory;
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT};
 use crate::table::{Cell, LocalShape, Table};
@@ -74,7 +74,7 @@ pub struct Places {
     pub children: usize,
     cells: usize,
     sites: usize,
-    layout: Layout,
+    size: usize,
 }
 
 impl Places {
@@ -103,9 +103,7 @@ impl Places {
         let cells = place(size_of::<u32>(), align_of::<u32>(), proto.code.len());
         let sites =
             place(size_of::<SiteFeedback>(), align_of::<SiteFeedback>(), counts.sites as usize);
-        let layout = Layout::from_size_align(end, align_of::<Instance>());
-        let layout = layout.expect("fits the address space, as the proto does");
-        Places { constants, fields, globals, callees, children, cells, sites, layout }
+        Places { constants, fields, globals, callees, children, cells, sites, size: end }
     }
 }
 
@@ -264,10 +262,7 @@ impl Instance {
         let slot = st.tier.as_mut().and_then(|tier| tier.slot(&proto)).unwrap_or(st.vm.idle_slot);
         let counts = RecordCounts::of(&proto.code);
         let places = Places::of(&proto, counts);
-        let this = alloc(places.layout);
-        if this.is_null() {
-            handle_alloc_error(places.layout);
-        }
+        let this = st.heap.memory.alloc(places.size);
         let constants = this.add(places.constants).cast::<Value>();
         for (i, constant) in proto.constants.iter().enumerate() {
             constants.add(i).write(match *constant {
@@ -346,11 +341,11 @@ impl Instance {
     ///
     /// # Safety
     /// `this` was made by [`Instance::create`], and nothing refers to it any more.
-    pub unsafe fn free(this: *mut Instance) {
-        let layout = Places::of(&(*this).proto, (*this).counts).layout;
+    pub(crate) unsafe fn free(memory: &mut Memory, this: *mut Instance) {
+        let size = Places::of(&(*this).proto, (*this).counts).size;
         drop_in_place(slice_from_raw_parts_mut((*this).fields, (*this).counts.fields as usize));
         drop_in_place(this);
-        dealloc(this.cast(), layout);
+        memory.free(this.cast(), size);
     }
 
     /// Constants.
@@ -399,12 +394,12 @@ impl Instance {
 
     /// About how much memory it keeps alive.
     pub fn bytes(&self) -> usize {
-        Places::of(&self.proto, self.counts).layout.size() + self.proto_bytes
+        Places::of(&self.proto, self.counts).size + self.proto_bytes
     }
 
     /// [`Instance::bytes`] of an instance of `proto`.
     pub fn bytes_for(proto: &Proto) -> usize {
-        Places::of(proto, RecordCounts::of(&proto.code)).layout.size() + proto.bytes()
+        Places::of(proto, RecordCounts::of(&proto.code)).size + proto.bytes()
     }
 
     /// The instance of the function `i` defined inside.

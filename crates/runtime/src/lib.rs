@@ -24,6 +24,7 @@ pub mod interrupt;
 pub mod layout;
 pub mod meta;
 pub mod native;
+pub mod reserve;
 pub mod state;
 pub mod string;
 pub mod strings;

@@ -9,21 +9,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use perilune_bytecode::{LoadError, Proto};
+use perilune_syntax::GIVEN_UP;
 
 use crate::chaos::Chaos;
 use crate::closure::{LuaClosure, Upvalue};
 use crate::engine::EngineShared;
 use crate::epoch::MetaEpoch;
 use crate::header::{GcHeader, Kind};
-use crate::heap::Heap;
+use crate::heap::{Allocator, Heap};
 use crate::host::HostRoots;
 use crate::instance::Instance;
 use crate::meta::Event;
 use crate::native::{Cx, Raised};
+use crate::reserve;
 use crate::string::LuaString;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, Table};
-use crate::thread::{ERROR_ROOM, MAX_STACK, MIN_FREE, Thread};
+use crate::thread::{ERROR_ROOM, MAX_STACK, MIN_FREE, Thread, alloc_stack, free_stack};
 use crate::tier::{Returned, Threshold, Tier};
 use crate::value::{SlotExt, Tag, Value};
 use crate::vm::Vm;
@@ -144,6 +146,9 @@ pub struct State {
 /// In the mode of small stacks, stacks up to this size grow by what is needed only; beyond, deep recursion would take for ever.
 const SMALL_STEPS: usize = 4_000;
 
+/// Bytes that reading and verifying a binary chunk takes, for each byte of it, at most.
+const UNDUMPED: usize = 16;
+
 /// Index in [`State::type_metas`] of the metatable of strings.
 pub const STRING_META: usize = 4;
 
@@ -201,8 +206,17 @@ pub fn type_meta_index(tag: Tag) -> Option<usize> {
 impl State {
     /// A new state without libraries. It is freed with [`State::destroy`].
     pub fn create(engine: Arc<EngineShared>, vm: &'static Vm) -> *mut State {
+        State::create_with(engine, vm, Allocator::global())
+    }
+
+    /// As [`State::create`], with memory from `allocator`.
+    pub fn create_with(
+        engine: Arc<EngineShared>,
+        vm: &'static Vm,
+        allocator: Allocator,
+    ) -> *mut State {
         let st = Box::into_raw(Box::new(State {
-            heap: Heap::new(),
+            heap: Heap::new(allocator),
             poll: AtomicU32::new(0),
             meta_epoch: MetaEpoch::FIRST,
             pinned: PhantomPinned,
@@ -402,16 +416,17 @@ impl State {
             return Err(LoadError { message: message.into_bytes(), is_runtime: false });
         }
         let proto = if binary {
+            // What is read, and what verifying needs, is in proportion to the chunk.
+            if !(*st).check_room(source.len().saturating_mul(UNDUMPED)) {
+                return Err(LoadError { message: GIVEN_UP.into(), is_runtime: true });
+            }
             perilune_bytecode::undump(source, name)
                 .map_err(|e| LoadError { message: e.message, is_runtime: false })?
         } else {
             let depth = (*st).native_depth;
             let watch = State::watch(st);
             perilune_bytecode::compile_watched(source, name, depth, &watch).map_err(|mut e| {
-                if e.is_runtime
-                    && e.message == perilune_syntax::GIVEN_UP.as_bytes()
-                    && (*st).interrupt_due()
-                {
+                if e.is_runtime && e.message == GIVEN_UP.as_bytes() && (*st).interrupt_due() {
                     e.message = (*st).take_interrupt().into();
                 }
                 e
@@ -419,21 +434,28 @@ impl State {
         };
         let bytes = Instance::bytes_for(&proto);
         if bytes >= 1 << 16 && !(*st).check_room(bytes) {
-            let message = perilune_syntax::GIVEN_UP.as_bytes().to_vec();
-            return Err(LoadError { message, is_runtime: true });
+            return Err(LoadError { message: GIVEN_UP.into(), is_runtime: true });
         }
         let env = env.unwrap_or(Value::table((*st).globals));
         Ok(State::instantiate(st, proto, env))
     }
 
-    /// What parsing asks for: whether it has to be given up after so many bytes, for their sake or because the script has to stop.
+    /// What parsing asks for: whether it has to be given up after so many bytes, for their sake or because the script has to stop. The memory
+    /// that it takes until it asks again is there, but for little, which the program's [reserve] has.
     ///
     /// # Safety
     /// `st` is live as long as the result is used.
     pub(crate) unsafe fn watch(st: *mut State) -> impl Fn(usize) -> bool {
         let limit = (*st).memory_limit();
         let room = limit.saturating_sub((*st).gc_count_bytes());
-        move |bytes| bytes > room || (*st).interrupt_due()
+        let uses = reserve::uses();
+        move |bytes| {
+            let next = bytes.saturating_mul(2);
+            bytes > room
+                || reserve::uses() != uses
+                || !(*st).heap.memory.may_have(next)
+                || (*st).interrupt_due()
+        }
     }
 
     /// Wants a safepoint soon, for `reason` (a bit of [`poll`]).
@@ -526,9 +548,9 @@ impl Thread {
     /// `st` is live.
     pub unsafe fn create(st: &mut State, small: bool) -> *mut Thread {
         let capacity = if small { MIN_FREE + 2 } else { crate::thread::INITIAL_STACK };
-        let stack = alloc_stack(capacity);
+        let stack = alloc_stack(&mut st.heap.memory, capacity);
         let header = GcHeader { kind: Kind::Thread, mark: 0, flags: 0, aux: 0, word: 0 };
-        let th = Box::into_raw(Box::new(Thread {
+        let thread = Thread {
             header,
             stack,
             capacity,
@@ -547,9 +569,8 @@ impl Thread {
             hook: None,
             hook_yields: false,
             hook_yielded: None,
-        }));
-        st.adopt(th.cast(), size_of::<Thread>() + capacity * 16);
-        th
+        };
+        st.make_boxed(thread, size_of::<Thread>() + capacity * 16)
     }
 
     /// Lets a coroutine that is closed, or did not begin, begin with `f`.
@@ -607,9 +628,13 @@ impl Thread {
         let handling = (*th).capacity > MAX_STACK + MIN_FREE;
         if needed > MAX_STACK + MIN_FREE {
             if !handling {
+                let large = MAX_STACK + MIN_FREE + ERROR_ROOM;
                 if n <= ERROR_ROOM / 2 {
                     // leave room for the handler of this very error
-                    Thread::set_capacity(st, MAX_STACK + MIN_FREE + ERROR_ROOM);
+                    if !Thread::has_room(st, large) {
+                        return Err(Thread::memory_error(st));
+                    }
+                    Thread::set_capacity(st, large);
                 }
                 return Err(crate::debug::runtime_error(st, b"stack overflow"));
             }
@@ -625,12 +650,15 @@ impl Thread {
             needed.max((*th).capacity * 2).min((MAX_STACK + MIN_FREE).max(needed))
         };
         if target > (*th).capacity {
-            if !(*st).check_room((target - (*th).capacity) * 16) {
-                (*st).error = Value::string((*st).memory_message);
-                (*st).error_handled = false;
-                return Err(Raised::new());
+            let within = (*st).check_room((target - (*th).capacity) * size_of::<Value>());
+            // What is needed will do where there is no memory for more.
+            if within && Thread::has_room(st, target) {
+                Thread::set_capacity(st, target);
+            } else if within && target > needed && Thread::has_room(st, needed) {
+                Thread::set_capacity(st, needed);
+            } else {
+                return Err(Thread::memory_error(st));
             }
-            Thread::set_capacity(st, target);
         }
         Ok(())
     }
@@ -643,10 +671,22 @@ impl Thread {
     pub unsafe fn shrink_after_error(st: *mut State) {
         if (*(*st).thread).capacity > MAX_STACK + MIN_FREE {
             let used = (*st).top.offset_from((*(*st).thread).stack) as usize;
-            if used + 64 < MAX_STACK {
+            if used + 64 < MAX_STACK && Thread::has_room(st, MAX_STACK + MIN_FREE) {
                 Thread::set_capacity(st, MAX_STACK + MIN_FREE);
             }
         }
+    }
+
+    /// Whether a stack of so many slots can be allocated beside the present one.
+    unsafe fn has_room(st: *mut State, capacity: usize) -> bool {
+        (*st).heap.memory.may_have(capacity * size_of::<Value>())
+    }
+
+    #[cold]
+    unsafe fn memory_error(st: *mut State) -> Raised {
+        (*st).error = Value::string((*st).memory_message);
+        (*st).error_handled = false;
+        Raised::new()
     }
 
     /// Moves the running coroutine's stack, for tests of who keeps addresses in it.
@@ -661,7 +701,7 @@ impl Thread {
     unsafe fn set_capacity(st: *mut State, capacity: usize) {
         let th = (*st).thread;
         let old = (*th).stack;
-        let new = alloc_stack(capacity);
+        let new = alloc_stack(&mut (*st).heap.memory, capacity);
         let used =
             ((*st).top.offset_from(old) as usize + MIN_FREE).min((*th).capacity).min(capacity);
         // frames that called out may own registers above `top`; copy all that fits
@@ -686,18 +726,7 @@ impl Thread {
             // whoever still looks at the old place reads integers that make no sense
             std::slice::from_raw_parts_mut(old, old_capacity).fill(Value::int(0x5AFE_DEAD_57AC));
         }
-        free_stack(old, old_capacity);
+        free_stack(&mut (*st).heap.memory, old, old_capacity);
         (*st).heap.note_external((capacity as isize - old_capacity as isize) * 16);
     }
-}
-
-/// Stack memory: all nil.
-fn alloc_stack(capacity: usize) -> *mut Value {
-    let slots: Box<[Value]> = vec![Value::NIL; capacity].into_boxed_slice();
-    Box::into_raw(slots).cast()
-}
-
-/// Frees stack memory.
-pub(crate) unsafe fn free_stack(stack: *mut Value, capacity: usize) {
-    drop(Box::from_raw(ptr::slice_from_raw_parts_mut(stack, capacity)));
 }

@@ -3,6 +3,7 @@
 use std::ptr;
 
 use crate::header::Kind;
+use crate::reserve;
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT, hash_bytes};
 use crate::value::Value;
@@ -180,16 +181,18 @@ impl StringTable {
         slots[i] = s;
     }
 
+    /// Moves the strings to a table of `len` slots; false if there is no memory for it.
     #[cold]
     #[inline(never)]
-    unsafe fn resize(&mut self, len: usize) {
-        let mut slots = vec![Slot::FREE; len].into_boxed_slice();
+    unsafe fn resize(&mut self, len: usize) -> bool {
+        let Some(mut slots) = reserve::try_list(Slot::FREE, len) else { return false };
         for &s in self.slots.iter().filter(|s| !s.is_free()) {
             StringTable::place(&mut slots, s);
         }
         self.slots = slots;
         // All strings have moved.
         self.purge_from = 0;
+        true
     }
 
     /// Marking has ended: strings without the mark `live` are to be taken out with [`StringTable::purge`], before their memory is
@@ -224,6 +227,7 @@ impl StringTable {
         self.live_mark = 0;
         // Dead ones counted: there will be as many before the next collection.
         if self.before_purge.max(self.count) * 8 <= len && len > MIN_SLOTS {
+            // If there is no memory for a smaller table, this one does.
             self.resize(len / 2);
         }
         true
@@ -260,6 +264,12 @@ impl State {
     #[inline]
     pub unsafe fn intern(&mut self, bytes: &[u8]) -> *mut LuaString {
         if bytes.len() > MAX_SHORT {
+            if !self.heap.memory.may_have(bytes.len()) {
+                // The next safepoint raises an error, so nobody sees this string.
+                self.heap.memory.note_failed();
+                self.request(crate::state::poll::GC);
+                return self.intern_short(b"");
+            }
             let s = self.new_long(bytes.len());
             ptr::copy_nonoverlapping(bytes.as_ptr(), s.add(1).cast::<u8>(), bytes.len());
             return s;
@@ -310,8 +320,11 @@ impl State {
         self.strings.count += 1;
         if self.strings.count * 2 > self.strings.slots.len() && self.strings_may_grow() {
             let before = self.strings.bytes();
-            self.strings.resize(self.strings.slots.len() * 2);
-            self.charge((self.strings.bytes() - before) as isize);
+            if self.strings.resize(self.strings.slots.len() * 2) {
+                self.charge((self.strings.bytes() - before) as isize);
+            } else {
+                self.strings_cannot_grow();
+            }
         }
         s
     }
@@ -321,7 +334,28 @@ impl State {
     #[inline(never)]
     fn strings_may_grow(&self) -> bool {
         let StringTable { slots, count, .. } = &self.strings;
-        count * 8 > slots.len() * 7 || self.check_room(self.strings.bytes())
+        // Where there was no memory once, it is not tried again for every string.
+        const BETWEEN_TRIES: usize = 256;
+        let is_time = count.is_multiple_of(BETWEEN_TRIES) || *count == slots.len() / 2 + 1;
+        count * 8 > slots.len() * 7 || is_time && self.check_room(self.strings.bytes())
+    }
+
+    /// Whether strings can be made without filling the table, which is made larger if need be.
+    pub(crate) unsafe fn strings_have_room(&mut self) -> bool {
+        let len = self.strings.slots.len();
+        self.strings.count * 8 <= len * 7 || self.strings.resize(len * 2)
+    }
+
+    /// There is no memory for more slots. Some are left, for the strings that are made until the next safepoint, which collects.
+    #[cold]
+    fn strings_cannot_grow(&mut self) {
+        let StringTable { slots, count, .. } = &self.strings;
+        if count + 1 >= slots.len() {
+            // A search ends at a free slot.
+            std::alloc::handle_alloc_error(std::alloc::Layout::for_value(&**slots));
+        }
+        self.heap.memory.note_short();
+        self.request(crate::state::poll::GC);
     }
 
     /// A long string whose bytes are still to be written.

@@ -2,6 +2,7 @@
 
 use crate::closure::Upvalue;
 use crate::header::GcHeader;
+use crate::heap::Memory;
 use crate::value::Value;
 
 /// Most slots that a stack may have (PUC's `LUAI_MAXSTACK`).
@@ -68,4 +69,18 @@ pub struct Thread {
     pub hook_yields: bool,
     /// It did so: it is suspended with a frame of Lua code on top, whose values end at this offset of the stack as far as the code is concerned.
     pub hook_yielded: Option<u32>,
+}
+
+/// Memory for a stack: all nil.
+pub(crate) unsafe fn alloc_stack(memory: &mut Memory, capacity: usize) -> *mut Value {
+    let stack = memory.alloc(capacity * size_of::<Value>()).cast::<Value>();
+    for i in 0..capacity {
+        stack.add(i).write(Value::NIL);
+    }
+    stack
+}
+
+/// Frees the memory of a stack.
+pub(crate) unsafe fn free_stack(memory: &mut Memory, stack: *mut Value, capacity: usize) {
+    memory.free(stack.cast(), capacity * size_of::<Value>());
 }

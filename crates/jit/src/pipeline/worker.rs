@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use perilune_bytecode::Proto;
 use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal};
+use perilune_runtime::reserve;
 use perilune_runtime::tier::RuntimeCalls;
 
 use super::compile::{Compiler, Linked};
@@ -22,6 +23,9 @@ use crate::policy::history::{History, Known};
 use crate::policy::partition::{Edge, Limits, cut};
 use crate::testing::fault::{Fault, Stage};
 
+/// Bytes to have before anything is compiled, and more for each instruction.
+const LEAST_MEMORY: usize = 8 << 20;
+const MEMORY_PER_INSTRUCTION: usize = 16 << 10;
 /// The most waiting jobs that are considered for a partition.
 const MOST_WAITING: usize = 500;
 
@@ -71,6 +75,11 @@ impl perilune_code::Compiler for Backend {
             protos.extend(proto.iter().cloned());
             proto.is_some()
         });
+        // What it takes, but for little, which the program's reserve has.
+        let instructions: usize = protos.iter().map(|proto| proto.code.len()).sum();
+        if !reserve::system_has(LEAST_MEMORY + instructions * MEMORY_PER_INSTRUCTION) {
+            return self.refuse_all(&mut job.units, &Refusal::Backend("not enough memory".into()));
+        }
         // Units stay in the job until nothing can panic any more, so that a panic refuses them.
         while !job.units.is_empty() {
             match self.compile_together(context, &job.units, &protos) {
@@ -127,18 +136,21 @@ impl perilune_code::Compiler for Backend {
         std::mem::take(&mut *lost).into_iter().map(|job| (0, job)).collect()
     }
 
-    fn panicked(&self, job: Job, message: &str) {
-        for mut unit in job.units {
-            let refusal = Refusal::Panic(message.into());
-            if let Some(proto) = unit.proto.upgrade() {
-                self.observer.refused(|| label(&proto, unit.entry), &refusal);
-            }
-            unit.refuse(refusal);
-        }
+    fn panicked(&self, mut job: Job, message: &str) {
+        self.refuse_all(&mut job.units, &Refusal::Panic(message.into()));
     }
 }
 
 impl Backend {
+    fn refuse_all(&self, units: &mut Vec<Unit>, refusal: &Refusal) {
+        for mut unit in units.drain(..) {
+            if let Some(proto) = unit.proto.upgrade() {
+                self.observer.refused(|| label(&proto, unit.entry), refusal);
+            }
+            unit.refuse(refusal.clone());
+        }
+    }
+
     pub(crate) fn new(
         space: Arc<CodeSpace>,
         calls: RuntimeCalls,

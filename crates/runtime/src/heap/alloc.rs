@@ -77,7 +77,7 @@ impl State {
                 heap.marker.live = heap.marker.live.saturating_sub(size);
             }
             heap.pace.balance -= size as isize;
-            heap.large.free(p);
+            heap.large.free(&mut heap.memory, p);
             return;
         }
         if heap.blocks.checked {
@@ -109,7 +109,7 @@ impl State {
             if (*Large::of(p)).mark == heap.marker.mark {
                 heap.marker.live = (heap.marker.live + new_size).saturating_sub(old_size);
             }
-            let q = heap.large.resize(p, new_size);
+            let q = heap.large.resize(&mut heap.memory, p, new_size);
             self.charge(new_size as isize - old_size as isize);
             return q;
         }
@@ -125,17 +125,26 @@ impl State {
     unsafe fn refill(&mut self, size: usize) -> *mut u8 {
         if self.heap.stress {
             // a collection leaves no hole open, so this is reached by the first allocation after each
-            self.request(crate::state::poll::GC);
+            self.request(poll::GC);
         }
+        let p = self.alloc_anywhere(size);
+        if self.heap.memory.is_short() {
+            self.request(poll::GC);
+        }
+        p
+    }
+
+    unsafe fn alloc_anywhere(&mut self, size: usize) -> *mut u8 {
+        let heap = &mut self.heap;
         if size > SMALL_MAX {
-            let p = self.heap.large.alloc(size);
+            let p = heap.large.alloc(&mut heap.memory, size);
             self.charge(size as isize);
             return p;
         }
         if size > LINE {
             return self.alloc_overflow(size);
         }
-        let hole = self.heap.blocks.next_hole();
+        let hole = heap.blocks.next_hole(&mut heap.memory);
         debug_assert!(line_mark(hole.0) == FREE || self.heap.phase != Phase::Idle);
         self.heap.cursor = hole.0.add(size);
         self.heap.hole_end = hole.1;
@@ -145,7 +154,7 @@ impl State {
 
     unsafe fn alloc_overflow(&mut self, size: usize) -> *mut u8 {
         if self.heap.blocks.overflow.len() < size {
-            let bytes = self.heap.blocks.renew_overflow();
+            let bytes = self.heap.blocks.renew_overflow(&mut self.heap.memory);
             self.charge(bytes);
         }
         let hole = &mut self.heap.blocks.overflow;
@@ -164,23 +173,44 @@ impl State {
         }
     }
 
-    /// Enters a boxed object (userdata, thread, instance, shape) of about `bytes` bytes into the heap, which drops the box
-    /// when the object is unreached.
+    /// Makes a boxed object (userdata, thread, shape) that keeps about `bytes` bytes alive. The heap drops it when it is
+    /// unreached.
     ///
     /// # Safety
-    /// `object` is the result of `Box::into_raw` on the type that its kind names.
-    pub unsafe fn adopt(&mut self, object: *mut GcHeader, bytes: usize) {
+    /// `T` is the type that the kind in its header names; the object is not rooted.
+    pub unsafe fn make_boxed<T>(&mut self, object: T, bytes: usize) -> *mut T {
+        let object = self.heap.memory.make(object);
+        self.adopt(object.cast(), bytes);
+        object
+    }
+
+    /// Enters a boxed object into the heap; see [`State::make_boxed`].
+    ///
+    /// # Safety
+    /// `object` lies in memory of the heap, and is what its kind says.
+    pub(crate) unsafe fn adopt(&mut self, object: *mut GcHeader, bytes: usize) {
         object.expose_provenance();
         (*object).mark = 0;
-        self.heap.boxed.push(object);
+        if !self.heap.boxed.push(object) {
+            self.heap.memory.note_short();
+        }
         if self.heap.stress {
             self.request(poll::GC);
         }
         self.charge(bytes as isize);
+        if self.heap.memory.is_short() {
+            self.request(poll::GC);
+        }
     }
 }
 
 impl super::Heap {
+    /// Whether a store or a string was left out for want of memory. The next safepoint raises the error.
+    #[inline]
+    pub fn has_failed(&self) -> bool {
+        self.memory.has_failed()
+    }
+
     /// Counts memory that a boxed object acquired, or gave back (negative), since it was adopted. The next safepoint sees it.
     pub fn note_external(&mut self, bytes: isize) {
         self.pace.balance += bytes;

@@ -3,7 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use super::Phase;
+use super::memory::LARGE;
 use super::pacing::Pace;
+use crate::reserve;
 use crate::state::{State, poll};
 
 /// The memory limit is exceeded by live objects.
@@ -37,15 +39,20 @@ impl State {
     /// A safepoint: `base` and `top` are those of the running coroutine's top frame, and no bare pointer is held.
     pub unsafe fn gc_poll(&mut self) -> Result<(), OutOfMemory> {
         self.poll.fetch_and(!poll::GC, Ordering::Relaxed);
+        let short = self.heap.memory.is_short();
         if self.heap.finalizers.running || self.heap.finalizers.closing {
             self.heap.pace.postpone();
-            return Ok(());
+            return if short { self.after_shortage() } else { Ok(()) };
         }
         let over_limit = self.gc_count_bytes() > self.heap.pace.limit;
-        if over_limit || self.heap.stress {
-            if (over_limit || !self.heap.pace.stopped) && !self.full_cycle() {
+        if over_limit || short || self.heap.stress {
+            if short && self.heap.blocks.checked {
+                // What is freed can be used again after the next collection.
+                self.full_cycle();
+            }
+            if (over_limit || short || !self.heap.pace.stopped) && !self.full_cycle() {
                 // the next safepoint stops the script
-                return Ok(());
+                return self.after_failure();
             }
         } else if self.heap.pace.stopped {
             self.heap.pace.postpone();
@@ -58,6 +65,9 @@ impl State {
             let starting = self.heap.phase == Phase::Idle;
             let budget = self.heap.pace.slice_budget(starting);
             self.incremental_step(budget);
+        }
+        if short {
+            self.after_shortage()?;
         }
         if self.heap.finalizers.has_pending() {
             let limit = if self.heap.pace.generational || self.heap.stress {
@@ -78,6 +88,33 @@ impl State {
         } else {
             Ok(())
         }
+    }
+
+    /// A full collection did not end: fails if that is for want of memory.
+    #[cold]
+    unsafe fn after_failure(&mut self) -> Result<(), OutOfMemory> {
+        if self.heap.marker.lost {
+            self.heap.memory.answer();
+            return Err(OutOfMemory);
+        }
+        Ok(())
+    }
+
+    /// The allocator failed, and what could be collected was: fails unless it has memory again.
+    #[cold]
+    unsafe fn after_shortage(&mut self) -> Result<(), OutOfMemory> {
+        let lists = self.strings_have_room() && self.heap.boxed.have_room();
+        let heap = &mut self.heap;
+        let again = lists && heap.blocks.replenish(&mut heap.memory) && heap.memory.has(LARGE);
+        if !heap.memory.answer() && again {
+            return Ok(());
+        }
+        if reserve::is_low() {
+            // Nothing goes on any more before there is memory.
+            heap.memory.note_short();
+            self.request(poll::GC);
+        }
+        Err(OutOfMemory)
     }
 
     /// A full collection, and all pending finalizers (`collectgarbage("collect")`). False inside a finalizer, where nothing happens. It stops halfway when the
@@ -252,7 +289,7 @@ impl State {
     pub fn check_room(&self, bytes: usize) -> bool {
         let within =
             self.gc_count_bytes().checked_add(bytes).is_some_and(|n| n <= self.heap.pace.limit);
-        within && (bytes < 1 << 26 || Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
+        within && self.heap.memory.may_have(bytes)
     }
 
     /// As [`State::check_room`], after a full collection if there is no room otherwise.
@@ -265,6 +302,13 @@ impl State {
         }
         if !self.heap.finalizers.running && bytes <= self.heap.pace.limit {
             self.full_cycle();
+            if self.heap.memory.is_short() {
+                if self.heap.blocks.checked {
+                    self.full_cycle();
+                }
+                // Whether there is memory is seen below.
+                let _ = self.after_shortage();
+            }
         }
         self.check_room(bytes)
     }
@@ -307,6 +351,12 @@ impl State {
             let left = budget.saturating_sub(self.heap.marker.work - start).max(1);
             match self.heap.phase {
                 Phase::Idle => self.start_cycle(),
+                Phase::Mark if self.heap.marker.lost => {
+                    if !self.start_cycle_again() {
+                        self.heap.pace.wait_for_slice();
+                        return false;
+                    }
+                }
                 Phase::Mark => {
                     self.heap.marker.propagate(left.min(WORK_AT_ONCE));
                     if self.heap.marker.gray.is_empty() {

@@ -27,7 +27,11 @@ impl State {
         }
         // Outside of marking and generational mode the next cycle scans everything anyway.
         if heap.phase == Phase::Mark || heap.pace.generational {
-            heap.marker.again.push(owner);
+            if !super::gray::try_push(&mut heap.marker.again, owner) {
+                // Without the log the marks are worth nothing.
+                heap.marker.lost = true;
+                heap.pace.unfinished = heap.pace.generational;
+            }
         }
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! A block is 32 KB, aligned to its size, so that an object's address gives its block. Two of its lines hold the line
 //! marks, a byte for each. Which lines they are follows from the address: were they the first of each block,
-//! the marks of all blocks would fall into the same few sets of the processor's caches. Blocks come from the system in
-//! chunks of 1 MB, aligned to their size.
+//! the marks of all blocks would fall into the same few sets of the processor's caches. Blocks are allocated in chunks of
+//! 1 MB. The next chunk is allocated while the last one still has some blocks, which serve when there is no memory for it.
 
-use std::alloc::Layout;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashMap;
 
 use super::debug;
+use super::memory::Memory;
 use super::stop::Stop;
 
 /// Bytes of a block, and its alignment.
@@ -24,10 +24,12 @@ pub(crate) const LINES: usize = BLOCK / LINE;
 pub(crate) const SMALL_MAX: usize = 8 * 1024;
 /// Blocks of a chunk.
 const CHUNK_BLOCKS: usize = 32;
-const CHUNK: Layout = match Layout::from_size_align(BLOCK * CHUNK_BLOCKS, BLOCK * CHUNK_BLOCKS) {
-    Ok(layout) => layout,
-    Err(_) => unreachable!(),
-};
+/// Bytes allocated for a chunk of so many blocks, which have to be aligned.
+const fn chunk_bytes(blocks: usize) -> usize {
+    BLOCK * (blocks + 1)
+}
+/// Blocks that are kept for when there is no memory.
+const KEPT: usize = 4;
 
 /// Line mark of a free line. Others are marks of cycles, and:
 pub(crate) const FREE: u8 = 0;
@@ -65,9 +67,6 @@ impl Block {
     unsafe fn hole(self, (first, end): (usize, usize)) -> Hole {
         Hole(self.line(first), self.line(end))
     }
-    fn chunk(self) -> usize {
-        self.0.addr() & !(CHUNK.size() - 1)
-    }
 }
 
 /// Bytes from `.0` up to `.1`.
@@ -82,7 +81,11 @@ impl Hole {
 }
 
 struct Chunk {
+    /// What was allocated.
+    memory: *mut u8,
+    /// The first block.
     base: *mut u8,
+    blocks: usize,
     /// Blocks that were ever used; the rest is untouched memory.
     touched: usize,
 }
@@ -102,36 +105,45 @@ struct SpareChunk(*mut u8);
 unsafe impl Send for SpareChunk {}
 
 impl Chunk {
-    fn new() -> Chunk {
-        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let base = match spare {
-            Some(SpareChunk(base)) => base,
-            // SAFETY: the layout has a size.
-            None => unsafe { std::alloc::alloc(CHUNK) },
-        };
-        if base.is_null() {
-            std::alloc::handle_alloc_error(CHUNK);
+    /// A chunk of the usual size, if there is memory for it.
+    unsafe fn new(memory: &mut Memory) -> Option<Chunk> {
+        if memory.is_global()
+            && let Some(spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        {
+            return Some(Chunk::of(spare.0, CHUNK_BLOCKS));
         }
+        let p = memory.try_alloc(chunk_bytes(CHUNK_BLOCKS));
+        (!p.is_null()).then(|| Chunk::of(p, CHUNK_BLOCKS))
+    }
+
+    /// A chunk of one block, from whatever memory is left.
+    unsafe fn smallest(memory: &mut Memory) -> Chunk {
+        Chunk::of(memory.alloc(chunk_bytes(1)), 1)
+    }
+
+    unsafe fn of(memory: *mut u8, blocks: usize) -> Chunk {
         // Addresses of objects are turned into addresses of blocks.
-        base.expose_provenance();
-        Chunk { base, touched: 0 }
+        memory.expose_provenance();
+        Chunk { memory, base: memory.add(memory.align_offset(BLOCK)), blocks, touched: 0 }
     }
 
     /// Gives the memory back, or keeps it for the next heap.
-    unsafe fn free(self) {
-        if self.touched <= SPARE_BLOCKS {
+    unsafe fn free(self, memory: &mut Memory) {
+        if self.touched <= SPARE_BLOCKS && self.blocks == CHUNK_BLOCKS && memory.is_global() {
             let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
             if spare.len() < SPARE_CHUNKS {
-                return spare.push(SpareChunk(self.base));
+                return spare.push(SpareChunk(self.memory));
             }
         }
-        std::alloc::dealloc(self.base, CHUNK);
+        memory.free(self.memory, chunk_bytes(self.blocks));
     }
 }
 
 /// All blocks of a heap.
 pub(crate) struct Blocks {
     chunks: Vec<Chunk>,
+    /// The one that comes next.
+    next_chunk: Option<Chunk>,
     /// Without any object.
     free: Vec<Block>,
     /// The others; those below `unswept` have not been swept since the last cycle.
@@ -164,6 +176,7 @@ impl Blocks {
     pub(crate) fn new() -> Blocks {
         Blocks {
             chunks: Vec::new(),
+            next_chunk: None,
             free: Vec::new(),
             used: Vec::new(),
             unswept: 0,
@@ -179,7 +192,7 @@ impl Blocks {
     }
 
     /// The next hole for small objects: at least a line.
-    pub(crate) unsafe fn next_hole(&mut self) -> Hole {
+    pub(crate) unsafe fn next_hole(&mut self, memory: &mut Memory) -> Hole {
         loop {
             if self.current != Block::NONE {
                 if let Some(lines) = find_hole(self.current, self.next_line) {
@@ -199,7 +212,7 @@ impl Blocks {
                 Some(b) => b,
                 None => match self.sweep_for_holes() {
                     Some(b) => b,
-                    None => self.take_free(),
+                    None => self.take_free(memory),
                 },
             };
             self.next_line = 0;
@@ -208,12 +221,12 @@ impl Blocks {
 
     /// Room for objects larger than a line: the larger part of a free block. Its other part, and what is left of the
     /// last such room, become spare holes. Returns the bytes of the new room less those of the old rest.
-    pub(crate) unsafe fn renew_overflow(&mut self) -> isize {
+    pub(crate) unsafe fn renew_overflow(&mut self, memory: &mut Memory) -> isize {
         let rest = self.overflow;
         if rest.len() >= LINE {
             self.spare.push(rest);
         }
-        let b = self.take_free();
+        let b = self.take_free(memory);
         let h = marks_line(b.0.addr());
         let (below, above) = (b.hole((0, h)), b.hole((h + MARK_LINES, LINES)));
         let (larger, smaller) = if h >= LINES / 2 { (below, above) } else { (above, below) };
@@ -228,21 +241,25 @@ impl Blocks {
     }
 
     /// A free block, which is entered among the used ones.
-    unsafe fn take_free(&mut self) -> Block {
+    unsafe fn take_free(&mut self, memory: &mut Memory) -> Block {
         let b = match self.free.pop() {
             Some(b) => b,
-            None => self.fresh(),
+            None => self.fresh(memory),
         };
         self.used.push(b);
         b
     }
 
     /// A block never used before.
-    unsafe fn fresh(&mut self) -> Block {
-        if self.chunks.last().is_none_or(|c| c.touched == CHUNK_BLOCKS) {
-            self.chunks.push(Chunk::new());
+    unsafe fn fresh(&mut self, memory: &mut Memory) -> Block {
+        if self.untouched() <= KEPT && self.next_chunk.is_none() {
+            self.next_chunk = Chunk::new(memory);
         }
-        let chunk = self.chunks.last_mut().expect("just pushed if there was none");
+        if self.untouched() == 0 {
+            let next = self.next_chunk.take();
+            self.chunks.push(next.unwrap_or_else(|| Chunk::smallest(memory)));
+        }
+        let chunk = self.chunks.last_mut().expect("it has untouched blocks");
         let b = Block(chunk.base.add(chunk.touched * BLOCK));
         chunk.touched += 1;
         if self.checked {
@@ -251,6 +268,24 @@ impl Blocks {
         b.line(marks_line(b.0.addr())).write_bytes(FREE, LINES);
         b.keep_marks();
         b
+    }
+
+    /// Blocks of the last chunk that were never used.
+    fn untouched(&self) -> usize {
+        self.chunks.last().map_or(0, |c| c.blocks - c.touched)
+    }
+
+    /// Whether some blocks are kept for when there is no memory; tries to get some if not. Blocks that are to be swept count
+    /// for nothing.
+    pub(crate) unsafe fn replenish(&mut self, memory: &mut Memory) -> bool {
+        // A collection that frees next to nothing would soon be followed by another.
+        if self.free.len() >= KEPT + self.used.len() / 64 || self.untouched() > KEPT {
+            return true;
+        }
+        if self.next_chunk.is_none() {
+            self.next_chunk = Chunk::new(memory);
+        }
+        self.next_chunk.is_some()
     }
 
     /// Marking has ended: no hole found so far is used any more, and the next ones are in blocks that were free.
@@ -348,15 +383,18 @@ impl Blocks {
     }
 
     /// Gives wholly free chunks back to the system, as long as `reserve` bytes of free blocks remain, and the collector has time.
-    pub(crate) unsafe fn release(&mut self, reserve: usize, stop: &mut Stop) {
+    pub(crate) unsafe fn release(&mut self, memory: &mut Memory, reserve: usize, stop: &mut Stop) {
         let keep = reserve / BLOCK;
         if self.free.len() < keep + CHUNK_BLOCKS {
             return;
         }
         let mut spare = (self.free.len() - keep) / CHUNK_BLOCKS;
         let mut free_blocks = HashMap::<usize, usize, foldhash::fast::FixedState>::default();
+        let mut bases: Vec<usize> = self.chunks.iter().map(|c| c.base.addr()).collect();
+        bases.sort_unstable();
+        let chunk = |b: &Block| bases[bases.partition_point(|&base| base <= b.0.addr()) - 1];
         for b in &self.free {
-            *free_blocks.entry(b.chunk()).or_default() += 1;
+            *free_blocks.entry(chunk(b)).or_default() += 1;
         }
         // A chunk that is not fully touched is the last one, and stays so, as `retain` keeps the order.
         self.chunks.retain(|c| {
@@ -366,22 +404,22 @@ impl Blocks {
             if go {
                 spare -= 1;
                 free_blocks.insert(c.base.addr(), 0);
-                std::alloc::dealloc(c.base, CHUNK);
+                memory.free(c.memory, chunk_bytes(CHUNK_BLOCKS));
             }
             !go
         });
-        self.free.retain(|b| free_blocks[&b.chunk()] != 0);
+        self.free.retain(|b| free_blocks[&chunk(b)] != 0);
     }
 
     /// Bytes of all chunks.
     pub(crate) fn reserved(&self) -> usize {
-        self.chunks.len() * CHUNK.size()
+        self.chunks.iter().map(|c| c.blocks * BLOCK).sum()
     }
 
     /// Gives everything back.
-    pub(crate) unsafe fn free_all(&mut self) {
-        for chunk in self.chunks.drain(..) {
-            chunk.free();
+    pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
+        for chunk in self.chunks.drain(..).chain(self.next_chunk.take()) {
+            chunk.free(memory);
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Objects boxed outside the blocks: threads, shapes, instances, userdata.
 
-use std::ptr;
-
 use super::dead::Dead;
+use super::memory::Memory;
 use crate::header::{GcHeader, Kind};
 use crate::instance::Instance;
 use crate::table::LocalShape;
@@ -63,12 +62,13 @@ impl Boxes {
         }
     }
 
-    pub(crate) unsafe fn push(&mut self, o: *mut GcHeader) {
+    /// Enters an object; false when its list is nearly full and cannot grow.
+    pub(crate) unsafe fn push(&mut self, o: *mut GcHeader) -> bool {
         match (*o).kind {
-            Kind::Thread => self.threads.items.push(o.cast()),
-            Kind::Shape => self.shapes.items.push(o.cast()),
-            Kind::Instance => self.instances.items.push(o.cast()),
-            Kind::Userdata => self.userdata.items.push(o.cast()),
+            Kind::Thread => push_early(&mut self.threads.items, o.cast()),
+            Kind::Shape => push_early(&mut self.shapes.items, o.cast()),
+            Kind::Instance => push_early(&mut self.instances.items, o.cast()),
+            Kind::Userdata => push_early(&mut self.userdata.items, o.cast()),
             kind => unreachable!("{kind:?} is not boxed"),
         }
     }
@@ -82,6 +82,14 @@ impl Boxes {
         threads.chain(shapes).chain(instances).chain(userdata)
     }
 
+    /// Whether each list has room for more objects, or can be made larger.
+    pub(crate) fn have_room(&mut self) -> bool {
+        has_room(&mut self.threads.items)
+            && has_room(&mut self.shapes.items)
+            && has_room(&mut self.instances.items)
+            && has_room(&mut self.userdata.items)
+    }
+
     /// After marking: all are to be swept.
     pub(crate) fn begin_sweep(&mut self, mark: u8) {
         self.threads.begin_sweep();
@@ -92,46 +100,58 @@ impl Boxes {
     }
 
     /// Looks at up to `count` objects, dropping the dead ones; true when all are swept.
-    pub(crate) unsafe fn sweep_some(&mut self, mut count: usize) -> bool {
+    pub(crate) unsafe fn sweep_some(&mut self, memory: &mut Memory, mut count: usize) -> bool {
         let live = self.live_mark;
         while let Some(p) = self.threads.next_dead(live, &mut count) {
-            free_thread(p);
+            free_thread(memory, p);
         }
         while let Some(p) = self.instances.next_dead(live, &mut count) {
-            Instance::free(p);
+            Instance::free(memory, p);
         }
         while let Some(p) = self.shapes.next_dead(live, &mut count) {
-            drop(Box::from_raw(p));
+            memory.drop(p);
         }
         while let Some(p) = self.userdata.next_dead(live, &mut count) {
-            self.dead.extend(Dead::of(p));
+            self.dead.extend(Dead::of(memory, p));
         }
         self.threads.unswept + self.instances.unswept + self.shapes.unswept + self.userdata.unswept
             == 0
     }
 
     /// Drops all.
-    pub(crate) unsafe fn free_all(&mut self) {
+    pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
         self.dead.clear();
         for p in self.userdata.items.drain(..) {
-            drop(Box::from_raw(p));
+            memory.drop(p);
         }
         for p in self.threads.items.drain(..) {
-            free_thread(p);
+            free_thread(memory, p);
         }
         for p in self.instances.items.drain(..) {
-            Instance::free(p);
+            Instance::free(memory, p);
         }
         for p in self.shapes.items.drain(..) {
-            drop(Box::from_raw(p));
+            memory.drop(p);
         }
     }
 }
 
-/// Drops a thread and its stack, which is a boxed slice of `capacity` slots.
-unsafe fn free_thread(th: *mut Thread) {
-    if !(*th).stack.is_null() {
-        drop(Box::from_raw(ptr::slice_from_raw_parts_mut((*th).stack, (*th).capacity)));
-    }
-    drop(Box::from_raw(th));
+/// Drops a thread and its stack.
+unsafe fn free_thread(memory: &mut Memory, th: *mut Thread) {
+    crate::thread::free_stack(memory, (*th).stack, (*th).capacity);
+    memory.drop(th);
+}
+
+/// Appends `item`, after making `list` larger when an eighth of it is left: so failure is seen while there is still room.
+/// False if it cannot grow, and is to be collected.
+pub(super) fn push_early<T>(list: &mut Vec<T>, item: T) -> bool {
+    let has_room = has_room(list);
+    list.push(item);
+    has_room
+}
+
+/// Whether more than an eighth of `list` is free, after it was made larger if possible.
+fn has_room<T>(list: &mut Vec<T>) -> bool {
+    let room = list.capacity() - list.len();
+    room > list.capacity() / 8 || list.try_reserve(list.len().max(4)).is_ok()
 }

@@ -1,6 +1,6 @@
 //! The phases of a cycle.
 
-use super::mark::Marker;
+use super::mark::{MOST_GIVEN_UP, Marker};
 use super::trace;
 use super::{Phase, block};
 use crate::header::GcHeader;
@@ -20,6 +20,18 @@ impl State {
         self.sync_running();
         self.heap.marker.mode_name = self.event_names[Event::Mode as usize];
         self.mark_roots();
+    }
+
+    /// As [`State::start_cycle`] from the phase Mark too: the cycle under way is given up. False if that was done too often.
+    pub(super) unsafe fn start_cycle_again(&mut self) -> bool {
+        if self.heap.phase == Phase::Mark {
+            if self.heap.marker.given_up >= MOST_GIVEN_UP {
+                return false;
+            }
+            self.heap.marker.given_up += 1;
+        }
+        self.start_cycle();
+        true
     }
 
     /// Ends marking: from here on what is not marked is dead. Phase Mark (or, for a minor collection, Idle) to Purge or Sweep. False when the
@@ -122,6 +134,10 @@ impl State {
                 marker.propagate_all();
             }
             if i % 64 == 0 && marker.stop.is_due() || marker.stop.was_due() {
+                if marker.again.try_reserve(logged.len() - i).is_err() {
+                    marker.lose();
+                    return false;
+                }
                 marker.again.extend(&logged[i..]);
                 return false;
             }
@@ -158,12 +174,12 @@ impl State {
 
     unsafe fn end_marking(&mut self) {
         let heap = &mut self.heap;
-        heap.marker.given_up = false;
+        heap.marker.given_up = 0;
         heap.cursor = std::ptr::null_mut();
         heap.hole_end = std::ptr::null_mut();
         heap.blocks.end_marking();
         // What is born from here on, while purging too, is not to be swept.
-        heap.large.begin_sweep(heap.marker.mark);
+        heap.large.begin_sweep(&mut heap.memory, heap.marker.mark);
         heap.boxed.begin_sweep(heap.marker.mark);
         heap.finalizers.end_cycle();
         heap.phase = Phase::Purge;
@@ -206,12 +222,12 @@ impl State {
         debug_assert_eq!(heap.phase, Phase::Sweep);
         let slices = heap.slices;
         let blocks = heap.blocks.sweep_some(slices.blocks);
-        let large = heap.large.sweep_some(slices.objects);
-        let boxed = heap.boxed.sweep_some(slices.objects);
+        let large = heap.large.sweep_some(&mut heap.memory, slices.objects);
+        let boxed = heap.boxed.sweep_some(&mut heap.memory, slices.objects);
         if blocks && large && boxed {
             heap.phase = Phase::Idle;
             let reserve = heap.pace.until_next_cycle() + 8 * block::BLOCK;
-            heap.blocks.release(reserve, &mut heap.marker.stop);
+            heap.blocks.release(&mut heap.memory, reserve, &mut heap.marker.stop);
         }
         blocks && large && boxed
     }
@@ -234,15 +250,14 @@ impl State {
         if !self.finish_sweep() {
             return false;
         }
-        if self.heap.phase == Phase::Mark {
-            if self.heap.marker.given_up && !self.finish_cycle() {
+        if self.heap.phase == Phase::Mark && !self.heap.marker.lost && self.heap.marker.given_up > 0
+        {
+            // What the cycle has marked may be dead by now, but it goes on, so that cycles end.
+            if !self.finish_cycle() {
                 return false;
             }
-            // A cycle under way is given up: what it has marked may be dead by now. Only one is, as there are no marks for more.
-            self.heap.marker.given_up = self.heap.phase == Phase::Mark;
         }
-        self.start_cycle();
-        self.finish_cycle()
+        self.start_cycle_again() && self.finish_cycle()
     }
 
     unsafe fn finish_cycle(&mut self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use super::memory::Memory;
 use crate::host::CellHead;
 use crate::state::State;
 use crate::userdata::Userdata;
@@ -14,10 +15,10 @@ pub(crate) struct Dead {
 
 impl Dead {
     /// Frees a dead userdata; gives what it owned, if that is anything.
-    pub(crate) unsafe fn of(u: *mut Userdata) -> Option<Dead> {
+    pub(crate) unsafe fn of(memory: &mut Memory, u: *mut Userdata) -> Option<Dead> {
         let data = (&mut (*u).data).take();
         let is_cell = (*u).header.aux == Userdata::CELL;
-        drop(Box::from_raw(u));
+        memory.drop(u);
         Some(Dead { data: data?, is_cell })
     }
 

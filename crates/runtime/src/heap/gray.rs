@@ -34,9 +34,10 @@ impl Gray {
         Gray { stack: Vec::new(), parts: Vec::new(), ahead: [std::ptr::null_mut(); AHEAD], at: 0 }
     }
 
+    /// Pushes `o`; false if there is no memory for it.
     #[inline(always)]
-    pub(crate) fn push(&mut self, o: *mut GcHeader) {
-        self.stack.push(o);
+    pub(crate) fn push(&mut self, o: *mut GcHeader) -> bool {
+        try_push(&mut self.stack, o)
     }
 
     /// Number of objects pushed and not yet taken.
@@ -61,6 +62,16 @@ impl Gray {
         self.at = (self.at + 1) % AHEAD;
         turn
     }
+}
+
+/// Appends `item` to `list`; false, and nothing is done, if there is no memory for it.
+#[inline(always)]
+pub(super) fn try_push<T>(list: &mut Vec<T>, item: T) -> bool {
+    if list.len() == list.capacity() && list.try_reserve(1).is_err() {
+        return false;
+    }
+    list.push(item);
+    true
 }
 
 /// Asks the processor for the first lines of an object.
@@ -134,14 +145,20 @@ impl Marker {
     pub(crate) unsafe fn trace_entries(&mut self, t: *mut Table) {
         trace::visit_fields(t, &mut Tracer(self));
         if (*t).array_len as usize > PART {
-            self.gray.parts.push(Part { table: t, nodes: false, next: 0 });
+            self.push_part(Part { table: t, nodes: false, next: 0 });
         } else {
             trace::visit_array(t, 0, usize::MAX, &mut Tracer(self));
         }
         if trace::node_count(t) > PART {
-            self.gray.parts.push(Part { table: t, nodes: true, next: 0 });
+            self.push_part(Part { table: t, nodes: true, next: 0 });
         } else {
             trace::visit_nodes(t, 0, usize::MAX, &mut Tracer(self));
+        }
+    }
+
+    fn push_part(&mut self, part: Part) {
+        if !try_push(&mut self.gray.parts, part) {
+            self.lose();
         }
     }
 
@@ -158,7 +175,7 @@ impl Marker {
         };
         self.work += PART;
         if more {
-            self.gray.parts.push(Part { table, nodes, next: end });
+            self.push_part(Part { table, nodes, next: end });
         }
     }
 }

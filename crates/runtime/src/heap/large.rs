@@ -1,8 +1,7 @@
 //! Objects and buffers too large for a block: each its own allocation, behind a record.
 
-use std::alloc::Layout;
-
 use super::debug;
+use super::memory::Memory;
 
 /// The record before a large object or buffer.
 #[repr(C, align(16))]
@@ -31,10 +30,6 @@ impl Large {
     }
 }
 
-fn layout(size: usize) -> Layout {
-    Layout::from_size_align(size + RECORD, 16).expect("sizes are far below isize::MAX")
-}
-
 /// All large objects and buffers of a heap.
 pub(crate) struct LargeSpace {
     list: Vec<*mut Large>,
@@ -57,11 +52,8 @@ impl LargeSpace {
         }
     }
 
-    pub(crate) unsafe fn alloc(&mut self, size: usize) -> *mut u8 {
-        let this = std::alloc::alloc(layout(size)).cast::<Large>();
-        if this.is_null() {
-            std::alloc::handle_alloc_error(layout(size));
-        }
+    pub(crate) unsafe fn alloc(&mut self, memory: &mut Memory, size: usize) -> *mut u8 {
+        let this = memory.alloc(size + RECORD).cast::<Large>();
         this.expose_provenance();
         this.write(Large { size, index: self.list.len(), mark: 0 });
         self.list.push(this);
@@ -69,7 +61,7 @@ impl LargeSpace {
     }
 
     /// Frees the buffer at `p` now.
-    pub(crate) unsafe fn free(&mut self, p: *mut u8) {
+    pub(crate) unsafe fn free(&mut self, memory: &mut Memory, p: *mut u8) {
         let this = Large::of(p);
         let mut i = (*this).index;
         debug_assert!(self.list[i] == this);
@@ -81,18 +73,19 @@ impl LargeSpace {
             i = self.unswept;
         }
         self.remove(i);
-        self.discard(this);
+        self.discard(memory, this);
     }
 
     /// Changes the size of the buffer at `p`, keeping its contents and its mark; it may move.
-    pub(crate) unsafe fn resize(&mut self, p: *mut u8, size: usize) -> *mut u8 {
+    pub(crate) unsafe fn resize(
+        &mut self,
+        memory: &mut Memory,
+        p: *mut u8,
+        size: usize,
+    ) -> *mut u8 {
         let this = Large::of(p);
         let (old, index) = ((*this).size, (*this).index);
-        let this =
-            std::alloc::realloc(this.cast(), layout(old), layout(size).size()).cast::<Large>();
-        if this.is_null() {
-            std::alloc::handle_alloc_error(layout(size));
-        }
+        let this = memory.realloc(this.cast(), old + RECORD, size + RECORD).cast::<Large>();
         this.expose_provenance();
         (*this).size = size;
         self.list[index] = this;
@@ -111,32 +104,32 @@ impl LargeSpace {
         }
     }
 
-    unsafe fn discard(&mut self, this: *mut Large) {
+    unsafe fn discard(&mut self, memory: &mut Memory, this: *mut Large) {
         if self.checked {
             debug::poison(Large::data(this), (*this).size);
             self.quarantine.push(this);
         } else {
-            std::alloc::dealloc(this.cast(), layout((*this).size));
+            memory.free(this.cast(), (*this).size + RECORD);
         }
     }
 
     /// After marking: all are to be swept.
-    pub(crate) unsafe fn begin_sweep(&mut self, mark: u8) {
+    pub(crate) unsafe fn begin_sweep(&mut self, memory: &mut Memory, mark: u8) {
         debug_assert_eq!(self.unswept, 0);
-        self.flush_quarantine();
+        self.flush_quarantine(memory);
         self.unswept = self.list.len();
         self.live_mark = mark;
     }
 
-    unsafe fn flush_quarantine(&mut self) {
+    unsafe fn flush_quarantine(&mut self, memory: &mut Memory) {
         for this in self.quarantine.drain(..) {
             debug::check_poison(Large::data(this), (*this).size);
-            std::alloc::dealloc(this.cast(), layout((*this).size));
+            memory.free(this.cast(), (*this).size + RECORD);
         }
     }
 
     /// Sweeps up to `count` of them, fewer when much memory is freed, which takes the system time; true when all are swept.
-    pub(crate) unsafe fn sweep_some(&mut self, count: usize) -> bool {
+    pub(crate) unsafe fn sweep_some(&mut self, memory: &mut Memory, count: usize) -> bool {
         let mut freed = 0;
         for _ in 0..count {
             if self.unswept == 0 || freed > FREED_AT_ONCE {
@@ -147,17 +140,17 @@ impl LargeSpace {
             if (*this).mark != self.live_mark {
                 freed += (*this).size;
                 self.remove(self.unswept);
-                self.discard(this);
+                self.discard(memory, this);
             }
         }
         self.unswept == 0
     }
 
     /// Frees all.
-    pub(crate) unsafe fn free_all(&mut self) {
-        self.flush_quarantine();
+    pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
+        self.flush_quarantine(memory);
         for this in self.list.drain(..) {
-            std::alloc::dealloc(this.cast(), layout((*this).size));
+            memory.free(this.cast(), (*this).size + RECORD);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Marking: reaching objects, and tracing them from a stack of gray ones.
 
 use super::block::{self, SMALL_MAX};
-use super::gray::{Gray, Tracer};
+use super::gray::{Gray, Tracer, try_push};
 use super::large::Large;
 use super::stop::Stop;
 use super::trace::{self, Visitor};
@@ -16,6 +16,11 @@ use crate::value::{SlotExt, Value};
 
 /// Bytes looked at between two looks at whether to stop.
 pub(super) const WORK_BETWEEN_LOOKS: usize = if cfg!(test) { 512 } else { 64 * 1024 };
+
+/// Marks of cycles: 1 to this.
+const MARKS: u8 = 200;
+/// Cycles that may be given up between two that end, so that no live object carries the mark of a new cycle.
+pub(super) const MOST_GIVEN_UP: u8 = MARKS - 2;
 
 /// The state of marking.
 pub(crate) struct Marker {
@@ -45,8 +50,10 @@ pub(crate) struct Marker {
     pub(crate) mode_name: *mut LuaString,
     /// Whether the script has to stop, and the collector with it.
     pub(crate) stop: Stop,
-    /// The running cycle is the second since the last one that ended.
-    pub(crate) given_up: bool,
+    /// Cycles given up since the last one that ended.
+    pub(crate) given_up: u8,
+    /// There was no memory for what is still to be traced: the cycle cannot end, and the next one begins instead.
+    pub(crate) lost: bool,
 }
 
 impl Default for Marker {
@@ -71,14 +78,16 @@ impl Marker {
             reached: None,
             mode_name: std::ptr::null_mut(),
             stop: Stop::new(),
-            given_up: false,
+            given_up: 0,
+            lost: false,
         }
     }
 
     /// Forgets what is under way and starts a new cycle with another mark than the last ones.
     pub(crate) fn restart(&mut self) {
-        // Live objects carry at most two marks: that of the last complete cycle and that of one given up.
-        self.mark = self.mark % 3 + 1;
+        // Live objects carry marks of the last complete cycle and of those given up since.
+        self.mark = self.mark % MARKS + 1;
+        self.lost = false;
         self.live = 0;
         self.gray.clear();
         self.again.clear();
@@ -92,6 +101,22 @@ impl Marker {
         self.weak_values.clear();
         self.ephemerons.clear();
         self.all_weak.clear();
+    }
+
+    /// Something that was to be traced is forgotten: the cycle stops, and is given up.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lose(&mut self) {
+        self.lost = true;
+        self.stop.fail();
+    }
+
+    /// Logs an object, to be traced again.
+    #[inline]
+    pub(crate) fn log(&mut self, o: *mut GcHeader) {
+        if !try_push(&mut self.again, o) {
+            self.lose();
+        }
     }
 
     #[inline(always)]
@@ -128,10 +153,14 @@ impl Marker {
                 self.live += trace::size_of_boxed(o)
             }
         }
-        if let Some(reached) = &mut self.reached {
-            reached.push(o);
+        if let Some(reached) = &mut self.reached
+            && !try_push(reached, o)
+        {
+            self.lose();
         }
-        self.gray.push(o);
+        if !self.gray.push(o) {
+            self.lose();
+        }
     }
 
     /// Counts an object and keeps the memory that it lies in.

@@ -36,6 +36,7 @@ mod finalize;
 mod gray;
 mod large;
 mod mark;
+mod memory;
 mod pacing;
 mod phases;
 mod roots;
@@ -47,6 +48,8 @@ mod weak;
 mod tests;
 
 pub use api::{Mode, OutOfMemory};
+pub(crate) use memory::Memory;
+pub use memory::{AllocFn, Allocator};
 
 use crate::table::Asking;
 
@@ -86,6 +89,7 @@ pub struct Heap {
     /// A store into a table asks for room.
     pub(crate) asking: Asking,
     phase: Phase,
+    pub(crate) memory: memory::Memory,
     blocks: block::Blocks,
     large: large::LargeSpace,
     boxed: boxed::Boxes,
@@ -94,15 +98,9 @@ pub struct Heap {
     pace: pacing::Pace,
 }
 
-impl Default for Heap {
-    fn default() -> Heap {
-        Heap::new()
-    }
-}
-
 impl Heap {
-    /// An empty heap.
-    pub fn new() -> Heap {
+    /// An empty heap, whose memory comes from `allocator`.
+    pub fn new(allocator: Allocator) -> Heap {
         Heap {
             cursor: std::ptr::null_mut(),
             hole_end: std::ptr::null_mut(),
@@ -115,6 +113,7 @@ impl Heap {
             for_host: false,
             asking: Asking::default(),
             phase: Phase::Idle,
+            memory: memory::Memory::new(allocator),
             blocks: block::Blocks::new(),
             large: large::LargeSpace::new(),
             boxed: boxed::Boxes::new(),
@@ -129,9 +128,9 @@ impl Drop for Heap {
     fn drop(&mut self) {
         // SAFETY: the state is going away, so nobody refers to any object; each is freed once.
         unsafe {
-            self.boxed.free_all();
-            self.large.free_all();
-            self.blocks.free_all();
+            self.boxed.free_all(&mut self.memory);
+            self.large.free_all(&mut self.memory);
+            self.blocks.free_all(&mut self.memory);
         }
     }
 }

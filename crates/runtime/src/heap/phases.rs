@@ -139,10 +139,9 @@ impl State {
             }
             None => false,
         };
-        // There are no marks for a second cycle that is given up.
-        if impatient && !self.heap.marker.given_up {
-            self.heap.marker.given_up = true;
-            self.start_cycle();
+        // One cycle at a time is given up, so that cycles end.
+        if impatient && self.heap.marker.given_up == 0 || self.heap.marker.lost {
+            self.start_cycle_again();
             return;
         }
         let most = 512 + self.heap.pace.live as u64 / 256;

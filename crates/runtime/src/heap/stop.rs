@@ -37,6 +37,11 @@ impl Stop {
         self.was_due
     }
 
+    /// The collector cannot go on.
+    pub(crate) fn fail(&mut self) {
+        self.was_due = true;
+    }
+
     /// Whether the last look, or one before it, said so.
     pub(crate) fn was_due(&self) -> bool {
         self.was_due

@@ -2,10 +2,13 @@
 
 use hashbrown::HashMap;
 
+use super::gray::try_push;
 use super::mark::Marker;
+use super::memory::LARGE;
 use super::trace::{self, Visitor};
 use crate::header::GcHeader;
 use crate::meta::Event;
+use crate::reserve;
 use crate::string::LuaString;
 use crate::table::{Cell, DEAD_KEY, Node, Table};
 use crate::value::{SlotExt, Tag, Value};
@@ -56,7 +59,7 @@ impl Marker {
     pub(crate) unsafe fn trace_weak(&mut self, t: *mut Table, weakness: Weakness) {
         if !self.atomic {
             // What is weak can only be told when everything else is marked.
-            self.again.push(t.cast());
+            self.log(t.cast());
         }
         match weakness {
             Weakness::None => unreachable!("the caller has checked"),
@@ -135,9 +138,20 @@ impl Marker {
                 return true;
             }
         }
+        if !self.may_converge_by_key() {
+            self.lose();
+            return false;
+        }
         let done = self.converge_by_key();
         self.reached = None;
         done
+    }
+
+    /// Whether there is memory for [`Marker::converge_by_key`].
+    unsafe fn may_converge_by_key(&self) -> bool {
+        const PER_ENTRY: usize = 64;
+        let entries: usize = self.ephemerons.iter().map(|&t| trace::node_count(t)).sum();
+        entries * PER_ENTRY < LARGE || reserve::system_has(entries * PER_ENTRY)
     }
 
     /// The same in linear time: what an unreached key guards waits, in a list that a map knows, until the key is reached.
@@ -195,8 +209,12 @@ impl Marker {
     pub(crate) fn leave_atomic(&mut self) {
         self.atomic = false;
         let lists = [&mut self.weak_values, &mut self.ephemerons, &mut self.all_weak];
+        let mut logged = true;
         for t in lists.into_iter().flat_map(|list| list.drain(..)) {
-            self.again.push(t.cast());
+            logged &= try_push(&mut self.again, t.cast());
+        }
+        if !logged {
+            self.lose();
         }
     }
 

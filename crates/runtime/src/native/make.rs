@@ -231,13 +231,13 @@ impl Cx {
         // SAFETY: N1; adopted as the kind that it is.
         unsafe {
             let header = GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: 0, word: 0 };
-            let u = Box::into_raw(Box::new(Userdata {
+            let u = Userdata {
                 header,
                 meta: std::ptr::null_mut(),
                 user_values: vec![Value::NIL; n].into_boxed_slice(),
                 data: Some(data),
-            }));
-            (*self.state()).adopt(u.cast(), size_of::<Userdata>() + 16 * n + 32);
+            };
+            let u = (*self.state()).make_boxed(u, size_of::<Userdata>() + 16 * n + 32);
             Udata(Val::new(Value::userdata(u)))
         }
     }

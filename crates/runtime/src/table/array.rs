@@ -143,6 +143,11 @@ impl Table {
     pub unsafe fn set_int_slow(st: *mut State, t: *mut Table, i: i64, v: Value) {
         let at = (i as u64).wrapping_sub(1);
         let len = (*t).array_len;
+        let becomes_nil = v.is_nil() && at < (len as u64).saturating_sub(1);
+        let is_stored = !v.is_nil() && at <= len as u64;
+        if (is_stored || becomes_nil) && !Table::may_hold(st, t, v) {
+            return;
+        }
         if at < len as u64 {
             let at = at as u32;
             if !v.is_nil() {
@@ -160,6 +165,18 @@ impl Table {
             }
         } else {
             Table::set_node(st, t, Value::int(i), v);
+        }
+    }
+
+    /// Whether the array holds values like `v`, or can be made to.
+    unsafe fn may_hold(st: *mut State, t: *mut Table, v: Value) -> bool {
+        match Table::kind(t) {
+            ArrayKind::Empty | ArrayKind::Any => true,
+            kind if kind == ArrayKind::of(v) => true,
+            kind => {
+                let cap = (*t).array_cap;
+                Table::may_grow(st, kind.bytes(cap), ArrayKind::Any.bytes(cap))
+            }
         }
     }
 
@@ -194,10 +211,12 @@ impl Table {
         let cap = (*t).array_cap;
         let full = len == cap;
         let wanted = match Table::kind(t) {
-            _ if !full => cap,
-            ArrayKind::Empty => cap.saturating_mul(2).max(MIN_CAP),
-            kind => Table::grown(st, kind, cap, MIN_CAP),
+            _ if !full => Some(cap),
+            // What the array was expected to hold does not matter when there is no memory for it.
+            ArrayKind::Empty => Table::grown(st, ArrayKind::Any, cap, MIN_CAP).or(Some(MIN_CAP)),
+            _ => Table::grown(st, ArrayKind::Any, cap, MIN_CAP),
         };
+        let Some(wanted) = wanted else { return Table::refuse(st, ArrayKind::Any.bytes(cap)) };
         match Table::kind(t) {
             ArrayKind::Empty => Table::start_array(st, t, ArrayKind::of(v), wanted),
             kind if kind != ArrayKind::of(v) => Table::make_any(st, t, wanted),
@@ -372,6 +391,9 @@ impl Table {
             && (1..count).all(|i| (*src.add(i)).tag() == (*src).tag())
             && (Table::kind(t) == first || Table::kind(t) == ArrayKind::Empty);
         let cap = (end as u32).max((*t).array_cap);
+        if !(*st).heap.memory.may_have(ArrayKind::Any.bytes(cap)) {
+            return Table::refuse(st, ArrayKind::Any.bytes(cap));
+        }
         if alike {
             if Table::kind(t) == ArrayKind::Empty {
                 Table::start_array(st, t, first, cap);
@@ -399,6 +421,10 @@ impl Table {
 
     /// Makes room for `array` elements and, in a dictionary, `keys` more keys.
     pub unsafe fn resize_hint(st: *mut State, t: *mut Table, array: u32, keys: u32) {
+        let memory = &(*st).heap.memory;
+        if !memory.may_have(ArrayKind::Any.bytes(array) + Table::node_bytes(keys as usize)) {
+            return;
+        }
         if array > (*t).array_cap {
             Table::resize_array(st, t, array);
         }

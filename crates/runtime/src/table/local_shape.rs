@@ -93,7 +93,7 @@ impl LocalShape {
         }
         debug_assert_eq!(keys.len(), shape.count() as usize);
         let bytes = size_of::<LocalShape>() + keys.len() * 12;
-        let local = Box::into_raw(Box::new(LocalShape {
+        let local = LocalShape {
             header: GcHeader {
                 kind: Kind::Shape,
                 mark: (*st).heap.newborn,
@@ -107,8 +107,8 @@ impl LocalShape {
             keys,
             next: Vec::new(),
             shape,
-        }));
-        (*st).adopt(local.cast(), bytes);
+        };
+        let local = (*st).make_boxed(local, bytes);
         (*st).shapes.insert(id, local);
         local
     }

@@ -78,26 +78,55 @@ impl Table {
             || Table::set_within(st, t, Value::string(name), v).is_ok()
     }
 
-    /// Whether a table may get so many bytes, some of them in place of `old` ones that it has still; notes it if not.
+    /// Whether a table may get so many bytes, some of them in place of `old` ones that it has still; refuses the store if not.
     pub(super) unsafe fn may_grow(st: *mut State, old: usize, new: usize) -> bool {
-        let asking = &mut (*st).heap.asking;
-        if !asking.on || new <= old || new < LITTLE || (*st).check_room(new) {
+        let within = !(*st).heap.asking.on || new <= old || new < LITTLE || (*st).check_room(new);
+        if within && (*st).heap.memory.may_have(new) {
             return true;
         }
-        (*st).heap.asking.refused = new;
+        Table::refuse(st, new);
         false
     }
 
-    /// Elements that a full array of `cap` is to have room for: twice as many, or few more when memory is short.
-    pub(super) unsafe fn grown(st: *mut State, kind: ArrayKind, cap: u32, least: u32) -> u32 {
+    /// A store is not done for want of `bytes` bytes. A caller that did not ask gets an error from the next safepoint.
+    #[cold]
+    pub(super) unsafe fn refuse(st: *mut State, bytes: usize) {
+        if (*st).heap.asking.on {
+            (*st).heap.asking.refused = bytes;
+        } else {
+            (*st).heap.memory.note_failed();
+            (*st).request(crate::state::poll::GC);
+        }
+    }
+
+    /// Elements that a full array of `cap` is to have room for: twice as many, or few more when memory is short. `None` when there is no memory for
+    /// these either.
+    pub(super) unsafe fn grown(
+        st: *mut State,
+        kind: ArrayKind,
+        cap: u32,
+        least: u32,
+    ) -> Option<u32> {
+        // The old buffer stays until its contents are in the new one.
+        let has = |cap| (*st).heap.memory.may_have(kind.bytes(cap));
+        let wanted = Table::within_limit(st, kind, cap, least);
+        if has(wanted) {
+            return Some(wanted);
+        }
+        let few = cap.saturating_add(cap / 64).max(cap.saturating_add(least));
+        has(few).then_some(few)
+    }
+
+    /// As [`Table::grown`], as far as the memory limit is concerned.
+    unsafe fn within_limit(st: *mut State, kind: ArrayKind, cap: u32, least: u32) -> u32 {
         let wanted = cap.saturating_mul(2).max(least);
         let more = kind.bytes(wanted) - kind.bytes(cap);
-        if more < LITTLE || (*st).check_room(more) {
+        let left = (*st).memory_limit().saturating_sub((*st).gc_count_bytes());
+        if more < LITTLE || more <= left {
             return wanted;
         }
         // half of what is left, as long as that is much
-        let (limit, used) = ((*st).memory_limit(), (*st).gc_count_bytes());
-        let fits = limit.saturating_sub(used) / 2 / ArrayKind::Any.bytes(1);
+        let fits = left / 2 / ArrayKind::Any.bytes(1);
         if fits > cap as usize / 64 {
             return cap + (fits as u32).min(wanted - cap);
         }

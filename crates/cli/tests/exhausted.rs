@@ -1,0 +1,158 @@
+//! Memory that is exhausted for real: the command runs with little address space (`ulimit -v`).
+//! What runs out is a Lua error, in every kind of program, and the program goes on.
+
+#![cfg(target_os = "linux")]
+
+use std::process::{Command, Stdio};
+
+/// Kilobytes of address space that each program gets.
+const ADDRESS_SPACE: usize = 200_000;
+
+/// Runs `program` with little memory: its output, its messages, its exit code.
+fn run(program: &str, options: &[&str]) -> (String, String, Option<i32>) {
+    let output = Command::new("sh")
+        .args(["-c", &format!("ulimit -v {ADDRESS_SPACE} && exec \"$0\" \"$@\"")])
+        .arg(env!("CARGO_BIN_EXE_perilune"))
+        .args(options)
+        .args(["-e", program])
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .output()
+        .expect("a shell");
+    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+/// Whether the shell can limit memory; says why a test is skipped if not.
+fn can_limit() -> bool {
+    let status = Command::new("sh").args(["-c", &format!("ulimit -v {ADDRESS_SPACE}")]).status();
+    let can = status.is_ok_and(|s| s.success());
+    if !can {
+        eprintln!("skipped: the shell has no `ulimit -v`");
+    }
+    can
+}
+
+/// `body` runs out of memory in a protected call, twice, and the program goes on.
+fn check(body: &str) {
+    if !can_limit() {
+        return;
+    }
+    let program = format!(
+        "local function body() {body} end
+        for _ = 1, 2 do
+            local ok, message = pcall(body)
+            print(ok, (tostring(message):gsub('^.*: ', '')))
+        end
+        local t = {{}}
+        for i = 1, 1000 do t[i] = 'string ' .. i end
+        print(#table.concat(t), load('return 6 * 7')())"
+    );
+    for options in [&["--jit=off"][..], &[]] {
+        let (output, messages, code) = run(&program, options);
+        let expect = "false\tnot enough memory\nfalse\tnot enough memory\n9893\t42\n";
+        assert_eq!((&*output, code), (expect, Some(0)), "{options:?} {body}\n{messages}");
+    }
+}
+
+#[test]
+fn tables() {
+    check("local t = {} for i = 1, math.huge do t[i] = {} end");
+}
+
+#[test]
+fn arrays_of_numbers() {
+    check("local t = {} for i = 1, math.huge do t[i] = i end");
+}
+
+#[test]
+fn keys() {
+    check("local t = {} for i = 1, math.huge do t[i + 0.5] = i end");
+}
+
+#[test]
+fn inserted_elements() {
+    check("local t = {} while true do table.insert(t, 'x') end");
+}
+
+#[test]
+fn doubled_strings() {
+    check("local s = 'x' while true do s = s .. s end");
+}
+
+#[test]
+fn many_strings() {
+    check("local t = {} for i = 1, math.huge do t[i] = 'text ' .. i end");
+}
+
+#[test]
+fn coroutines() {
+    check(
+        "local t = {}
+        while true do
+            local co = coroutine.wrap(function() coroutine.yield() end)
+            co()
+            t[#t + 1] = co
+        end",
+    );
+}
+
+#[test]
+fn closures() {
+    check("local t = {} for i = 1, math.huge do t[i] = function() return t, i end end");
+}
+
+#[test]
+fn linked_lists() {
+    check("local t while true do t = {next = t, value = {}} end");
+}
+
+#[test]
+fn loaded_chunks() {
+    check(
+        "local text = 'return {' .. ('{1, 2, a = 3},'):rep(20000) .. '}'
+        local t = {}
+        while true do t[#t + 1] = assert(load(text)) end",
+    );
+}
+
+#[test]
+fn a_large_chunk() {
+    check("assert(load('return ' .. ('{1},'):rep(4000000)))");
+}
+
+#[test]
+fn buffers_of_the_library() {
+    check(
+        "local s = ('x'):rep(40 * 1000 * 1000)
+        local t = {}
+        while true do t[#t + 1] = s:gsub('x', 'yy') end",
+    );
+}
+
+#[test]
+fn nested_protected_calls() {
+    check(
+        "local t = {}
+        local function f(n)
+            if n > 0 then
+                pcall(f, n - 1)
+                t[#t + 1] = {}
+                return
+            end
+            while true do t[#t + 1] = {} end
+        end
+        f(100)
+        error('not enough memory')",
+    );
+}
+
+#[test]
+fn an_error_that_is_not_caught() {
+    if !can_limit() {
+        return;
+    }
+    let (output, messages, code) = run("local t = {} for i = 1, math.huge do t[i] = {} end", &[]);
+    assert_eq!((&*output, code), ("", Some(1)));
+    assert!(messages.contains(": not enough memory\n"), "{messages}");
+}

@@ -1,0 +1,242 @@
+//! Where the memory of a heap comes from: one replaceable function for each state.
+//!
+//! Blocks, large objects, stacks, instances and the other boxed objects are allocated through
+//! [`Memory`]. What those objects own as Rust values (a host's value behind a userdata, an inline
+//! cache that became polymorphic) comes from the global allocator.
+
+use std::alloc::Layout;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use crate::reserve;
+
+/// Alignment of all memory that an [`AllocFn`] returns.
+const ALIGN: usize = 16;
+
+/// From so many bytes on it is tried whether there is memory before something is made. Less may
+/// come from the [reserve].
+pub(crate) const LARGE: usize = 1 << 16;
+
+/// The function through which a state allocates, with the meaning of `lua_Alloc` (manual 4.6):
+/// `block` is null for a new block, `old` its size and `new` the size wanted, 0 to free it. It
+/// returns memory aligned to 16 bytes, or null when there is none, in which case `block` is
+/// unchanged. It never fails to shrink a block.
+pub type AllocFn = unsafe extern "C" fn(
+    data: *mut c_void,
+    block: *mut c_void,
+    old: usize,
+    new: usize,
+) -> *mut c_void;
+
+/// An [`AllocFn`] and the value that it is called with.
+#[derive(Clone, Copy)]
+pub struct Allocator {
+    function: AllocFn,
+    data: *mut c_void,
+}
+
+impl Allocator {
+    /// Calls `function` with `data`.
+    ///
+    /// # Safety
+    /// The function does what [`AllocFn`] says, on any thread that the state is used on, and as
+    /// long as the state lives. It neither unwinds nor uses the state.
+    pub const unsafe fn new(function: AllocFn, data: *mut c_void) -> Allocator {
+        Allocator { function, data }
+    }
+
+    /// The global allocator of the program.
+    pub const fn global() -> Allocator {
+        Allocator { function: from_global, data: null_mut() }
+    }
+
+    fn is_global(&self) -> bool {
+        std::ptr::fn_addr_eq(self.function, from_global as AllocFn)
+    }
+}
+
+const fn layout(size: usize) -> Layout {
+    match Layout::from_size_align(size, ALIGN) {
+        Ok(layout) => layout,
+        Err(_) => panic!("sizes are far below isize::MAX"),
+    }
+}
+
+/// The [`AllocFn`] of [`Allocator::global`].
+unsafe extern "C" fn from_global(
+    _data: *mut c_void,
+    block: *mut c_void,
+    old: usize,
+    new: usize,
+) -> *mut c_void {
+    if new == 0 {
+        if !block.is_null() {
+            std::alloc::dealloc(block.cast(), layout(old));
+        }
+        null_mut()
+    } else if block.is_null() {
+        std::alloc::alloc(layout(new)).cast()
+    } else {
+        std::alloc::realloc(block.cast(), layout(old), new).cast()
+    }
+}
+
+/// The memory of one state.
+pub(crate) struct Memory {
+    allocator: Allocator,
+    /// The allocator has failed since the last collection that was made for want of memory.
+    short: bool,
+    /// Something was not done because there was no memory for it, and nobody was told.
+    failed: bool,
+    /// The number of [`reserve::uses`] that a collection has answered.
+    answered: usize,
+    /// What came from the global allocator because the state's own had failed.
+    borrowed: Vec<*mut u8>,
+}
+
+impl Memory {
+    pub(crate) fn new(allocator: Allocator) -> Memory {
+        Memory {
+            allocator,
+            short: false,
+            failed: false,
+            answered: reserve::uses(),
+            borrowed: Vec::new(),
+        }
+    }
+
+    /// Whether the memory is that of the program's global allocator.
+    pub(crate) fn is_global(&self) -> bool {
+        self.allocator.is_global()
+    }
+
+    unsafe fn call(&self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        let p = (self.allocator.function)(self.allocator.data, block.cast(), old, new);
+        debug_assert!(p.addr().is_multiple_of(ALIGN));
+        p.cast()
+    }
+
+    /// `size` bytes, not 0; null if there are none.
+    pub(crate) unsafe fn try_alloc(&mut self, size: usize) -> *mut u8 {
+        let p = self.call(null_mut(), 0, size);
+        if p.is_null() {
+            self.short = true;
+        }
+        p
+    }
+
+    /// `size` bytes, not 0. Where the allocator has none, the global one has to serve, with its
+    /// [reserve](crate::reserve); the next safepoint collects and reports what could not be made up
+    /// for.
+    pub(crate) unsafe fn alloc(&mut self, size: usize) -> *mut u8 {
+        let p = self.try_alloc(size);
+        if p.is_null() { self.borrow(size) } else { p }
+    }
+
+    #[cold]
+    unsafe fn borrow(&mut self, size: usize) -> *mut u8 {
+        let p = std::alloc::alloc(layout(size));
+        if p.is_null() {
+            std::alloc::handle_alloc_error(layout(size));
+        }
+        if !self.is_global() {
+            self.borrowed.push(p);
+        }
+        p
+    }
+
+    /// Changes the size of `block`, keeping its contents up to the smaller size; it may move.
+    /// Serves as [`Memory::alloc`] does.
+    pub(crate) unsafe fn realloc(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        if !self.borrowed.contains(&block) {
+            let p = self.call(block, old, new);
+            if !p.is_null() {
+                return p;
+            }
+            self.short = true;
+        }
+        let p = self.alloc(new);
+        std::ptr::copy_nonoverlapping(block, p, old.min(new));
+        self.free(block, old);
+        p
+    }
+
+    /// Frees `block`.
+    pub(crate) unsafe fn free(&mut self, block: *mut u8, size: usize) {
+        if !self.borrowed.is_empty()
+            && let Some(i) = self.borrowed.iter().position(|&p| p == block)
+        {
+            self.borrowed.swap_remove(i);
+            return std::alloc::dealloc(block, layout(size));
+        }
+        self.call(block, size, 0);
+    }
+
+    /// Allocates `value`.
+    pub(crate) unsafe fn make<T>(&mut self, value: T) -> *mut T {
+        const { assert!(align_of::<T>() <= ALIGN && size_of::<T>() > 0) };
+        let p = self.alloc(size_of::<T>()).cast::<T>();
+        p.expose_provenance();
+        p.write(value);
+        p
+    }
+
+    /// Drops what [`Memory::make`] allocated.
+    pub(crate) unsafe fn drop<T>(&mut self, p: *mut T) {
+        p.drop_in_place();
+        self.free(p.cast(), size_of::<T>());
+    }
+
+    /// Whether `size` bytes can be had, neither from the reserve nor by borrowing: allocates and
+    /// frees them.
+    pub(crate) fn has(&self, size: usize) -> bool {
+        // SAFETY: what was allocated is freed.
+        let own = unsafe {
+            let p = std::hint::black_box(self.call(null_mut(), 0, size));
+            let had = !p.is_null() && !reserve::owns(p);
+            if !p.is_null() {
+                self.call(p, size, 0);
+            }
+            had
+        };
+        // The buffers of the library come from the global allocator.
+        own && (self.is_global() || reserve::system_has(size))
+    }
+
+    /// Notes that something could not grow.
+    pub(crate) fn note_short(&mut self) {
+        self.short = true;
+    }
+
+    /// Notes that something was not done: the next safepoint raises "not enough memory".
+    pub(crate) fn note_failed(&mut self) {
+        self.short = true;
+        self.failed = true;
+    }
+
+    /// Whether something was not done since the last [`Memory::answer`].
+    #[inline]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether memory ran out since the last [`Memory::answer`].
+    #[inline]
+    pub(crate) fn is_short(&self) -> bool {
+        self.short || reserve::uses() != self.answered
+    }
+
+    /// The shortage was dealt with. True when something was not done.
+    pub(crate) fn answer(&mut self) -> bool {
+        self.short = false;
+        self.answered = reserve::uses();
+        std::mem::take(&mut self.failed)
+    }
+
+    /// Whether a buffer of `size` bytes may be allocated: little always, and much if there is
+    /// memory for it.
+    #[inline]
+    pub(crate) fn may_have(&self, size: usize) -> bool {
+        size < LARGE || self.has(size)
+    }
+}

@@ -1,0 +1,261 @@
+//! A reserve of memory for allocations that cannot report failure.
+//!
+//! Rust's collections and reference counts abort the process when the global allocator fails. A
+//! program that installs [`Reserve`] as its global allocator has some memory set aside, from which
+//! such allocations are served when the system has none left. Each use is counted; a state that
+//! sees the count change collects at its next safepoint, and raises "not enough memory" unless the
+//! system has memory again. What may be large is asked for before it is made
+//! ([`State::make_room`](crate::state::State::make_room)), so that the reserve only meets small
+//! allocations, and few of them between two safepoints.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::cell::UnsafeCell;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Allocations that a reserve has served.
+static USES: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of the reserve in use.
+static USED: AtomicUsize = AtomicUsize::new(0);
+/// Where the reserve that has served lies, and its size.
+static BASE: AtomicUsize = AtomicUsize::new(0);
+static SIZE: AtomicUsize = AtomicUsize::new(0);
+
+/// How often the program's reserve has served an allocation.
+#[inline]
+pub fn uses() -> usize {
+    USES.load(Ordering::Relaxed)
+}
+
+/// Whether more than half of the reserve is in use.
+pub fn is_low() -> bool {
+    USED.load(Ordering::Relaxed) > SIZE.load(Ordering::Relaxed) / 2
+}
+
+/// Whether `p` lies in the reserve.
+pub(crate) fn owns(p: *mut u8) -> bool {
+    p.addr().wrapping_sub(BASE.load(Ordering::Relaxed)) < SIZE.load(Ordering::Relaxed)
+}
+
+/// Whether the global allocator has `bytes` bytes outside of the reserve: allocates and frees them.
+pub fn system_has(bytes: usize) -> bool {
+    let mut buffer = Vec::<u8>::new();
+    buffer.try_reserve_exact(bytes).is_ok() && !owns(std::hint::black_box(buffer.as_mut_ptr()))
+}
+
+/// A list of `len` times `value`, if the system has memory for it outside of the reserve.
+pub(crate) fn try_list<T: Clone>(value: T, len: usize) -> Option<Box<[T]>> {
+    let mut list = Vec::<T>::new();
+    list.try_reserve_exact(len).ok()?;
+    if owns(list.as_mut_ptr().cast()) {
+        return None;
+    }
+    list.resize(len, value);
+    Some(list.into_boxed_slice())
+}
+
+/// Unit of the reserve, and its alignment.
+const UNIT: usize = 64;
+/// Bytes of a [`Reserve`] by default.
+pub const DEFAULT_BYTES: usize = 4 << 20;
+
+/// A global allocator with `BYTES` bytes (4 MB by default) set aside for when `A` fails.
+///
+/// The reserve is memory of the program's image that is zero at first: it costs address space, but
+/// no physical memory before it is used.
+///
+/// ```
+/// use perilune_runtime::reserve::Reserve;
+///
+/// #[global_allocator]
+/// static ALLOCATOR: Reserve = Reserve::new(std::alloc::System);
+/// # fn main() { assert_eq!(vec![1; 3].len(), 3) }
+/// ```
+pub struct Reserve<A = std::alloc::System, const BYTES: usize = DEFAULT_BYTES> {
+    allocator: A,
+    free: Mutex<FreeList>,
+    memory: UnsafeCell<Memory<BYTES>>,
+}
+
+#[repr(align(64))]
+struct Memory<const BYTES: usize>([u8; BYTES]);
+
+// SAFETY: the memory is only reached by those who were given a part of it, and through the free
+// list, which is locked.
+unsafe impl<A: Sync, const BYTES: usize> Sync for Reserve<A, BYTES> {}
+
+/// The free pieces in order of their addresses, as a list within them.
+struct FreeList {
+    /// Whether the memory was entered as one piece.
+    ready: bool,
+    first: *mut Piece,
+}
+
+// SAFETY: the list is reached under the lock only.
+unsafe impl Send for FreeList {}
+
+struct Piece {
+    size: usize,
+    next: *mut Piece,
+}
+
+impl FreeList {
+    /// The first piece of at least `size` bytes whose end can be taken at this alignment.
+    ///
+    /// # Safety
+    /// The list is that of memory that nobody else uses.
+    unsafe fn take(&mut self, size: usize, align: usize) -> *mut u8 {
+        let mut link = &raw mut self.first;
+        while !(*link).is_null() {
+            let piece = *link;
+            let (start, end) = (piece.addr(), piece.addr() + (*piece).size);
+            let at = end.wrapping_sub(size) & !(align - 1);
+            // What alignment leaves behind the block, if anything, is a piece of its own.
+            let after = end.wrapping_sub(at).wrapping_sub(size);
+            if at >= start && at <= end {
+                let p = piece.cast::<u8>().add(at - start);
+                if after > 0 {
+                    let rest = p.add(size).cast::<Piece>();
+                    rest.write(Piece { size: after, next: (*piece).next });
+                    (*piece).next = rest;
+                }
+                if at == start {
+                    *link = (*piece).next;
+                } else {
+                    (*piece).size = at - start;
+                }
+                return p;
+            }
+            link = &raw mut (*piece).next;
+        }
+        null_mut()
+    }
+
+    /// Enters `size` bytes at `p`, and joins them with what is free beside them.
+    ///
+    /// # Safety
+    /// They belong to the memory of the list, are in no piece, and nobody uses them any more.
+    unsafe fn give(&mut self, p: *mut u8, size: usize) {
+        let mut before: *mut Piece = null_mut();
+        let mut after = self.first;
+        while !after.is_null() && after.addr() < p.addr() {
+            before = after;
+            after = (*after).next;
+        }
+        let mut piece = p.cast::<Piece>();
+        piece.write(Piece { size, next: after });
+        if before.is_null() {
+            self.first = piece;
+        } else if before.addr() + (*before).size == piece.addr() {
+            (*before).size += size;
+            piece = before;
+        } else {
+            (*before).next = piece;
+        }
+        if !after.is_null() && piece.addr() + (*piece).size == after.addr() {
+            (*piece).size += (*after).size;
+            (*piece).next = (*after).next;
+        }
+    }
+}
+
+impl<A, const BYTES: usize> Reserve<A, BYTES> {
+    /// A reserve behind `allocator`.
+    pub const fn new(allocator: A) -> Self {
+        const { assert!(BYTES.is_multiple_of(UNIT) && BYTES > 0) };
+        Reserve {
+            allocator,
+            free: Mutex::new(FreeList { ready: false, first: null_mut() }),
+            memory: UnsafeCell::new(Memory([0; BYTES])),
+        }
+    }
+
+    fn base(&self) -> *mut u8 {
+        self.memory.get().cast()
+    }
+
+    #[inline]
+    fn has(&self, p: *mut u8) -> bool {
+        p.addr().wrapping_sub(self.base().addr()) < BYTES
+    }
+
+    #[cold]
+    fn serve(&self, layout: Layout) -> *mut u8 {
+        let Some(size) = layout.size().checked_next_multiple_of(UNIT) else { return null_mut() };
+        // Half of the reserve at a time, so that one request does not leave others without.
+        if size > BYTES / 2 {
+            return null_mut();
+        }
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the list is locked; its memory is that of this reserve.
+        let p = unsafe {
+            if !free.ready {
+                free.ready = true;
+                free.give(self.base(), BYTES);
+                SIZE.store(BYTES, Ordering::Relaxed);
+                BASE.store(self.base().expose_provenance(), Ordering::Relaxed);
+            }
+            free.take(size, layout.align().max(UNIT))
+        };
+        if !p.is_null() {
+            USES.fetch_add(1, Ordering::Relaxed);
+            USED.fetch_add(size, Ordering::Relaxed);
+        }
+        p
+    }
+
+    /// # Safety
+    /// `p` was served with this layout, and nobody uses it any more.
+    #[cold]
+    unsafe fn take_back(&self, p: *mut u8, layout: Layout) {
+        let size = layout.size().next_multiple_of(UNIT);
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).give(p, size);
+        USED.fetch_sub(size, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: memory comes from `A`, which keeps the contract, or is a piece of the reserve that nobody
+// else has, of the size and alignment asked for. Which of both it is follows from its address.
+// Nothing here unwinds.
+unsafe impl<A: GlobalAlloc, const BYTES: usize> GlobalAlloc for Reserve<A, BYTES> {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let p = self.allocator.alloc(layout);
+        if p.is_null() { self.serve(layout) } else { p }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let p = self.allocator.alloc_zeroed(layout);
+        if !p.is_null() {
+            return p;
+        }
+        let p = self.serve(layout);
+        if !p.is_null() {
+            p.write_bytes(0, layout.size());
+        }
+        p
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        if self.has(p) { self.take_back(p, layout) } else { self.allocator.dealloc(p, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !self.has(p) {
+            let new = self.allocator.realloc(p, layout, size);
+            if !new.is_null() {
+                return new;
+            }
+        }
+        let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+        if !new.is_null() {
+            std::ptr::copy_nonoverlapping(p, new, layout.size().min(size));
+            self.dealloc(p, layout);
+        }
+        new
+    }
+}
