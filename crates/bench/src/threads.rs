@@ -35,6 +35,9 @@ end";
 /// The argument of the program's function: a call is about a millisecond.
 const SIZE: i64 = 3000;
 
+/// What the program's function returns for it, as PUC computes it.
+const RESULT: i64 = 196_929;
+
 /// Runs before a state counts as warm.
 const WARM: usize = 200;
 
@@ -60,7 +63,11 @@ impl Worker {
     }
 
     fn run(&self) -> Result<()> {
-        self.work.call::<i64>(SIZE).map(drop).map_err(|e| e.to_string())
+        match self.work.call::<i64>(SIZE) {
+            Ok(RESULT) => Ok(()),
+            Ok(other) => Err(format!("a state computed {other}, not {RESULT}")),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Processor time of each of so many runs, in nanoseconds.

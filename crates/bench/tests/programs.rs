@@ -1,0 +1,94 @@
+//! Runs every benchmark program at a small scale and compares what it prints with PUC Lua.
+//!
+//! A benchmark that computes something else than the oracle measures nothing, and one that is never
+//! run breaks unnoticed. Each runs in the interpreter, and with every function compiled before it
+//! runs.
+
+use std::path::{Path, PathBuf};
+
+use perilune::{Engine, JitOptions, Lua};
+
+/// The share of a benchmark's own size. Programs that ignore it for a part of their work take
+/// longest.
+const SCALE: &str = "0.005";
+
+/// Collects what the program prints; the value of the chunk is a function that returns it.
+const CAPTURE: &str = "
+local scale = ...
+local out = {}
+local function line(...)
+  local parts = table.pack(...)
+  for i = 1, parts.n do parts[i] = tostring(parts[i]) end
+  out[#out + 1] = table.concat(parts, '\\t')
+end
+print = line
+arg = {[0] = 'benchmark', scale}
+return function() return table.concat(out, '\\n') end";
+
+/// Returns the programs of a folder of this crate, in order.
+fn programs(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = std::fs::read_dir(&folder).expect("the folder is part of the crate");
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "lua"));
+    found.sort();
+    assert!(!found.is_empty(), "{} holds no programs", folder.display());
+    found
+}
+
+/// Returns what the program prints under PUC Lua, or its error.
+fn puc(source: &str, name: &str) -> String {
+    let run = || {
+        let lua = mlua::Lua::new();
+        let shown: mlua::Function = lua.load(CAPTURE).call(SCALE)?;
+        lua.load(source).set_name(name).exec()?;
+        shown.call::<String>(())
+    };
+    run().unwrap_or_else(|error| format!("error: {error}"))
+}
+
+/// Returns what the program prints under Perilune, or its error.
+fn perilune(source: &str, name: &str, engine: &Engine) -> String {
+    let run = || {
+        let lua = Lua::with_engine(engine);
+        let shown: perilune::Function = lua.load(CAPTURE).call(SCALE)?;
+        lua.load(source).set_name(name).exec()?;
+        shown.call::<String>(())
+    };
+    run().unwrap_or_else(|error| format!("error: {error}"))
+}
+
+/// Compares all programs of a folder.
+fn check(folder: &str) {
+    let sync = JitOptions { threshold: 1, loop_threshold: 1, sync: true, ..JitOptions::default() };
+    let mut wrong = Vec::new();
+    for path in programs(folder) {
+        let source = std::fs::read_to_string(&path).expect("it is text");
+        let name = format!("={}", path.file_name().expect("it has a name").display());
+        let expected = puc(&source, &name);
+        if expected.is_empty() || expected.starts_with("error") {
+            wrong.push(format!("{name}: PUC shows '{expected}'"));
+        }
+        let engines = [
+            ("in the interpreter", Engine::interpreter()),
+            ("in machine code", Engine::with_jit(sync.clone())),
+        ];
+        for (how, engine) in engines {
+            let shown = perilune(&source, &name, &engine);
+            if shown != expected {
+                wrong.push(format!("{name} {how}: '{shown}', expected '{expected}'"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn benchmark_programs_print_what_puc_prints() {
+    check("programs");
+}
+
+#[test]
+fn library_benchmarks_print_what_puc_prints() {
+    check("library");
+}
