@@ -51,6 +51,17 @@ fn a_blocked_host_call_delays_nothing() {
     let engine = Engine::with_jit(sync());
     let (told, wait) = mpsc::channel::<()>();
     let (open, gate) = mpsc::channel::<()>();
+    // what `os.execute` runs makes the first file and waits for the second
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let [begun, end] = ["begun", "end"].map(|name| folder.join(format!("reclaim-{name}")));
+    for file in [&begun, &end] {
+        let _ = std::fs::remove_file(file);
+    }
+    let wait_there = format!(
+        "os.execute('touch {}; while [ ! -e {} ]; do sleep 0.01; done') return outer(3)",
+        begun.display(),
+        end.display()
+    );
     thread::scope(|scope| {
         let engine = &engine;
         let blocked = scope.spawn(move || {
@@ -61,7 +72,7 @@ fn a_blocked_host_call_delays_nothing() {
             eval(&lua, "function outer(n) local r = 0 for i = 1, n do r = r + hot(5) end return r end for i = 1, 50 do outer(2) end");
             told.send(()).expect("somebody waits");
             lua.with(|cx| cx.blocking(|| gate.lock().expect("no panic").recv().expect("it is opened")));
-            eval(&lua, "os.execute('sleep 0.6') return outer(3)")
+            eval(&lua, &wait_there)
         });
         wait.recv().expect("it runs");
         thread::sleep(Duration::from_millis(20));
@@ -69,11 +80,10 @@ fn a_blocked_host_call_delays_nothing() {
         replace_and_free(engine);
         assert!(start.elapsed() < Duration::from_secs(2));
         open.send(()).expect("somebody waits");
-        thread::sleep(Duration::from_millis(100));
-        // now os.execute waits
-        let start = Instant::now();
+        wait_for("os.execute runs", || begun.exists());
         replace_and_free(engine);
-        println!("freed after {:?} of a wait of 600 ms", start.elapsed());
+        assert!(!blocked.is_finished(), "the call that blocks has not ended");
+        std::fs::write(&end, "").expect("a file can be made");
         assert_eq!(blocked.join().expect("no panic"), "45");
     });
 }

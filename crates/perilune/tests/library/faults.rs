@@ -12,12 +12,59 @@ pub(crate) fn same(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
 /// `1.00e+03`.
 fn alternative_general(call: &Call, puc: &[u8], perilune: &[u8]) -> bool {
     let alternative = |s: &[u8]| s.contains(&b'#') && s.iter().any(|c| b"gG".contains(c));
-    let without_zeros = |s: &[u8]| -> Vec<u8> {
-        // Where there are fewer zeros there is more padding.
-        s.iter().copied().filter(|c| !b" 0".contains(c)).collect()
-    };
     call.arguments.iter().any(|v| matches!(v, Value::Str(s) if alternative(s)))
-        && without_zeros(puc) == without_zeros(perilune)
+        && without_fault(puc) == without_fault(perilune)
+}
+
+/// The text with every power of ten in it, such as `1.00e+03`, as the fault has it: without the
+/// zeros after the point, and without the padding that makes up for them. Everything else stays.
+fn without_fault(text: &[u8]) -> Vec<u8> {
+    let mut out: Vec<u8> = Vec::new();
+    let mut rest = text;
+    while let Some(&byte) = rest.first() {
+        rest = &rest[1..];
+        out.push(byte);
+        let zeros = rest.iter().take_while(|c| **c == b'0').count();
+        let exponent = rest.get(zeros).is_some_and(|c| b"eE".contains(c));
+        let alone = !out.iter().rev().nth(2).is_some_and(u8::is_ascii_digit)
+            || out.iter().rev().skip(2).take_while(|c| c.is_ascii_digit()).all(|c| *c == b'0');
+        if !out.ends_with(b"1.") || !exponent || !alone {
+            continue;
+        }
+        // padding before: blanks before a sign, or zeros after it
+        out.truncate(out.len() - 2);
+        while out.last() == Some(&b'0') {
+            out.pop();
+        }
+        let sign = out.last().copied().filter(|c| b"+-".contains(c));
+        out.truncate(out.len() - usize::from(sign.is_some()));
+        while out.last() == Some(&b' ') {
+            out.pop();
+        }
+        out.extend(sign);
+        out.extend(b"1.");
+        // and after: blanks after the digits of the exponent
+        rest = &rest[zeros..];
+        let number = 2 + rest.iter().skip(2).take_while(|c| c.is_ascii_digit()).count();
+        let (exponent, after) = rest.split_at(number.min(rest.len()));
+        out.extend(exponent);
+        let blanks = after.iter().take_while(|c| **c == b' ').count();
+        rest = &after[blanks..];
+    }
+    out
+}
+
+#[test]
+fn only_the_fault_is_passed_over() {
+    let same = |a: &str, b: &str| without_fault(a.as_bytes()) == without_fault(b.as_bytes());
+    assert!(same("1.e+03", "1.00e+03"));
+    assert!(same("x  -1.e+03|", "x-1.00e+03|"));
+    assert!(same("-001.e+03 ", "-1.00e+03"));
+    assert!(!same("1.e+03", "1.00e+04"));
+    assert!(!same("2.e+03", "2.00e+03"));
+    assert!(!same("1.e+03", "1.50e+03"));
+    assert!(!same("10.5", "1.5"));
+    assert!(!same("1.e+03 a b", "1.00e+03 ab"));
 }
 
 /// A hexadecimal numeral of 54 bits or more for one of the larger subnormal numbers is rounded to
