@@ -20,6 +20,7 @@
 //! -- expect: ok                 or: -- expect: error
 //! --! file.lua:9: boom          the uncaught error's message, one line each
 //! --| first line of stdout      one line of comment for each line of output
+//! --& first line of stderr      the same for what a successful program writes there
 //! -- args: a b                  optional, the script's arguments
 //! -- skip(MODE): reason         optional; MODE is a mode below or `puc`
 //! ```
@@ -77,7 +78,12 @@ fn main() -> ExitCode {
     let blessing = std::env::var_os("UPDATE_EXPECT").is_some_and(|value| value == "1");
 
     let mut trials = Vec::new();
-    for path in case::find(&corpus) {
+    let files = match case::find(&corpus) {
+        Ok(files) if !files.is_empty() => files,
+        Ok(_) => return fail(&format!("{} holds no programs", corpus.display())),
+        Err(message) => return fail(&message),
+    };
+    for path in files {
         let case = match Case::read(&corpus, &path) {
             Ok(case) => Arc::new(case),
             Err(message) if !blessing => {
@@ -93,6 +99,12 @@ fn main() -> ExitCode {
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Ends the run with a message: without programs there would be no trials, and all of none pass.
+fn fail(message: &str) -> ExitCode {
+    eprintln!("the corpus cannot be read: {message}");
+    ExitCode::FAILURE
 }
 
 /// The trial of one file in one mode of the binary.

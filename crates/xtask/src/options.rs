@@ -12,7 +12,7 @@ cargo xtask COMMAND
   check                 formatter, clippy and the quick tests: before each commit
   full                  everything that must pass before a merge; what .ci/run runs
   tidy [RULE..]         the rules of the repository; a named rule shows what is exempt, too
-  fuzz [COUNT] [--seed N] [--mode off|tier1-sync|chaos]
+  fuzz [COUNT] [--seed N] [--mode MODE]
                         generated programs, compared with PUC Lua
   bench [ARGUMENTS]     the benchmark runner, as in docs/benchmarks.md
   bless [NAME..]        rewrites golden files (listings, clif, lang): read the difference

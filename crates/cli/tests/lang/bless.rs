@@ -22,8 +22,10 @@ pub(crate) fn bless(path: &Path) -> Result<(), Failed> {
         let source = fs::read(path)?;
         let case = Case::read(corpus, path).unwrap_or_else(|_| Case::without_header(corpus, path));
         let outcome = oracle::run(&case)?;
-        if !outcome.stdout.is_empty() && !outcome.stdout.ends_with(b"\n") {
-            return Err(Failed::from("the output does not end with a newline"));
+        for text in [&outcome.stdout, &outcome.stderr] {
+            if !text.is_empty() && !text.ends_with(b"\n") {
+                return Err(Failed::from("the output does not end with a newline"));
+            }
         }
         let blessed = rewrite(&source, &outcome);
         if blessed == source {
@@ -43,7 +45,9 @@ fn rewrite(source: &[u8], outcome: &Outcome) -> Vec<u8> {
     let (head, rest) = (&lines[first..last], &lines[last..]);
 
     let is_expectation = |line: &[u8]| {
-        [b"-- expect:".as_slice(), b"--|", b"--!"].iter().any(|prefix| line.starts_with(prefix))
+        [b"-- expect:".as_slice(), b"--|", b"--&", b"--!"]
+            .iter()
+            .any(|prefix| line.starts_with(prefix))
     };
     let position = head.iter().position(|line| is_expectation(line)).unwrap_or(head.len());
     let mut text: Vec<Vec<u8>> = lines[..first].iter().map(|line| line.to_vec()).collect();
@@ -69,9 +73,10 @@ fn expectation(outcome: &Outcome) -> Vec<Vec<u8>> {
             lines.extend(message.split(|&byte| byte == b'\n').map(|text| comment("--!", text)));
         }
     }
-    let stdout = outcome.stdout.strip_suffix(b"\n").unwrap_or(&outcome.stdout);
-    if !outcome.stdout.is_empty() {
-        lines.extend(stdout.split(|&byte| byte == b'\n').map(|text| comment("--|", text)));
+    for (mark, text) in [("--|", &outcome.stdout), ("--&", &outcome.stderr)] {
+        if let Some(text) = text.strip_suffix(b"\n") {
+            lines.extend(text.split(|&byte| byte == b'\n').map(|text| comment(mark, text)));
+        }
     }
     lines
 }

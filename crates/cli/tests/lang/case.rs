@@ -33,6 +33,9 @@ impl Case {
             if let Some(text) = line.strip_prefix(b"--|") {
                 case.expected.stdout.extend(text.strip_prefix(b" ").unwrap_or(text));
                 case.expected.stdout.push(b'\n');
+            } else if let Some(text) = line.strip_prefix(b"--&") {
+                case.expected.stderr.extend(text.strip_prefix(b" ").unwrap_or(text));
+                case.expected.stderr.push(b'\n');
             } else if let Some(text) = line.strip_prefix(b"--!") {
                 message.push(text.strip_prefix(b" ").unwrap_or(text).to_vec());
             } else if let Some(text) = line.strip_prefix(b"-- expect:") {
@@ -100,24 +103,26 @@ pub(crate) fn header(source: &[u8]) -> impl Iterator<Item = &[u8]> {
         .take_while(|line| line.starts_with(b"--"))
 }
 
-/// All `.lua` files below the folder, sorted; folders named `modules` hold
+/// Returns all `.lua` files below the folder, sorted; folders named `modules` hold
 /// files that tests load, not tests.
-pub(crate) fn find(folder: &Path) -> Vec<PathBuf> {
+///
+/// # Errors
+/// Names a folder that cannot be read: tests that are not found would pass unnoticed.
+pub(crate) fn find(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
-    let Ok(entries) = fs::read_dir(folder) else {
-        return found;
-    };
-    for path in entries.flatten().map(|entry| entry.path()) {
+    let unreadable = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
         if path.is_dir() {
             if path.file_name().is_some_and(|name| name != "modules") {
-                found.extend(find(&path));
+                found.extend(find(&path)?);
             }
         } else if path.extension().is_some_and(|extension| extension == "lua") {
             found.push(path);
         }
     }
     found.sort();
-    found
+    Ok(found)
 }
 
 /// The path of a file below the corpus, with `/` between folders.

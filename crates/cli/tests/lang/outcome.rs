@@ -7,6 +7,9 @@ use libtest_mimic::Failed;
 pub(crate) struct Outcome {
     /// Everything written to standard output.
     pub(crate) stdout: Vec<u8>,
+    /// Everything that a successful program writes to standard error: warnings, and what the
+    /// program itself writes.
+    pub(crate) stderr: Vec<u8>,
     /// The message of the uncaught error, without the program's name before it
     /// and the traceback after it.
     pub(crate) error: Option<Vec<u8>>,
@@ -22,6 +25,10 @@ impl Outcome {
         if self.stdout != expected.stdout {
             report.push_str("standard output (- expected, + actual):\n");
             report.push_str(&difference(&expected.stdout, &self.stdout));
+        }
+        if self.stderr != expected.stderr {
+            report.push_str("standard error (- expected, + actual):\n");
+            report.push_str(&difference(&expected.stderr, &self.stderr));
         }
         if self.error != expected.error {
             report.push_str(&format!(

@@ -73,7 +73,9 @@ pub(crate) fn run(command: &mut Command, case: &Case, prefix: &str) -> Result<Ou
             return Err(complaint(format!("killed by signal {signal}")));
         }
     };
-    Ok(Outcome { stdout, error })
+    // with an error, all of it is the error's message
+    let stderr = if error.is_none() { stderr } else { Vec::new() };
+    Ok(Outcome { stdout, stderr, error })
 }
 
 /// The error message between the prefix and the traceback, if there is one.
