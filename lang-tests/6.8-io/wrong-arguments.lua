@@ -1,4 +1,5 @@
 -- What the functions of io and the methods of files say of wrong arguments (6.8).
+-- ignore-stderr: messages of the shell
 -- expect: ok
 --| io.close #1  ok: none file; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got nil): nil; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got boolean): false; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got number): 1.5 -1 1e100; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got string): 'x' '10'; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got table): {}; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got function): print; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got thread): thread
 --| io.lines #1  ok: none nil; string expected: false {} print thread file; cannot open file '1.5' (No such file or directory): 1.5; cannot open file '-1' (No such file or directory): -1; cannot open file '1e+100' (No such file or directory): 1e100; cannot open file 'x' (No such file or directory): 'x'; cannot open file '10' (No such file or directory): '10'

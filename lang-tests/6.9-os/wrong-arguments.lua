@@ -1,4 +1,5 @@
 -- What the functions of os say of wrong arguments (6.9).
+-- ignore-stderr: messages of the shell
 -- expect: ok
 --| os.clock #1  ok: none nil false 1.5 -1 1e100 'x' '10' {} print thread file
 --| os.date #1  ok: none nil 1.5 -1 1e100 'x' '10'; string expected: false {} print thread file

@@ -21,6 +21,7 @@
 //! --! file.lua:9: boom          the uncaught error's message, one line each
 //! --| first line of stdout      one line of comment for each line of output
 //! --& first line of stderr      the same for what a successful program writes there
+//! -- ignore-stderr: reason      optional, where other programs write to it
 //! -- args: a b                  optional, the script's arguments
 //! -- skip(MODE): reason         optional; MODE is a mode below or `puc`
 //! ```

@@ -29,10 +29,9 @@
 //!
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
 //! different globals and functions of the library; each must show what PUC shows when it is set up
-//! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in
-//! 20 does a little of the collector's work at each (`gc-phases`), and one in 4
-//! has stacks with no spare room; thresholds for compiling differ by seed, so that code is made with
-//! and without feedback.
+//! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in 20
+//! does a little of the collector's work at each (`gc-phases`), and one in 4 has stacks with no spare
+//! room; thresholds for compiling differ by seed, so that code is made with and without feedback.
 
 #[path = "programs/generate.rs"]
 mod generate;
@@ -211,7 +210,8 @@ fn programs_show_what_they_show_under_puc() {
             let rate = ran as f64 / start.elapsed().as_secs_f64();
             let _ = writeln!(
                 std::io::stderr(),
-                "{ran} programs, {found} differ, {skipped} skipped, {rate:.0} a second, {} bytes of output each",
+                "{ran} programs, {found} differ, {skipped} skipped, {rate:.0} a second, {} bytes \
+                 of output each",
                 bytes / ran
             );
         }
@@ -227,7 +227,8 @@ fn programs_show_what_they_show_under_puc() {
             format!("{program}--- PUC shows\n{expected}\n--- Perilune shows\n{shown}\n")
         } else {
             format!(
-                "{program}(does not happen again)\n--- PUC shows\n{expected}\n--- Perilune shows\n{shown}\n"
+                "{program}(does not happen again)\n--- PUC shows\n{expected}\n--- Perilune \
+                 shows\n{shown}\n"
             )
         };
         let _ = writeln!(std::io::stderr(), "=== seed {seed}, {mode:?}\n{small}");
@@ -237,7 +238,8 @@ fn programs_show_what_they_show_under_puc() {
     }
     let _ = writeln!(
         std::io::stderr(),
-        "{ran} programs in {:?}, {found} differ, {skipped} skipped, {refused} do not compile, {} bytes each",
+        "{ran} programs in {:?}, {found} differ, {skipped} skipped, {refused} do not compile, {} \
+         bytes each",
         start.elapsed(),
         bytes / ran
     );

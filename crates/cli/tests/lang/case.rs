@@ -16,6 +16,8 @@ pub(crate) struct Case {
     pub(crate) args: Vec<String>,
     /// What a run must show.
     pub(crate) expected: Outcome,
+    /// What is written to standard error is not the program's own, so it is not compared.
+    pub(crate) ignores_stderr: bool,
     skips: Vec<String>,
 }
 
@@ -42,6 +44,11 @@ impl Case {
                 kind = Some(text_of(text));
             } else if let Some(text) = line.strip_prefix(b"-- args:") {
                 case.args = text_of(text).split_whitespace().map(str::to_owned).collect();
+            } else if let Some(text) = line.strip_prefix(b"-- ignore-stderr:") {
+                if text_of(text).is_empty() {
+                    return Err("'-- ignore-stderr:' gives no reason".to_owned());
+                }
+                case.ignores_stderr = true;
             } else if let Some(text) = line.strip_prefix(b"-- skip(") {
                 let text = text_of(text);
                 let Some((mode, reason)) = text.split_once("):") else {
@@ -72,6 +79,7 @@ impl Case {
             path: path.to_owned(),
             args: Vec::new(),
             expected: Outcome::default(),
+            ignores_stderr: false,
             skips: Vec::new(),
         }
     }

@@ -74,7 +74,8 @@ pub(crate) fn run(command: &mut Command, case: &Case, prefix: &str) -> Result<Ou
         }
     };
     // with an error, all of it is the error's message
-    let stderr = if error.is_none() { stderr } else { Vec::new() };
+    let compared = error.is_none() && !case.ignores_stderr;
+    let stderr = if compared { stderr } else { Vec::new() };
     Ok(Outcome { stdout, stderr, error })
 }
 

@@ -4,7 +4,8 @@
 //!
 //! | letter | stands for |
 //! |---|---|
-//! | `i f n s b z q d o c k *` | expression: integer, float, number, string, boolean, nil, sequence, other table, object, function, coroutine, anything |
+//! | `i f n s b z` | expression: integer, float, number, string, boolean, nil |
+//! | `q d o c k *` | expression: sequence, other table, object, function, coroutine, anything |
 //! | `v` + one of these | name of a variable of that type (`$@` repeats the name) |
 //! | `w` | a variable that can be assigned to |
 //! | `E A` | one to three expressions; none to three |
@@ -17,7 +18,8 @@
 //! | `y` | a call of `coroutine.yield` |
 //! | `< >`, `[ >` | nothing: the text between is a function, in the second form one with `...` |
 //!
-//! Types are hints: a variable keeps its hint when it gets another value, and any expression may be of another type.
+//! Types are hints: a variable keeps its hint when it gets another value, and any expression may be
+//! of another type.
 
 use proptest::prelude::Rng;
 use proptest::test_runner::TestRng;

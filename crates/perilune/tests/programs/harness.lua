@@ -9,7 +9,8 @@
 --   O(v) false for a table that has no order, I(v) false for one of several keys
 --   A(v) the value, or the name of its type where its text would be an address
 --   H(kind, n) makes a userdata of the host
-local type, tostring, tonumber, pcall, select, next, load = type, tostring, tonumber, pcall, select, next, load
+local type, tostring, tonumber, pcall = type, tostring, tonumber, pcall
+local select, next, load = select, next, load
 local getmetatable, rawget, error, print = debug.getmetatable, rawget, error, print
 local concat, sort, pack, unpack = table.concat, table.sort, table.pack, table.unpack
 local gsub, sub, format, byte = string.gsub, string.sub, string.format, string.byte
@@ -29,7 +30,9 @@ local function show(v, depth)
     -- an operation on two NaNs may give either
     if v ~= v then return "nan" end
     local text = tostring(v)
-    if mtype(v) == "float" and v == v and tonumber(text) ~= v then text = text .. "=" .. format("%.17g", v) end
+    if mtype(v) == "float" and tonumber(text) ~= v then
+      text = text .. "=" .. format("%.17g", v)
+    end
     return text
   elseif t == "table" then
     if depth > 2 then return "table" end

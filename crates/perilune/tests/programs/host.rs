@@ -1,4 +1,5 @@
-//! Userdata of the host, the same for Perilune and for mlua: what inline caches remember of their members must not show.
+//! Userdata of the host, the same for Perilune and for mlua: what inline caches remember of their
+//! members must not show.
 
 macro_rules! host {
     ($api:ident) => {
@@ -83,7 +84,8 @@ macro_rules! host {
                 }
             }
 
-            /// Gives the state the global `host`: a function that makes a userdata of one of the types.
+            /// Gives the state the global `host`: a function that makes a userdata of one of the
+            /// types.
             pub(crate) fn open(lua: &Lua) -> Result<()> {
                 let host = lua.create_function(|lua, (kind, n): (Value, Value)| {
                     let n = super::integer(n.as_i64(), n.as_f64());

@@ -1,10 +1,11 @@
 //! Templates of functions that run hot: what machine code is made for, and what turns out otherwise
 //! later.
 //!
-//! The templates are the text files in `bodies`. Blank lines separate them, and the lines of one are
-//! joined. `«a¦b¦c»` stands for one of the texts between the bars, which may contain further choices;
-//! the rest is as in [`crate::generate`]. Loops have fixed bounds and renew the budget in each turn;
-//! `V` is a list of values whose types change while the loop runs, `v` is the value of the turn.
+//! The templates are the text files in `bodies`. Blank lines separate them, and the lines of one
+//! are joined. `«a¦b¦c»` stands for one of the texts between the bars, which may contain further
+//! choices; the rest is as in [`crate::generate`]. Loops have fixed bounds and renew the budget in
+//! each turn; `V` is a list of values whose types change while the loop runs, `v` is the value of
+//! the turn.
 
 /// A file of templates.
 type Templates = &'static str;
@@ -17,8 +18,8 @@ pub(crate) const TAIL: Templates = include_str!("bodies/tail.txt");
 /// Loops around one or more bodies.
 pub(crate) const LOOPS: Templates = include_str!("bodies/loops.txt");
 
-/// Bodies of hot loops by subject. `i` is the turn, `v` a value of changing type; `bag` keeps values
-/// from one turn to the next, `log` keeps those that are shown at the end.
+/// Bodies of hot loops by subject. `i` is the turn, `v` a value of changing type; `bag` keeps
+/// values from one turn to the next, `log` keeps those that are shown at the end.
 pub(crate) const BODIES: &[Templates] = &[
     include_str!("bodies/arithmetic.txt"),
     include_str!("bodies/fields.txt"),

@@ -1,8 +1,10 @@
-//! Programs about tables: constructors and constructor functions with up to 200 fields, nested ones, sites that see many layouts, environments.
+//! Programs about tables: constructors and constructor functions with up to 200 fields, nested
+//! ones, sites that see many layouts, environments.
 //!
-//! Unlike the templates of [`crate::hot`], these are put together field by field, so that every number
-//! that decides which path a table takes is met, one more and one less included: the fields that fit
-//! into one allocation, the layouts that fit into an inline cache, the constants that fit into an operand.
+//! Unlike the templates of [`crate::hot`], these are put together field by field, so that every
+//! number that decides which path a table takes is met, one more and one less included: the fields
+//! that fit into one allocation, the layouts that fit into an inline cache, the constants that fit
+//! into an operand.
 
 use crate::generate::Generator;
 use crate::tree::{Kind, Node, Part};
@@ -46,7 +48,8 @@ const VALUES: &[&str] = &[
     "ID",
 ];
 
-/// What happens to a finished record `r` in the loop; `$f` and `$g` are fields, `i` counts, `v` changes its type.
+/// What happens to a finished record `r` in the loop; `$f` and `$g` are fields, `i` counts, `v`
+/// changes its type.
 const USES: &[&str] = &[
     "acc = r.$f x = r.$g",
     "acc = r.$f r.$f = i x = r.$f",
@@ -63,14 +66,17 @@ const USES: &[&str] = &[
     "setmetatable(r, i % 2 == 0 and M or nil) acc = r.$f x = r.missing",
     "setmetatable(r, {__index = keep[1]}) acc = r.$f r.$g = nil x = r.$g",
     "setmetatable(r, {__index = function(_, k) return k end}) r.$f = nil acc = r.$f x = r.other",
-    "setmetatable(r, {__newindex = function(e, k, w) rawset(e, k, w or k) end}) r.$f = i r.n1 = v acc = r.n1",
+    "setmetatable(r, {__newindex = function(e, k, w) rawset(e, k, w or k) end}) r.$f = i r.n1 = \
+     v acc = r.n1",
     "keep[i % 3 + 1] = r acc = keep[1] and keep[1].$f x = keep[2] and keep[2].$g",
     "keep[i % 3 + 1] = r keep[1].$f = v if i % 9 == 0 then keep = {{}, {}, {}} end x = keep[1].$f",
-    "local function get(e) return e.$f end acc = get(r) x = get({$f = i, z = 1}) acc = get({$g = 1, $f = 2})",
+    "local function get(e) return e.$f end acc = get(r) x = get({$f = i, z = 1}) acc = get({$g = \
+     1, $f = 2})",
     "acc = read(r) x = read({$g = i, $f = x})",
     "acc = r.$f == r.$g and 1 or 2 x = type(r.$f)",
     "acc = type(r.$f) == 'table' and (r.$f.x or r.$f[1] or r.$f.v or r.$f.w) or r.$f",
-    "if type(r.$f) == 'table' then r.$f.x = v r.$f[1] = i acc = r.$f.x x = #r.$f == 1 or r.$f[2] end",
+    "if type(r.$f) == 'table' then r.$f.x = v r.$f[1] = i acc = r.$f.x x = #r.$f == 1 or r.$f[2] \
+     end",
     "if type(r.$f) == 'function' then acc = r.$f() x = r.$f() end",
     "write(r, i, v) acc = r.$f x = read(r)",
     "write(r, v, i) write(keep[1], i, v) acc = keep[1].$g",
@@ -143,7 +149,11 @@ impl Generator {
         }
         parts.push("if i % 16 == 3 then P(acc, x, r) end end\n".into());
         parts.push(
-            format!("for j = 1, {count} do P(pcall(makers[j], j, 2, 's')) P(pcall(makers[j], 1.5, nil, 's')) end\n").into(),
+            format!(
+                "for j = 1, {count} do P(pcall(makers[j], j, 2, 's')) P(pcall(makers[j], \
+                1.5, nil, 's')) end\n"
+            )
+            .into(),
         );
         parts.push("return acc, x, keep end))\n".into());
         Node::new(Kind::Stmt, parts)
@@ -168,7 +178,8 @@ impl Generator {
         }
     }
 
-    /// `makers[n] = function(a, b, c) .. end`: a constructor of some fields, and stores of the others.
+    /// `makers[n] = function(a, b, c) .. end`: a constructor of some fields, and stores of the
+    /// others.
     fn maker(&mut self, n: usize, fields: usize) -> Node {
         // Simple values often: what else a constructor does ends the path that is tested here.
         let plain = self.chance(50);

@@ -320,7 +320,8 @@ struct Watched {
     since: std::time::Instant,
 }
 
-// SAFETY: the handle is used under the lock of `WATCHED` only, and taken out before its state dies (`Watchdog::drop`).
+// SAFETY: the handle is used under the lock of `WATCHED` only, and taken out before its state dies
+// (`Watchdog::drop`).
 unsafe impl Send for Watched {}
 
 static WATCHED: std::sync::Mutex<Vec<Watched>> = std::sync::Mutex::new(Vec::new());

@@ -66,9 +66,8 @@ const STATEMENTS: &[(usize, How)] = &[
     (1, By("P(pcall(setmetatable, $*, $*))")),
     (
         2,
-        By(
-            "P(xpcall($U, $<function(m) return select(2, pcall($<function() return $* end$>)) end$>, $A))",
-        ),
+        By("P(xpcall($U, $<function(m) return select(2, pcall($<function() return $* end$>)) \
+             end$>, $A))"),
     ),
     (1, By("P(xpcall($U, $<function(m) P('handler', m) return m, 1 end$>, $A))")),
     (1, By("P(xpcall($U, math.abs, $A))")),
@@ -78,9 +77,8 @@ const STATEMENTS: &[(usize, How)] = &[
     (1, By("P(xpcall($c, function(m) return m end, $A))")),
     (
         1,
-        By(
-            "P(xpcall($U, $<function(m) if type(m) ~= 'string' then return m end return (debug.traceback('m', 1):match('^[^\\n]*\\n[^\\n]*\\n[^\\n]*\\n[^\\n]*')) end$>))",
-        ),
+        By("P(xpcall($U, $<function(m) if type(m) ~= 'string' then return m end return \
+             (debug.traceback('m', 1):match('^[^\\n]*\\n[^\\n]*\\n[^\\n]*\\n[^\\n]*')) end$>))"),
     ),
     (1, By("error($*)")),
     (1, By("error($s, $i)")),
@@ -96,93 +94,82 @@ const STATEMENTS: &[(usize, How)] = &[
     (1, By("if O($vq) then table.sort($@, $<function(a, b) return a > b end$>) P($@) end")),
     (
         1,
-        By(
-            "if O($v*) then table.sort($@, $<function(a, b) return tostring(a) < tostring(b) end$>) P($@) end",
-        ),
+        By("if O($v*) then table.sort($@, $<function(a, b) return tostring(a) < tostring(b) \
+             end$>) P($@) end"),
     ),
     (1, By("if S($vq) then P(table.move($@, N($i), N($i), N($i), {})) end")),
     (1, By("if S($vq, true) then P(#$@, rawlen($@)) end")),
     (
         1,
-        By(
-            "do local m = getmetatable($vo) if type(m) == 'table' then m.__add, m.__call = $U, $U end end",
-        ),
+        By("do local m = getmetatable($vo) if type(m) == 'table' then m.__add, m.__call = $U, \
+             $U end end"),
     ),
     (1, By("do local m = getmetatable($vo) if type(m) == 'table' then m.__index = $* end end")),
     (
         1,
-        By(
-            "do local m = getmetatable($vo) if type(m) == 'table' then m.__lt, m.__le, m.__eq = $U, $U, $U end end",
-        ),
+        By("do local m = getmetatable($vo) if type(m) == 'table' then m.__lt, m.__le, m.__eq = \
+             $U, $U, $U end end"),
     ),
     (
         1,
-        By(
-            "do local m = getmetatable($vo) if type(m) == 'table' then m.__newindex, m.__concat = $U, nil end end",
-        ),
+        By("do local m = getmetatable($vo) if type(m) == 'table' then m.__newindex, m.__concat \
+             = $U, nil end end"),
     ),
     (
         1,
-        By(
-            "do local m = debug.getmetatable('') m.__index = $* P(pcall($<function() return ($s):upper() end$>)) m.__index = string end",
-        ),
+        By("do local m = debug.getmetatable('') m.__index = $* P(pcall($<function() return \
+             ($s):upper() end$>)) m.__index = string end"),
     ),
     (
         1,
-        By(
-            "do local m = debug.getmetatable('') m.__call, m.__unm = $U, $U P(pcall($<function() return - $s, ($s)($A) end$>)) m.__call, m.__unm = nil, nil end",
-        ),
+        By("do local m = debug.getmetatable('') m.__call, m.__unm = $U, $U P(pcall($<function() \
+             return - $s, ($s)($A) end$>)) m.__call, m.__unm = nil, nil end"),
     ),
     (
         1,
-        By(
-            "do debug.setmetatable(1, {__index = $o, __call = $U, __len = $<function() return 3 end$>}) P(pcall($<function() local n = $i return n.x, n($A) end$>)) debug.setmetatable(1, nil) end",
-        ),
+        By("do debug.setmetatable(1, {__index = $o, __call = $U, __len = $<function() return 3 \
+             end$>}) P(pcall($<function() local n = $i return n.x, n($A) end$>)) \
+             debug.setmetatable(1, nil) end"),
     ),
     (
         1,
-        By(
-            "do debug.setmetatable(nil, {__index = $<function(v, k) B() return k end$>, __add = $U}) P(pcall($<function() return undefined.x, nil + $i end$>)) debug.setmetatable(nil, nil) end",
-        ),
+        By("do debug.setmetatable(nil, {__index = $<function(v, k) B() return k end$>, __add = \
+             $U}) P(pcall($<function() return undefined.x, nil + $i end$>)) \
+             debug.setmetatable(nil, nil) end"),
     ),
     (
         1,
-        By(
-            "do debug.setmetatable(print, {__index = $d, __concat = $<function(a, b) B() return $s end$>}) P(pcall($<function() return type.x, type .. $s end$>)) debug.setmetatable(print, nil) end",
-        ),
+        By("do debug.setmetatable(print, {__index = $d, __concat = $<function(a, b) B() return \
+             $s end$>}) P(pcall($<function() return type.x, type .. $s end$>)) \
+             debug.setmetatable(print, nil) end"),
     ),
     (1, By("do local _ENV = {P = P, B = B, G1 = $*, x = $*} P(G1, x, y) G2 = $* P(G2) end")),
     (
         1,
-        By(
-            "do local _ENV <const> = setmetatable({}, {__index = _ENV}) G1 = $* P(G1, _G.G1) $B end",
-        ),
+        By("do local _ENV <const> = setmetatable({}, {__index = _ENV}) G1 = $* P(G1, _G.G1) $B \
+             end"),
     ),
     (1, By(";($<function(_ENV, P) P(x, y, _ENV) z = $i P(z) end$>)($d, P)")),
     (1, By("P(pcall(load('return x, y', '=env', 't', $d)))")),
     (
         1,
-        By(
-            "do local fs = {} for i = 1, 3 do L() local j = $* fs[i] = $<function(d) j, i = d, i + 1 return i, j end$> end P(fs[1]($A)) P(fs[1]($A)) P(fs[3]($A)) end",
-        ),
+        By("do local fs = {} for i = 1, 3 do L() local j = $* fs[i] = $<function(d) j, i = d, i \
+             + 1 return i, j end$> end P(fs[1]($A)) P(fs[1]($A)) P(fs[3]($A)) end"),
     ),
     (
         1,
-        By(
-            "do local fs = {} local i = 1 while i < 4 do L() local j = i fs[i] = function(d) j = j + d return j, i end i = i + 1 end P(fs[1](1), fs[2](2)) P(fs[1](3)) end",
-        ),
+        By("do local fs = {} local i = 1 while i < 4 do L() local j = i fs[i] = function(d) j = \
+             j + d return j, i end i = i + 1 end P(fs[1](1), fs[2](2)) P(fs[1](3)) end"),
     ),
     (
         1,
-        By(
-            "do local get, set do local v <const>, u = $*, $* get = $<function() return u, v end$> set = $<function(w) u = w end$> end set($*) P(get()) end",
-        ),
+        By("do local get, set do local v <const>, u = $*, $* get = $<function() return u, v \
+             end$> set = $<function(w) u = w end$> end set($*) P(get()) end"),
     ),
     (
         1,
-        By(
-            "do local a <close>, b <const> = setmetatable({}, {__close = $<function(v, e) B() P('close', e) $B end$>}), $*\n$Bend",
-        ),
+        By("do local a <close>, b <const> = setmetatable({}, {__close = $<function(v, e) B() \
+             P('close', e) $B end$>}), $*\n$Bend"),
     ),
     (1, By("do local a <close> = $o $B local b <close> = $o P($E) end")),
     (1, By("do local v <close> = $*\n$Bend")),
@@ -200,42 +187,51 @@ const STATEMENTS: &[(usize, How)] = &[
     (1, By("P(math.modf($n))")),
     (
         1,
-        By(
-            "$<local function deep(n) B() if n < 1 then return $* end return n, deep(n - 1) end$> P(deep($i & 31))",
-        ),
+        By("$<local function deep(n) B() if n < 1 then return $* end return n, deep(n - 1) \
+             end$> P(deep($i & 31))"),
     ),
     (
         1,
-        By(
-            "$<local function tail(n, a) B() if n < 1 then return a end return tail(n - 1, $*) end$> P(tail($i & 63))",
-        ),
+        By("$<local function tail(n, a) B() if n < 1 then return a end return tail(n - 1, $*) \
+             end$> P(tail($i & 63))"),
     ),
     (1, By("P((debug.traceback('message', 1):match('^[^\\n]*\\n[^\\n]*\\n[^\\n]*')))")),
 ];
 
 /// Recursion to the end of the stack: slow.
 const DEEP: &[&str] = &[
-    "do local function r(n) return 1 + r(n + 1) end local ok, m = pcall(r, 1) P(ok, (tostring(m):match('stack overflow'))) end",
-    "do local function r(...) return select('#', r(1, ...)) end local ok, m = pcall(r) P(ok, (tostring(m):match('stack overflow'))) end",
-    "do local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end local ok, m = pcall(function() return t.x end) P(ok, (tostring(m):match('stack overflow'))) end",
+    "do local function r(n) return 1 + r(n + 1) end local ok, m = pcall(r, 1) P(ok, \
+     (tostring(m):match('stack overflow'))) end",
+    "do local function r(...) return select('#', r(1, ...)) end local ok, m = pcall(r) P(ok, \
+     (tostring(m):match('stack overflow'))) end",
+    "do local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end \
+     local ok, m = pcall(function() return t.x end) P(ok, (tostring(m):match('stack overflow'))) \
+     end",
 ];
 
 /// Statements that reach limits.
 const RARE: &[&str] = &[
-    "do local t = setmetatable({}, {}) getmetatable(t).__index = t P(pcall(function() return t.x end)) end",
+    "do local t = setmetatable({}, {}) getmetatable(t).__index = t P(pcall(function() return t.x \
+     end)) end",
     "do local s = ('a'):rep(2000) P(pcall(string.find, s, ('a?'):rep(6) .. 'b'), #s) end",
-    "P(pcall(string.find, ('('):rep(100), ('('):rep(100))) P(pcall(string.match, ('a'):rep(250), ('a-'):rep(230)))",
-    "P(select('#', table.unpack({}, 1, 5000)), pcall(table.unpack, {}, 1, 1e8), pcall(table.unpack, {}, 1, math.maxinteger))",
+    "P(pcall(string.find, ('('):rep(100), ('('):rep(100))) P(pcall(string.match, ('a'):rep(250), \
+     ('a-'):rep(230)))",
+    "P(select('#', table.unpack({}, 1, 5000)), pcall(table.unpack, {}, 1, 1e8), \
+     pcall(table.unpack, {}, 1, math.maxinteger))",
     "P(pcall(string.rep, 'x', 1 << 62), pcall(string.rep, 'abc', math.maxinteger, 'x'))",
-    "do local t = {} for i = 1, 200 do t[i] = i end P(#t, select('#', table.unpack(t)), (table.concat(t, ','):sub(-20))) end",
-    "do local e = '0' for i = 1, 60 do e = '(' .. e .. '+' .. i .. ')' end P(load('return ' .. e)()) end",
+    "do local t = {} for i = 1, 200 do t[i] = i end P(#t, select('#', table.unpack(t)), \
+     (table.concat(t, ','):sub(-20))) end",
+    "do local e = '0' for i = 1, 60 do e = '(' .. e .. '+' .. i .. ')' end P(load('return ' .. \
+     e)()) end",
     "P(load('return ' .. ('('):rep(250) .. '1' .. (')'):rep(250)))",
     "do local s = 'local a0' for i = 1, 250 do s = s .. ',a' .. i end P(load(s)) end",
-    "do local c = coroutine.wrap(function() return pcall(function() for i = 1, 3 do coroutine.yield(i) end error({}) end) end) P(c()) P(c()) P(c()) P(c()) P(pcall(c)) end",
+    "do local c = coroutine.wrap(function() return pcall(function() for i = 1, 3 do \
+     coroutine.yield(i) end error({}) end) end) P(c()) P(c()) P(c()) P(c()) P(pcall(c)) end",
 ];
 
 impl Generator {
-    /// A statement of the main function; most are guarded, so that the program goes on after an error.
+    /// A statement of the main function; most are guarded, so that the program goes on after an
+    /// error.
     pub(crate) fn top_statement(&mut self) -> Node {
         match self.range(0, 100) {
             0..16 => {
@@ -479,20 +475,54 @@ impl Generator {
         if self.chance(25) {
             // The order is open: only what does not depend on it may be seen.
             let template = self.pick(&[
-                "do local c, s = 0, 0 for k, v in pairs($*) do L() c = c + 1 if math.type(v) == 'integer' then s = s + v end end P(c, s) end",
-                "do local c, s = 0, 0 for k, v in next, $* do L() c = c + 1 if math.type(v) == 'integer' then s = s ~ v end end P(c, s) end",
-                "do local c, t = 0, $vd for k in pairs(t) do L() t[k] = nil c = c + 1 end P(c, (next(t))) end",
-                "do local c, t = 0, $vd for k, v in pairs(t) do L() rawset(t, k, $i) c = c + #type(v) end P(c, t) end",
+                "do local c, s = 0, 0 for k, v in pairs($*) do L() c = c + 1 if math.type(v) == \
+                 'integer' then s = s + v end end P(c, s) end",
+                "do local c, s = 0, 0 for k, v in next, $* do L() c = c + 1 if math.type(v) == \
+                 'integer' then s = s ~ v end end P(c, s) end",
+                "do local c, t = 0, $vd for k in pairs(t) do L() t[k] = nil c = c + 1 end P(c, \
+                 (next(t))) end",
+                "do local c, t = 0, $vd for k, v in pairs(t) do L() rawset(t, k, $i) c = c + \
+                 #type(v) end P(c, t) end",
                 "do local u = {} for k, v in pairs($d) do L() u[k] = v end P(u) end",
             ]);
             return self.expand(Kind::Stmt, template, depth.min(2));
         }
         let (head, types) = self.pick(&[
-            ("ipairs($vq)", "i*"), ("ipairs($q)", "i*"), ("ipairs($*)", "i*"), ("ipairs($o)", "i*"), ("string.gmatch($s, $P)", "ss"), ("($s):gmatch($P)", "ss"), ("coroutine.wrap($U)", "**"),
-            ("coroutine.wrap($<function() for i = 1, 3 do L() coroutine.yield(i, $*) end end$>)", "i*"), ("$c", "**"), ("$vc, $*, $*", "**"), ("$E", "**"), ("$vo", "**"), ("$vc($A)", "**"),
-            ("$<function(s, c) B() if c < 3 then return c + 1, s end end$>, $*, 0", "i*"), ("(function(n) return function() B() n = n - 1 if n > 0 then return n end end end)(4)", "ii"),
-            ("$<function(s, c) B() if c < 3 then return c + 1, $* end end$>, $*, 0, setmetatable({}, {__close = $<function(v, e) B() P('closed', e) end$>})", "i*"), ("utf8.codes($s)", "ii"),
-            ("$c, $*, $*, $o", "**"), ("$<function(s, c) B() return $* end$>", "**"), ("next, {$*}", "i*"), ("pairs({[$Q] = $*})", "**"), ("pairs({$F = $*})", "s*"), ("next, {}", "**"),
+            ("ipairs($vq)", "i*"),
+            ("ipairs($q)", "i*"),
+            ("ipairs($*)", "i*"),
+            ("ipairs($o)", "i*"),
+            ("string.gmatch($s, $P)", "ss"),
+            ("($s):gmatch($P)", "ss"),
+            ("coroutine.wrap($U)", "**"),
+            (
+                "coroutine.wrap($<function() for i = 1, 3 do L() coroutine.yield(i, $*) end \
+                 end$>)",
+                "i*",
+            ),
+            ("$c", "**"),
+            ("$vc, $*, $*", "**"),
+            ("$E", "**"),
+            ("$vo", "**"),
+            ("$vc($A)", "**"),
+            ("$<function(s, c) B() if c < 3 then return c + 1, s end end$>, $*, 0", "i*"),
+            (
+                "(function(n) return function() B() n = n - 1 if n > 0 then return n end end \
+                 end)(4)",
+                "ii",
+            ),
+            (
+                "$<function(s, c) B() if c < 3 then return c + 1, $* end end$>, $*, 0, \
+                 setmetatable({}, {__close = $<function(v, e) B() P('closed', e) end$>})",
+                "i*",
+            ),
+            ("utf8.codes($s)", "ii"),
+            ("$c, $*, $*, $o", "**"),
+            ("$<function(s, c) B() return $* end$>", "**"),
+            ("next, {$*}", "i*"),
+            ("pairs({[$Q] = $*})", "**"),
+            ("pairs({$F = $*})", "s*"),
+            ("next, {}", "**"),
         ]);
         let types: Vec<char> = types.chars().collect();
         let count = self.range(1, 4);
@@ -830,7 +860,14 @@ impl Generator {
             parts.push(Node::new(Kind::Stmt, method).into());
         }
         if self.chance(40) {
-            parts.push(Node::text(Kind::Stmt, "C = setmetatable({name = 'sub'}, {__index = C, __call = function(c, x) B() return c.new(x) end}) C.__index = C\n").into());
+            parts.push(
+                Node::text(
+                    Kind::Stmt,
+                    "C = setmetatable({name = 'sub'}, {__index = C, \
+                __call = function(c, x) B() return c.new(x) end}) C.__index = C\n",
+                )
+                .into(),
+            );
         }
         let name = self.pick(&["obj", "a", "b"]);
         parts.push(self.expand(Kind::Fixed, &format!("local {name} = C.new($*)"), 1).into());

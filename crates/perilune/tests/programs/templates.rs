@@ -1,8 +1,8 @@
 //! What programs are made of: the templates of expressions, and the lists of names and literals.
 //!
-//! `B L R P K N S O I A H` are the harness's functions: they bound running time and lengths, and keep apart what the
-//! manual leaves open. Concatenation may double a string at each turn of a loop, so its result is cut by `K`
-//! wherever it can be kept.
+//! `B L R P K N S O I A H` are the harness's functions: they bound running time and lengths, and
+//! keep apart what the manual leaves open. Concatenation may double a string at each turn of a
+//! loop, so its result is cut by `K` wherever it can be kept.
 
 type List = &'static [(usize, &'static str)];
 

@@ -1,4 +1,5 @@
-//! The tree of a generated program: text with statements and expressions marked, so that it can be made smaller.
+//! The tree of a generated program: text with statements and expressions marked, so that it can be
+//! made smaller.
 
 /// What a node may be replaced with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
