@@ -1,7 +1,7 @@
 -- What the functions of io and the methods of files say of wrong arguments (6.8).
 -- ignore-stderr: messages of the shell
 -- expect: ok
---| io.close #1  ok: none file; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got nil): nil; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got boolean): false; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got number): 1.5 -1 1e100; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got string): 'x' '10'; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got table): {}; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got function): print; wrong-arguments.lua:59: bad argument #1 to 'close' (FILE* expected, got thread): thread
+--| io.close #1  ok: none file; wrong-arguments.lua:60: bad argument #1 to 'close' (FILE* expected, got nil): nil; wrong-arguments.lua:60: bad argument #1 to 'close' (FILE* expected, got boolean): false; wrong-arguments.lua:60: bad argument #1 to 'close' (FILE* expected, got number): 1.5 -1 1e100; wrong-arguments.lua:60: bad argument #1 to 'close' (FILE* expected, got string): 'x' '10'; wrong-arguments.lua:60: bad argument #1 to 'close' (FILE* expected, got table): {}; wrong-arguments.lua:60: bad argument #1 to 'close' (FILE* expected, got function): print; wrong-arguments.lua:60: bad argument #1 to 'close' (FILE* expected, got thread): thread
 --| io.lines #1  ok: none nil; string expected: false {} print thread file; cannot open file '1.5' (No such file or directory): 1.5; cannot open file '-1' (No such file or directory): -1; cannot open file '1e+100' (No such file or directory): 1e100; cannot open file 'x' (No such file or directory): 'x'; cannot open file '10' (No such file or directory): '10'
 --| io.lines #2  ok: none nil false 1.5 -1 1e100 'x' '10' {} print thread file
 --| io.open #1  string expected: none nil false {} print thread file; ok: 1.5 -1 1e100 'x' '10'
@@ -11,11 +11,11 @@
 --| io.read #1  ok: none; string expected: nil false {} print thread file; number has no integer representation!: 1.5 1e100; not enough memory: -1; invalid format!: 'x' '10'
 --| io.read #2  ok: none nil false 1.5 -1 1e100 'x' '10' {} print thread file
 --| io.type #1  value expected!: none; ok: nil false 1.5 -1 1e100 'x' '10' {} print thread file
---| io.write #1  ok: none 1.5 -1 1e100 'x' '10'; wrong-arguments.lua:66: bad argument #1 to 'write' (string expected, got nil): nil; wrong-arguments.lua:66: bad argument #1 to 'write' (string expected, got boolean): false; wrong-arguments.lua:66: bad argument #1 to 'write' (string expected, got table): {}; wrong-arguments.lua:66: bad argument #1 to 'write' (string expected, got function): print; wrong-arguments.lua:66: bad argument #1 to 'write' (string expected, got thread): thread; wrong-arguments.lua:66: bad argument #1 to 'write' (string expected, got FILE*): file
---| io.write #2  ok: none 1.5 -1 1e100 'x' '10'; wrong-arguments.lua:66: bad argument #2 to 'write' (string expected, got nil): nil; wrong-arguments.lua:66: bad argument #2 to 'write' (string expected, got boolean): false; wrong-arguments.lua:66: bad argument #2 to 'write' (string expected, got table): {}; wrong-arguments.lua:66: bad argument #2 to 'write' (string expected, got function): print; wrong-arguments.lua:66: bad argument #2 to 'write' (string expected, got thread): thread; wrong-arguments.lua:66: bad argument #2 to 'write' (string expected, got FILE*): file
---| close	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got number)
---| close	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got table)
---| close	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got string)
+--| io.write #1  ok: none 1.5 -1 1e100 'x' '10'; wrong-arguments.lua:67: bad argument #1 to 'write' (string expected, got nil): nil; wrong-arguments.lua:67: bad argument #1 to 'write' (string expected, got boolean): false; wrong-arguments.lua:67: bad argument #1 to 'write' (string expected, got table): {}; wrong-arguments.lua:67: bad argument #1 to 'write' (string expected, got function): print; wrong-arguments.lua:67: bad argument #1 to 'write' (string expected, got thread): thread; wrong-arguments.lua:67: bad argument #1 to 'write' (string expected, got FILE*): file
+--| io.write #2  ok: none 1.5 -1 1e100 'x' '10'; wrong-arguments.lua:67: bad argument #2 to 'write' (string expected, got nil): nil; wrong-arguments.lua:67: bad argument #2 to 'write' (string expected, got boolean): false; wrong-arguments.lua:67: bad argument #2 to 'write' (string expected, got table): {}; wrong-arguments.lua:67: bad argument #2 to 'write' (string expected, got function): print; wrong-arguments.lua:67: bad argument #2 to 'write' (string expected, got thread): thread; wrong-arguments.lua:67: bad argument #2 to 'write' (string expected, got FILE*): file
+--| close	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got number)
+--| close	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got table)
+--| close	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got string)
 --| close	false	bad argument #1 to '?' (FILE* expected, got no value)
 --| ? #1  FILE* expected: none nil false 1.5 -1 1e100 'x' '10' {} print thread; ok: file
 --| lines
@@ -33,17 +33,17 @@
 --| write
 --| ? #1  FILE* expected: none nil false 1.5 -1 1e100 'x' '10' {} print thread; ok: file
 --| ? #2  ok: none 1.5 -1 1e100 'x' '10'; string expected: nil false {} print thread file
---| __gc	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got number)
---| __gc	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got table)
---| __gc	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got string)
+--| __gc	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got number)
+--| __gc	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got table)
+--| __gc	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got string)
 --| __gc	false	bad argument #1 to '?' (FILE* expected, got no value)
---| __close	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got number)
---| __close	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got table)
---| __close	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got string)
+--| __close	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got number)
+--| __close	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got table)
+--| __close	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got string)
 --| __close	false	bad argument #1 to '?' (FILE* expected, got no value)
---| __tostring	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got number)
---| __tostring	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got table)
---| __tostring	false	wrong-arguments.lua:72: bad argument #1 to '?' (FILE* expected, got string)
+--| __tostring	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got number)
+--| __tostring	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got table)
+--| __tostring	false	wrong-arguments.lua:73: bad argument #1 to '?' (FILE* expected, got string)
 --| __tostring	false	bad argument #1 to '?' (FILE* expected, got no value)
 --| ? #1  FILE* expected: none nil false 1.5 -1 1e100 'x' '10' {} print thread; ok: file
 --| ? #2  ok: none nil; string expected: false {} print thread file; invalid option '1.5'!: 1.5; invalid option '-1'!: -1; invalid option '1e+100'!: 1e100; invalid option 'x'!: 'x'; invalid option '10'!: '10'

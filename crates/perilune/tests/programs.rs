@@ -29,9 +29,10 @@
 //!
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
 //! different globals and functions of the library; each must show what PUC shows when it is set up
-//! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in 20
-//! does a little of the collector's work at each (`gc-phases`), and one in 4 has stacks with no spare
-//! room; thresholds for compiling differ by seed, so that code is made with and without feedback.
+//! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in
+//! 20 does a little of the collector's work at each (`gc-phases`), and one in 4 has stacks with no
+//! spare room; thresholds for compiling differ by seed, so that code is made with and without
+//! feedback.
 
 #[path = "programs/generate.rs"]
 mod generate;
