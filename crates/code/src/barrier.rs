@@ -1,22 +1,26 @@
-//! The asymmetric barrier between states and the reclaimer, and the barrier between writing code and calling it.
+//! The asymmetric barrier between states and the reclaimer, and the barrier between writing code
+//! and calling it.
 //!
-//! A state stores its status and then loads the claim; the reclaimer stores the claim and then loads the status. At least one must see the
-//! other's store, which takes a full barrier on both sides. States enter often and the reclaimer is rare, so where the kernel offers an expedited
-//! `membarrier`, which runs a full barrier on every running thread of the process, the state's half is only a barrier to the compiler.
+//! A state stores its status and then loads the claim; the reclaimer stores the claim and then
+//! loads the status. At least one must see the other's store, which takes a full barrier on both
+//! sides. States enter often and the reclaimer is rare, so where the kernel offers an expedited
+//! `membarrier`, which runs a full barrier on every running thread of the process, the state's half
+//! is only a compiler barrier.
 
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::sync::{Mutant, Ordering::SeqCst, fence, mutated};
 
-/// Does the reclaimer's half run a barrier on all threads? Set before the first state is registered, and never unset.
+/// Whether the reclaimer's half runs a barrier on all threads. Set before the first state is
+/// registered, and unset only in a forked child, while it has one thread.
 #[cfg(not(loom))]
 static EXPEDITED: AtomicBool = AtomicBool::new(false);
-/// Can threads be made to fetch instructions anew?
+/// Whether threads can be made to fetch instructions again.
 #[cfg(not(loom))]
 static SYNC_CORE: AtomicBool = AtomicBool::new(false);
 
-/// The state's half: between the store of its status and the load of the claim.
+/// Runs the state's half: between the store of its status and the load of the claim.
 #[inline(always)]
 pub(crate) fn light() {
     if mutated(Mutant::NoLightBarrier) {
@@ -29,8 +33,8 @@ pub(crate) fn light() {
     fence(SeqCst);
 }
 
-/// The reclaimer's half: between the store of the claims and the loads of the statuses. False: the system failed, and nothing is
-/// known of the statuses.
+/// Runs the reclaimer's half: between the store of the claims and the loads of the statuses.
+/// Returns false if the system failed, and nothing is known of the statuses.
 #[must_use]
 pub(crate) fn heavy() -> bool {
     if mutated(Mutant::NoHeavyBarrier) {
@@ -46,8 +50,9 @@ pub(crate) fn heavy() -> bool {
     true
 }
 
-/// Asks the kernel for the barriers, which takes microseconds in a process of one thread and may take milliseconds in another; to be called before the first state is registered. Says which it gave: whether states enter without a
-/// fence, and whether [`sync_cores`] does anything.
+/// Registers the process for the barriers, which takes microseconds with one thread and may take
+/// milliseconds with several; called before the first state is registered. Returns whether states
+/// enter without a fence, and whether [`sync_cores`] does anything.
 #[cfg(not(loom))]
 pub fn register() -> (bool, bool) {
     static ONCE: std::sync::Once = std::sync::Once::new();
@@ -58,38 +63,44 @@ pub fn register() -> (bool, bool) {
     (EXPEDITED.load(Relaxed), SYNC_CORE.load(Relaxed))
 }
 
-/// Between the last write of code and its publication: makes every running thread of the process execute a serializing instruction, so that none runs what
-/// it fetched from a reused range before.
+/// Repeats [`register`] in a forked child that has one thread. Where the kernel refuses, both
+/// halves become fences.
+#[cfg(not(loom))]
+pub(crate) fn register_again() {
+    if SYNC_CORE.load(Relaxed) {
+        SYNC_CORE.store(membarrier::register_sync_core(), Relaxed);
+    }
+    if EXPEDITED.load(Relaxed) {
+        EXPEDITED.store(membarrier::register_expedited(), Relaxed);
+    }
+}
+
+/// Makes every running thread of the process execute a serializing instruction: between the last
+/// write of code and its publication, so that none runs what it fetched from a reused range before.
 #[cfg(not(loom))]
 pub fn sync_cores() {
     if SYNC_CORE.load(Relaxed) {
-        // If a registered call fails, what is left is the coherence of instruction caches that x86-64 promises.
+        // If a registered call fails, the coherence of instruction caches that x86-64 promises
+        // remains.
         membarrier::sync_core();
     }
 }
 
 #[cfg(all(target_os = "linux", not(miri), not(loom)))]
 mod membarrier {
-    const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
-    const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
-    const PRIVATE_EXPEDITED_SYNC_CORE: libc::c_int = 1 << 5;
-    const REGISTER_PRIVATE_EXPEDITED_SYNC_CORE: libc::c_int = 1 << 6;
+    use rustix::thread::{MembarrierCommand, membarrier};
 
-    fn call(command: libc::c_int) -> bool {
-        // SAFETY: the call takes two integers and touches no memory of ours.
-        unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
-    }
     pub(super) fn register_expedited() -> bool {
-        call(REGISTER_PRIVATE_EXPEDITED)
+        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
     }
     pub(super) fn register_sync_core() -> bool {
-        call(REGISTER_PRIVATE_EXPEDITED_SYNC_CORE)
+        membarrier(MembarrierCommand::RegisterPrivateExpeditedSyncCore).is_ok()
     }
     pub(super) fn expedited() -> bool {
-        call(PRIVATE_EXPEDITED)
+        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
     }
     pub(super) fn sync_core() -> bool {
-        call(PRIVATE_EXPEDITED_SYNC_CORE)
+        membarrier(MembarrierCommand::PrivateExpeditedSyncCore).is_ok()
     }
 }
 

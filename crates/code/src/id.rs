@@ -2,26 +2,30 @@
 
 use std::fmt;
 
-/// Names one code version of an engine, for ever: ids are never reused. Frame words hold it.
+/// Names one code version of an engine. Frame words hold it.
+///
+/// Ids are never reused: when the 32 bits are used up, [`crate::CodeSpace`] refuses to compile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct CodeId(u32);
 
 impl CodeId {
-    /// The first id that is given out; smaller numbers are left to the user of this crate, who has frames without machine code.
+    /// The first id that is handed out; smaller numbers are left to the user of this crate, for
+    /// frames without machine code.
     pub const FIRST: CodeId = CodeId(16);
 
-    /// From its number, as a frame word holds it.
+    /// Returns the id with this number, as a frame word holds it.
     #[inline(always)]
     pub const fn from_raw(raw: u32) -> CodeId {
         CodeId(raw)
     }
-    /// Its number.
+    /// Returns its number.
     #[inline(always)]
     pub const fn raw(self) -> u32 {
         self.0
     }
-    /// Does it name machine code, and not one of the numbers below [`CodeId::FIRST`]?
+    /// Returns whether it names machine code, and is not one of the numbers below
+    /// [`CodeId::FIRST`].
     #[inline(always)]
     pub const fn is_machine_code(self) -> bool {
         self.0 >= Self::FIRST.0
@@ -40,7 +44,7 @@ impl fmt::Display for CodeId {
     }
 }
 
-/// A run of ids taken for the members of one module.
+/// A sequence of ids taken for the members of one module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeIds {
     first: u32,
@@ -52,7 +56,7 @@ impl CodeIds {
     pub(crate) fn new(first: u32, count: u32) -> CodeIds {
         CodeIds { first, count }
     }
-    /// The id of member `i`.
+    /// Returns the id of member `i`.
     ///
     /// # Panics
     /// If there are not that many.
@@ -60,15 +64,15 @@ impl CodeIds {
         assert!(i < self.len(), "member {i} of {}", self.count);
         CodeId(self.first + i as u32)
     }
-    /// How many.
+    /// Returns how many there are.
     pub fn len(self) -> usize {
         self.count as usize
     }
-    /// None at all?
+    /// Returns whether there are none.
     pub fn is_empty(self) -> bool {
         self.count == 0
     }
-    /// All of them, in order.
+    /// Returns all of them, in order.
     pub fn iter(self) -> impl Iterator<Item = CodeId> {
         (self.first..self.first + self.count).map(CodeId)
     }

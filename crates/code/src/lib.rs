@@ -1,25 +1,36 @@
-//! The life of machine code: memory for it, slots it is called through, versions, their reclamation while other threads run,
-//! and the threads that compile. Knows neither Lua nor the compiler.
+//! The life of machine code: memory for it, slots it is called through, versions, their reclamation
+//! while other threads run, and the threads that compile. Knows neither Lua nor the compiler.
 //!
 //! `docs/code-life.md` gives the protocol and the argument why no freed code runs. In short:
 //!
-//! - A [`Method`] has an [`EntrySlot`] that always holds a callable address. Machine code calls through the slot, and an address is
-//!   nowhere else but in a register between load and call and in return addresses.
-//! - [`Method::begin`] hands out the one [`Ticket`] for compiling it. Its holder takes [`CodeSpace::ids`], [`CodeSpace::reserve`]s
-//!   memory, writes the code with [`Reservation::publish`], and hands all to [`CodeSpace::publish`], which swaps the slots and retires what was in them.
-//! - Each state of the engine is a [`Mutator`]. It is online while it runs Lua, says at its polls which versions its frames are in
-//!   ([`Mutator::announce`]), and is walked on its behalf while it is offline. A retired version is freed once every state
-//!   has been heard of since and none has a frame in it.
+//! - A [`Method`] has an [`EntrySlot`] that always holds a callable address. Machine code calls
+//!   through the slot, and an address is nowhere else but in a register between load and call and
+//!   in return addresses.
+//! - [`Method::begin`] hands out the one [`Ticket`] for compiling it. Its holder takes
+//!   [`CodeSpace::ids`], [`CodeSpace::reserve`]s memory, writes the code with
+//!   [`Reservation::publish`], and hands all to [`CodeSpace::publish`], which swaps the slots and
+//!   retires what was in them.
+//! - Each state of the engine is a [`Mutator`]. It is online while it runs Lua, reports at its
+//!   polls which versions its frames are in ([`Mutator::announce`]), and is walked on its behalf
+//!   while it is offline. A retired version is freed once every state has reported since and none
+//!   has a frame in it.
 //! - [`Workers`] run compile jobs by priority.
+//! - A process may [`fork`]: parent and child keep their code apart, and the child goes on with the
+//!   thread that it has.
 //!
-//! With `--cfg loom` only the parts that the model of the protocol is made of are built (`tests/loom.rs`).
+//! With `--cfg loom` only the parts that the model of the protocol is made of are built
+//! (`tests/loom.rs`).
 
 pub mod barrier;
+pub mod fork;
 mod id;
+pub mod lock;
 pub mod quiescence;
 mod slot;
 pub mod sync;
 
+#[cfg(not(loom))]
+mod cause;
 #[cfg(not(loom))]
 mod map;
 #[cfg(not(loom))]
@@ -46,15 +57,17 @@ pub use quiescence::{Hooks, Mutator, Pins, Words};
 pub use slot::EntrySlot;
 
 #[cfg(not(loom))]
+pub use cause::Cause;
+#[cfg(not(loom))]
 pub use method::{Life, Method, NotNow, Phase, Ticket};
 #[cfg(not(loom))]
 pub use module::{Member, Module, Version};
 #[cfg(not(loom))]
 pub use refusal::Refusal;
 #[cfg(not(loom))]
-pub use region::{CodeRange, Exhausted, MappingKind, Region, Reservation, Usage};
+pub use region::{CodeRange, Exhausted, MACHINE_CODE, MappingKind, Region, Reservation, Usage};
 #[cfg(not(loom))]
-pub use space::{Cause, CodeSpace, Hotness, Options, Published};
+pub use space::{CodeSpace, Hotness, Options, Published};
 #[cfg(not(loom))]
 pub use stats::{Counter, Stats};
 #[cfg(not(loom))]

@@ -1,12 +1,12 @@
-//! Which code is where: by id and by address.
+//! Finds code by id and by address.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::{CodeId, Module, Version};
+use crate::{CodeId, Module, Version, fork};
 
-/// Ids are distinct small numbers, so spreading them is enough.
+/// Spreads ids, which are distinct small numbers.
 #[derive(Default)]
 struct IdHasher(u64);
 
@@ -25,74 +25,83 @@ impl Hasher for IdHasher {
 #[derive(Default)]
 struct Tables {
     by_id: HashMap<CodeId, (Arc<Version>, Arc<Module>), BuildHasherDefault<IdHasher>>,
-    /// First address to version.
+    /// Versions by their first address.
     by_address: BTreeMap<usize, Arc<Version>>,
 }
 
-/// All versions that are not freed. It is what holds their modules.
+/// All versions that are not freed. It holds their modules.
 #[derive(Default)]
 pub(crate) struct CodeMap {
     tables: RwLock<Tables>,
 }
 
 impl CodeMap {
-    fn read(&self) -> RwLockReadGuard<'_, Tables> {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner)
+    /// Reads the tables; `f` takes no lock and drops nothing of the user's.
+    fn read<R>(&self, f: impl FnOnce(&Tables) -> R) -> R {
+        let _inside = fork::enter();
+        f(&self.tables.read().unwrap_or_else(PoisonError::into_inner))
     }
-    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
-        self.tables.write().unwrap_or_else(PoisonError::into_inner)
+
+    /// Changes the tables, as [`CodeMap::read`] reads them.
+    fn write<R>(&self, f: impl FnOnce(&mut Tables) -> R) -> R {
+        let _inside = fork::enter();
+        f(&mut self.tables.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn insert(&self, module: &Arc<Module>) {
-        let mut tables = self.write();
-        for version in module.versions() {
-            tables.by_address.insert(version.addresses().start, version.clone());
-            let before = tables.by_id.insert(version.id(), (version.clone(), module.clone()));
-            assert!(before.is_none(), "{} is used twice", version.id());
-        }
+        self.write(|tables| {
+            for version in module.versions() {
+                tables.by_address.insert(version.addresses().start, version.clone());
+                let before = tables.by_id.insert(version.id(), (version.clone(), module.clone()));
+                assert!(before.is_none(), "{} is used twice", version.id());
+            }
+        });
     }
 
-    /// Forgets a module. Its memory is not given back yet, so that its addresses are not another's.
+    /// Forgets a module. Its memory is not given back yet, so its addresses are not another's.
     pub(crate) fn remove(&self, module: &Module) {
-        let mut removed = Vec::with_capacity(module.versions().len());
-        let mut tables = self.write();
-        for version in module.versions() {
-            tables.by_address.remove(&version.addresses().start);
-            removed.push(tables.by_id.remove(&version.id()));
-        }
-        drop(tables);
-        // Metadata may run destructors that come back here.
+        let removed = self.write(|tables| {
+            let mut removed = Vec::with_capacity(module.versions().len());
+            for version in module.versions() {
+                tables.by_address.remove(&version.addresses().start);
+                removed.push(tables.by_id.remove(&version.id()));
+            }
+            removed
+        });
+        // The destructors of metadata may come back here.
         drop(removed);
     }
 
     pub(crate) fn get(&self, id: CodeId) -> Option<Arc<Version>> {
-        self.read().by_id.get(&id).map(|(version, _)| version.clone())
+        self.read(|tables| tables.by_id.get(&id).map(|(version, _)| version.clone()))
     }
 
     pub(crate) fn with<R>(&self, id: CodeId, f: impl FnOnce(&Version) -> R) -> Option<R> {
-        self.read().by_id.get(&id).map(|(version, _)| f(version))
+        self.read(|tables| tables.by_id.get(&id).map(|(version, _)| f(version)))
     }
 
     pub(crate) fn module(&self, id: CodeId) -> Option<Arc<Module>> {
-        self.read().by_id.get(&id).map(|(_, module)| module.clone())
+        self.read(|tables| tables.by_id.get(&id).map(|(_, module)| module.clone()))
     }
 
     pub(crate) fn at(&self, address: usize) -> Option<Arc<Version>> {
-        let tables = self.read();
-        let (_, version) = tables.by_address.range(..=address).next_back()?;
-        version.addresses().contains(&address).then(|| version.clone())
+        self.read(|tables| {
+            let (_, version) = tables.by_address.range(..=address).next_back()?;
+            version.addresses().contains(&address).then(|| version.clone())
+        })
     }
 
-    /// All modules, each once.
+    /// Returns all modules, each once.
     pub(crate) fn modules(&self) -> Vec<Arc<Module>> {
-        let tables = self.read();
         let first = |(version, module): &&(Arc<Version>, Arc<Module>)| {
             Arc::ptr_eq(version, &module.versions()[0])
         };
-        tables.by_id.values().filter(first).map(|(_, module)| module.clone()).collect()
+        self.read(|tables| {
+            tables.by_id.values().filter(first).map(|(_, module)| module.clone()).collect()
+        })
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.read().by_id.len()
+        self.read(|tables| tables.by_id.len())
     }
 }

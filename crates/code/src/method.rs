@@ -1,35 +1,37 @@
-//! The life of a method: whether it has machine code, is being compiled, or will never be.
+//! The life of a method: whether it has machine code, is being compiled, or is refused.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 
+use crate::lock::{Mutex, lock};
 use crate::module::Address;
-use crate::sync::{Mutex, MutexGuard, lock};
-use crate::{Cause, CodeSpace, Counter, EntrySlot, Refusal, Version};
+use crate::{Cause, Counter, EntrySlot, Refusal, Stats, Version};
 
-/// How many versions of a method may exist that are not freed: one installed and two that frames are still in.
+/// How many versions of a method may exist that are not freed: one installed and two that frames
+/// are still in.
 const MAX_LIVE: u32 = 3;
 
-/// What a method is at.
+/// The state of a method.
 #[derive(Clone, Debug)]
 pub enum Life {
     /// It runs in the interpreter.
     Interpreted,
-    /// So it does, and it is being compiled.
+    /// It runs in the interpreter, and is being compiled.
     Queued,
     /// Its slot holds this version.
     Compiled(Arc<Version>),
-    /// So it does, and a better version is being compiled.
+    /// Its slot holds this version, and a better one is being compiled.
     Recompiling(Arc<Version>),
     /// It runs in the interpreter, and is not compiled, for this reason.
     Refused(Refusal),
-    /// Its program is gone.
+    /// Its program is dropped.
     Dropped,
 }
 
-/// [`Life`] without what it holds, to be read without a lock.
+/// [`Life`] without its version or reason, which can be read without a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
@@ -48,7 +50,7 @@ pub enum Phase {
 }
 
 impl Life {
-    /// Which variant it is.
+    /// Returns which variant it is.
     pub fn phase(&self) -> Phase {
         match self {
             Life::Interpreted => Phase::Interpreted,
@@ -60,7 +62,7 @@ impl Life {
         }
     }
 
-    /// What the slot holds.
+    /// Returns the version that the slot holds.
     pub fn installed(&self) -> Option<&Arc<Version>> {
         match self {
             Life::Compiled(version) | Life::Recompiling(version) => Some(version),
@@ -69,21 +71,23 @@ impl Life {
     }
 }
 
-/// Why a method is not to be compiled now.
+/// Why a method cannot be compiled now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotNow {
-    /// It is being compiled, perhaps to be thrown away.
+    /// It is being compiled, perhaps for a result that will be late.
     Compiling,
-    /// Frames are still in too many of its old versions; later.
+    /// Frames are still in too many of its old versions.
     TooManyLive,
     /// It is refused.
     Refused,
-    /// Its program is gone.
+    /// Its program is dropped.
     Dropped,
 }
 
-/// Something that is compiled: a function, or a loop of one that is entered in its middle. It begins with its slot, so machine code
-/// may call through a method's address, which who bakes it in keeps alive.
+/// Something that is compiled: a function, or a loop of one that is entered in its middle.
+///
+/// It begins with its slot, so machine code may call through a method's address; code with such an
+/// address keeps the method alive.
 #[repr(C)]
 pub struct Method {
     slot: EntrySlot,
@@ -91,28 +95,67 @@ pub struct Method {
     state: Mutex<State>,
     stub: Address,
     evictions: AtomicU64,
-    space: Arc<CodeSpace>,
+    home: Arc<dyn Home>,
     data: Box<dyn Any + Send + Sync>,
 }
 
 const _: () = assert!(std::mem::offset_of!(Method, slot) == 0);
 
+/// What methods ask of the space that their code is in.
+pub(crate) trait Home: Send + Sync {
+    fn stats(&self) -> &Stats;
+    /// The tickets that are out.
+    fn tickets(&self) -> &Tickets;
+    /// Makes a forked child take back what threads of its parent have.
+    fn mend_after_fork(&self);
+    /// Ends a method's life.
+    fn close(self: Arc<Self>, method: &Method);
+}
+
+/// The methods whose tickets are out, by address.
+#[derive(Default)]
+pub(crate) struct Tickets {
+    methods: Mutex<HashMap<usize, Weak<Method>>>,
+}
+
+impl Tickets {
+    fn note(&self, method: &Arc<Method>) {
+        lock(&self.methods).insert(Arc::as_ptr(method).addr(), Arc::downgrade(method));
+    }
+
+    fn forget(&self, method: &Method) {
+        lock(&self.methods).remove(&std::ptr::from_ref(method).addr());
+    }
+
+    /// Takes all tickets back, in a forked child: the threads that have them may not exist.
+    /// Returns the methods, to be dropped without a lock.
+    #[must_use]
+    pub(crate) fn void(&self) -> Vec<Arc<Method>> {
+        let methods = std::mem::take(&mut *lock(&self.methods));
+        let methods: Vec<_> = methods.values().filter_map(Weak::upgrade).collect();
+        methods.iter().for_each(|method| method.void_ticket());
+        methods
+    }
+}
+
 struct State {
     life: Life,
-    /// Raised when what is being compiled became worthless.
+    /// Raised when the result of a compile under way becomes worthless. 64 bits do not wrap.
     base: u64,
-    /// Is there a ticket?
-    compiling: bool,
-    /// Versions not freed.
+    /// The serial number of the ticket that is out.
+    ticket: Option<u64>,
+    /// Tickets handed out. 64 bits do not wrap.
+    tickets: u64,
+    /// Versions not freed, [`MAX_LIVE`] at most.
     live: u32,
-    /// Versions installed ever.
+    /// Versions ever installed; stays at the maximum.
     compiles: u32,
 }
 
 impl Method {
-    /// A method in the interpreter, which `stub` enters. `data` is the user's.
-    pub fn new(
-        space: &Arc<CodeSpace>,
+    /// Creates a method in the interpreter, which `stub` enters. `data` is the user's.
+    pub(crate) fn new(
+        home: Arc<dyn Home>,
         stub: *const u8,
         data: Box<dyn Any + Send + Sync>,
     ) -> Arc<Method> {
@@ -120,21 +163,28 @@ impl Method {
         Arc::new(Method {
             slot: EntrySlot::new(stub),
             phase: AtomicU8::new(life.phase() as u8),
-            state: Mutex::new(State { life, base: 0, compiling: false, live: 0, compiles: 0 }),
+            state: Mutex::new(State {
+                life,
+                base: 0,
+                ticket: None,
+                tickets: 0,
+                live: 0,
+                compiles: 0,
+            }),
             stub: Address(stub),
             evictions: AtomicU64::new(0),
-            space: space.clone(),
+            home,
             data,
         })
     }
 
-    /// What calls go through; at offset 0 of the method.
+    /// Returns the slot that calls go through, at offset 0 of the method.
     #[inline(always)]
     pub fn slot(&self) -> &EntrySlot {
         &self.slot
     }
 
-    /// What its life is at, or was a moment ago.
+    /// Returns its state, or what it was a moment ago.
     #[inline(always)]
     pub fn phase(&self) -> Phase {
         const PHASES: [Phase; 6] = [
@@ -148,63 +198,62 @@ impl Method {
         PHASES[self.phase.load(Relaxed) as usize]
     }
 
-    /// What its life is at.
+    /// Returns its state.
     pub fn life(&self) -> Life {
         lock(&self.state).life.clone()
     }
 
-    /// The version in its slot.
+    /// Returns the version in its slot.
     pub fn installed(&self) -> Option<Arc<Version>> {
         lock(&self.state).life.installed().cloned()
     }
 
-    /// The user's data.
+    /// Returns the user's data.
     pub fn data(&self) -> &(dyn Any + Send + Sync) {
         &*self.data
     }
 
-    /// Where its code lives.
-    pub fn space(&self) -> &Arc<CodeSpace> {
-        &self.space
-    }
-
-    /// How many versions of it were installed so far.
+    /// Returns how many versions of it were installed so far.
     pub fn compiles(&self) -> u32 {
         lock(&self.state).compiles
     }
 
-    /// How many versions of it are not freed.
+    /// Returns how many versions of it are not freed.
     pub fn live(&self) -> u32 {
         lock(&self.state).live
     }
 
-    /// How often its code was evicted.
+    /// Returns how often its code was evicted.
     pub fn evictions(&self) -> u64 {
         self.evictions.load(Relaxed)
     }
 
-    /// Asks for the right to compile it, first or anew. There is one ticket at a time.
+    /// Takes the right to compile it, for the first time or again. There is one ticket at a time.
     ///
     /// # Errors
-    /// If it is not to be compiled now.
+    /// If it cannot be compiled now.
     pub fn begin(self: &Arc<Self>) -> Result<Ticket, NotNow> {
+        self.home.mend_after_fork();
         let mut state = lock(&self.state);
         let next = match &state.life {
             Life::Refused(_) => return Err(NotNow::Refused),
             Life::Dropped => return Err(NotNow::Dropped),
-            _ if state.compiling => return Err(NotNow::Compiling),
+            _ if state.ticket.is_some() => return Err(NotNow::Compiling),
             _ if state.live >= MAX_LIVE => return Err(NotNow::TooManyLive),
             Life::Interpreted => Life::Queued,
             Life::Compiled(version) => Life::Recompiling(version.clone()),
             Life::Queued | Life::Recompiling(_) => unreachable!("only with a ticket"),
         };
         self.set_life(&mut state, next);
-        state.compiling = true;
-        self.space.stats().count(Counter::Begun);
-        Ok(Ticket { method: self.clone(), base: state.base, returned: false })
+        state.tickets += 1;
+        let (base, serial) = (state.base, state.tickets);
+        state.ticket = Some(serial);
+        self.home.stats().count(Counter::Begun);
+        self.home.tickets().note(self);
+        Ok(Ticket { method: self.clone(), base, serial, returned: false })
     }
 
-    /// Lets a refused method be compiled after all.
+    /// Lets a refused method be compiled again.
     pub fn reconsider(&self) {
         let mut state = lock(&self.state);
         if matches!(state.life, Life::Refused(_)) {
@@ -212,43 +261,45 @@ impl Method {
         }
     }
 
-    /// Refuses a method that nobody is compiling and that has no code.
+    /// Refuses a method that is not being compiled and has no code.
     pub fn refuse(&self, reason: Refusal) {
         let mut state = lock(&self.state);
         if matches!(state.life, Life::Interpreted) {
-            self.space.stats().count(reason.counter());
+            self.home.stats().count(reason.counter());
             self.set_life(&mut state, Life::Refused(reason));
         }
     }
 
-    /// The program is dropped: its code is retired, a result on its way will be late. Dropping the method does this too, but
-    /// code that keeps its own method alive needs to be told.
+    /// Ends its life, as its program is dropped: its code is retired, and a result of a compile
+    /// under way will be late. Dropping the method does this too, unless its own code keeps it
+    /// alive.
     pub fn close(&self) {
-        self.space.close(self);
+        self.home.clone().close(self);
     }
 
-    fn set_life(&self, state: &mut MutexGuard<'_, State>, life: Life) -> Life {
+    fn set_life(&self, state: &mut State, life: Life) -> Life {
         self.phase.store(life.phase() as u8, Relaxed);
         std::mem::replace(&mut state.life, life)
     }
 
-    /// Puts a version into the slot, if the ticket's base is still the method's; says what was there. With the space's lock held.
+    /// Puts a version into the slot, if the ticket's base is still the method's; returns the state
+    /// before. The space's lock is held.
     pub(crate) fn install(&self, base: u64, version: &Arc<Version>) -> Result<Life, Late> {
         let mut state = lock(&self.state);
         if state.base != base {
             return Err(Late);
         }
         let current = state.life.installed().map_or(self.stub.0, |v| v.entry());
-        assert!(!version.is_retired(), "a module is installed before anybody can retire it");
+        assert!(!version.is_retired(), "a module is installed before it can be retired");
         let exchanged = self.slot.exchange(current, version.entry());
         assert!(exchanged, "slots change with the method's lock held");
         state.live += 1;
-        state.compiles += 1;
+        state.compiles = state.compiles.saturating_add(1);
         version.note_counted();
         Ok(self.set_life(&mut state, Life::Compiled(version.clone())))
     }
 
-    /// Takes a version out of the slot, if it is there. With the space's lock held.
+    /// Takes a version out of the slot, if it is there. The space's lock is held.
     pub(crate) fn uninstall(&self, version: &Version, cause: Cause) -> Option<Life> {
         let mut state = lock(&self.state);
         let installed = state.life.installed()?;
@@ -259,7 +310,7 @@ impl Method {
         if cause == Cause::Evicted {
             self.evictions.fetch_add(1, Relaxed);
         }
-        // What is being compiled is still good if the old version was.
+        // A result under way is still good if the old version was.
         let recompiling = matches!(state.life, Life::Recompiling(_));
         let next = if recompiling && cause.keeps_results() {
             Life::Queued
@@ -270,7 +321,8 @@ impl Method {
         Some(self.set_life(&mut state, next))
     }
 
-    /// What is being compiled for a method without code is worthless. With the space's lock held.
+    /// Makes the result of a compile under way worthless, if the method has no code. The space's
+    /// lock is held.
     pub(crate) fn outdate(&self) {
         let mut state = lock(&self.state);
         if matches!(state.life, Life::Queued) {
@@ -279,7 +331,7 @@ impl Method {
         }
     }
 
-    /// Ends its life; returns what it was. With the space's lock held.
+    /// Ends its life; returns what it was. The space's lock is held.
     pub(crate) fn end(&self) -> Life {
         let mut state = lock(&self.state);
         if let Some(version) = state.life.installed() {
@@ -294,25 +346,39 @@ impl Method {
         assert!(exchanged, "slots change with the method's lock held");
     }
 
-    /// One of its versions was freed.
+    /// Counts a version that was freed.
     pub(crate) fn forget_one(&self) {
         lock(&self.state).live -= 1;
     }
 
-    /// A ticket comes back.
-    fn end_ticket(&self, base: u64, reason: Option<Refusal>) {
+    /// Takes a ticket back.
+    fn end_ticket(&self, ticket: &Ticket, reason: Option<Refusal>) {
         let mut state = lock(&self.state);
-        state.compiling = false;
-        if state.base != base {
-            return;
+        if state.ticket == Some(ticket.serial) {
+            state.ticket = None;
+            self.home.tickets().forget(self);
         }
+        if state.base == ticket.base {
+            self.stop_compiling(&mut state, reason);
+        }
+    }
+
+    /// Takes back, in a forked child, the ticket that a thread of the parent had.
+    pub(crate) fn void_ticket(&self) {
+        let mut state = lock(&self.state);
+        state.ticket = None;
+        self.stop_compiling(&mut state, None);
+        state.base += 1;
+    }
+
+    fn stop_compiling(&self, state: &mut State, reason: Option<Refusal>) {
         let next = match (&state.life, reason) {
             (Life::Queued, Some(reason)) => Life::Refused(reason),
             (Life::Queued, None) => Life::Interpreted,
             (Life::Recompiling(version), _) => Life::Compiled(version.clone()),
             _ => return,
         };
-        self.set_life(&mut state, next);
+        self.set_life(state, next);
     }
 }
 
@@ -334,37 +400,38 @@ impl fmt::Debug for Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Late;
 
-/// The right to compile a method, and to replace what it has. Dropping it gives the right back.
+/// The right to compile a method, and to replace its code. Dropping it gives the right back.
 #[derive(Debug)]
 pub struct Ticket {
     method: Arc<Method>,
     base: u64,
+    serial: u64,
     returned: bool,
 }
 
 impl Ticket {
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> &Arc<Method> {
         &self.method
     }
 
-    /// Is the result still wanted? Otherwise compiling is a waste.
+    /// Returns whether the result is still wanted; otherwise it would be late.
     pub fn is_current(&self) -> bool {
         lock(&self.method.state).base == self.base
     }
 
-    /// The method is not compiled, for this reason. One that has code keeps it.
+    /// Refuses to compile the method, for this reason. One that has code keeps it.
     pub fn refuse(mut self, reason: Refusal) {
-        self.method.space.stats().count(reason.counter());
+        self.method.home.stats().count(reason.counter());
         self.returned = true;
-        self.method.end_ticket(self.base, Some(reason));
+        self.method.end_ticket(&self, Some(reason));
     }
 
-    /// Installs its result, which ends the ticket in any case; returns what the method was at.
+    /// Installs the result, which ends the ticket in any case; returns the state before.
     pub(crate) fn install(&mut self, version: &Arc<Version>) -> Result<Life, Late> {
         self.returned = true;
         let result = self.method.install(self.base, version);
-        self.method.end_ticket(self.base, None);
+        self.method.end_ticket(self, None);
         result
     }
 }
@@ -372,8 +439,8 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         if !self.returned {
-            self.method.space.stats().count(Counter::GivenBack);
-            self.method.end_ticket(self.base, None);
+            self.method.home.stats().count(Counter::GivenBack);
+            self.method.end_ticket(self, None);
         }
     }
 }

@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
+use crate::lock::{Mutex, lock};
 use crate::quiescence::Retired;
-use crate::sync::{Mutex, lock};
 use crate::{CodeId, CodeRange, Method, Ticket};
 
-/// An address of machine code; what may be done with it is the protocol's matter.
+/// An address of machine code. The protocol says when it may be called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address(pub(crate) *const u8);
 
@@ -19,19 +19,20 @@ unsafe impl Send for Address {}
 // SAFETY: as above.
 unsafe impl Sync for Address {}
 
-/// What the compiler says of one function of a module.
+/// One function of a module, as the compiler made it.
 pub struct Member {
     /// The right to replace the method's code.
     pub ticket: Ticket,
     /// Its id, which its code stores into frame words.
     pub id: CodeId,
-    /// What kind of version it is, in the user's numbers.
+    /// The kind of version, a number of the user's.
     pub kind: u8,
     /// The function's bytes, as offsets into the module's code.
     pub body: Range<usize>,
-    /// The offset of what the slot is to call.
+    /// The offset of the address that the slot is to hold.
     pub entry: usize,
-    /// Metadata, such as maps of its frames; dropped when the version is freed and nobody else holds it.
+    /// Metadata, such as maps of its frames; dropped when the version is freed and no other
+    /// reference is left.
     pub data: Arc<dyn Any + Send + Sync>,
 }
 
@@ -43,50 +44,51 @@ pub struct Version {
     entry: Address,
     method: Weak<Method>,
     data: Arc<dyn Any + Send + Sync>,
-    /// Does its method count it as a version that is not freed?
+    /// Whether its method counts it as a version that is not freed.
     counted: AtomicBool,
     retired: AtomicBool,
     seen: AtomicU64,
 }
 
 impl Version {
-    /// Its name.
+    /// Returns its id.
     pub fn id(&self) -> CodeId {
         self.id
     }
-    /// Its kind, in the user's numbers.
+    /// Returns its kind, a number of the user's.
     pub fn kind(&self) -> u8 {
         self.kind
     }
-    /// What its slot calls.
+    /// Returns the address that its slot holds.
     pub fn entry(&self) -> *const u8 {
         self.entry.0
     }
-    /// The addresses of its code.
+    /// Returns the addresses of its code.
     pub fn addresses(&self) -> Range<usize> {
         self.body.clone()
     }
-    /// Bytes of its code.
+    /// Returns the number of bytes of its code.
     pub fn size(&self) -> usize {
         self.body.len()
     }
-    /// Its method, unless that is gone.
+    /// Returns its method, unless that is dropped.
     pub fn method(&self) -> Option<Arc<Method>> {
         self.method.upgrade()
     }
-    /// Its metadata.
+    /// Returns its metadata.
     pub fn data(&self) -> &Arc<dyn Any + Send + Sync> {
         &self.data
     }
-    /// Its metadata, if it is of this type.
+    /// Returns its metadata, if it is of this type.
     pub fn data_as<T: 'static>(&self) -> Option<&T> {
         (*self.data).downcast_ref()
     }
-    /// Is it out of its slot for good? A frame in it should leave it.
+    /// Returns whether it is out of its slot and will not come back. A frame in it should leave it.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Relaxed)
     }
-    /// The quiescence number at which it was last seen: installed, or in a frame at an announcement.
+    /// Returns the quiescence number at which it was last seen: installed, or in a frame at an
+    /// announcement.
     pub fn last_seen(&self) -> u64 {
         self.seen.load(Relaxed)
     }
@@ -111,18 +113,19 @@ impl fmt::Debug for Version {
     }
 }
 
-/// Functions that were compiled together: one range of memory, published, retired and freed together.
+/// Functions that were compiled together: one range of memory, published, retired and freed
+/// together.
 pub struct Module {
     /// Ascending ids.
     versions: Vec<Arc<Version>>,
-    /// Taken out when the module is freed, whoever still holds the metadata.
+    /// Taken out when the module is freed, even if the metadata is still held.
     range: Mutex<Option<CodeRange>>,
     footprint: usize,
     retired: AtomicBool,
 }
 
 impl Module {
-    /// Makes versions of the members.
+    /// Creates versions of the members.
     pub(crate) fn new(range: CodeRange, members: Vec<Member>) -> (Arc<Module>, Vec<Ticket>) {
         let base = range.address();
         let mut tickets = Vec::with_capacity(members.len());
@@ -149,34 +152,34 @@ impl Module {
         (Arc::new(Module { versions, range, footprint, retired: AtomicBool::new(false) }), tickets)
     }
 
-    /// Its members.
+    /// Returns its members.
     pub fn versions(&self) -> &[Arc<Version>] {
         &self.versions
     }
 
-    /// Bytes of the region that it takes.
+    /// Returns how many bytes of the region it takes.
     pub fn footprint(&self) -> usize {
         self.footprint
     }
 
-    /// Is it on its way out?
+    /// Returns whether it is retired.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Relaxed)
     }
 
-    /// Calls `f` with the code as it is executed, unless it is freed.
+    /// Calls `f` with the code as it is executed, unless that is freed.
     pub fn with_code<R>(&self, f: impl FnOnce(&CodeRange) -> R) -> Option<R> {
         lock(&self.range).as_ref().map(f)
     }
 
-    /// Marks it; says whether it was not marked before.
+    /// Marks it as retired; returns whether it was not marked before.
     pub(crate) fn mark_retired(&self) -> bool {
         let first = !self.retired.swap(true, Relaxed);
         self.versions.iter().for_each(|v| v.note_retired());
         first
     }
 
-    /// Gives the memory back. Nobody runs the code (Q1).
+    /// Gives the memory back. No thread runs the code (Q1).
     pub(crate) fn free(&self) {
         let range = lock(&self.range).take();
         drop(range);

@@ -1,14 +1,12 @@
-//! Jobs by priority.
-//!
-//! A heap under a lock and not a channel: a channel keeps the order of arrival, and what matters is the order of hotness; jobs
-//! take a hundred microseconds and more, so the lock is never what workers wait for.
+//! Jobs by priority: the heap that all workers share. Channels bring jobs to it in the order of
+//! their arrival.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 struct Entry<J> {
     priority: u64,
-    /// Counts down, so that of equals the earlier goes first.
+    /// Counts down, so that of equals the earlier is first. 64 bits do not wrap.
     arrival: u64,
     job: J,
 }
@@ -42,25 +40,31 @@ pub(crate) struct Queue<J> {
 }
 
 impl<J> Queue<J> {
+    /// Creates an empty queue.
     pub(crate) fn new() -> Queue<J> {
         Queue { heap: BinaryHeap::new(), arrival: u64::MAX }
     }
+
     pub(crate) fn push(&mut self, priority: u64, job: J) {
         self.heap.push(Entry { priority, arrival: self.arrival, job });
         self.arrival -= 1;
     }
+
     pub(crate) fn pop(&mut self) -> Option<J> {
         self.heap.pop().map(|entry| entry.job)
     }
-    pub(crate) fn len(&self) -> usize {
-        self.heap.len()
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
     }
-    /// All jobs, in the order of their arrival.
+
+    /// Returns all jobs, in the order of their arrival.
     pub(crate) fn jobs(&self) -> Vec<&J> {
         let mut entries: Vec<&Entry<J>> = self.heap.iter().collect();
         entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.arrival));
         entries.into_iter().map(|entry| &entry.job).collect()
     }
+
     /// Takes out the jobs at these places of [`Queue::jobs`], in the order of their arrival.
     pub(crate) fn take(&mut self, places: &[usize]) -> Vec<J> {
         let mut entries = std::mem::take(&mut self.heap).into_vec();
@@ -76,12 +80,14 @@ impl<J> Queue<J> {
         self.heap = kept.into();
         gone
     }
-    /// Takes out all jobs for which `out` holds.
+
+    /// Takes out all jobs for which `out` returns true.
     pub(crate) fn remove(&mut self, mut out: impl FnMut(&J) -> bool) -> Vec<J> {
-        let (gone, kept): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.heap).into_iter().partition(|entry| out(&entry.job));
-        self.heap = kept.into();
-        gone.into_iter().map(|entry| entry.job).collect()
+        let mut wanted = |(place, job): (usize, &J)| out(job).then_some(place);
+        // Jobs stay in the queue if `out` panics.
+        let places: Vec<usize> =
+            self.jobs().into_iter().enumerate().filter_map(&mut wanted).collect();
+        if places.is_empty() { Vec::new() } else { self.take(&places) }
     }
 }
 
@@ -102,5 +108,6 @@ mod tests {
         assert_eq!(queue.take(&[5, 4]), ['x', 'y']);
         let order: String = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, "ebac");
+        assert!(queue.is_empty());
     }
 }

@@ -1,108 +1,126 @@
 //! The thread that advances quiescence and frees, in batches.
 
-use std::sync::{Arc, Condvar, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::CodeSpace;
-use crate::sync::{Mutex, MutexGuard, lock};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 
-/// The longest time between two advances while something waits that a frame is in.
+use crate::fork;
+use crate::lock::{Mutex, lock};
+
+/// The longest time between two advances while a frame pins what is retired.
 const LONGEST: Duration = Duration::from_secs(1);
-/// It walks stacks and frees metadata, and recurses in neither.
+/// Bytes of stack: the thread walks stacks and frees metadata, and recurses in neither.
 const STACK: usize = 256 << 10;
 
-/// Wakes the thread; starts it when there is something to do first.
+/// What the thread does.
+pub(crate) trait Reclaim: Send + Sync + 'static {
+    /// Advances quiescence and frees; returns how many things were freed.
+    fn reclaim(&self) -> usize;
+    /// Returns how many things wait to be freed.
+    fn pending(&self) -> usize;
+}
+
+/// Wakes the thread, and starts it when there is something to do first.
 #[derive(Default)]
 pub(crate) struct Reclaimer {
-    signal: Arc<Signal>,
+    thread: Mutex<Option<Link>>,
 }
 
-#[derive(Default)]
-struct Signal {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    started: bool,
-    closing: bool,
+/// The senders to the thread, which ends when they are dropped. Each channel holds one message at
+/// most: more of the same say nothing new.
+struct Link {
     /// Something was retired since the last advance.
-    retired: bool,
+    retired: Sender<()>,
     /// So much that the next advance should not wait.
-    urgent: bool,
-}
-
-impl Signal {
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
-    }
+    urgent: Sender<()>,
+    /// The process that the thread is in.
+    child: u64,
 }
 
 impl Reclaimer {
-    /// Something was retired. Says whether a thread will see to it.
-    pub(crate) fn notify(&self, space: &Arc<CodeSpace>, urgent: bool) -> bool {
-        let mut state = lock(&self.signal.state);
-        if !state.started {
-            let (signal, space) = (self.signal.clone(), Arc::downgrade(space));
-            let interval = signal_interval(&space);
-            let thread = thread::Builder::new()
-                .name("perilune-reclaim".into())
-                .stack_size(STACK)
-                .spawn(move || run(&signal, &space, interval));
-            if thread.is_err() {
-                return false;
-            }
-            state.started = true;
+    /// Reports that something was retired. Returns whether a thread will see to it.
+    pub(crate) fn notify<R: Reclaim>(
+        &self,
+        space: &Arc<R>,
+        interval: Duration,
+        urgent: bool,
+    ) -> bool {
+        let mut thread = lock(&self.thread);
+        forget_of_parent(&mut thread);
+        let link = match &mut *thread {
+            Some(link) => link,
+            none => match start(space, interval) {
+                Some(link) => none.insert(link),
+                None => return false,
+            },
+        };
+        // A full channel has the message already.
+        if urgent {
+            let _ = link.urgent.try_send(());
         }
-        state.retired = true;
-        state.urgent |= urgent;
-        drop(state);
-        self.signal.changed.notify_one();
+        let _ = link.retired.try_send(());
         true
     }
 }
 
 impl Drop for Reclaimer {
-    /// The thread holds nothing but the signal while it waits, so nobody waits for it.
     fn drop(&mut self) {
-        lock(&self.signal.state).closing = true;
-        self.signal.changed.notify_one();
+        forget_of_parent(&mut lock(&self.thread));
     }
 }
 
-fn signal_interval(space: &Weak<CodeSpace>) -> Duration {
-    space.upgrade().map_or(LONGEST, |s| s.options().advance_every)
+/// In a forked child the thread does not exist, and may have been in the middle of using a channel:
+/// neither is touched again, not even to drop it.
+fn forget_of_parent(link: &mut Option<Link>) {
+    if link.as_ref().is_some_and(|link| link.child != fork::child()) {
+        std::mem::forget(link.take());
+    }
+}
+
+fn start<R: Reclaim>(space: &Arc<R>, interval: Duration) -> Option<Link> {
+    let (retired, was_retired) = bounded(1);
+    let (urgent, is_urgent) = bounded(1);
+    let weak = Arc::downgrade(space);
+    thread::Builder::new()
+        .name("perilune-reclaim".into())
+        .stack_size(STACK)
+        .spawn(move || run(&was_retired, &is_urgent, &weak, interval))
+        .ok()?;
+    Some(Link { retired, urgent, child: fork::child() })
 }
 
 /// Advances every `interval` while something waits to be freed, less often while nothing can be.
-fn run(signal: &Signal, space: &Weak<CodeSpace>, interval: Duration) {
+fn run<R: Reclaim>(
+    retired: &Receiver<()>,
+    urgent: &Receiver<()>,
+    space: &Weak<R>,
+    interval: Duration,
+) {
     let mut pause = interval;
     let mut pending = false;
     loop {
-        let Some(new) = next(signal, pending, pause) else { return };
+        let mut new = false;
+        if !pending {
+            if retired.recv().is_err() {
+                return;
+            }
+            new = true;
+        }
+        if urgent.recv_timeout(pause) == Err(RecvTimeoutError::Disconnected) {
+            return;
+        }
+        match retired.try_recv() {
+            Ok(()) => new = true,
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return,
+        }
+        // Metadata that is dropped may take any of the engine's locks.
+        let _inside = fork::enter();
         let Some(space) = space.upgrade() else { return };
-        let freed = space.advance_now();
+        let freed = space.reclaim();
         pending = space.pending() > 0;
         pause = if new || freed > 0 { interval } else { (pause * 2).min(LONGEST) };
     }
-}
-
-/// Waits until it is time to advance. Returns whether something was retired since the last advance; `None`: the space is gone.
-fn next(signal: &Signal, pending: bool, pause: Duration) -> Option<bool> {
-    let mut state = lock(&signal.state);
-    while !state.closing && !state.retired && !pending {
-        state = signal.wait(state);
-    }
-    let until = Instant::now() + pause;
-    while !state.closing && !state.urgent {
-        let Some(left) = until.checked_duration_since(Instant::now()) else { break };
-        let (guard, _) =
-            signal.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
-        state = guard;
-    }
-    let new = std::mem::take(&mut state.retired);
-    state.urgent = false;
-    (!state.closing).then_some(new)
 }

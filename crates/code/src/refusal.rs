@@ -1,4 +1,4 @@
-//! Why a method is not compiled.
+//! Reasons for which a method is not compiled.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ pub enum Refusal {
     TooLarge,
     /// It uses something that is not compiled.
     Unsupported(&'static str),
-    /// There is no room for its code, even without the coldest methods'.
+    /// There is no room for its code, even after the coldest methods were evicted.
     Exhausted,
-    /// It was compiled as often as it may be.
+    /// It was compiled as often as is allowed.
     TooOften,
 }
 
 impl Refusal {
-    /// Under what it is counted.
+    /// Returns the counter that counts it.
     pub fn counter(&self) -> Counter {
         match self {
             Refusal::Panic(_) => Counter::RefusedPanic,

@@ -2,7 +2,8 @@
 
 use crate::sync::{AtomicPtr, Mutant, Ordering, order};
 
-/// A word that always holds a callable address. Machine code loads and calls it; nothing else keeps the address.
+/// A word that always holds a callable address. Machine code loads and calls it; nothing else keeps
+/// the address.
 #[repr(C)]
 #[derive(Debug)]
 pub struct EntrySlot {
@@ -11,23 +12,25 @@ pub struct EntrySlot {
 
 #[cfg(not(loom))]
 impl EntrySlot {
-    /// Where the address lies in a slot.
+    /// The offset of the address in a slot.
     pub const TARGET_OFFSET: usize = std::mem::offset_of!(EntrySlot, target);
 }
 
 impl EntrySlot {
-    /// A slot that holds `stub`, which enters the interpreter.
+    /// Creates a slot that holds `stub`, which enters the interpreter.
     pub fn new(stub: *const u8) -> EntrySlot {
         EntrySlot { target: AtomicPtr::new(stub.cast_mut()) }
     }
 
-    /// What a call through the slot would call now. It may be called until the state's next announcement, or its next leaving.
+    /// Returns what a call through the slot would call now. It may be called until the state's next
+    /// announcement, or until it leaves.
     #[inline(always)]
     pub fn target(&self) -> *const u8 {
         self.target.load(order(Mutant::CallRelaxed, Ordering::Acquire))
     }
 
-    /// Replaces `current` by `new`; says whether it was there. The winner owns the retirement of `current`.
+    /// Replaces `current` by `new`; returns whether it was there. The winner owns the retirement of
+    /// `current`.
     pub fn exchange(&self, current: *const u8, new: *const u8) -> bool {
         let success = order(Mutant::PublishRelaxed, Ordering::AcqRel);
         self.target

@@ -1,27 +1,28 @@
 //! All code of an engine: publishing, retiring, freeing, and the budget.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{
-    AtomicU32, AtomicUsize,
+    AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use crate::lock::{Mutex, MutexGuard, lock};
 use crate::map::CodeMap;
-use crate::method::Late;
+use crate::method::{Home, Late, Tickets};
 use crate::quiescence::{Pauses, Quiescence};
-use crate::reclaimer::Reclaimer;
-use crate::sync::{Mutex, lock};
+use crate::reclaimer::{Reclaim, Reclaimer};
 use crate::{
-    CodeId, CodeIds, CodeRange, Counter, Hooks, Life, MappingKind, Member, Method, Module, Mutator,
-    Refusal, Region, Reservation, Stats, Usage, Version, barrier,
+    Cause, CodeId, CodeIds, CodeRange, Counter, Hooks, Life, MappingKind, Member, Method, Module,
+    Mutator, Refusal, Region, Reservation, Stats, Usage, Version, barrier, fork,
 };
 
-/// How much hotter than others a version is; see [`Options::hotness`].
+/// Says how hot a version is; see [`Options::hotness`].
 pub type Hotness = Box<dyn Fn(&Version) -> u64 + Send + Sync>;
 
-/// What an engine's code may take, and how it is reclaimed.
+/// How much memory an engine's code may take, and how it is reclaimed.
 pub struct Options {
     /// Bytes of executable memory.
     pub budget: usize,
@@ -29,12 +30,12 @@ pub struct Options {
     pub mapping: MappingKind,
     /// The time between two advances while something is retired.
     pub advance_every: Duration,
-    /// Is there a thread that advances? Without, [`CodeSpace::advance_now`] has to be called.
+    /// Whether a thread advances; otherwise [`CodeSpace::advance_now`] has to be called.
     pub background: bool,
     /// How long a reservation waits for memory that is about to be freed.
     pub patience: Duration,
-    /// Which versions to keep when memory is short: the coldest go first. None: those seen in a frame most recently
-    /// ([`Version::last_seen`]).
+    /// Which versions to keep when memory is short: the coldest are retired first. `None`: those
+    /// not seen in a frame for longest ([`Version::last_seen`]).
     pub hotness: Option<Hotness>,
 }
 
@@ -51,38 +52,6 @@ impl Default for Options {
     }
 }
 
-/// Why code is retired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// A newer version of a member took its place.
-    Replaced,
-    /// Something that it relies on no longer holds.
-    Invalid,
-    /// It was the coldest when memory was short.
-    Evicted,
-    /// The program is gone.
-    Dropped,
-    /// At random, to test that it may happen.
-    Chaos,
-}
-
-impl Cause {
-    /// Is a recompile that was begun before still of use?
-    pub(crate) fn keeps_results(self) -> bool {
-        matches!(self, Cause::Replaced | Cause::Evicted)
-    }
-
-    fn counter(self) -> Counter {
-        match self {
-            Cause::Replaced => Counter::RetiredReplaced,
-            Cause::Invalid => Counter::RetiredInvalid,
-            Cause::Evicted => Counter::RetiredEvicted,
-            Cause::Dropped => Counter::RetiredDropped,
-            Cause::Chaos => Counter::RetiredChaos,
-        }
-    }
-}
-
 /// What became of a module that was to be published.
 #[derive(Debug)]
 pub struct Published {
@@ -92,19 +61,26 @@ pub struct Published {
     pub installed: usize,
     /// Members whose methods had moved on.
     pub late: usize,
-    /// Methods that lost their code because it was in a module with a version that was replaced. They may be compiled again.
+    /// Methods that lost their code because it was in a module with a version that was replaced.
+    /// They may be compiled again.
     pub requeue: Vec<Arc<Method>>,
 }
 
 /// All machine code of an engine.
 pub struct CodeSpace {
+    this: Weak<CodeSpace>,
     options: Options,
     region: OnceLock<Result<Arc<Region>, Arc<str>>>,
     map: CodeMap,
     quiescence: Quiescence<Arc<Module>>,
-    /// Serializes what changes slots. Taken before any method's lock; nothing that has a destructor of the user's is dropped under it.
+    /// Serializes what changes slots. Taken before any method's lock; nothing with a destructor of
+    /// the user's is dropped under it.
     changes: Mutex<()>,
+    /// The next id to hand out. When 32 bits are used up, compiles are refused.
     next_id: AtomicU32,
+    tickets: Tickets,
+    /// The process that the states, tickets and threads known here are of.
+    child: AtomicU64,
     /// Bytes of retired modules that are not freed.
     retired_bytes: AtomicUsize,
     /// The number of these modules.
@@ -114,15 +90,19 @@ pub struct CodeSpace {
 }
 
 impl CodeSpace {
-    /// An empty one. Memory is mapped when code is first placed.
+    /// Creates an empty space. Memory is mapped when code is first placed.
     pub fn new(options: Options) -> Arc<CodeSpace> {
-        Arc::new(CodeSpace {
+        fork::watch();
+        Arc::new_cyclic(|this| CodeSpace {
+            this: this.clone(),
             options,
             region: OnceLock::new(),
             map: CodeMap::default(),
             quiescence: Quiescence::new(),
             changes: Mutex::new(()),
             next_id: AtomicU32::new(CodeId::FIRST.raw()),
+            tickets: Tickets::default(),
+            child: AtomicU64::new(fork::child()),
             retired_bytes: AtomicUsize::new(0),
             pending: AtomicUsize::new(0),
             stats: Stats::default(),
@@ -130,22 +110,22 @@ impl CodeSpace {
         })
     }
 
-    /// What it was made with.
+    /// Returns the options it was made with.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Its counters.
+    /// Returns its counters.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// How long states were kept from running.
+    /// Returns how long states were kept from running.
     pub fn pauses(&self) -> &Pauses {
         self.quiescence.pauses()
     }
 
-    /// Bytes of executable memory.
+    /// Returns how much executable memory is in use.
     pub fn usage(&self) -> Usage {
         match self.region.get() {
             Some(Ok(region)) => region.usage(),
@@ -155,55 +135,96 @@ impl CodeSpace {
         }
     }
 
-    /// Bytes of code that is retired and not freed.
+    /// Returns the bytes of code that is retired and not freed.
     pub fn retired_bytes(&self) -> usize {
         self.retired_bytes.load(Relaxed)
     }
 
-    /// Modules that are retired and not freed. When it is zero, all that was freed is back in the accounts.
+    /// Returns the number of modules that are retired and not freed. When it is zero, all memory
+    /// that was freed is counted as free.
     pub fn pending(&self) -> usize {
         self.pending.load(Acquire)
     }
 
-    /// Versions that are not freed.
+    /// Returns the number of versions that are not freed.
     pub fn versions(&self) -> usize {
         self.map.len()
     }
 
     /// Registers a state, offline.
     pub fn register(&self, hooks: Box<dyn Hooks>) -> Mutator {
+        self.mend_after_fork();
         self.quiescence.register(hooks)
     }
 
-    /// The version of this id, unless it is freed. It is not while a frame that its state has announced or will be asked for is in it.
+    /// Returns the version of this id, unless it is freed. It is not freed while a frame is in it
+    /// that its state has announced or will be asked for.
     pub fn version(&self, id: CodeId) -> Option<Arc<Version>> {
         self.map.get(id)
     }
 
-    /// Calls `f` with the version of this id, without counting a reference; `f` must not come back here.
+    /// Calls `f` with the version of this id, without counting a reference. `f` must not call the
+    /// space.
     pub fn with_version<R>(&self, id: CodeId, f: impl FnOnce(&Version) -> R) -> Option<R> {
         self.map.with(id, f)
     }
 
-    /// The module that the version of this id is in.
+    /// Returns the module that the version of this id is in.
     pub fn module(&self, id: CodeId) -> Option<Arc<Module>> {
         self.map.module(id)
     }
 
-    /// The version that has code at this address.
+    /// Returns the version that has code at this address.
     pub fn version_at(&self, address: *const u8) -> Option<Arc<Version>> {
         self.map.at(address as usize)
     }
 
-    /// All modules that are not freed, in no order.
+    /// Returns all modules that are not freed, in no order.
     pub fn modules(&self) -> Vec<Arc<Module>> {
         self.map.modules()
+    }
+
+    /// Creates a method in the interpreter, which `stub` enters. `data` is the user's.
+    pub fn method(
+        self: &Arc<Self>,
+        stub: *const u8,
+        data: Box<dyn Any + Send + Sync>,
+    ) -> Arc<Method> {
+        Method::new(self.clone(), stub, data)
+    }
+
+    /// Takes back, in a forked child, what was given to threads that it does not have: their
+    /// tickets, and the states that they ran. The first use of the space does this; a method whose
+    /// ticket was lost says until then that it is being compiled.
+    #[inline]
+    pub fn mend_after_fork(&self) {
+        // Acquire: a thread that finds it mended finds all of it mended.
+        if self.child.load(Acquire) != fork::child() {
+            self.mend();
+        }
+    }
+
+    #[cold]
+    fn mend(&self) {
+        let changes = lock(&self.changes);
+        if self.child.load(Acquire) == fork::child() {
+            return;
+        }
+        self.quiescence.forget_lost_states();
+        let methods = self.tickets.void();
+        self.child.store(fork::child(), Release);
+        drop(changes);
+        drop(methods);
+        // What the parent had retired is freed here as well.
+        if let Some(space) = self.this.upgrade().filter(|_| self.pending() > 0) {
+            space.wake_reclaimer();
+        }
     }
 
     /// Takes ids for `count` versions.
     ///
     /// # Errors
-    /// When an engine has used up four billion.
+    /// If the engine has used up four billion.
     pub fn ids(&self, count: usize) -> Result<CodeIds, Refusal> {
         let count = u32::try_from(count).map_err(|_| Refusal::TooLarge)?;
         let first = self
@@ -213,8 +234,9 @@ impl CodeSpace {
         Ok(CodeIds::new(first, count))
     }
 
-    /// Takes room for code. When there is none, retires the coldest modules and waits a while for what is freed. A state that waits for this does
-    /// so offline ([`Mutator::blocking`]), or its frames hold everything up.
+    /// Takes room for code. When there is none, retires the coldest modules and waits a while until
+    /// they are freed. A state that waits for this does so offline ([`Mutator::blocking`]), or its
+    /// frames pin what is to be freed.
     ///
     /// # Errors
     /// If that does not help, or there is no executable memory at all.
@@ -241,8 +263,14 @@ impl CodeSpace {
             if Instant::now() >= end {
                 return Err(Refusal::Exhausted);
             }
-            std::thread::sleep(Duration::from_micros(500));
+            fork::outside(|| std::thread::sleep(Duration::from_micros(500)));
         }
+    }
+
+    /// Locks what changes slots.
+    fn changes(&self) -> MutexGuard<'_, ()> {
+        self.mend_after_fork();
+        lock(&self.changes)
     }
 
     fn region(&self) -> Result<&Arc<Region>, Refusal> {
@@ -250,16 +278,19 @@ impl CodeSpace {
             Region::new(self.options.budget, self.options.mapping)
                 .map_err(|e| format!("no executable memory: {e}").into())
         };
+        // No other thread forks while the cell is being filled.
+        let _inside = fork::enter();
         self.region.get_or_init(make).as_ref().map_err(|e| Refusal::Backend(e.clone()))
     }
 
-    /// Puts finished code into the slots of its members' methods, and retires what it replaces. Code whose methods have all moved
-    /// on is freed.
+    /// Puts finished code into the slots of its members' methods, and retires what it replaces.
+    /// Code that is late for all its methods is freed.
     pub fn publish(self: &Arc<Self>, range: CodeRange, members: Vec<Member>) -> Published {
         let (module, mut tickets) = Module::new(range, members);
         barrier::sync_cores();
-        let changes = lock(&self.changes);
-        // Under the lock: who finds it in the map could retire it before it is installed.
+        let changes = self.changes();
+        // Under the lock: a module that is found in the map could be retired before it is
+        // installed.
         self.map.insert(&module);
         let (mut before, mut late) = (Vec::new(), 0);
         for (version, ticket) in module.versions().iter().zip(&mut tickets) {
@@ -292,23 +323,23 @@ impl CodeSpace {
         Published { module, installed, late, requeue: losers.methods }
     }
 
-    /// The one way in which code is invalidated: takes the module of a version out of all its slots and retires it. Returns the methods that lost
-    /// their code, to be compiled again or not.
+    /// Takes the module of a version out of all its slots and retires it: the one way in which code
+    /// is invalidated. Returns the methods that lost their code, which may be compiled again.
     pub fn retire(self: &Arc<Self>, id: CodeId, cause: Cause) -> Vec<Arc<Method>> {
         let Some(module) = self.map.module(id) else { return Vec::new() };
         let mut losers = Losers::default();
-        let changes = lock(&self.changes);
+        let changes = self.changes();
         self.retire_module(module, cause, &mut losers);
         drop(changes);
         self.after_retiring(&losers);
         losers.methods
     }
 
-    /// As [`CodeSpace::retire`], of what is in a method's slot. What is being compiled for the method is worthless as well, unless the cause
-    /// leaves it good ([`Cause::Evicted`]).
+    /// Retires the code in a method's slot, as [`CodeSpace::retire`] does. The result of a compile
+    /// under way is worthless as well, unless the cause leaves it good ([`Cause::Evicted`]).
     pub fn invalidate(self: &Arc<Self>, method: &Method, cause: Cause) -> Vec<Arc<Method>> {
         let mut losers = Losers::default();
-        let changes = lock(&self.changes);
+        let changes = self.changes();
         let module = method.installed().and_then(|version| self.map.module(version.id()));
         match module {
             Some(module) => self.retire_module(module, cause, &mut losers),
@@ -320,21 +351,7 @@ impl CodeSpace {
         losers.methods
     }
 
-    /// Ends a method's life.
-    pub(crate) fn close(self: &Arc<Self>, method: &Method) {
-        let mut losers = Losers::default();
-        let changes = lock(&self.changes);
-        let before = method.end();
-        if let Some(version) = before.installed()
-            && let Some(module) = self.map.module(version.id())
-        {
-            self.retire_module(module, Cause::Dropped, &mut losers);
-        }
-        drop(changes);
-        self.after_retiring(&losers);
-    }
-
-    /// With `changes` held: out of the slots first, then to those who wait.
+    /// Takes a module out of its slots, and then queues it to be freed. `changes` is held.
     fn retire_module(&self, module: Arc<Module>, cause: Cause, losers: &mut Losers) {
         if !module.mark_retired() {
             return losers.modules.push(module);
@@ -359,9 +376,15 @@ impl CodeSpace {
     }
 
     fn after_retiring(self: &Arc<Self>, losers: &Losers) {
-        if losers.bytes > 0 && self.options.background {
+        if losers.bytes > 0 {
+            self.wake_reclaimer();
+        }
+    }
+
+    fn wake_reclaimer(self: &Arc<Self>) {
+        if self.options.background {
             let urgent = self.retired_bytes() > self.options.budget / 16;
-            if !self.reclaimer.notify(self, urgent) {
+            if !self.reclaimer.notify(self, self.options.advance_every, urgent) {
                 self.advance_now();
             }
         }
@@ -398,9 +421,11 @@ impl CodeSpace {
         evicted
     }
 
-    /// Advances quiescence, and frees what no state can be in any more: what was retired before the last advance that every online state
-    /// has answered. Returns how many modules were freed. May be called from anywhere outside of [`Hooks`], by an online state too.
+    /// Advances quiescence, and frees what no state can be in any more: what was retired before the
+    /// last advance that every online state has answered. Returns how many modules were freed. May
+    /// be called from anywhere but [`Hooks`], also by an online state.
     pub fn advance_now(&self) -> usize {
+        self.mend_after_fork();
         let advanced = self.quiescence.advance();
         self.stats.count(Counter::Advances);
         self.stats.add(Counter::Armed, advanced.armed as u64);
@@ -432,7 +457,7 @@ impl CodeSpace {
         self.stats.add(Counter::BytesFreed, module.footprint() as u64);
     }
 
-    /// All counters by name, and what there is now.
+    /// Returns all counters by name, and the current sizes.
     pub fn figures(&self) -> Vec<(&'static str, u64)> {
         let usage = self.usage();
         let pauses = self.pauses();
@@ -452,13 +477,50 @@ impl CodeSpace {
     }
 }
 
+impl Home for CodeSpace {
+    fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    fn tickets(&self) -> &Tickets {
+        &self.tickets
+    }
+
+    fn mend_after_fork(&self) {
+        CodeSpace::mend_after_fork(self);
+    }
+
+    fn close(self: Arc<Self>, method: &Method) {
+        let mut losers = Losers::default();
+        let changes = self.changes();
+        let before = method.end();
+        if let Some(version) = before.installed()
+            && let Some(module) = self.map.module(version.id())
+        {
+            self.retire_module(module, Cause::Dropped, &mut losers);
+        }
+        drop(changes);
+        self.after_retiring(&losers);
+    }
+}
+
+impl Reclaim for CodeSpace {
+    fn reclaim(&self) -> usize {
+        self.advance_now()
+    }
+
+    fn pending(&self) -> usize {
+        CodeSpace::pending(self)
+    }
+}
+
 impl fmt::Debug for CodeSpace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CodeSpace").field("usage", &self.usage()).finish_non_exhaustive()
     }
 }
 
-/// What a retirement leaves over, to be dropped without the lock.
+/// What a retirement releases, to be dropped without the lock.
 #[derive(Default)]
 struct Losers {
     /// Methods that lost their code.

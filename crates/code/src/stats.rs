@@ -1,4 +1,4 @@
-//! Named counters for all that happens to code.
+//! Named counters of what happens to code.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -12,7 +12,7 @@ macro_rules! counters {
             /// All of them.
             pub const ALL: &'static [Counter] = &[$(Counter::$name,)*];
 
-            /// The name under which it is shown.
+            /// Returns the name under which it is shown.
             pub fn name(self) -> &'static str {
                 match self { $(Counter::$name => $text,)* }
             }
@@ -37,13 +37,13 @@ counters! {
     Discarded = "modules discarded",
     /// Modules retired.
     Retired = "modules retired",
-    /// Retired since a member was replaced by a newer version.
+    /// Retired because a member was replaced by a newer version.
     RetiredReplaced = "retired: replaced",
-    /// Retired since an assumption no longer holds.
+    /// Retired because an assumption no longer holds.
     RetiredInvalid = "retired: invalid",
-    /// Retired since the budget was spent and others were hotter.
+    /// Retired because the budget was spent and others were hotter.
     RetiredEvicted = "retired: evicted",
-    /// Retired since the program was dropped.
+    /// Retired because the program was dropped.
     RetiredDropped = "retired: program dropped",
     /// Retired at random.
     RetiredChaos = "retired: chaos",
@@ -51,7 +51,7 @@ counters! {
     Freed = "modules freed",
     /// Bytes of the region freed.
     BytesFreed = "bytes freed",
-    /// Raisings of the quiescence number.
+    /// Times the quiescence number was raised.
     Advances = "advances",
     /// States whose poll was armed.
     Armed = "polls armed",
@@ -69,7 +69,7 @@ counters! {
     RefusedTooLarge = "refused: too large",
     /// Refused for something not compiled.
     RefusedUnsupported = "refused: unsupported",
-    /// Refused for want of code memory.
+    /// Refused as code memory was exhausted.
     RefusedExhausted = "refused: code memory exhausted",
     /// Refused for the number of its compiles.
     RefusedTooOften = "refused: compiled too often",
@@ -98,12 +98,12 @@ impl Stats {
         self.add(counter, 1);
     }
 
-    /// The value of a counter.
+    /// Returns the value of a counter.
     pub fn get(&self, counter: Counter) -> u64 {
         self.counts[counter as usize].load(Relaxed)
     }
 
-    /// All counters by name.
+    /// Returns all counters by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         Counter::ALL.iter().map(|c| (c.name(), self.get(*c)))
     }

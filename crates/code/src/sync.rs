@@ -1,30 +1,32 @@
-//! Atomics and locks, of `std` or of the model checker, and the mutants of the protocol.
+//! Atomics, of `std` or of the model checker, and the mutants of the protocol.
 //!
-//! Each place of the protocol whose ordering, fence or step the argument of `docs/code-life.md` needs names a [`Mutant`]. Only the model
-//! can switch one on; otherwise [`mutated`] is the constant `false`.
+//! Each step, fence or ordering that the argument of `docs/code-life.md` needs names a [`Mutant`]
+//! that omits it. Only the model can switch one on; otherwise [`mutated`] is the constant `false`.
 
 #[cfg(loom)]
-pub use loom::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicPtr, AtomicU32, AtomicU64, fence},
-};
+pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
 pub use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
-pub use std::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicPtr, AtomicU32, AtomicU64, fence},
-};
+pub use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, fence};
 
-use std::sync::PoisonError;
-
-/// Locks, whatever happened to earlier holders: every critical section of this crate leaves its data whole.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Lets other threads run.
+pub fn yield_now() {
+    #[cfg(loom)]
+    loom::thread::yield_now();
+    #[cfg(not(loom))]
+    std::thread::yield_now();
 }
 
-/// Lets other threads go on.
-pub fn yield_now() {
-    std::thread::yield_now();
+/// Waits a little in a loop that watches a word; longer from turn to turn.
+pub(crate) fn relax(turn: &mut u32) {
+    *turn += 1;
+    match *turn {
+        #[cfg(not(loom))]
+        0..64 => std::hint::spin_loop(),
+        #[cfg(not(loom))]
+        128.. => std::thread::sleep(std::time::Duration::from_micros(50)),
+        _ => yield_now(),
+    }
 }
 
 /// A way to break the protocol. The model must fail with each of them.
@@ -48,7 +50,7 @@ pub enum Mutant {
     LeaveRelaxed,
     /// The reclaimer does not acquire the stack that it walks.
     StatusReadRelaxed,
-    /// An online state is spoken for as if it were offline.
+    /// An online state is reported for as if it were offline.
     OnlineWalked,
     /// An offline state is taken to have no frames.
     OfflineNotWalked,
@@ -70,11 +72,15 @@ pub enum Mutant {
     PublishRelaxed,
     /// The slot is read without acquiring the code.
     CallRelaxed,
+    /// A thread forks while others are inside the gate.
+    GateNotAwaited,
+    /// A thread that leaves the gate does not release what it did inside.
+    GateLeaveRelaxed,
 }
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 20] = [
+    pub const ALL: [Mutant; 22] = [
         Mutant::NoLightBarrier,
         Mutant::NoHeavyBarrier,
         Mutant::NoClaim,
@@ -95,6 +101,8 @@ impl Mutant {
         Mutant::RegistryUnlocked,
         Mutant::PublishRelaxed,
         Mutant::CallRelaxed,
+        Mutant::GateNotAwaited,
+        Mutant::GateLeaveRelaxed,
     ];
 }
 
@@ -106,7 +114,7 @@ mod chosen {
     // The model runs all its threads on the thread that started it.
     thread_local!(static CHOSEN: Cell<Option<Mutant>> = const { Cell::new(None) });
 
-    /// Is this mutant switched on?
+    /// Returns whether this mutant is switched on.
     pub fn mutated(mutant: Mutant) -> bool {
         CHOSEN.with(Cell::get) == Some(mutant)
     }
@@ -118,14 +126,14 @@ mod chosen {
 #[cfg(loom)]
 pub use chosen::{choose, mutated};
 
-/// Is this mutant switched on? Never, outside the model.
+/// Returns whether this mutant is switched on: never, outside the model.
 #[cfg(not(loom))]
 #[inline(always)]
 pub const fn mutated(_mutant: Mutant) -> bool {
     false
 }
 
-/// The ordering that the protocol needs at the place that `mutant` names.
+/// Returns the ordering that the protocol needs at the place that `mutant` names.
 #[inline(always)]
 pub(crate) fn order(mutant: Mutant, needed: Ordering) -> Ordering {
     if mutated(mutant) { Ordering::Relaxed } else { needed }

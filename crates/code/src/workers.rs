@@ -1,49 +1,69 @@
 //! The threads that compile.
+//!
+//! Requests and wake-ups travel over channels; after them one heap, which all threads share, keeps
+//! the order of priority, lets a thread take companions of its job, and lets jobs be cancelled.
+
+mod link;
+#[cfg(test)]
+mod tests;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+
+use crate::fork;
+use crate::lock::{Mutex, MutexGuard, lock};
 use crate::queue::Queue;
-use crate::sync::{Mutex, MutexGuard, lock};
+use link::{Inbox, Link};
 
 /// What workers do. They share nothing but the queue: each has a context of its own.
+///
+/// A panic in any of these refuses the job concerned ([`Compiler::panicked`]), and the thread goes
+/// on. Threads run all of them inside the gate of [`fork`], so what takes long and uses no lock of
+/// the engine should run in [`fork::outside`].
 pub trait Compiler: Send + Sync + 'static {
     /// What is to be compiled. Dropping it gives up.
     type Job: Send + 'static;
     /// What a thread keeps from job to job.
     type Context: Send + 'static;
 
-    /// A fresh context.
+    /// Creates a context.
     fn context(&self) -> Self::Context;
 
     /// Does a job. It clears the context itself.
     fn compile(&self, context: &mut Self::Context, job: &mut Self::Job);
 
-    /// Which of the jobs that wait, in the order of their arrival, are to be done together with the job that is next, by their places. The queue is
-    /// locked meanwhile.
+    /// Chooses, among the waiting jobs in the order of their arrival, those to be done together
+    /// with the next job, and returns their places. The queue is locked meanwhile.
     fn companions(&self, next: &Self::Job, waiting: &[&Self::Job]) -> Vec<usize> {
         let _ = (next, waiting);
         Vec::new()
     }
 
-    /// Makes one job of several.
+    /// Makes one job of several. Jobs that a panic drops here have given up.
     fn join(&self, job: &mut Self::Job, others: Vec<Self::Job>) {
         let _ = (job, others);
     }
 
-    /// What a job that is done has left to do, with priorities.
+    /// Returns jobs that the job done before has left, with their priorities.
     fn follow_ups(&self) -> Vec<(u64, Self::Job)> {
         Vec::new()
     }
 
-    /// [`Compiler::compile`] panicked with this message; its context is gone.
+    /// Takes a job that one of the methods above panicked at, with the message of the panic.
     fn panicked(&self, job: Self::Job, message: &str);
+
+    /// Takes the message of a panic of [`Compiler::follow_ups`], which concerns no job.
+    fn follow_ups_panicked(&self, message: &str) {
+        let _ = message;
+    }
 }
 
-/// How many threads, and how they are.
+/// How many threads there are, and what they get.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
     /// The most threads.
@@ -55,7 +75,7 @@ pub struct WorkerOptions {
 }
 
 impl Default for WorkerOptions {
-    /// One thread on up to three cores, else a third of the cores.
+    /// Returns one thread on up to three cores, else a third of the cores.
     fn default() -> WorkerOptions {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         WorkerOptions {
@@ -68,7 +88,9 @@ impl Default for WorkerOptions {
 
 /// A queue of jobs and the threads that do them, which are started when there is something to do.
 ///
-/// Dropping it drops the jobs that wait, and waits for those under way, though not for ever.
+/// Dropping it drops the waiting jobs, and waits a limited time for those under way.
+///
+/// In a forked child it has no jobs and no threads, and starts threads of its own.
 pub struct Workers<C: Compiler> {
     shared: Arc<Shared<C>>,
 }
@@ -77,69 +99,96 @@ struct Shared<C: Compiler> {
     compiler: C,
     options: WorkerOptions,
     state: Mutex<State<C>>,
-    /// Something to do, or to stop for.
-    work: Condvar,
-    /// A job is done.
-    done: Condvar,
 }
 
 struct State<C: Compiler> {
+    /// Jobs that arrived from the channel and are not under way.
     queue: Queue<C::Job>,
     /// Contexts of [`Workers::run_here`].
     contexts: Vec<C::Context>,
+    link: Link<C::Job>,
     closing: bool,
     /// All that were started.
     handles: Vec<JoinHandle<()>>,
-    /// How many have not ended.
+    /// How many of them have not ended.
     threads: usize,
+    /// How many of them wait for messages.
     idle: usize,
+    /// Jobs under way on them.
     running: usize,
+    /// Jobs submitted and not done: in the channel, in the queue, in the hands of a thread.
+    outstanding: usize,
+    /// Told when nothing is outstanding.
+    waiters: Vec<Sender<()>>,
+    /// The process that the threads are in.
+    child: u64,
 }
 
-impl<C: Compiler> Workers<C> {
-    /// No threads yet.
-    pub fn new(compiler: C, options: WorkerOptions) -> Workers<C> {
-        let state = State {
+impl<C: Compiler> State<C> {
+    fn new(threads: usize) -> State<C> {
+        State {
             queue: Queue::new(),
             contexts: Vec::new(),
+            link: Link::new(threads),
             closing: false,
             handles: Vec::new(),
             threads: 0,
             idle: 0,
             running: 0,
-        };
-        let state = Mutex::new(state);
-        let (work, done) = (Condvar::new(), Condvar::new());
-        Workers { shared: Arc::new(Shared { compiler, options, state, work, done }) }
+            outstanding: 0,
+            waiters: Vec::new(),
+            child: fork::child(),
+        }
     }
 
-    /// What does the jobs.
+    /// Notes that so many jobs are done or gone.
+    fn settle(&mut self, jobs: usize) {
+        self.outstanding -= jobs;
+        if self.outstanding == 0 {
+            for waiter in self.waiters.drain(..) {
+                // One that does not wait any more needs no message.
+                let _ = waiter.try_send(());
+            }
+        }
+    }
+}
+
+impl<C: Compiler> Workers<C> {
+    /// Creates workers without threads.
+    pub fn new(compiler: C, options: WorkerOptions) -> Workers<C> {
+        fork::watch();
+        let state = Mutex::new(State::new(options.threads));
+        Workers { shared: Arc::new(Shared { compiler, options, state }) }
+    }
+
+    /// Returns what does the jobs.
     pub fn compiler(&self) -> &C {
         &self.shared.compiler
     }
 
-    /// Queues a job; the higher its priority (hotness over size), the sooner it is done. If no thread can be started for it and none is there,
-    /// it is dropped, which gives up.
+    /// Queues a job; the higher its priority (hotness over size), the sooner it is done. If there
+    /// is no thread and none can be started, the job is dropped, which gives up.
     pub fn submit(&self, priority: u64, job: C::Job) {
-        let mut state = lock(&self.shared.state);
-        if state.idle <= state.queue.len() && state.threads < self.shared.options.threads {
+        let mut state = self.shared.state();
+        let waiting = state.outstanding - state.running;
+        if state.idle <= waiting && state.threads < self.shared.options.threads {
             self.start(&mut state);
         }
         if state.threads == 0 {
             drop(state);
             return drop(job);
         }
-        state.queue.push(priority, job);
-        drop(state);
-        self.shared.work.notify_one();
+        state.outstanding += 1;
+        state.link.request(priority, job);
     }
 
-    fn start(&self, state: &mut MutexGuard<'_, State<C>>) {
+    fn start(&self, state: &mut State<C>) {
         let shared = self.shared.clone();
+        let inbox = state.link.inbox();
         let thread = thread::Builder::new()
             .name("perilune-jit".into())
             .stack_size(self.shared.options.stack)
-            .spawn(move || work(&shared));
+            .spawn(move || work(&shared, &inbox));
         if let Ok(handle) = thread {
             state.handles.push(handle);
             state.threads += 1;
@@ -148,102 +197,206 @@ impl<C: Compiler> Workers<C> {
 
     /// Does a job on this thread, now.
     pub fn run_here(&self, job: C::Job) {
-        let context = lock(&self.shared.state).contexts.pop();
-        let context = context.unwrap_or_else(|| self.shared.compiler.context());
-        if let Some(context) = self.shared.run(context, job) {
-            lock(&self.shared.state).contexts.push(context);
+        let mut context = self.shared.state().contexts.pop();
+        let mut jobs = vec![(0, job)];
+        while let Some((_, job)) = jobs.pop() {
+            self.shared.run(&mut context, Taken { job, companions: Ok(Vec::new()) });
+            jobs.extend(self.shared.follow_ups().into_iter().rev());
         }
-        for (_, job) in self.shared.compiler.follow_ups() {
-            self.run_here(job);
-        }
+        self.shared.state().contexts.extend(context);
     }
 
-    /// Jobs that wait or are under way.
+    /// Returns the number of jobs that wait or are under way.
     pub fn pending(&self) -> usize {
-        let state = lock(&self.shared.state);
-        state.queue.len() + state.running
+        self.shared.state().outstanding
     }
 
-    /// Takes out the waiting jobs for which `out` holds.
+    /// Takes out the waiting jobs for which `out` returns true.
     pub fn cancel(&self, out: impl FnMut(&C::Job) -> bool) -> Vec<C::Job> {
-        let jobs = lock(&self.shared.state).queue.remove(out);
-        self.shared.done.notify_all();
+        let mut state = self.shared.state();
+        let State { queue, link, .. } = &mut *state;
+        link.requests().for_each(|(priority, job)| queue.push(priority, job));
+        let jobs = queue.remove(out);
+        state.settle(jobs.len());
+        // Those that were only moved to the queue are still to be done.
+        if !state.queue.is_empty() {
+            state.link.wake();
+        }
         jobs
     }
 
     /// Waits until no job waits or is under way. Not to be called by a job.
     pub fn wait_idle(&self) {
-        let mut state = lock(&self.shared.state);
-        while state.queue.len() + state.running > 0 {
-            state = self.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let (done, is_done) = bounded(1);
+        let mut state = self.shared.state();
+        if state.outstanding > 0 {
+            state.waiters.push(done);
+            drop(state);
+            let _ = is_done.recv();
         }
     }
+}
+
+/// A job that a thread has taken.
+struct Taken<J> {
+    job: J,
+    /// Jobs to be joined with it, or the message of a panic.
+    companions: Result<Vec<J>, String>,
 }
 
 impl<C: Compiler> Shared<C> {
-    /// Does a job; gives the context back unless the job panicked.
-    fn run(&self, mut context: C::Context, mut job: C::Job) -> Option<C::Context> {
-        let compile = AssertUnwindSafe(|| self.compiler.compile(&mut context, &mut job));
-        match catch_unwind(compile) {
-            Ok(()) => {
-                drop(job);
-                Some(context)
+    /// Locks the state. In a forked child it is emptied first: the jobs that its parent had waiting
+    /// give up, and what names threads or channels of the parent is forgotten without being
+    /// touched.
+    fn state(&self) -> MutexGuard<'_, State<C>> {
+        let mut state = lock(&self.state);
+        if state.child != fork::child() {
+            let parents = std::mem::replace(&mut *state, State::new(self.options.threads));
+            state.contexts = parents.contexts;
+            state.closing = parents.closing;
+            std::mem::forget((parents.link, parents.handles, parents.waiters));
+            // Jobs may come back here as they are dropped.
+            drop(state);
+            drop(parents.queue);
+            state = lock(&self.state);
+        }
+        state
+    }
+
+    /// Does a job. The context is gone afterwards if the job panicked.
+    fn run(&self, context: &mut Option<C::Context>, taken: Taken<C::Job>) {
+        let _inside = fork::enter();
+        let Taken { mut job, companions } = taken;
+        let result = companions.and_then(|others| {
+            caught(|| {
+                if !others.is_empty() {
+                    self.compiler.join(&mut job, others);
+                }
+                let context = context.get_or_insert_with(|| self.compiler.context());
+                self.compiler.compile(context, &mut job);
+            })
+        });
+        // What panics as it is dropped or reported is not reported, and the thread goes on.
+        let _ = match result {
+            Ok(()) => caught(|| drop(job)),
+            Err(message) => {
+                let _ = caught(|| drop(context.take()));
+                caught(|| self.compiler.panicked(job, &message))
             }
-            Err(payload) => {
-                // A report that panics as well is not made, and the thread goes on.
-                let report = || self.compiler.panicked(job, message(&*payload));
-                let _ = catch_unwind(AssertUnwindSafe(report));
-                None
+        };
+    }
+
+    /// Returns what the job done before has left to do.
+    fn follow_ups(&self) -> Vec<(u64, C::Job)> {
+        let _inside = fork::enter();
+        caught(|| self.compiler.follow_ups()).unwrap_or_else(|message| {
+            let _ = caught(|| self.compiler.follow_ups_panicked(&message));
+            Vec::new()
+        })
+    }
+
+    /// Waits for a job. Returns `None` if the thread is to stop.
+    fn next(&self, inbox: &Inbox<C::Job>) -> Option<Taken<C::Job>> {
+        let mut received = None;
+        let mut is_idle = false;
+        loop {
+            let mut state = lock(&self.state);
+            if state.child != inbox.child {
+                // A job has forked, and this is the child.
+                return None;
             }
+            state.idle -= usize::from(std::mem::take(&mut is_idle));
+            for (priority, job) in received.take().into_iter().chain(inbox.requests()) {
+                state.queue.push(priority, job);
+            }
+            if state.closing {
+                let jobs = state.queue.remove(|_| true);
+                state.settle(jobs.len());
+                drop(state);
+                let _ = caught(|| drop(jobs));
+                return None;
+            }
+            if let Some(job) = state.queue.pop() {
+                state.running += 1;
+                let companions = self.companions(&job, &mut state);
+                if !state.queue.is_empty() && state.idle > 0 {
+                    state.link.wake();
+                }
+                return Some(Taken { job, companions });
+            }
+            state.idle += 1;
+            is_idle = true;
+            drop(state);
+            received = inbox.wait();
         }
     }
 
-    /// Waits for a job. None: stop.
-    fn next(&self) -> Option<C::Job> {
-        let mut state = lock(&self.state);
-        loop {
-            if state.closing {
-                return None;
+    /// Takes the jobs that are to be done together with the next one.
+    fn companions(&self, job: &C::Job, state: &mut State<C>) -> Result<Vec<C::Job>, String> {
+        if state.queue.is_empty() {
+            return Ok(Vec::new());
+        }
+        let places = caught(|| self.compiler.companions(job, &state.queue.jobs()))?;
+        let others = if places.is_empty() { Vec::new() } else { state.queue.take(&places) };
+        state.settle(others.len());
+        Ok(others)
+    }
+
+    /// Waits until all threads have ended, or patience has. A thread does not wait for itself,
+    /// should its job drop the engine.
+    fn wait_for_end(&self) {
+        let end = Instant::now() + self.options.patience;
+        let mut state = self.state();
+        let handles = std::mem::take(&mut state.handles);
+        let ended = state.link.close();
+        drop(state);
+        if handles.iter().any(|h| h.thread().id() == thread::current().id()) {
+            return;
+        }
+        if fork::outside(|| ended.recv_deadline(end)) == Err(RecvTimeoutError::Disconnected) {
+            for handle in handles {
+                // They have nothing left to do.
+                let _ = handle.join();
             }
-            if let Some(mut job) = state.queue.pop() {
-                state.running += 1;
-                if state.queue.len() > 0 {
-                    let places = self.compiler.companions(&job, &state.queue.jobs());
-                    let others =
-                        if places.is_empty() { Vec::new() } else { state.queue.take(&places) };
-                    drop(state);
-                    self.compiler.join(&mut job, others);
-                }
-                return Some(job);
-            }
-            state.idle += 1;
-            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.idle -= 1;
         }
     }
 }
 
-/// A worker's life.
-fn work<C: Compiler>(shared: &Shared<C>) {
+/// Runs a worker.
+fn work<C: Compiler>(shared: &Shared<C>, inbox: &Inbox<C::Job>) {
     let mut context = None;
-    while let Some(job) = shared.next() {
-        let taken = context.take().unwrap_or_else(|| shared.compiler.context());
-        context = shared.run(taken, job);
-        let more = shared.compiler.follow_ups();
+    while let Some(taken) = shared.next(inbox) {
+        shared.run(&mut context, taken);
+        let more = shared.follow_ups();
         let mut state = lock(&shared.state);
+        if state.child != inbox.child {
+            break;
+        }
+        state.outstanding += more.len();
         for (priority, job) in more {
             state.queue.push(priority, job);
         }
         state.running -= 1;
-        drop(state);
-        shared.done.notify_all();
+        state.settle(1);
     }
-    drop(context);
-    lock(&shared.state).threads -= 1;
-    shared.done.notify_all();
+    let _ = caught(|| drop(context));
+    let mut state = lock(&shared.state);
+    if state.child == inbox.child {
+        state.threads -= 1;
+    }
 }
 
-/// What a panic said.
+/// Calls `f`; returns the message if it panics.
+fn caught<R>(f: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|payload| {
+        let message = message(&*payload).to_owned();
+        // Its destructor could panic again.
+        std::mem::forget(payload);
+        message
+    })
+}
+
+/// Returns what a panic said.
 fn message(payload: &(dyn Any + Send)) -> &str {
     match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => text,
@@ -254,196 +407,14 @@ fn message(payload: &(dyn Any + Send)) -> &str {
 
 impl<C: Compiler> Drop for Workers<C> {
     fn drop(&mut self) {
-        let mut state = lock(&self.shared.state);
+        let mut state = self.shared.state();
         state.closing = true;
+        let State { queue, link, .. } = &mut *state;
+        link.requests().for_each(|(priority, job)| queue.push(priority, job));
         let jobs = state.queue.remove(|_| true);
+        state.settle(jobs.len());
         drop(state);
         drop(jobs);
-        self.shared.work.notify_all();
         self.shared.wait_for_end();
-    }
-}
-
-impl<C: Compiler> Shared<C> {
-    /// Waits until all threads have ended, or patience has. A thread does not wait for itself, should its job drop the engine.
-    fn wait_for_end(&self) {
-        let end = Instant::now() + self.options.patience;
-        let mut state = lock(&self.state);
-        let handles = std::mem::take(&mut state.handles);
-        if handles.iter().any(|h| h.thread().id() == thread::current().id()) {
-            return;
-        }
-        while state.threads > 0 {
-            let Some(left) = end.checked_duration_since(Instant::now()) else { return };
-            let (guard, _) =
-                self.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
-            state = guard;
-        }
-        drop(state);
-        for handle in handles {
-            // They have nothing left to do; what a panicking destructor said was said.
-            let _ = handle.join();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::mpsc::{Receiver, Sender, channel};
-
-    /// A job says what it is when it is done, after it has waited for what it is to wait for.
-    struct Job {
-        name: &'static str,
-        wait: Option<Receiver<()>>,
-        drop: Option<Workers<Test>>,
-    }
-
-    struct Test {
-        said: Mutex<Sender<String>>,
-        more: Mutex<Vec<(u64, Job)>>,
-    }
-
-    impl Compiler for Test {
-        type Job = Job;
-        type Context = usize;
-
-        fn context(&self) -> usize {
-            0
-        }
-        fn compile(&self, context: &mut usize, job: &mut Job) {
-            if let Some(wait) = &job.wait {
-                let _ = wait.recv();
-            }
-            drop(job.drop.take());
-            if job.name.starts_with('!') {
-                // A panic that nobody prints.
-                std::panic::resume_unwind(Box::new(job.name));
-            }
-            *context += 1;
-            lock(&self.said).send(format!("{}{context}", job.name)).expect("the test listens");
-        }
-        fn companions(&self, next: &Job, waiting: &[&Job]) -> Vec<usize> {
-            let together =
-                |(_, job): &(usize, &&Job)| next.name.starts_with('+') && job.name.starts_with('+');
-            waiting.iter().enumerate().filter(together).map(|(place, _)| place).collect()
-        }
-        fn join(&self, job: &mut Job, others: Vec<Job>) {
-            for other in others {
-                let text = format!("{} with {}", job.name, other.name);
-                lock(&self.said).send(text).expect("the test listens");
-            }
-        }
-        fn follow_ups(&self) -> Vec<(u64, Job)> {
-            std::mem::take(&mut *lock(&self.more))
-        }
-        fn panicked(&self, job: Job, message: &str) {
-            assert_eq!(job.name, message);
-            lock(&self.said).send(message.to_owned()).expect("the test listens");
-        }
-    }
-
-    fn job(name: &'static str) -> Job {
-        Job { name, wait: None, drop: None }
-    }
-
-    fn blocked(name: &'static str) -> (Job, Sender<()>) {
-        let (send, wait) = channel();
-        (Job { name, wait: Some(wait), drop: None }, send)
-    }
-
-    fn workers(patience: Duration) -> (Workers<Test>, Receiver<String>) {
-        let (send, said) = channel();
-        let test = Test { said: Mutex::new(send), more: Mutex::default() };
-        let options = WorkerOptions { threads: 1, patience, ..WorkerOptions::default() };
-        (Workers::new(test, options), said)
-    }
-
-    const LONG: Duration = Duration::from_secs(60);
-
-    #[test]
-    fn jobs_are_joined_and_followed_up() {
-        let (workers, said) = workers(LONG);
-        let (first, go) = blocked("a");
-        workers.submit(0, first);
-        while lock(&workers.shared.state).running == 0 {
-            thread::yield_now();
-        }
-        for (priority, name) in [(1, "b"), (2, "+c"), (3, "+d"), (1, "+e")] {
-            workers.submit(priority, job(name));
-        }
-        lock(&workers.compiler().more).push((9, job("f")));
-        go.send(()).expect("it waits");
-        workers.wait_idle();
-        lock(&workers.compiler().more).push((0, job("h")));
-        workers.run_here(job("g"));
-        let order: Vec<String> = said.try_iter().collect();
-        assert_eq!(order, ["a1", "f2", "+d with +c", "+d with +e", "+d3", "b4", "g1", "h2"]);
-    }
-
-    #[test]
-    fn by_priority_and_after_panics() {
-        let (workers, said) = workers(LONG);
-        let (first, go) = blocked("a");
-        workers.submit(0, first);
-        while lock(&workers.shared.state).running == 0 {
-            thread::yield_now();
-        }
-        for (priority, name) in [(1, "b"), (3, "!c"), (2, "d"), (2, "e"), (9, "f")] {
-            workers.submit(priority, job(name));
-        }
-        assert_eq!(workers.pending(), 6);
-        assert_eq!(workers.cancel(|job| job.name == "e").len(), 1);
-        workers.run_here(job("here"));
-        workers.run_here(job("!here"));
-        go.send(()).expect("it waits");
-        workers.wait_idle();
-        let order: Vec<String> = said.try_iter().collect();
-        assert_eq!(order, ["here1", "!here", "a1", "f2", "!c", "d1", "b2"]);
-    }
-
-    #[test]
-    fn dropping_waits_for_the_job_under_way_only() {
-        let (workers, said) = workers(LONG);
-        let (first, go) = blocked("a");
-        workers.submit(0, first);
-        workers.submit(0, job("b"));
-        while lock(&workers.shared.state).running == 0 {
-            thread::yield_now();
-        }
-        let ender = thread::spawn(move || drop(workers));
-        go.send(()).expect("it waits");
-        ender.join().expect("it ends");
-        let order: Vec<String> = said.iter().collect();
-        assert!(order == ["a1"] || order == ["a1", "b2"], "{order:?}");
-    }
-
-    #[test]
-    fn dropping_does_not_wait_for_ever() {
-        let (workers, _said) = workers(Duration::from_millis(5));
-        let (first, go) = blocked("a");
-        workers.submit(0, first);
-        while lock(&workers.shared.state).running == 0 {
-            thread::yield_now();
-        }
-        drop(workers);
-        drop(go);
-    }
-
-    #[test]
-    fn a_job_drops_the_workers() {
-        let (workers, said) = workers(LONG);
-        let shared = workers.shared.clone();
-        let (mut last, go) = blocked("a");
-        let mut state = lock(&shared.state);
-        last.drop = Some(workers);
-        let workers = last.drop.as_ref().expect("it is there");
-        workers.start(&mut state);
-        state.queue.push(0, last);
-        drop(state);
-        shared.work.notify_one();
-        drop(go);
-        drop(shared);
-        assert_eq!(said.iter().collect::<Vec<_>>(), ["a1"], "and the compiler is dropped");
     }
 }

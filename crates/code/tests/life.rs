@@ -44,7 +44,7 @@ fn from_interpreter_to_code_and_back() {
         let found = space.version_at(version.entry().wrapping_add(3)).expect("it is in the map");
         assert_eq!(found.id(), version.id());
 
-        let ticket = method.begin().expect("it can be compiled anew");
+        let ticket = method.begin().expect("it can be compiled again");
         assert_eq!(method.phase(), Phase::Recompiling);
         compile(ticket, 8);
         assert_eq!(state.call(&method), 8);
@@ -181,7 +181,7 @@ fn refusals() {
     drop(method.begin().expect("it can be compiled"));
     assert_eq!(method.phase(), Phase::Interpreted);
     compile(method.begin().expect("it can be compiled"), 1);
-    method.begin().expect("anew").refuse(Refusal::Panic("oops".into()));
+    method.begin().expect("it can be compiled again").refuse(Refusal::Panic("oops".into()));
     assert_eq!(method.phase(), Phase::Compiled, "it keeps the code it has");
     let counts = [Counter::RefusedTooLarge, Counter::RefusedPanic, Counter::GivenBack];
     assert_eq!(counts.map(|c| space.stats().get(c)), [1, 1, 1]);
@@ -255,7 +255,7 @@ fn a_program_dropped_from_inside_its_own_frame() {
     thread_local!(static METHOD: std::cell::RefCell<Option<Arc<Method>>> = Default::default());
     fn drop_it(state: &mut State) {
         let method = METHOD.take().expect("it is set");
-        let space = method.space().clone();
+        let space = space_of(&method);
         drop(method);
         state.mutator.blocking(|| assert_eq!(space.advance_now(), 0, "a frame is in it"));
         assert_eq!((space.pending(), space.versions()), (1, 1));

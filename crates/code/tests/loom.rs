@@ -1,8 +1,11 @@
-//! The model of the protocol, for `RUSTFLAGS="--cfg loom" cargo test -p perilune-code --test loom --release`.
+//! The model of the protocol, for
+//! `RUSTFLAGS="--cfg loom" cargo test -p perilune-code --test loom --target-dir target/loom`.
 //!
-//! It runs the crate's own `Quiescence`, `Mutator` and `EntrySlot`, with a word for the code. Running code reads the word, publishing and freeing
-//! write it; a state's frames are a word that it writes and that walks read. The model checker complains about a read and a write that nothing
-//! orders, and the model about a freed word. Each mutant of the protocol must make some scenario fail.
+//! It runs the crate's own `Quiescence`, `Mutator`, `EntrySlot` and `Gate`, with a word for the
+//! code. Running code reads the word, publishing and freeing write it; a state's frames are a word
+//! that it writes and that walks read. The model checker reports a read and a write that nothing
+//! orders, and the model a freed word that is run. Each mutant of the protocol must make some
+//! scenario fail.
 #![cfg(loom)]
 
 use std::process::Command;
@@ -10,6 +13,7 @@ use std::sync::Arc;
 
 use loom::cell::UnsafeCell;
 use loom::thread;
+use perilune_code::fork::Gate;
 use perilune_code::quiescence::{Quiescence, Retired};
 use perilune_code::sync::{Mutant, choose, mutated};
 use perilune_code::{CodeId, EntrySlot, Hooks, Mutator, Pins};
@@ -108,7 +112,7 @@ impl World {
         self.new.write(Some(101));
         let exchange = || {
             let (old, new) = (Arc::as_ptr(&self.old).cast(), Arc::as_ptr(&self.new).cast());
-            assert!(self.slot.exchange(old, new), "nobody else changes the slot");
+            assert!(self.slot.exchange(old, new), "no other thread changes the slot");
         };
         let retire = || self.quiescence.retire(Garbage(self.old.clone()));
         if mutated(Mutant::RetiredBeforeUnlinked) {
@@ -243,7 +247,7 @@ fn blocking() {
     state.join().expect("it ends");
 }
 
-/// The reclaimer is not the one who replaces.
+/// The thread that replaces is not the reclaimer.
 fn publishing() {
     let world = World::new();
     let mut state = world.state();
@@ -319,8 +323,36 @@ fn unregistering() {
     state.join().expect("it ends");
 }
 
+/// A thread forks while two others hold a lock inside the gate, one after the other; what the lock
+/// guards is whole at the fork.
+fn forking() {
+    let gate = Arc::new(Gate::new());
+    let (one, two) = (Arc::new(UnsafeCell::new(0)), Arc::new(UnsafeCell::new(0)));
+    let inside = [&one, &two].map(|word| {
+        let (gate, word) = (gate.clone(), word.clone());
+        spawn(move || {
+            gate.enter();
+            // SAFETY: checked by the model.
+            word.with_mut(|p| unsafe { *p += 1 });
+            // SAFETY: as above.
+            word.with_mut(|p| unsafe { *p += 1 });
+            gate.leave();
+        })
+    });
+    gate.close();
+    for word in [&one, &two] {
+        // SAFETY: as above.
+        let word = word.with(|p| unsafe { *p });
+        assert!(word != 1, "a thread is inside at the fork");
+    }
+    gate.open();
+    for thread in inside {
+        thread.join().expect("it ends");
+    }
+}
+
 /// All scenarios, each with how many times a thread is preempted at most; `None`: no limit.
-const SCENARIOS: [(&str, fn(), Option<usize>); 8] = [
+const SCENARIOS: [(&str, fn(), Option<usize>); 9] = [
     ("entering", entering, None),
     ("polling", polling, None),
     ("pinning", pinning, None),
@@ -329,6 +361,7 @@ const SCENARIOS: [(&str, fn(), Option<usize>); 8] = [
     ("registering", registering, Some(4)),
     ("publishing", publishing, Some(4)),
     ("two states", two_states, Some(4)),
+    ("forking", forking, Some(3)),
 ];
 
 fn check(scenario: fn(), preemptions: Option<usize>) {
@@ -337,7 +370,8 @@ fn check(scenario: fn(), preemptions: Option<usize>) {
     model.check(scenario);
 }
 
-/// Runs the scenarios with the mutant that the environment names, and ends when one fails; not of use by itself.
+/// Runs the scenarios with the mutant that the environment names, and ends when one fails; not of
+/// use by itself.
 #[test]
 #[ignore = "a part of other tests"]
 fn chosen_mutant() {
@@ -388,6 +422,7 @@ protocol! {
     protocol_registering = 5;
     protocol_publishing = 6;
     protocol_two_states = 7;
+    protocol_forking = 8;
 }
 
 macro_rules! mutants {
@@ -397,7 +432,8 @@ macro_rules! mutants {
         $(#[test]
         fn $name() {
             let message = failure(Mutant::$mutant);
-            let expected = ["freed code runs", "Causality violation"];
+            let expected =
+                ["freed code runs", "a thread is inside at the fork", "Causality violation"];
             assert!(expected.iter().any(|e| message.contains(e)), "{message}");
         })*
     };
@@ -424,6 +460,8 @@ mutants! {
     mutant_registry_unlocked = RegistryUnlocked;
     mutant_publish_relaxed = PublishRelaxed;
     mutant_call_relaxed = CallRelaxed;
+    mutant_gate_not_awaited = GateNotAwaited;
+    mutant_gate_leave_relaxed = GateLeaveRelaxed;
 }
 
 #[test]

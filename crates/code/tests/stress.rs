@@ -32,7 +32,8 @@ fn anything(state: &mut State) {
     }
 }
 
-/// Calls the methods at random until it is told to stop; returns how many calls ran machine code. A method's results never go down.
+/// Calls the methods at random until it is told to stop; returns how many calls ran machine code. A
+/// method's results never go down.
 fn caller(space: &Arc<CodeSpace>, methods: &[Arc<Method>], seed: u64, stop: &AtomicBool) -> u64 {
     let mut state = State::new(space, anything);
     state.random = seed;
@@ -136,7 +137,7 @@ impl Compiler for Groups {
         *context += 1;
         let value = self.value.fetch_add(16, Relaxed);
         if (value / 16).is_multiple_of(50) {
-            // A panic that nobody prints.
+            // A panic without a message.
             resume_unwind(Box::new("now and then"));
         }
         let tickets = std::mem::take(job);

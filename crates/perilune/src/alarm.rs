@@ -11,11 +11,12 @@ type Ring = Box<dyn Fn() + Send>;
 struct Alarms {
     due: BTreeMap<(Instant, u64), Ring>,
     next: u64,
-    has_thread: bool,
+    /// The process in which a thread watches: a forked child has none.
+    thread_in: Option<u32>,
 }
 
 static ALARMS: Mutex<Alarms> =
-    Mutex::new(Alarms { due: BTreeMap::new(), next: 0, has_thread: false });
+    Mutex::new(Alarms { due: BTreeMap::new(), next: 0, thread_in: None });
 static CHANGED: Condvar = Condvar::new();
 
 fn alarms() -> MutexGuard<'static, Alarms> {
@@ -31,10 +32,11 @@ impl Alarm {
     /// Returns the system's error when the thread cannot be started.
     pub(crate) fn set(at: Instant, ring: Ring) -> io::Result<Alarm> {
         let mut alarms = alarms();
-        if !alarms.has_thread {
+        let process = Some(std::process::id());
+        if alarms.thread_in != process {
             let thread = std::thread::Builder::new().name("perilune-limits".to_owned());
             thread.spawn(watch)?;
-            alarms.has_thread = true;
+            alarms.thread_in = process;
         }
         let key = (at, alarms.next);
         alarms.next += 1;

@@ -77,7 +77,9 @@ impl Default for EngineOptions {
 impl Engine {
     /// Makes an engine with these options.
     pub fn with_options(options: EngineOptions) -> Engine {
-        let jit = options.jit.map(|o| Jit::new(o, perilune_interp::CALLS));
+        // Where no machine code is generated, everything is interpreted.
+        let jit = options.jit.filter(|_| Jit::IS_SUPPORTED);
+        let jit = jit.map(|o| Jit::new(o, perilune_interp::CALLS));
         Engine { shared: EngineShared::new(), jit }
     }
 

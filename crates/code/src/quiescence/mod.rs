@@ -1,8 +1,9 @@
-//! Retire, advance, announce, free: when no state can still be in a retired version, without stopping any. `docs/code-life.md` has
-//! the argument.
+//! Retire, advance, announce, free: finds when no state can still be in a retired version, without
+//! stopping any. `docs/code-life.md` has the argument.
 //!
-//! There is one number. What is retired takes the number of that time; an advance raises it, arms the polls of the states
-//! that run Lua and speaks for those that do not; a state's report says which number it has seen and which versions its frames are in.
+//! There is one number. What is retired takes the number of that time; an advance raises it, arms
+//! the polls of the states that run Lua and reports for those that do not; a state's report says
+//! which number it has seen and which versions its frames are in.
 
 mod mutator;
 mod pauses;
@@ -16,13 +17,14 @@ pub use mutator::{Hooks, Mutator, Words};
 pub use pauses::{Pause, Pauses};
 pub use pins::Pins;
 
-use crate::sync::{AtomicU64, Mutant, Mutex, Ordering, lock, mutated, order};
+use crate::lock::{Mutex, lock};
+use crate::sync::{AtomicU64, Mutant, Ordering, mutated, order};
 use crate::{CodeId, barrier};
 use mutator::Shared;
 
 /// The states, and the number.
 pub(crate) struct Registry {
-    /// Raised with the lock on the retired held.
+    /// Raised with the lock on the retired held. 64 bits do not wrap.
     number: AtomicU64,
     mutators: Mutex<Vec<Arc<Shared>>>,
     pauses: Pauses,
@@ -37,7 +39,7 @@ impl Registry {
         &self.pauses
     }
 
-    /// Claims end before the advance that made them does.
+    /// Waits until the advance under way has ended, and with it its claims.
     fn wait_for_advance(&self) {
         drop(lock(&self.mutators));
     }
@@ -49,7 +51,7 @@ impl Registry {
 
 /// Something that code ids belong to and that waits to be freed.
 pub trait Retired {
-    /// Is the code with this id part of it?
+    /// Returns whether the code with this id is part of it.
     fn contains(&self, id: CodeId) -> bool;
 }
 
@@ -60,7 +62,7 @@ pub struct Advanced {
     pub number: u64,
     /// States whose polls it armed.
     pub armed: usize,
-    /// States that it spoke for.
+    /// States that it reported for.
     pub walked: usize,
 }
 
@@ -78,7 +80,7 @@ impl<T: Retired> Default for Quiescence<T> {
 }
 
 impl<T: Retired> Quiescence<T> {
-    /// Without states, and with nothing retired.
+    /// Creates it without states, and with nothing retired.
     pub fn new() -> Quiescence<T> {
         #[cfg(not(loom))]
         crate::barrier::register();
@@ -95,24 +97,37 @@ impl<T: Retired> Quiescence<T> {
     /// Registers a state, offline.
     pub fn register(&self, hooks: Box<dyn Hooks>) -> Mutator {
         let mut mutators = lock(&self.registry.mutators);
-        // No exchange of a slot before the raising to this number is news to the state; later ones are waited for.
+        // The state sees every exchange of a slot before the raising to this number; later ones are
+        // waited for.
         let shared = Arc::new(Shared::new(hooks, self.registry.number()));
         mutators.push(shared.clone());
         drop(mutators);
         Mutator::new(shared, self.registry.clone())
     }
 
-    /// The number now.
+    /// Forgets, in a forked child, the states that were online on threads that it does not have.
+    /// They never run again, so they are in nothing, and nothing waits for them.
+    #[cfg(not(loom))]
+    pub(crate) fn forget_lost_states(&self) {
+        let mut mutators = lock(&self.registry.mutators);
+        let (kept, lost) = mutators.drain(..).partition(|m| m.survives_fork());
+        *mutators = kept;
+        drop(mutators);
+        // Each is also held by its mutator, which is not dropped either.
+        drop::<Vec<_>>(lost);
+    }
+
+    /// Returns the current number.
     pub fn number(&self) -> u64 {
         self.registry.number()
     }
 
-    /// How many states there are.
+    /// Returns the number of states.
     pub fn mutators(&self) -> usize {
         lock(&self.registry.mutators).len()
     }
 
-    /// How long states were kept.
+    /// Returns how long states were kept from running.
     pub fn pauses(&self) -> &Pauses {
         self.registry.pauses()
     }
@@ -124,24 +139,25 @@ impl<T: Retired> Quiescence<T> {
         retired.push((number, garbage));
     }
 
-    /// How many things wait to be freed.
+    /// Returns how many things wait to be freed.
     pub fn pending(&self) -> usize {
         lock(&self.retired).len()
     }
 
-    /// Calls `f` with each thing that waits to be freed; it must not come back here.
+    /// Calls `f` with each thing that waits to be freed; it must not call back.
     pub fn for_each_pending(&self, mut f: impl FnMut(&T)) {
         lock(&self.retired).iter().for_each(|(_, garbage)| f(garbage));
     }
 
-    /// Raises the number, arms the polls of online states and speaks for offline ones. One thread at a time does this.
+    /// Raises the number, arms the polls of online states and reports for offline ones. One thread
+    /// at a time does this.
     pub fn advance(&self) -> Advanced {
         let mutators = lock(&self.registry.mutators);
         let mut advanced = Advanced { number: self.raise(), ..Advanced::default() };
         mutators.iter().for_each(|m| m.claim());
         // Without the barrier every state counts as online.
         let sure = barrier::heavy();
-        // Those who run are let go before anyone is walked.
+        // States that run are let go before any is walked.
         let mut offline = Vec::new();
         for mutator in mutators.iter() {
             if sure && mutator.is_offline() {
@@ -164,7 +180,8 @@ impl<T: Retired> Quiescence<T> {
         advanced
     }
 
-    /// With the lock held, the exchange of a slot comes before the raising if its retirement took a smaller number.
+    /// Raises the number with the lock held: the exchange of a slot comes before the raising if its
+    /// retirement took a smaller number.
     fn raise(&self) -> u64 {
         let _retired = lock(&self.retired);
         let number = self.registry.number.load(Ordering::Relaxed) + 1;
@@ -172,10 +189,12 @@ impl<T: Retired> Quiescence<T> {
         number
     }
 
-    /// Takes out what no state can be in any more: every one has reported a later number than the retirement's, and none has a frame in
-    /// it. The caller drops it, with no lock held. `seen` gets the ids in all reports, ascending.
+    /// Takes out what no state can be in any more: every state has reported a later number than the
+    /// retirement's, and none has a frame in it. The caller drops it, with no lock held. `seen`
+    /// gets the ids in all reports, ascending.
     pub fn collect(&self, mut seen: impl FnMut(&[CodeId])) -> Vec<T> {
-        // Held to the end: a state that registers later comes after all exchanges whose code is freed here.
+        // Held to the end: a state that registers later comes after all exchanges whose code is
+        // freed here.
         let mutators = lock(&self.registry.mutators);
         let (oldest, pins) = reports(&mutators);
         seen(&pins);
@@ -192,9 +211,9 @@ impl<T: Retired> Quiescence<T> {
     }
 }
 
-/// The smallest number reported, and all pins.
+/// Returns the smallest number reported, and all pins.
 fn reports(mutators: &[Arc<Shared>]) -> (u64, Vec<CodeId>) {
-    // Without states, nobody is in anything.
+    // Without states, no frame is in anything.
     let mut oldest = u64::MAX;
     let mut pins = Vec::new();
     for mutator in mutators {

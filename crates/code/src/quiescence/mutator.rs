@@ -1,27 +1,31 @@
-//! A state as the reclaimer sees it: where it stands, whether it is claimed, and what it has announced.
+//! A state as the reclaimer sees it: whether it is online and claimed, and what it has announced.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Pause, Pins, Registry};
-use crate::sync::{AtomicU32, Mutant, Mutex, Ordering, lock, mutated, order, yield_now};
+#[cfg(not(loom))]
+use crate::fork;
+use crate::lock::{Mutex, lock};
+use crate::sync::{AtomicU32, Mutant, Ordering, mutated, order, yield_now};
 use crate::{CodeId, barrier};
 
-/// What the reclaimer asks of a state. It calls both with its lock held: they must not register or drop a [`Mutator`], retire code,
-/// nor wait for a state that may be entering.
+/// What the reclaimer asks of a state. It calls both with its lock held: they must not register or
+/// drop a [`Mutator`], retire code, or wait for a state that may be entering.
 pub trait Hooks: Send + Sync {
-    /// Sets the bit of the poll word that makes the state announce soon (an atomic or, at least `Relaxed`). Called from
-    /// the reclaimer's thread at any time until the [`Mutator`] is dropped.
+    /// Sets the bit of the poll word that makes the state announce soon (an atomic operation, at
+    /// least `Relaxed`). Called from the reclaimer's thread at any time until the [`Mutator`] is
+    /// dropped.
     fn arm(&self);
 
-    /// Adds the code ids of the frames of the running stack and of each coroutine in its resume chain. Called from the
-    /// reclaimer's thread while the state is offline and claimed: its thread has left Lua, does not touch its stacks, and will wait before it enters again.
+    /// Adds the code ids of the frames of the running stack and of each coroutine in its resume
+    /// chain. Called from the reclaimer's thread while the state is offline and claimed: its thread
+    /// has left Lua, does not touch its stacks, and will wait before it enters again.
     fn walk(&self, pins: &mut Pins);
 }
 
-/// What machine code may read and write to enter and leave by itself: as [`Mutator::enter`] and [`Mutator::leave`] do, and only
-/// on a target whose stores and loads are ordered like x86-64's.
+/// The words by which a state and the reclaimer see each other; see [`Mutator::enter`].
 #[repr(C)]
 #[derive(Debug)]
 pub struct Words {
@@ -41,7 +45,7 @@ impl Words {
 /// A state's last announcement, made by itself or on its behalf.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// The quiescence number it is good for.
+    /// The quiescence number that it is for.
     pub(super) number: u64,
     /// Ascending, each once.
     pub(super) pins: Vec<CodeId>,
@@ -50,6 +54,9 @@ pub(super) struct Report {
 /// What the state and the reclaimer share.
 pub(super) struct Shared {
     pub(super) words: Words,
+    /// The token of the thread that was the last to enter; written by the state's thread only.
+    #[cfg(not(loom))]
+    thread: std::sync::atomic::AtomicU64,
     pub(super) report: Mutex<Report>,
     pub(super) hooks: Box<dyn Hooks>,
 }
@@ -58,9 +65,19 @@ impl Shared {
     pub(super) fn new(hooks: Box<dyn Hooks>, number: u64) -> Shared {
         Shared {
             words: Words { status: AtomicU32::new(Words::OFFLINE), claimed: AtomicU32::new(0) },
+            #[cfg(not(loom))]
+            thread: std::sync::atomic::AtomicU64::new(0),
             report: Mutex::new(Report { number, pins: Vec::new() }),
             hooks,
         }
+    }
+
+    /// Returns whether the state can run again in a forked child. One that was online on a thread
+    /// that the child does not have cannot: its native stack is no thread's.
+    #[cfg(not(loom))]
+    pub(super) fn survives_fork(&self) -> bool {
+        self.words.status.load(Ordering::Relaxed) == Words::OFFLINE
+            || fork::survives(fork::ThreadToken(self.thread.load(Ordering::Relaxed)))
     }
 
     pub(super) fn claim(&self) {
@@ -69,7 +86,7 @@ impl Shared {
         }
     }
 
-    /// Is the claimed state offline, so that it will stay so until the claim ends?
+    /// Returns whether the claimed state is offline; if so, it stays offline until the claim ends.
     pub(super) fn is_offline(&self) -> bool {
         let ordering = order(Mutant::StatusReadRelaxed, Ordering::Acquire);
         self.words.status.load(ordering) == Words::OFFLINE || mutated(Mutant::OnlineWalked)
@@ -96,9 +113,11 @@ impl Shared {
     }
 }
 
-/// A state's registration with the reclaimer; belongs to the thread that the state is on. Begins offline.
+/// A state's registration with the reclaimer; belongs to the thread that the state is on. Begins
+/// offline.
 ///
-/// Dropping it ends the registration, and waits for a walk under way. It must be dropped offline, before the stacks that its hooks walk.
+/// Dropping it ends the registration, and waits for a walk under way. It must be dropped before the
+/// stacks that its hooks walk.
 pub struct Mutator {
     shared: Arc<Shared>,
     registry: Arc<Registry>,
@@ -112,22 +131,24 @@ impl Mutator {
         Mutator { shared, registry, scratch: Pins::default(), not_sync: PhantomData }
     }
 
-    /// The words that machine code uses, at an address that is good as long as the mutator.
+    /// Returns its words, at an address that is valid as long as the mutator.
     pub fn words(&self) -> &Words {
         &self.shared.words
     }
 
-    /// Does the state run Lua?
+    /// Returns whether the state runs Lua.
     #[inline(always)]
     pub fn is_online(&self) -> bool {
         self.shared.words.status.load(Ordering::Relaxed) == Words::ONLINE
     }
 
-    /// Enters Lua: before the state reads a slot or touches its stacks. Waits for a walk under way. Returns whether it
-    /// had to.
+    /// Enters Lua: called before the state reads a slot or touches its stacks. Waits for a walk
+    /// under way; returns whether it had to.
     #[inline(always)]
     pub fn enter(&self) -> bool {
         let words = &self.shared.words;
+        #[cfg(not(loom))]
+        self.shared.thread.store(fork::ThreadToken::of_this_thread().0, Ordering::Relaxed);
         words.status.store(Words::ONLINE, Ordering::Relaxed);
         barrier::light();
         let wait = self.is_claimed();
@@ -143,8 +164,8 @@ impl Mutator {
         self.shared.words.claimed.load(ordering) != 0 && !mutated(Mutant::ClaimIgnored)
     }
 
-    /// A walk takes microseconds, so waiting is spinning at first. The state is online meanwhile, which asks nothing of it but to
-    /// announce at its next poll.
+    /// Waits until the claim has ended. A walk takes microseconds, so waiting is spinning at first.
+    /// The state is online meanwhile, which only makes it announce at its next poll.
     #[cold]
     fn wait_for_claim(&self) {
         let pause = self.registry.pauses().start();
@@ -162,14 +183,16 @@ impl Mutator {
         self.registry.pauses().end(Pause::Wait, pause);
     }
 
-    /// Leaves Lua: the thread does something that may take long, and until [`Mutator::enter`] it neither reads slots nor touches the stacks.
+    /// Leaves Lua: until [`Mutator::enter`] the thread neither reads slots nor touches the stacks,
+    /// and may do what takes long.
     #[inline(always)]
     pub fn leave(&self) {
         let ordering = order(Mutant::LeaveRelaxed, Ordering::Release);
         self.shared.words.status.store(Words::OFFLINE, ordering);
     }
 
-    /// Runs `f` offline: for a host call that may block and does not touch the state. A panic in it enters again, too.
+    /// Runs `f` offline: for a host call that may block and does not touch the state. The state
+    /// enters again after a panic, too.
     pub fn blocking<R>(&self, f: impl FnOnce() -> R) -> R {
         struct Enter<'a>(&'a Mutator);
         impl Drop for Enter<'_> {
@@ -182,8 +205,10 @@ impl Mutator {
         f()
     }
 
-    /// Announces, at a poll of an online state that has cleared the bit that [`Hooks::arm`] sets: `walk` adds the code ids of all frames of the running stack and of each
-    /// coroutine in its resume chain, the running frame included. No register may hold what a slot held before. Returns the number announced.
+    /// Announces, at a poll of an online state that has cleared the bit that [`Hooks::arm`] sets:
+    /// `walk` adds the code ids of all frames of the running stack and of each coroutine in its
+    /// resume chain, the running frame included. No register may hold what a slot held before.
+    /// Returns the number announced.
     pub fn announce(&mut self, walk: impl FnOnce(&mut Pins)) -> u64 {
         let pause = self.registry.pauses().start();
         let number = self.registry.number();

@@ -1,11 +1,12 @@
-//! How long states are kept from running Lua by the reclaimer.
+//! How long the reclaimer keeps states from running Lua.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Number of classes; class `i` holds pauses below 2^i nanoseconds that the class before does not.
+/// Number of classes; class `i` holds pauses of less than 2^i nanoseconds and at least half of
+/// that.
 const CLASSES: usize = 40;
 
-/// For what a state pauses.
+/// Why a state pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// To announce.
@@ -14,7 +15,8 @@ pub enum Pause {
     Wait,
 }
 
-/// A histogram of pauses, in thread CPU time: from the start of an announcement or a wait for a claim to its end.
+/// A histogram of pauses in thread CPU time, each from the start of an announcement or of a wait
+/// for a claim to its end.
 #[derive(Debug)]
 pub struct Pauses {
     classes: [AtomicU64; CLASSES],
@@ -30,12 +32,12 @@ impl Default for Pauses {
 }
 
 impl Pauses {
-    /// The time at which a pause starts.
+    /// Returns the time, at which a pause starts.
     pub(super) fn start(&self) -> u64 {
         cpu_time()
     }
 
-    /// Notes a pause that started then.
+    /// Records a pause that started at `start`.
     pub(super) fn end(&self, pause: Pause, start: u64) {
         let nanoseconds = cpu_time().saturating_sub(start);
         let class = (64 - nanoseconds.leading_zeros() as usize).min(CLASSES - 1);
@@ -46,22 +48,23 @@ impl Pauses {
         }
     }
 
-    /// How many pauses there were.
+    /// Returns the number of pauses.
     pub fn count(&self) -> u64 {
         self.classes.iter().map(|c| c.load(Relaxed)).sum()
     }
 
-    /// How many of them were waits for a walk; the others were announcements.
+    /// Returns how many of them were waits for a walk; the others were announcements.
     pub fn waits(&self) -> u64 {
         self.waits.load(Relaxed)
     }
 
-    /// The longest, in nanoseconds.
+    /// Returns the longest, in nanoseconds.
     pub fn max(&self) -> u64 {
         self.max.load(Relaxed)
     }
 
-    /// Nanoseconds that the given share (0 to 1) of the pauses did not exceed, rounded up to a power of two or the maximum.
+    /// Returns the nanoseconds that the given share (0 to 1) of the pauses did not exceed, rounded
+    /// up to a power of two or the maximum.
     pub fn quantile(&self, share: f64) -> u64 {
         let wanted = (self.count() as f64 * share).ceil() as u64;
         let mut seen = 0;
@@ -77,9 +80,7 @@ impl Pauses {
 
 #[cfg(all(unix, not(loom), not(miri)))]
 fn cpu_time() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec to be written; the clock exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

@@ -2,11 +2,12 @@
 
 use crate::CodeId;
 
-/// Collects the code ids of a state's frames. Ids that name no machine code are left out, repetitions are kept down.
+/// Collects the code ids of a state's frames. Ids that name no machine code are left out, and most
+/// repetitions too.
 #[derive(Debug, Default)]
 pub struct Pins {
     pub(super) ids: Vec<CodeId>,
-    /// A small cache of ids seen, so that deep recursion costs no memory.
+    /// A small cache of ids seen, so that deep recursion takes no memory.
     recent: [u32; Pins::RECENT],
 }
 
@@ -29,7 +30,7 @@ impl Pins {
         }
     }
 
-    /// Makes room, by dropping repetitions if these are many.
+    /// Makes room, by dropping repetitions if there are many.
     #[cold]
     fn compact(&mut self) {
         self.normalize();
@@ -44,13 +45,13 @@ impl Pins {
         self.ids.dedup();
     }
 
-    /// Empties it, keeping its memory.
+    /// Empties it and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.recent = [0; Self::RECENT];
     }
 
-    /// The ids, ascending and each once.
+    /// Returns the ids, ascending and each once.
     pub(crate) fn finish(&mut self) -> &[CodeId] {
         self.normalize();
         &self.ids

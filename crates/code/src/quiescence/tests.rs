@@ -1,4 +1,5 @@
-//! The protocol without machine code, so that Miri can watch it: a version is a box that a slot points to.
+//! The protocol without machine code, so that Miri can watch it: a version is a box that a slot
+//! points to.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -31,7 +32,7 @@ impl Retired for Garbage {
 
 impl Drop for Garbage {
     fn drop(&mut self) {
-        // SAFETY: it was published once, and nobody is in it: this is what the test is about.
+        // SAFETY: it was published once, and no frame is in it: this is what is tested.
         drop(unsafe { Box::from_raw(self.0.cast_mut()) });
     }
 }

@@ -1,23 +1,49 @@
 //! Memory that can be written and executed, never at one address.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::ptr::{self, NonNull};
 
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mmap_anonymous, mprotect, munmap};
+
 use super::{MappingKind, TRAP};
+use crate::fork;
+use crate::lock::{Mutex, lock};
+
+/// Bytes that are made private together after a fork.
+const CHUNK: usize = 64 << 10;
+
+const EXECUTABLE: ProtFlags = ProtFlags::READ.union(ProtFlags::EXEC);
+const WRITABLE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
 /// The pages of a region.
 ///
-/// Double-mapped: one shared memory file, mapped readable and executable at `code`, and readable and writable at `alias`.
-/// Page-exclusive: one private mapping whose pages are without rights, or writable while their one owner fills them, or executable.
+/// Double-mapped: shared memory files, mapped readable and executable at `code`, and readable and
+/// writable at `alias`. Page-exclusive: one private mapping whose pages have no rights, or are
+/// writable while their one owner fills them, or executable.
+///
+/// **Forks.** The pages of a private mapping are private to the child as well. Those of a memory
+/// file are not, so both processes treat a file that is older than the last fork as read-only:
+/// before its first write to a chunk, each replaces the chunk, at the same addresses, by a new file
+/// with the same contents. So what a process finds in the region at a fork stays as it is until the
+/// process itself changes it.
 #[derive(Debug)]
 pub(super) struct Mapping {
     code: NonNull<u8>,
-    /// None: page-exclusive.
-    alias: Option<NonNull<u8>>,
+    double: Option<Double>,
     size: usize,
 }
 
-// SAFETY: the mapping is only addresses; who writes where is decided by owners of disjoint ranges.
+/// The writable side of a double mapping.
+#[derive(Debug)]
+struct Double {
+    alias: NonNull<u8>,
+    /// For each chunk, [`fork::count`] when its memory file was made. Held while writing, so that
+    /// no fork falls between the comparison and the write.
+    made: Mutex<Box<[u64]>>,
+}
+
+// SAFETY: the mapping is only addresses; the owners of disjoint ranges write to them.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -25,6 +51,7 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Reserves `size` bytes, a multiple of the page size.
     pub(super) fn new(size: usize, kind: MappingKind) -> io::Result<Mapping> {
+        fork::watch();
         match kind {
             MappingKind::DoubleMapped => Mapping::double(size),
             MappingKind::PageExclusive => Mapping::exclusive(size),
@@ -33,33 +60,39 @@ impl Mapping {
     }
 
     fn double(size: usize) -> io::Result<Mapping> {
+        // No fork falls between the creation of the file and the count.
+        let _inside = fork::enter();
         let file = memory_file(size)?;
-        let map = |rights| map(size, rights, libc::MAP_SHARED, file.0);
-        let code = map(libc::PROT_READ | libc::PROT_EXEC)?;
-        match map(libc::PROT_READ | libc::PROT_WRITE) {
-            Ok(alias) => Ok(Mapping { code, alias: Some(alias), size }),
+        let code = map_file(None, size, EXECUTABLE, &file)?;
+        let alias = match map_file(None, size, WRITABLE, &file) {
+            Ok(alias) => alias,
             Err(error) => {
                 unmap(code, size);
-                Err(error)
+                return Err(error);
             }
-        }
+        };
+        let made = Mutex::new(vec![fork::count(); size.div_ceil(CHUNK)].into());
+        Ok(Mapping { code, double: Some(Double { alias, made }), size })
     }
 
     fn exclusive(size: usize) -> io::Result<Mapping> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let code = map(size, libc::PROT_NONE, flags, -1)?;
-        // Where pages may not become executable at all, say so now.
-        protect(code, page_size(), libc::PROT_READ | libc::PROT_EXEC)?;
-        protect(code, page_size(), libc::PROT_NONE)?;
-        Ok(Mapping { code, alias: None, size })
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let address = unsafe { mmap_anonymous(ptr::null_mut(), size, ProtFlags::empty(), flags)? };
+        let code = NonNull::new(address.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let mapping = Mapping { code, double: None, size };
+        // Fail here where pages may not become executable at all.
+        protect(code, page_size(), MprotectFlags::READ | MprotectFlags::EXEC)?;
+        protect(code, page_size(), MprotectFlags::empty())?;
+        Ok(mapping)
     }
 
-    /// Do ranges have to be whole pages?
+    /// Returns whether ranges have to be whole pages.
     pub(super) fn is_page_exclusive(&self) -> bool {
-        self.alias.is_none()
+        self.double.is_none()
     }
 
-    /// Where the code begins.
+    /// Returns the address at which the code begins.
     pub(super) fn code(&self) -> *const u8 {
         self.code.as_ptr()
     }
@@ -67,23 +100,57 @@ impl Mapping {
     /// Overwrites `size` bytes from `offset`: `bytes`, then traps. Afterwards they are executable.
     ///
     /// # Safety
-    /// The caller owns the range, in whole pages where [`Mapping::is_page_exclusive`]; no thread runs code in it.
+    /// The caller owns the range, in whole pages where [`Mapping::is_page_exclusive`], and no
+    /// thread of this process runs code in it.
     pub(super) unsafe fn write(&self, offset: usize, size: usize, bytes: &[u8]) -> io::Result<()> {
         assert!(offset + size <= self.size && bytes.len() <= size, "outside of the region");
-        let code = self.code.add(offset);
-        let to = match self.alias {
-            Some(alias) => alias.add(offset),
-            None => {
-                protect(code, size, libc::PROT_READ | libc::PROT_WRITE)?;
-                code
-            }
+        // x86-64 keeps the instruction cache coherent with stores through any address; what a core
+        // has fetched already is discarded by `barrier::sync_cores`.
+        let fill = |to: NonNull<u8>| {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_ptr(), bytes.len());
+            ptr::write_bytes(to.as_ptr().add(bytes.len()), TRAP, size - bytes.len());
         };
-        ptr::copy_nonoverlapping(bytes.as_ptr(), to.as_ptr(), bytes.len());
-        ptr::write_bytes(to.as_ptr().add(bytes.len()), TRAP, size - bytes.len());
-        if self.alias.is_none() {
-            protect(code, size, libc::PROT_READ | libc::PROT_EXEC)?;
+        match &self.double {
+            Some(double) => {
+                let mut made = lock(&double.made);
+                for chunk in offset / CHUNK..(offset + size).div_ceil(CHUNK) {
+                    if made[chunk] != fork::count() {
+                        self.replace(chunk * CHUNK, double.alias)?;
+                        made[chunk] = fork::count();
+                    }
+                }
+                fill(double.alias.add(offset));
+            }
+            None => {
+                let _inside = fork::enter();
+                let code = self.code.add(offset);
+                protect(code, size, MprotectFlags::READ | MprotectFlags::WRITE)?;
+                fill(code);
+                protect(code, size, MprotectFlags::READ | MprotectFlags::EXEC)?;
+            }
         }
-        clean_instruction_cache(code.as_ptr(), size);
+        Ok(())
+    }
+
+    /// Gives the chunk at `offset` a memory file of its own with the same contents.
+    ///
+    /// The kernel replaces a mapping under the lock that page faults take, so a thread that
+    /// executes the chunk meanwhile sees the old pages or the new. The alias is replaced first: if
+    /// replacing the code fails, the old file is not written to, as the chunk does not count as
+    /// replaced.
+    fn replace(&self, offset: usize, alias: NonNull<u8>) -> io::Result<()> {
+        let size = CHUNK.min(self.size - offset);
+        // SAFETY: the offset is inside of both mappings.
+        let (code, alias) = unsafe { (self.code.add(offset), alias.add(offset)) };
+        let file = memory_file(size)?;
+        // SAFETY: the chunk is mapped and readable, and no thread writes to it: writers hold the lock.
+        let contents = unsafe { std::slice::from_raw_parts(code.as_ptr(), size) };
+        let mut done = 0;
+        while done < size {
+            done += rustix::io::pwrite(&file, &contents[done..], done as u64)?;
+        }
+        map_file(Some(alias), size, WRITABLE, &file)?;
+        map_file(Some(code), size, EXECUTABLE, &file)?;
         Ok(())
     }
 }
@@ -91,82 +158,57 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         unmap(self.code, self.size);
-        if let Some(alias) = self.alias {
-            unmap(alias, self.size);
+        if let Some(double) = &self.double {
+            unmap(double.alias, self.size);
         }
     }
 }
 
-/// Makes the instruction cache see what was written. On x86-64 it does by itself; what remains there is what a core has
-/// fetched already (`barrier::sync_cores`).
-fn clean_instruction_cache(_code: *const u8, _size: usize) {
-    #[cfg(not(target_arch = "x86_64"))]
-    compile_error!("cleaning the instruction cache is not written for this target");
-}
-
-/// A file descriptor that is closed when dropped.
-struct File(libc::c_int);
-
-impl Drop for File {
-    fn drop(&mut self) {
-        // SAFETY: the descriptor is ours, and closed once.
-        unsafe { libc::close(self.0) };
-    }
-}
-
-/// A file in memory that may be executed.
+/// Creates a file in memory that may be executed.
 #[cfg(target_os = "linux")]
-fn memory_file(size: usize) -> io::Result<File> {
-    // Kernels before 6.3 do not know the flag, and allow executing without it.
-    const MFD_EXEC: libc::c_uint = 0x10;
-    let create = |flags| {
-        // SAFETY: the name is a C string.
-        unsafe { libc::memfd_create(c"perilune-code".as_ptr(), libc::MFD_CLOEXEC | flags) }
-    };
-    let file = match create(MFD_EXEC) {
-        fd if fd >= 0 => File(fd),
-        _ => File(check(create(0))?),
-    };
-    // SAFETY: the descriptor is ours.
-    check(unsafe { libc::ftruncate(file.0, size as libc::off_t) })?;
+fn memory_file(size: usize) -> io::Result<OwnedFd> {
+    use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+    // Kernels before 6.3 do not know the flag `EXEC`, and allow executing without it.
+    let create = |flags| memfd_create(c"perilune-code", MemfdFlags::CLOEXEC | flags);
+    let file = create(MemfdFlags::EXEC).or_else(|_| create(MemfdFlags::empty()))?;
+    ftruncate(&file, size as u64)?;
     Ok(file)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn memory_file(_size: usize) -> io::Result<File> {
+fn memory_file(_size: usize) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
-}
-
-fn map(
+/// Maps a memory file, at `at` in the place of what is mapped there.
+fn map_file(
+    at: Option<NonNull<u8>>,
     size: usize,
-    rights: libc::c_int,
-    flags: libc::c_int,
-    file: libc::c_int,
+    rights: ProtFlags,
+    file: &OwnedFd,
 ) -> io::Result<NonNull<u8>> {
-    // SAFETY: a new mapping at an address of the kernel's choice.
-    let address = unsafe { libc::mmap(ptr::null_mut(), size, rights, flags, file, 0) };
-    if address == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
+    let (at, fixed) = match at {
+        Some(at) => (at.as_ptr(), MapFlags::FIXED),
+        None => (ptr::null_mut(), MapFlags::empty()),
+    };
+    // SAFETY: a new mapping at an address of the kernel's choice, or in the place of pages of ours
+    // that have the same contents.
+    let address = unsafe { mmap(at.cast(), size, rights, MapFlags::SHARED | fixed, file, 0)? };
     NonNull::new(address.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
 }
 
 fn unmap(address: NonNull<u8>, size: usize) {
-    // SAFETY: called once for each mapping, by its owner.
-    unsafe { libc::munmap(address.as_ptr().cast(), size) };
+    // SAFETY: called once for each mapping, by its owner. A failure leaves the pages mapped.
+    let _ = unsafe { munmap(address.as_ptr().cast(), size) };
 }
 
-fn protect(address: NonNull<u8>, size: usize, rights: libc::c_int) -> io::Result<()> {
+fn protect(address: NonNull<u8>, size: usize, rights: MprotectFlags) -> io::Result<()> {
     // SAFETY: the pages are part of our mapping, and their owner changes their rights.
-    check(unsafe { libc::mprotect(address.as_ptr().cast(), size, rights) }).map(drop)
+    unsafe { mprotect(address.as_ptr().cast(), size, rights)? };
+    Ok(())
 }
 
-/// Bytes in a page.
+/// Returns the number of bytes in a page.
 pub(super) fn page_size() -> usize {
-    // SAFETY: asks for a constant.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+    rustix::param::page_size()
 }

@@ -1,5 +1,9 @@
 //! Executable memory: one reserved region with a budget, of which ranges are taken and given back.
 
+#[cfg_attr(
+    not(all(unix, target_arch = "x86_64", not(perilune_no_machine_code))),
+    path = "unsupported.rs"
+)]
 mod mapping;
 mod spans;
 
@@ -7,15 +11,20 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::sync::{Mutex, lock};
+use crate::lock::{Mutex, lock};
 use mapping::{Mapping, page_size};
 use spans::Spans;
+
+/// Whether the engine generates machine code for this target. Elsewhere a region cannot be made,
+/// and programs run in the interpreter.
+pub const MACHINE_CODE: bool =
+    cfg!(all(unix, target_arch = "x86_64", not(perilune_no_machine_code)));
 
 /// What freed memory is filled with: `int3`, which traps wherever execution enters.
 pub const TRAP: u8 = 0xCC;
 
-/// Ranges begin at multiples of it and are rounded up to it: a cache line. Writing one range then never disturbs a core that
-/// executes its neighbour.
+/// Ranges begin at multiples of this and are rounded up to it: a cache line. Writing one range then
+/// never disturbs a core that executes its neighbor.
 pub const GRANULE: usize = 64;
 
 /// How a region keeps writing and executing apart.
@@ -26,11 +35,12 @@ pub enum MappingKind {
     Auto,
     /// The same memory at two addresses, writable at one and executable at the other.
     DoubleMapped,
-    /// Each range has pages of its own, which are writable while it is filled and executable afterwards.
+    /// Each range has pages of its own, which are writable while it is filled and executable
+    /// afterwards.
     PageExclusive,
 }
 
-/// The region has no free range of that size.
+/// The error of a region that has no free range of the size asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
@@ -46,15 +56,15 @@ impl std::error::Error for Exhausted {}
 pub struct Usage {
     /// The budget.
     pub total: usize,
-    /// In ranges and reservations.
+    /// Bytes in ranges and reservations.
     pub live: usize,
-    /// Neither.
+    /// Bytes in neither.
     pub free: usize,
     /// The largest range that could be reserved.
     pub largest: usize,
-    /// The most that was ever live.
+    /// The most bytes that were ever live.
     pub peak: usize,
-    /// How many free spans there are.
+    /// The number of free spans.
     pub spans: usize,
 }
 
@@ -72,10 +82,11 @@ struct State {
 }
 
 impl Region {
-    /// Reserves addresses for `budget` bytes of code, rounded up to pages; memory is taken when code is written.
+    /// Reserves addresses for `budget` bytes of code, rounded up to pages; memory is taken when
+    /// code is written.
     ///
     /// # Errors
-    /// If the system refuses the mapping.
+    /// If the system refuses the mapping, or the target has none ([`MACHINE_CODE`]).
     pub fn new(budget: usize, kind: MappingKind) -> io::Result<Arc<Region>> {
         let page = page_size();
         let total = budget.max(1).next_multiple_of(page);
@@ -85,7 +96,7 @@ impl Region {
         Ok(Arc::new(Region { mapping, granule, total, state }))
     }
 
-    /// Which kind it became.
+    /// Returns the kind of its mapping, which is not [`MappingKind::Auto`].
     pub fn kind(&self) -> MappingKind {
         if self.mapping.is_page_exclusive() {
             MappingKind::PageExclusive
@@ -97,7 +108,7 @@ impl Region {
     /// Takes room for `size` bytes of code.
     ///
     /// # Errors
-    /// If there is none.
+    /// If no free span is large enough.
     pub fn reserve(self: &Arc<Self>, size: usize) -> Result<Reservation, Exhausted> {
         if size > self.total {
             return Err(Exhausted);
@@ -109,7 +120,7 @@ impl Region {
         Ok(Reservation { span: Span { region: self.clone(), offset, size, written: false } })
     }
 
-    /// Bytes in use and free.
+    /// Returns how many bytes are in use and free.
     pub fn usage(&self) -> Usage {
         let state = lock(&self.state);
         Usage {
@@ -122,7 +133,7 @@ impl Region {
         }
     }
 
-    /// Is this an address of the region?
+    /// Returns whether this is an address of the region.
     pub fn contains(&self, address: *const u8) -> bool {
         (address as usize).wrapping_sub(self.mapping.code() as usize) < self.total
     }
@@ -139,7 +150,7 @@ struct Span {
     region: Arc<Region>,
     offset: usize,
     size: usize,
-    /// Was there code in it? Then it is filled with traps when it is given back.
+    /// Whether code was written to it; then it is filled with traps before it is given back.
     written: bool,
 }
 
@@ -148,7 +159,7 @@ impl Span {
         self.region.mapping.code().wrapping_add(self.offset)
     }
 
-    /// Gives the granules after the first `size` bytes back.
+    /// Gives back the granules after the first `size` bytes.
     fn shrink(&mut self, size: usize) {
         let size = size.max(1).next_multiple_of(self.region.granule);
         if size < self.size {
@@ -161,11 +172,11 @@ impl Span {
 impl Drop for Span {
     fn drop(&mut self) {
         if self.written {
-            // SAFETY: the span is ours until the next statement; a written span is a `CodeRange`, whose owner says by dropping it
-            // that nobody runs it (protocol, Q1).
+            // SAFETY: the span is ours until the next statement; a written span is a `CodeRange`,
+            // whose owner promises by dropping it that no thread runs it (protocol, Q1).
             let written = unsafe { self.region.mapping.write(self.offset, self.size, &[]) };
             if written.is_err() {
-                // The pages may have kept any rights: they are not used again. Accounts count them as live.
+                // The pages may have kept any rights: they are not used again, and count as live.
                 return;
             }
         }
@@ -179,29 +190,32 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Where the first byte will be executed.
+    /// Returns the address at which the first byte will be executed.
     pub fn address(&self) -> *const u8 {
         self.span.address()
     }
 
-    /// How many bytes there is room for; at least what was asked for.
+    /// Returns how many bytes there is room for: at least what was asked for.
     pub fn size(&self) -> usize {
         self.span.size
     }
 
-    /// Copies finished code into place, already relocated for [`Reservation::address`]; gives room beyond it back.
+    /// Copies finished code into place, already relocated for [`Reservation::address`], and gives
+    /// back the room after it.
     ///
     /// # Errors
-    /// If the system refuses to change the rights of the pages; the room is given back, and the code is nowhere.
+    /// If the system refuses to change the rights of the pages, or to make them private after a
+    /// fork; the room is given back, and no code is placed.
     ///
     /// # Panics
-    /// If there is more than there is room for.
+    /// If the code is larger than its reservation.
     pub fn publish(mut self, code: &[u8]) -> io::Result<CodeRange> {
         assert!(code.len() <= self.span.size, "the code is larger than its reservation");
         self.span.shrink(code.len());
-        // A failure in the middle leaves it to the destructor to make the pages harmless.
+        // After a failure in the middle the destructor makes the pages harmless.
         self.span.written = true;
-        // SAFETY: the span is ours, and was never executable since it was: nobody has its address.
+        // SAFETY: the span is ours, and no code was published in it since: no thread has its
+        // address.
         unsafe { self.span.region.mapping.write(self.span.offset, self.span.size, code)? };
         Ok(CodeRange { span: self.span, len: code.len() })
     }
@@ -213,40 +227,41 @@ impl fmt::Debug for Reservation {
     }
 }
 
-/// Executable code. Dropping it fills it with traps and gives the memory back, so whoever drops it knows that no thread runs it
-/// or will: a module that was published is dropped by the protocol only.
+/// Executable code. Dropping it fills it with traps and gives the memory back. The owner drops it
+/// only when no thread runs it or will: a module that was published is dropped by the protocol
+/// only.
 pub struct CodeRange {
     span: Span,
     len: usize,
 }
 
 impl CodeRange {
-    /// Where it begins.
+    /// Returns the address of its first byte.
     pub fn address(&self) -> *const u8 {
         self.span.address()
     }
 
-    /// Bytes of code.
+    /// Returns the number of bytes of code.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// No code at all?
+    /// Returns whether it has no code.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes of the region that it takes.
+    /// Returns how many bytes of the region it takes.
     pub fn footprint(&self) -> usize {
         self.span.size
     }
 
-    /// Is this an address of it?
+    /// Returns whether this is an address in it.
     pub fn contains(&self, address: *const u8) -> bool {
         (address as usize).wrapping_sub(self.address() as usize) < self.len
     }
 
-    /// The code, as it is executed.
+    /// Returns the code as it is executed.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the range is ours and readable, and is not written while it is borrowed.
         unsafe { std::slice::from_raw_parts(self.address(), self.len) }

@@ -1,8 +1,13 @@
-//! Which parts of the region are free: spans of offsets, best fit, coalescing.
+//! The free parts of the region: spans of offsets, best fit, coalescing.
+//!
+//! Kept by hand: `range-alloc` searches all free spans one by one, and `offset-allocator` rounds
+//! sizes up by an eighth and cannot give back a part of an allocation; all operations here are
+//! logarithmic and exact.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The free spans of a region. Offsets and sizes are multiples of the granule that the region chose.
+/// The free spans of a region. Offsets and sizes are multiples of the granule that the region
+/// chose.
 #[derive(Debug)]
 pub(super) struct Spans {
     /// Free spans: offset to size. No two touch.
@@ -13,7 +18,7 @@ pub(super) struct Spans {
 }
 
 impl Spans {
-    /// One free span.
+    /// Creates one free span.
     pub(super) fn new(size: usize) -> Spans {
         let mut spans = Spans { by_offset: BTreeMap::new(), by_size: BTreeSet::new(), free: 0 };
         if size > 0 {
@@ -23,7 +28,7 @@ impl Spans {
         spans
     }
 
-    /// Takes `size` from the smallest span that has as much, the lowest of these.
+    /// Takes `size` from the smallest span that has as much; of several, from the lowest.
     pub(super) fn take(&mut self, size: usize) -> Option<usize> {
         debug_assert!(size > 0);
         let &(found, offset) = self.by_size.range((size, 0)..).next()?;
@@ -35,7 +40,7 @@ impl Spans {
         Some(offset)
     }
 
-    /// Gives a taken span, or a part of one, back.
+    /// Gives back a span that was taken, or a part of one.
     ///
     /// # Panics
     /// If part of it is free already.
@@ -67,17 +72,17 @@ impl Spans {
         self.by_size.remove(&(size, offset));
     }
 
-    /// The sum of all.
+    /// Returns the sum of all sizes.
     pub(super) fn free(&self) -> usize {
         self.free
     }
 
-    /// The size of the largest.
+    /// Returns the size of the largest.
     pub(super) fn largest(&self) -> usize {
         self.by_size.last().map_or(0, |&(size, _)| size)
     }
 
-    /// How many there are.
+    /// Returns the number of free spans.
     pub(super) fn count(&self) -> usize {
         self.by_offset.len()
     }
@@ -115,9 +120,14 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 200 }))]
-        /// Against a map of granules.
+        /// Compares with a map of granules.
         #[test]
-        fn as_a_bitmap(steps in prop::collection::vec((any::<bool>(), 1usize..9, any::<prop::sample::Index>()), 1..200)) {
+        fn as_a_bitmap(
+            steps in prop::collection::vec(
+                (any::<bool>(), 1usize..9, any::<prop::sample::Index>()),
+                1..200,
+            )
+        ) {
             const SIZE: usize = 64;
             let mut spans = Spans::new(SIZE);
             let mut used = [false; SIZE];
@@ -137,7 +147,8 @@ mod tests {
                     used[at..at + size].fill(false);
                 }
                 prop_assert_eq!(spans.free(), used.iter().filter(|u| !**u).count());
-                prop_assert_eq!(spans.count(), used.chunk_by(|a, b| a == b).filter(|c| !c[0]).count());
+                let free = used.chunk_by(|a, b| a == b).filter(|c| !c[0]);
+                prop_assert_eq!(spans.count(), free.count());
             }
         }
     }

@@ -48,7 +48,12 @@ pub fn constant(value: u32) -> Vec<u8> {
 }
 
 pub fn method(space: &Arc<CodeSpace>) -> Arc<Method> {
-    Method::new(space, stub_address(), Box::new(()))
+    space.method(stub_address(), Box::new(space.clone()))
+}
+
+/// The space of a method that [`method`] made.
+pub fn space_of(method: &Method) -> Arc<CodeSpace> {
+    method.data().downcast_ref::<Arc<CodeSpace>>().expect("it was given its space").clone()
 }
 
 pub fn member(ticket: Ticket, id: CodeId, body: std::ops::Range<usize>) -> Member {
@@ -58,7 +63,7 @@ pub fn member(ticket: Ticket, id: CodeId, body: std::ops::Range<usize>) -> Membe
 
 /// Compiles a method to a function that returns `value` and has `calling`'s frame.
 pub fn compile(ticket: Ticket, value: u32) -> Published {
-    let space = ticket.method().space().clone();
+    let space = space_of(ticket.method());
     let id = space.ids(1).expect("there are ids").get(0);
     let code = calling(id, value);
     let reservation = space.reserve(code.len()).expect("there is room");
@@ -68,7 +73,7 @@ pub fn compile(ticket: Ticket, value: u32) -> Published {
 
 /// Compiles several methods into one module; method `i` returns `value + i`.
 pub fn compile_together(tickets: Vec<Ticket>, value: u32) -> Published {
-    let space = tickets[0].method().space().clone();
+    let space = space_of(tickets[0].method());
     let ids = space.ids(tickets.len()).expect("there are ids");
     let (mut code, mut members) = (Vec::new(), Vec::new());
     for ((ticket, id), value) in tickets.into_iter().zip(ids.iter()).zip(value..) {
@@ -93,7 +98,8 @@ unsafe impl Sync for Frames {}
 impl Frames {
     #[allow(clippy::mut_from_ref)]
     unsafe fn get(&self) -> &mut Vec<CodeId> {
-        // SAFETY: the caller is the state's thread while it is online, or walks it while it is claimed.
+        // SAFETY: the caller is the state's thread while it is online, or walks it while it is
+        // claimed.
         unsafe { &mut *self.0.get() }
     }
 }
@@ -155,7 +161,7 @@ impl State {
     }
 
     pub fn announce(&mut self) {
-        // SAFETY: the state is online, so nobody walks it.
+        // SAFETY: the state is online, so no thread walks it.
         let frames = unsafe { self.shared.frames.get() };
         self.mutator.announce(|pins| frames.iter().for_each(|id| pins.add(*id)));
     }
@@ -163,13 +169,13 @@ impl State {
     /// Begins with frames.
     pub fn preset(&mut self, ids: impl Iterator<Item = CodeId>) {
         self.mutator.enter();
-        // SAFETY: the state is online, so nobody walks it.
+        // SAFETY: the state is online, so no thread walks it.
         unsafe { self.shared.frames.get() }.extend(ids);
         self.mutator.leave();
     }
 
     pub fn depth(&self) -> usize {
-        // SAFETY: the state is online, so nobody walks it.
+        // SAFETY: the state is online, so no thread walks it.
         unsafe { self.shared.frames.get() }.len()
     }
 
@@ -185,7 +191,7 @@ impl State {
 extern "C" fn middle(state: *mut State, id: u32) {
     // SAFETY: machine code gives back what it got.
     let state = unsafe { &mut *state };
-    // SAFETY: the state is online, so nobody walks it.
+    // SAFETY: the state is online, so no thread walks it.
     unsafe { state.shared.frames.get() }.push(CodeId::from_raw(id));
     (state.middle)(state);
     // SAFETY: as above.

@@ -30,6 +30,9 @@ pub struct Jit {
 }
 
 impl Jit {
+    /// Whether machine code is generated for this target.
+    pub const IS_SUPPORTED: bool = perilune_code::MACHINE_CODE;
+
     /// Creates a compiler whose code calls `calls`. No memory is mapped and no thread is started
     /// before something is hot.
     pub fn new(options: JitOptions, calls: RuntimeCalls) -> Arc<Jit> {
@@ -156,6 +159,8 @@ impl Jit {
     /// Returns what a proto has of the compiler.
     pub(super) fn attached(&self, proto: &Proto) -> Arc<Attached> {
         let make = || -> Arc<dyn Any + Send + Sync> { Arc::new(Attached::new(self.new_method())) };
+        // No other thread forks while the cell is being filled.
+        let _inside = perilune_code::fork::enter();
         let any = proto.method.get_or_init(make).clone();
         any.downcast().expect("one engine attaches one kind of thing")
     }
@@ -181,7 +186,7 @@ impl Jit {
     }
 
     pub(super) fn new_method(&self) -> Arc<Method> {
-        Method::new(&self.space, self.stub(), Box::<History>::default())
+        self.space.method(self.stub(), Box::<History>::default())
     }
 
     /// Returns the address that slots without code hold: the entry of the interpreter.

@@ -73,6 +73,7 @@ impl JitState {
         inst: *mut Instance,
         entry: Option<u32>,
     ) {
+        self.jit.space.mend_after_fork();
         if method.phase() != Phase::Interpreted {
             return;
         }

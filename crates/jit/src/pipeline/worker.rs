@@ -240,9 +240,10 @@ impl Backend {
                 counts: self.counts,
                 direct: &direct,
             };
-            if let Err((_, refusal)) =
-                assembly.define(&input, &mut observation).map_err(refused(place))
-            {
+            // Generating code takes long and uses no lock of the engine: other threads may fork meanwhile.
+            let defined =
+                perilune_code::fork::outside(|| assembly.define(&input, &mut observation));
+            if let Err((_, refusal)) = defined.map_err(refused(place)) {
                 observation.refused(&refusal);
                 return Err((place, refusal));
             }

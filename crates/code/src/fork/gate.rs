@@ -1,0 +1,85 @@
+//! The gate that keeps locks free while the process forks.
+//!
+//! A spin lock of readers and one writer in a single word. The writer is a thread that forks, which
+//! needs the word to be reset in the child by a plain store; that is why it is not a lock of `std`.
+
+use crate::sync::{AtomicUsize, Mutant, Ordering, mutated, order, relax};
+
+/// Set while a thread forks; the other bits count the threads inside.
+const CLOSED: usize = 1 << (usize::BITS - 1);
+
+/// Lets any number of threads in, and none while it is closed.
+///
+/// The count of threads inside cannot reach [`CLOSED`], as each thread counts once.
+#[derive(Debug)]
+pub struct Gate {
+    word: AtomicUsize,
+}
+
+impl Gate {
+    /// Creates an open gate with no thread inside.
+    #[cfg(not(loom))]
+    pub(crate) const fn new() -> Gate {
+        Gate { word: AtomicUsize::new(0) }
+    }
+
+    /// Creates an open gate with no thread inside.
+    #[cfg(loom)]
+    #[expect(clippy::new_without_default, reason = "only the model creates one")]
+    pub fn new() -> Gate {
+        Gate { word: AtomicUsize::new(0) }
+    }
+
+    /// Goes inside; waits while the gate is closed. A thread that is inside does not call this.
+    #[inline]
+    pub fn enter(&self) {
+        // Acquire: what happened between closing and opening is seen.
+        if self.word.fetch_add(1, Ordering::Acquire) & CLOSED != 0 {
+            self.wait_and_enter();
+        }
+    }
+
+    #[cold]
+    fn wait_and_enter(&self) {
+        let mut turn = 0;
+        loop {
+            self.word.fetch_sub(1, Ordering::Release);
+            while self.word.load(Ordering::Relaxed) & CLOSED != 0 {
+                relax(&mut turn);
+            }
+            if self.word.fetch_add(1, Ordering::Acquire) & CLOSED == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Goes outside.
+    #[inline]
+    pub fn leave(&self) {
+        // Release: a thread that closes the gate sees what this thread did inside.
+        self.word.fetch_sub(1, order(Mutant::GateLeaveRelaxed, Ordering::Release));
+    }
+
+    /// Closes the gate and waits until no thread is inside. One that another thread has closed is
+    /// waited for. The calling thread is outside.
+    pub fn close(&self) {
+        let mut turn = 0;
+        while self.word.fetch_or(CLOSED, Ordering::Relaxed) & CLOSED != 0 {
+            relax(&mut turn);
+        }
+        while self.word.load(Ordering::Acquire) != CLOSED && !mutated(Mutant::GateNotAwaited) {
+            relax(&mut turn);
+        }
+    }
+
+    /// Opens the gate that this thread has closed.
+    pub fn open(&self) {
+        self.word.fetch_and(!CLOSED, Ordering::Release);
+    }
+
+    /// Opens the gate in a child process, in which the threads that wait to enter do not exist.
+    #[cfg(not(loom))]
+    pub(crate) fn reset(&self) {
+        self.word.store(0, Ordering::Release);
+    }
+}

@@ -1,0 +1,191 @@
+//! What happens to code, locks and threads when the process forks.
+//!
+//! A forked child has a copy of all memory but only the thread that forked. Three things follow,
+//! and `docs/code-life.md` argues that they are handled:
+//!
+//! - Locks that other threads held would stay locked. Threads hold the locks of this crate only
+//!   *inside* the [`Gate`], and compile threads run inside it except while they generate code
+//!   ([`outside`]). A thread that forks closes the gate first and waits until it is empty, so the
+//!   child finds no lock held and no structure half changed.
+//! - Other threads, and the states that they were running, do not exist in the child. [`child`]
+//!   says in which process the caller runs; structures that name threads compare it and mend
+//!   themselves.
+//! - Memory that is mapped shared stays shared. [`count`] says how often the process has forked or
+//!   been forked; `region/mapping.rs` replaces pages that are older before it writes to them.
+//!
+//! The handlers run for `fork`, and not for `posix_spawn`, `vfork` and `_Fork`, whose children may
+//! only call `exec` and what is safe in a signal handler.
+
+mod gate;
+
+pub use gate::Gate;
+
+#[cfg(not(loom))]
+pub use process::{Inside, child, count, enter, outside};
+#[cfg(not(loom))]
+pub(crate) use process::{ThreadToken, survives, watch};
+
+#[cfg(not(loom))]
+mod process {
+    use std::cell::Cell;
+    use std::marker::PhantomData;
+    use std::sync::Once;
+    use std::sync::atomic::{
+        AtomicU64,
+        Ordering::{Acquire, Relaxed, Release},
+    };
+
+    use super::Gate;
+    use crate::barrier;
+
+    static GATE: Gate = Gate::new();
+    /// Raised in the child of each fork. 64 bits do not wrap.
+    static CHILD: AtomicU64 = AtomicU64::new(0);
+    /// Raised on both sides of each fork. 64 bits do not wrap.
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    /// The thread that made the last fork of which this process is the child.
+    static SURVIVOR: AtomicU64 = AtomicU64::new(0);
+    /// Threads with smaller tokens began before that fork.
+    static BORN: AtomicU64 = AtomicU64::new(0);
+    /// The next thread's token.
+    static NEXT_TOKEN: AtomicU64 = AtomicU64::new(1);
+
+    thread_local! {
+        /// How often the thread is inside the gate; it counts once there.
+        static DEPTH: Cell<usize> = const { Cell::new(0) };
+        /// 0: none yet.
+        static TOKEN: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Keeps the thread inside the gate: no other thread forks until it is dropped.
+    #[derive(Debug)]
+    pub struct Inside(PhantomData<*const ()>);
+
+    /// Goes inside the gate. May be nested.
+    ///
+    /// A thread that is inside must not wait for anything but locks that are only held inside.
+    #[inline]
+    pub fn enter() -> Inside {
+        let depth = DEPTH.get();
+        if depth == 0 {
+            GATE.enter();
+        }
+        DEPTH.set(depth + 1);
+        Inside(PhantomData)
+    }
+
+    impl Drop for Inside {
+        #[inline]
+        fn drop(&mut self) {
+            let depth = DEPTH.get() - 1;
+            DEPTH.set(depth);
+            if depth == 0 {
+                GATE.leave();
+            }
+        }
+    }
+
+    /// Runs `f` outside the gate, so that other threads may fork meanwhile: for what takes long or
+    /// waits, and uses none of the engine's locks. The caller holds no lock that the child may
+    /// need.
+    pub fn outside<R>(f: impl FnOnce() -> R) -> R {
+        struct Return(usize);
+        impl Drop for Return {
+            fn drop(&mut self) {
+                if self.0 > 0 {
+                    GATE.enter();
+                }
+                DEPTH.set(self.0);
+            }
+        }
+        let depth = DEPTH.replace(0);
+        if depth > 0 {
+            GATE.leave();
+        }
+        let _return = Return(depth);
+        f()
+    }
+
+    /// Returns how many forks lie between the first process and this one.
+    #[inline]
+    pub fn child() -> u64 {
+        CHILD.load(Acquire)
+    }
+
+    /// Returns how many forks this process and its parents, until they forked it, have made.
+    #[inline]
+    pub fn count() -> u64 {
+        COUNT.load(Acquire)
+    }
+
+    /// Names a thread. Tokens are not reused, not even in a child process.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct ThreadToken(pub(crate) u64);
+
+    impl ThreadToken {
+        /// Returns the calling thread's token.
+        #[inline(always)]
+        pub(crate) fn of_this_thread() -> ThreadToken {
+            let token = TOKEN.get();
+            if token == 0 { ThreadToken::create() } else { ThreadToken(token) }
+        }
+
+        #[cold]
+        fn create() -> ThreadToken {
+            let token = NEXT_TOKEN.fetch_add(1, Relaxed);
+            TOKEN.set(token);
+            ThreadToken(token)
+        }
+    }
+
+    /// Returns whether a thread exists in this process, unless it has ended since.
+    pub(crate) fn survives(thread: ThreadToken) -> bool {
+        thread.0 >= BORN.load(Relaxed) || thread.0 == SURVIVOR.load(Relaxed)
+    }
+
+    /// Registers the handlers, once for the process.
+    pub(crate) fn watch() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            #[cfg(all(unix, not(miri)))]
+            // SAFETY: the handlers are functions of the program, and do only what they may: see
+            // each. A failure (no memory) leaves a process that should not fork; nothing can be
+            // done about it.
+            let _ = unsafe { libc::pthread_atfork(Some(prepare), Some(in_parent), Some(in_child)) };
+            #[cfg(not(all(unix, not(miri))))]
+            let _ = (prepare, in_parent, in_child);
+        });
+    }
+
+    /// Before the fork, on the thread that forks. A thread that forks inside the gate does so at
+    /// its own risk: it goes outside, or two such threads would wait for each other.
+    extern "C" fn prepare() {
+        if DEPTH.get() > 0 {
+            GATE.leave();
+        }
+        GATE.close();
+    }
+
+    /// After the fork, in the parent, also if the fork failed.
+    extern "C" fn in_parent() {
+        COUNT.fetch_add(1, Release);
+        GATE.open();
+        if DEPTH.get() > 0 {
+            GATE.enter();
+        }
+    }
+
+    /// After the fork, in the child: stores words and makes system calls, which is safe in a signal
+    /// handler.
+    extern "C" fn in_child() {
+        BORN.store(NEXT_TOKEN.load(Relaxed), Relaxed);
+        SURVIVOR.store(TOKEN.get(), Relaxed);
+        COUNT.fetch_add(1, Release);
+        CHILD.fetch_add(1, Release);
+        barrier::register_again();
+        GATE.reset();
+        if DEPTH.get() > 0 {
+            GATE.enter();
+        }
+    }
+}

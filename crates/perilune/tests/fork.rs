@@ -1,0 +1,176 @@
+//! A server that forks its workers in the middle of hot code, while its compile threads are at work.
+#![cfg(all(unix, not(miri)))]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+use perilune::{Engine, EngineOptions, Function, JitOptions, Lua};
+
+const PROGRAM: &str = r#"
+local function sum(n, one)
+  local s = one - one
+  for i = 1, n do s = s + one * i end
+  return s
+end
+local function fields(n, t)
+  for i = 1, n do
+    t.x = t.x + i
+    t.count = (t.count or 0) + 1
+  end
+  return t.x .. "/" .. t.count
+end
+local function pieces(n, piece)
+  local t = {}
+  for i = 1, n do t[#t + 1] = piece .. i end
+  return #table.concat(t)
+end
+local P = setmetatable({}, {
+  __sub = function() return 0 end,
+  __mul = function(_, i) return i % 7 end,
+})
+
+-- What is served depends on the kind: operands of other types, tables of other shapes.
+function serve(kind, rounds)
+  local ones = { [0] = 1, 1.5, "2", P, 3 }
+  local out = {}
+  for r = 1, rounds do
+    local t = { x = kind % 2 == 0 and r or r + 0.5 }
+    if kind > 1 then t = { [kind] = 1, y = 2, x = r } end
+    out[#out + 1] = sum(40 + r, ones[kind % 5])
+    out[#out + 1] = fields(30 + r, t)
+    out[#out + 1] = pieces(10 + r, kind % 3 == 0 and "p" or kind)
+  end
+  return table.concat(out, " ")
+end
+
+-- The frame that forks is in hot code before and after.
+function prefork(kind)
+  local s = 0
+  for i = 1, 20000 do
+    s = s + i
+    if i == 15000 then kind = fork(kind) end
+  end
+  return s, kind
+end
+"#;
+
+fn lua(engine: &Engine) -> Lua {
+    let lua = Lua::with_engine(engine);
+    lua.load(PROGRAM).exec().expect("it loads");
+    lua
+}
+
+fn serve(lua: &Lua, kind: i64, rounds: i64) -> String {
+    let serve: Function = lua.globals().get("serve").expect("it is defined");
+    serve.call((kind, rounds)).expect("it runs")
+}
+
+#[test]
+fn a_prefork_server() {
+    let reference = lua(&Engine::interpreter());
+    let expected: Vec<String> = (0..6).map(|kind| serve(&reference, kind, 60)).collect();
+
+    let jit = JitOptions { threshold: 4, loop_threshold: 64, workers: 2, ..JitOptions::default() };
+    let engine = EngineOptions::new().jit(jit).build();
+    let lua = lua(&engine);
+    // Nonzero in a child: the kind that it is to serve.
+    let (next, pid) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicI64::new(0)));
+    let (children, child) = (next.clone(), pid.clone());
+    let fork = lua
+        .create_function(move |_, kind: i64| {
+            // SAFETY: the child goes on with this thread; that it may is what is tested.
+            let pid = unsafe { libc::fork() };
+            child.store(pid.into(), Relaxed);
+            if pid == 0 {
+                // SAFETY: a system call on this process.
+                unsafe { libc::alarm(100) };
+                return Ok(children.load(Relaxed));
+            }
+            Ok(kind)
+        })
+        .expect("a function");
+    lua.globals().set("fork", fork).expect("it is set");
+    let prefork: Function = lua.globals().get("prefork").expect("it is defined");
+
+    let mut pids = Vec::new();
+    for round in 0..12 {
+        next.store(round % 6, Relaxed);
+        let (sum, kind): (i64, i64) = prefork.call(-1).expect("it runs");
+        assert_eq!(sum, 200_010_000);
+        if pid.load(Relaxed) == 0 {
+            let serves = || {
+                for turn in 0..4 {
+                    let kind = (kind + turn) % 6;
+                    assert_eq!(serve(&lua, kind, 60), expected[kind as usize], "kind {kind}");
+                }
+                // A state of the child's own.
+                let second = self::lua(&engine);
+                assert_eq!(serve(&second, kind, 60), expected[kind as usize]);
+                // Waits for threads of this process only.
+                second.gc_collect().expect("it collects");
+            };
+            let failed = catch_unwind(AssertUnwindSafe(serves)).is_err();
+            // SAFETY: nothing of the test harness runs in the child.
+            unsafe { libc::_exit(failed.into()) };
+        }
+        assert_eq!(kind, -1);
+        pids.push(pid.load(Relaxed));
+        let kind = round % 5;
+        assert_eq!(serve(&lua, kind, 60), expected[kind as usize], "parent, kind {kind}");
+    }
+    for pid in pids {
+        let mut status = 0;
+        // SAFETY: it is a child of ours, and is waited for once.
+        let waited = unsafe { libc::waitpid(pid as libc::pid_t, &raw mut status, 0) };
+        assert_eq!((i64::from(waited), status), (pid, 0), "a child failed");
+    }
+    for (kind, expected) in (0..).zip(&expected) {
+        assert_eq!(&serve(&lua, kind, 60), expected, "parent, kind {kind}");
+    }
+}
+
+/// The thread that rings when time is up does not exist in a child, which starts its own.
+#[test]
+fn time_limits_hold_in_a_child() {
+    let lua = lua(&Engine::new());
+    let spin = || {
+        let limit = std::time::Duration::from_millis(20);
+        lua.set_time_limit(Some(limit)).expect("there is a thread that rings");
+        lua.load("while true do end").exec().expect_err("it takes too long");
+    };
+    spin();
+    // SAFETY: the child goes on with this thread; that it may is what is tested.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: a system call on this process.
+        unsafe { libc::alarm(100) };
+        let failed = catch_unwind(AssertUnwindSafe(spin)).is_err();
+        // SAFETY: nothing of the test harness runs in the child.
+        unsafe { libc::_exit(failed.into()) };
+    }
+    let mut status = 0;
+    // SAFETY: it is a child of ours, and is waited for once.
+    let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    assert_eq!((waited, status), (pid, 0), "the child failed");
+}
+
+/// Commands are run by `posix_spawn` or by a fork in the standard library.
+#[test]
+fn commands_of_the_library() {
+    let lua = lua(&Engine::new());
+    let text: String = lua
+        .load(
+            r#"
+            for i = 1, 20 do serve(i % 6, 30) end
+            local p = assert(io.popen("echo a b"))
+            local text = p:read("a")
+            assert(p:close())
+            assert(os.execute("exit 0"))
+            return text
+            "#,
+        )
+        .eval()
+        .expect("it runs");
+    assert_eq!(text, "a b\n");
+}
