@@ -8,6 +8,7 @@ use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::native::{Builtin, Cx, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::call::{
@@ -101,30 +102,85 @@ pub(crate) unsafe fn prepare(st: *mut State, ra: *mut Value) -> Result<bool, Exi
     Ok(false)
 }
 
-/// TFORPREP: marks the closing value, and turns a plain `next` loop over a table into an inlined one.
+/// TFORPREP: marks the closing value, and makes a loop by `next` over a table one that runs inline.
 ///
 /// # Safety
 /// I2; pc stored; `ra` is the loop's first register.
 #[inline(always)]
 pub(crate) unsafe fn prepare_generic(st: *mut State, ra: *mut Value) -> Step {
-    inline_next(ra);
-    if ra.add(3).get().truthy() { mark_to_close(st, ra.add(3)) } else { Ok(()) }
+    if ra.add(3).get().truthy() {
+        return mark_to_close(st, ra.add(3));
+    }
+    inline_next(st, ra);
+    Ok(())
 }
 
-/// Turns a plain `next` loop over a table into an inlined one.
+/// Makes a loop by `next` over a table one that runs inline: the register of the closing value, which is nil, holds the
+/// position of the traversal ([`Tag::ITER`]). Iterator, table and control value stay as they are for `debug.getlocal`,
+/// and to put nil back for the position makes the loop call its iterator again ([`debug::Level::set_local`]).
 ///
 /// # Safety
 /// I2; `ra` is the loop's first register.
 #[inline(always)]
-pub(crate) unsafe fn inline_next(ra: *mut Value) {
+pub(crate) unsafe fn inline_next(st: *mut State, ra: *mut Value) {
     let f = ra.get();
     if f.tag() == Tag::NATIVE
         && (*f.as_native()).header.word == Builtin::Next as u32
         && ra.add(1).get().is_table()
         && ra.add(2).get().is_nil()
+        && ra.add(3).get().is_nil()
     {
-        ra.add(2).put(Value::from_parts(0, Tag::ITER));
+        let start = Table::start(st, ra.add(1).get().as_table());
+        ra.add(3).put(Value::from_parts(start.into(), Tag::ITER));
     }
+}
+
+/// TFORCALL where it calls nothing: a round of a loop by `next` that runs inline, or of one by `ipairs` over a table
+/// without a metamethod for it. Returns whether that was so.
+///
+/// # Safety
+/// I2; `ra` is the loop's first register, `wanted` the number of its variables.
+#[inline(always)]
+pub(crate) unsafe fn inline_round(ra: *mut Value, wanted: usize) -> bool {
+    let (f, object) = (ra.get(), ra.add(1).get());
+    if !object.is_table() {
+        return false;
+    }
+    let (t, position) = (object.as_table(), ra.add(3).get());
+    let (key, v) = if position.tag() == Tag::ITER {
+        match Table::next_index(t, position.bits() as u32) {
+            Some((next, key, v)) => {
+                ra.add(3).put(Value::from_parts(next.into(), Tag::ITER));
+                (key, v)
+            }
+            None => {
+                ra.add(4).put(Value::NIL);
+                return true;
+            }
+        }
+    } else {
+        let control = ra.add(2).get();
+        if f.tag() != Tag::NATIVE
+            || (*f.as_native()).header.word != Builtin::IpairsStep as u32
+            || !control.is_int()
+        {
+            return false;
+        }
+        let n = control.as_int().wrapping_add(1);
+        let v = Table::get_int(t, n);
+        if v.is_nil() && Table::has_meta(t) {
+            return false;
+        }
+        (if v.is_nil() { Value::NIL } else { Value::int(n) }, v)
+    };
+    ra.add(4).put(key);
+    ra.add(5).put(v);
+    let mut j = 2;
+    while j < wanted {
+        ra.add(4 + j).put(Value::NIL);
+        j += 1;
+    }
+    true
 }
 
 /// TBC: the variable at `place` is to be closed.
@@ -138,9 +194,7 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
         return Ok(());
     }
     let mut s = StateRef::new(st);
-    if perilune_runtime::table::Table::metamethod(s.ptr(), v, perilune_runtime::meta::Event::Close)
-        .is_nil()
-    {
+    if Table::metamethod(s.ptr(), v, perilune_runtime::meta::Event::Close).is_nil() {
         return Err(debug::close_error(st, place).into_exit());
     }
     let offset = place.offset_from((*s.thread).stack) as u32;

@@ -1332,61 +1332,22 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             }
             Op::TForCall => {
                 let ra = ra!();
-                let control = ra.add(2).get();
-                let f = ra.get();
                 if MODE == HOOKED {
                     // hooks are to see the calls
-                    if control.tag() == Tag::ITER && ra.add(1).get().is_table() {
-                        let t = ra.add(1).get().as_table();
-                        ra.add(2).put(Table::key_before(t, control.bits() as u32));
+                    if ra.add(3).get().tag() == Tag::ITER {
+                        ra.add(3).put(Value::NIL);
                     }
-                    step!(for_loop::call_iterator(st, i));
-                    poll!(frame_end!());
-                } else if control.tag() == Tag::ITER && ra.add(1).get().is_table() {
-                    match Table::next_index(ra.add(1).get().as_table(), control.bits() as u32) {
-                        Some((next, key, v)) => {
-                            ra.add(2).put(Value::from_parts(next as u64, Tag::ITER));
-                            ra.add(4).put(key);
-                            ra.add(5).put(v);
-                            let mut j = 2;
-                            while j < i.c() {
-                                ra.add(4 + j).put(Value::NIL);
-                                j += 1;
-                            }
-                        }
-                        None => ra.add(4).put(Value::NIL),
-                    }
-                } else if f.tag() == Tag::NATIVE
-                    && (*f.as_native()).header.word == Builtin::IpairsStep as u32
-                    && ra.add(1).get().is_table()
-                    && control.is_int()
-                {
-                    let t = ra.add(1).get().as_table();
-                    let n = control.as_int().wrapping_add(1);
-                    let v = Table::get_int(t, n);
-                    if v.is_nil() && Table::has_meta(t) {
-                        step!(for_loop::call_iterator(st, i));
-                        continue;
-                    }
-                    ra.add(4).put(if v.is_nil() { Value::NIL } else { Value::int(n) });
-                    ra.add(5).put(v);
-                    let mut j = 2;
-                    while j < i.c() {
-                        ra.add(4 + j).put(Value::NIL);
-                        j += 1;
-                    }
-                } else {
-                    step!(for_loop::call_iterator(st, i));
-                    poll!(frame_end!());
+                } else if for_loop::inline_round(ra, i.c()) {
+                    continue;
                 }
+                step!(for_loop::call_iterator(st, i));
+                poll!(frame_end!());
             }
             Op::TForLoop => {
                 let ra = ra!();
                 let v = ra.add(4).get();
                 if !v.is_nil() {
-                    if ra.add(2).get().tag() != Tag::ITER {
-                        ra.add(2).put(v);
-                    }
+                    ra.add(2).put(v);
                     go_round!(ip.sub(1), ip.sub(i.bx()));
                 }
             }

@@ -336,7 +336,7 @@ impl Table {
         // traversal.
         unsafe {
             let mut key = Word::NIL;
-            while let Ok(Some((k, _))) = TableObject::next(t, key) {
+            while let Ok(Some((k, _))) = TableObject::next(entry.st, t, key) {
                 let _ = TableObject::set(&mut *entry.st, t, k, Word::NIL);
                 key = k;
             }
@@ -382,7 +382,7 @@ impl Table {
     pub fn is_empty(&self) -> bool {
         let _guard = self.0.hold();
         // SAFETY: P1: the table is rooted by the handle.
-        unsafe { matches!(TableObject::next(self.object(), Word::NIL), Ok(None)) }
+        unsafe { TableObject::next_index(self.object(), TableObject::FIRST).is_none() }
     }
 
     /// Returns the metatable.
@@ -449,7 +449,8 @@ impl Table {
         let top = s.top();
         s.reserve(2)?;
         s.push(Raw(self.0.word()));
-        let mut at = 0;
+        // SAFETY: P1: the table is rooted by the handle.
+        let mut at = unsafe { TableObject::start(entry.st, self.object()) };
         let r = loop {
             // SAFETY: P1: the table is rooted by the handle.
             let Some((next, k, v)) = (unsafe { TableObject::next_index(self.object(), at) }) else {

@@ -18,7 +18,7 @@ pub struct TablePairs<'a, K, V> {
 
 impl<'a, K, V> TablePairs<'a, K, V> {
     pub(crate) fn new(table: &'a Table) -> TablePairs<'a, K, V> {
-        TablePairs { table, at: Some(0), types: PhantomData }
+        TablePairs { table, at: Some(TableObject::FIRST), types: PhantomData }
     }
 }
 
@@ -30,7 +30,11 @@ impl<K: FromLua, V: FromLua> Iterator for TablePairs<'_, K, V> {
         let entry = self.table.0.enter();
         let s = entry.stack();
         // SAFETY: P1: the table is rooted by the handle.
-        let (next, k, v) = unsafe { TableObject::next_index(self.table.0.word().as_table(), at)? };
+        let (next, k, v) = unsafe {
+            let t = self.table.0.word().as_table();
+            let at = if at == TableObject::FIRST { TableObject::start(entry.st, t) } else { at };
+            TableObject::next_index(t, at)?
+        };
         let top = s.top();
         if let Err(e) = s.reserve(2) {
             return Some(Err(e));

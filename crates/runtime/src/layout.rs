@@ -73,9 +73,9 @@ pub mod table {
         ARRAY_CAP = Table, array_cap;
         /// Hash nodes.
         NODES = Table, nodes;
-        /// Where the search for a free node goes on.
-        LAST_FREE = Table, last_free;
-        /// log2 of their number.
+        /// Number of nodes in use.
+        NODES_USED = Table, nodes_used;
+        /// log2 of the number of nodes allocated.
         LOG_NODES = Table, log_nodes;
         /// Field slots allocated.
         FIELDS_CAP = Table, fields_cap;
@@ -112,7 +112,7 @@ pub mod node {
         VALUE_TAG = Node, value_tag;
         /// Tag of the key.
         KEY_TAG = Node, key_tag;
-        /// Distance to the next node.
+        /// Number of the next node of the chain.
         NEXT = Node, next;
         /// Payload of the key.
         KEY_BITS = Node, key_bits;

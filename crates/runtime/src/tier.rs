@@ -144,7 +144,7 @@ pub struct RuntimeCalls {
     /// VARARG into register A of the frame at a base, with operand C; 0: the stack has to grow first.
     pub var_arg: unsafe extern "C" fn(*mut State, *mut Value, usize, usize) -> u64,
     /// TFORPREP; 0: there is something to be closed.
-    pub for_each_prep: unsafe extern "C" fn(*mut Value) -> u64,
+    pub for_each_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// CLOSE of registers from the given one on, as far as upvalues go; 0: there is a variable to be closed.
     pub close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
     /// Are two values of one type that differ in their bits equal? Payloads and tag. 2: a metamethod has a say.

@@ -223,7 +223,7 @@ fn writes_state(instr: Instr, state: usize) -> bool {
     let inner_loop = match instr.op() {
         Op::ForPrep | Op::TForPrep => hits(instr.a(), 4),
         Op::ForLoop => instr.a() != state && hits(instr.a(), 4),
-        Op::TForLoop => hits(instr.a() + 2, 1),
+        Op::TForCall | Op::TForLoop => hits(instr.a() + 2, 2),
         Op::TestSet => hits(instr.a(), 1),
         _ => false,
     };

@@ -169,7 +169,7 @@ pub(super) fn candidates(cx: &Cx, place: &Place) -> Vec<String> {
     for _ in 0..MAX_CHAIN {
         if let Some(t) = v.as_table() {
             let mut last = Val::NIL;
-            while let Some(Some((key, field))) = t.next(last) {
+            while let Some(Some((key, field))) = t.next(cx, last) {
                 last = key;
                 let Some(name) = key.as_str().and_then(|s| str::from_utf8(s.bytes()).ok()) else {
                     continue;

@@ -157,44 +157,7 @@ pub(super) unsafe extern "C" fn set_str(
 }
 
 pub(super) unsafe extern "C" fn for_next(st: *mut State, ra: *mut Value, wanted: usize) -> u64 {
-    panics::leaf(st, 0, || {
-        let control = ra.add(2).get();
-        let (f, state) = (ra.get(), ra.add(1).get());
-        if !state.is_table() {
-            return 0;
-        }
-        let t = state.as_table();
-        if control.tag() == Tag::ITER {
-            match Table::next_index(t, control.bits() as u32) {
-                Some((next, key, v)) => {
-                    ra.add(2).put(Value::from_parts(next as u64, Tag::ITER));
-                    ra.add(4).put(key);
-                    ra.add(5).put(v);
-                }
-                None => {
-                    ra.add(4).put(Value::NIL);
-                    return 1;
-                }
-            }
-        } else if f.tag() == Tag::NATIVE
-            && (*f.as_native()).header.word == Builtin::IpairsStep as u32
-            && control.is_int()
-        {
-            let n = control.as_int().wrapping_add(1);
-            let v = Table::get_int(t, n);
-            if v.is_nil() && Table::has_meta(t) {
-                return 0;
-            }
-            ra.add(4).put(if v.is_nil() { Value::NIL } else { Value::int(n) });
-            ra.add(5).put(v);
-        } else {
-            return 0;
-        }
-        for j in 2..wanted {
-            ra.add(4 + j).put(Value::NIL);
-        }
-        1
-    })
+    panics::leaf(st, 0, || for_loop::inline_round(ra, wanted) as u64)
 }
 
 pub(super) unsafe extern "C" fn get_any(st: *mut State, t: *mut Table, key: u64, tag: u64) -> Pair {
@@ -282,12 +245,14 @@ pub(super) unsafe extern "C" fn var_arg(
     })
 }
 
-pub(super) unsafe extern "C" fn for_each_prep(ra: *mut Value) -> u64 {
-    if ra.add(3).get().truthy() {
-        return 0;
-    }
-    for_loop::inline_next(ra);
-    1
+pub(super) unsafe extern "C" fn for_each_prep(st: *mut State, ra: *mut Value) -> u64 {
+    panics::leaf(st, 0, || {
+        if ra.add(3).get().truthy() {
+            return 0;
+        }
+        for_loop::inline_next(st, ra);
+        1
+    })
 }
 
 pub(super) unsafe extern "C" fn close(st: *mut State, place: *mut Value) -> u64 {

@@ -325,7 +325,7 @@ pub(crate) fn step(
                 tags[a + 1] = UNKNOWN;
             }
         }
-        TForPrep | TForCall | TForLoop => tags[a + 2] = UNKNOWN,
+        TForPrep | TForCall | TForLoop => tags[a + 2..a + 4].fill(UNKNOWN),
         _ => {
             if let Some(tag) = facts.result {
                 tags[a] = tag.0;

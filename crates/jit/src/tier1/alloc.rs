@@ -65,7 +65,7 @@ impl Translator<'_> {
         let lengths = self.int((array as i64) << 32);
         self.b.ins().store(MEM, lengths, t, table::ARRAY_LEN as i32);
         let caps = self.int((fields as i64) << 40 | (fields as i64) << 48);
-        self.b.ins().store(MEM, caps, t, table::LAST_FREE as i32);
+        self.b.ins().store(MEM, caps, t, table::NODES_USED as i32);
         for slot in named..fields {
             let at = (table::INLINE_FIELDS + slot * 16) as i32;
             self.b.ins().store(MEM, zero, t, at);
@@ -372,9 +372,9 @@ impl Translator<'_> {
 // what `fill_table` and `make_closure` write as one word
 const _: () = assert!(
     table::ARRAY_CAP == table::ARRAY_LEN + 4
-        && table::LOG_NODES == table::LAST_FREE + 4
-        && table::FIELDS_CAP == table::LAST_FREE + 5
-        && table::FIELDS_INLINE == table::LAST_FREE + 6
-        && table::ABSENT == table::LAST_FREE + 7
+        && table::LOG_NODES == table::NODES_USED + 4
+        && table::FIELDS_CAP == table::NODES_USED + 5
+        && table::FIELDS_INLINE == table::NODES_USED + 6
+        && table::ABSENT == table::NODES_USED + 7
         && layout::header::AUX == 3
 );

@@ -30,7 +30,8 @@ impl Translator<'_> {
     /// TFORPREP: marks the closing value, and makes a loop by `next` one that is inline.
     pub(super) fn for_each_prep(&mut self, pc: usize) {
         let ra = self.address(self.proto.code[pc].a());
-        let inst = self.runtime(self.calls.for_each_prep as usize, &[ra], &[I64]);
+        let st = self.state();
+        let inst = self.runtime(self.calls.for_each_prep as usize, &[st, ra], &[I64]);
         let done = self.b.inst_results(inst)[0];
         self.unless_generic(pc, done);
         self.regs.forget_all();
@@ -44,19 +45,20 @@ impl Translator<'_> {
         let (f, tag) = self.any(a);
         let (object, object_tag) = self.any(a + 1);
         let (control, control_tag) = self.any(a + 2);
-        let kind = self.tag_value(control_tag);
+        let (position, position_tag) = self.any(a + 3);
+        let kind = self.tag_value(position_tag);
         let ask = self.cold_block();
         let done = self.join_block(I64);
         let round = Round { pc, object, a, wanted: i.c(), ask, done };
 
-        // a control value of its own kind says that the loop is one by `next`
+        // a position in place of the closing value says that the loop is one by `next`
         let is_next = self.b.ins().icmp_imm_u(IntCC::Equal, kind, Tag::ITER.0 as i64);
         let others = self.case(is_next);
         if self.require(&[object_tag], Tag::TABLE, ask) {
             let outside = self.b.create_block();
-            self.element_round(&round, object, control, outside);
+            self.element_round(&round, object, position, outside, true);
             self.b.switch_to_block(outside);
-            self.node_round(&round, object, control);
+            self.node_round(&round, object, position);
         } else {
             self.b.ins().jump(ask, &[]);
         }
@@ -88,7 +90,7 @@ impl Translator<'_> {
             let both = self.require(&[object_tag], Tag::TABLE, ask)
                 && self.require(&[control_tag], Tag::INTEGER, ask);
             if both {
-                self.element_round(&round, object, control, ask);
+                self.element_round(&round, object, control, ask, false);
             } else {
                 self.b.ins().jump(ask, &[]);
             }
@@ -117,8 +119,16 @@ impl Translator<'_> {
         self.take_value(done, a + 4);
     }
 
-    /// Takes the element after key `at` if it is in the array; else jumps to `outside`.
-    fn element_round(&mut self, round: &Round, object: Value, at: Value, outside: Block) {
+    /// Takes the element after key `at` if it is in the array; else jumps to `outside`. In a loop
+    /// by `next`, `at` is the position of the traversal.
+    fn element_round(
+        &mut self,
+        round: &Round,
+        object: Value,
+        at: Value,
+        outside: Block,
+        by_next: bool,
+    ) {
         let len = self.b.ins().load(I32, MEM, object, table::ARRAY_LEN as i32);
         let len = self.b.ins().uextend(I64, len);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
@@ -138,10 +148,11 @@ impl Translator<'_> {
         self.b.switch_to_block(found);
         let key = self.b.ins().iadd_imm_s(at, 1);
         let integer = self.int(Tag::INTEGER.0.into());
-        self.end_round(round, key, (key, integer), (bits, tag));
+        self.end_round(round, by_next.then_some(key), (key, integer), (bits, tag));
     }
 
-    /// The first entry in the nodes from position `at` on.
+    /// Takes the first entry in the nodes from position `at` on. The runtime is asked for the first one of all, since it
+    /// may be one that comes before the array part.
     fn node_round(&mut self, round: &Round, object: Value, at: Value) {
         let nodes = self.b.ins().load(I64, MEM, object, table::NODES as i32);
         self.guard(nodes, round.ask);
@@ -150,9 +161,9 @@ impl Translator<'_> {
         let fields = self.b.ins().uload8(I64, MEM, object, table::FIELDS_CAP as i32);
         let first = self.b.ins().iadd(elements, fields);
         let n = self.b.ins().isub(at, first);
-        let log = self.b.ins().uload8(I64, MEM, object, table::LOG_NODES as i32);
-        let one = self.int(1);
-        let count = self.b.ins().ishl(one, log);
+        self.guard(n, round.ask);
+        let count = self.b.ins().load(I32, MEM, object, table::NODES_USED as i32);
+        let count = self.b.ins().uextend(I64, count);
         let look = self.b.create_block();
         let n_now = self.b.append_block_param(look, I64);
         self.b.ins().jump(look, &[BlockArg::from(n)]);
@@ -176,22 +187,24 @@ impl Translator<'_> {
         let key = self.b.ins().load(I64, MEM, place, node::KEY_BITS as i32);
         let key_tag = self.b.ins().uload8(I64, MEM, place, node::KEY_TAG as i32);
         let position = self.b.ins().iadd(first, next);
-        self.end_round(round, position, (key, key_tag), (bits, tag));
+        self.end_round(round, Some(position), (key, key_tag), (bits, tag));
     }
 
-    /// Stores the variables of the loop, and the position that it has reached.
+    /// Stores the variables of the loop and the position of the traversal.
     fn end_round(
         &mut self,
         round: &Round,
-        position: Value,
+        position: Option<Value>,
         key: (Value, Value),
         value: (Value, Value),
     ) {
         self.verify_entry(round.pc, round.object, key, value);
         let base = self.load_base();
         let at = |r: usize| r as i32 * 16;
-        // its tag stays as it is
-        self.b.ins().store(MEM, position, base, at(round.a + 2));
+        if let Some(position) = position {
+            // its tag stays as it is
+            self.b.ins().store(MEM, position, base, at(round.a + 3));
+        }
         for (n, (bits, tag)) in [key, value].into_iter().enumerate() {
             self.b.ins().store(MEM, bits, base, at(round.a + 4 + n));
             self.b.ins().istore8(MEM, tag, base, at(round.a + 4 + n) + 8);
@@ -214,15 +227,8 @@ impl Translator<'_> {
         self.b.ins().brif(tag, on, &[], end, &[]);
         self.b.switch_to_block(on);
         let base = self.load_base();
-        let control = self.b.ins().uload8(I64, MEM, base, (a + 2) as i32 * 16 + 8);
-        let (copy, round) = (self.b.create_block(), self.b.create_block());
-        let inlined = self.b.ins().icmp_imm_u(IntCC::Equal, control, Tag::ITER.0 as i64);
-        self.b.ins().brif(inlined, round, &[], copy, &[]);
-        self.b.switch_to_block(copy);
         self.b.ins().store(MEM, bits, base, (a + 2) as i32 * 16);
         self.b.ins().istore8(MEM, tag, base, (a + 2) as i32 * 16 + 8);
-        self.b.ins().jump(round, &[]);
-        self.b.switch_to_block(round);
         self.regs.forget_all();
         self.go(pc, pc + 1 - i.bx());
         self.b.switch_to_block(end);

@@ -219,7 +219,9 @@ impl<'a> Reader<'a> {
         } else {
             None
         };
-        let mut map = Map { s, at, next: 0, sorted, read: 0, options: self.options, path: &path };
+        // SAFETY: P1: the table is in its slot.
+        let next = unsafe { TableObject::start(s.st, s.get(at).0.as_table()) };
+        let mut map = Map { s, at, next, sorted, read: 0, options: self.options, path: &path };
         let r = visitor.visit_map(&mut map)?;
         let left = map.left();
         let read = map.read;
@@ -238,7 +240,7 @@ impl<'a> Reader<'a> {
         // SAFETY: P1: the table is rooted by the reader's maker.
         let (k, v) = unsafe {
             let t = self.v.0.as_table();
-            let (next, k, v) = TableObject::next_index(t, 0).ok_or_else(one)?;
+            let (next, k, v) = TableObject::next_index(t, TableObject::FIRST).ok_or_else(one)?;
             if TableObject::next_index(t, next).is_some() {
                 return Err(one());
             }

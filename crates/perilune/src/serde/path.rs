@@ -100,13 +100,14 @@ pub(super) unsafe fn list_len(
     if len > 0 {
         return Some(len);
     }
-    let empty = options.encode_empty_tables_as_array && TableObject::next_index(t, 0).is_none();
+    let empty = options.encode_empty_tables_as_array
+        && TableObject::next_index(t, TableObject::FIRST).is_none();
     empty.then_some(0)
 }
 
 /// Returns the number of elements and the highest index, if all keys are indices.
 unsafe fn extent(t: *mut TableObject) -> Option<(usize, usize)> {
-    let (mut at, mut count, mut max) = (0, 0, 0);
+    let (mut at, mut count, mut max) = (TableObject::FIRST, 0, 0);
     while let Some((next, k, _)) = TableObject::next_index(t, at) {
         if k.tag() != Tag::INTEGER || k.as_int() < 1 {
             return None;

@@ -10,6 +10,9 @@ use crate::state::State;
 use crate::thread::{Status, Thread};
 use crate::value::{SlotExt, Tag, Value};
 
+/// Which register of a generic loop's state, from the iterator on, holds the position of a loop that runs inline.
+const LOOP_POSITION: usize = 3;
+
 /// One active function of a coroutine.
 #[derive(Clone, Copy)]
 pub struct Level {
@@ -167,16 +170,6 @@ impl Level {
             .then(|| (w.pc() as usize).saturating_sub(1))
     }
 
-    /// One of its registers was written from outside: machine code does not know, so the interpreter goes on with the frame.
-    ///
-    /// # Safety
-    /// As [`Level::caller`].
-    pub unsafe fn note_written(self) {
-        if self.frame.word().is_machine() {
-            self.frame.add_flags(flags::LEAVE);
-        }
-    }
-
     /// The line that it executes.
     ///
     /// # Safety
@@ -281,7 +274,7 @@ impl Level {
     }
 
     /// Names and places of local variables, as `debug.getlocal` numbers them: `n` from 1, negative for extra arguments. A temporary may
-    /// hold what is no Lua value: a stale header, or the position of an inlined loop.
+    /// hold what is no Lua value: a stale header, or the position of a loop that runs inline.
     ///
     /// # Safety
     /// As [`Level::caller`].
@@ -303,5 +296,31 @@ impl Level {
             return Some((name.to_vec(), self.frame.0.add(i)));
         }
         None
+    }
+
+    /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. A generic loop that runs inline calls
+    /// its iterator from now on, if the variable is part of its state.
+    ///
+    /// # Safety
+    /// As [`Level::caller`]; `v` is a live value.
+    pub unsafe fn set_local(self, n: i64, v: Value) -> Option<Vec<u8>> {
+        let (name, place) = self.local(n)?;
+        if place.get().tag() == Tag::FRAME {
+            return Some(name);
+        }
+        // The position of a traversal is in the last register of a loop's state, and nil there ends the traversal
+        // without harm: the control variable has the key.
+        for i in 0..=LOOP_POSITION {
+            let register = place.wrapping_add(i);
+            if place >= self.frame.0 && register < self.end && register.get().tag() == Tag::ITER {
+                register.put(Value::NIL);
+            }
+        }
+        place.put(v);
+        if self.frame.word().is_machine() {
+            // Machine code may know the old value, so the interpreter goes on with the frame.
+            self.frame.add_flags(flags::LEAVE);
+        }
+        Some(name)
     }
 }

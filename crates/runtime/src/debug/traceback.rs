@@ -23,7 +23,7 @@ pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> 
         return None;
     }
     let mut module = Value::NIL;
-    while let Ok(Some((name, table))) = Table::next(loaded.as_table(), module) {
+    while let Ok(Some((name, table))) = Table::next(st, loaded.as_table(), module) {
         module = name;
         if !name.is_string() {
             continue;
@@ -35,7 +35,7 @@ pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> 
             continue;
         }
         let mut field = Value::NIL;
-        while let Ok(Some((k, v))) = Table::next(table.as_table(), field) {
+        while let Ok(Some((k, v))) = Table::next(st, table.as_table(), field) {
             field = k;
             if k.is_string() && v.raw_equals(f) {
                 let (m, k) = (LuaString::bytes(name.as_string()), LuaString::bytes(k.as_string()));

@@ -103,9 +103,9 @@ unsafe fn finalizable(st: &mut State, t: *mut Table, number: i64) {
     st.register_finalizer(Value::table(t));
 }
 
-unsafe fn entries(t: *mut Table) -> usize {
+unsafe fn entries(st: *mut State, t: *mut Table) -> usize {
     let (mut n, mut key) = (0, Value::NIL);
-    while let Some((k, _)) = Table::next(t, key).expect("keys come from the table") {
+    while let Some((k, _)) = Table::next(st, t, key).expect("keys come from the table") {
         (n, key) = (n + 1, k);
     }
     n

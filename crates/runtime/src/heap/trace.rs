@@ -128,7 +128,7 @@ pub(crate) unsafe fn visit_table_frame<V: Visitor>(t: *mut Table, v: &mut V) {
         v.buffer((*t).array, array_bytes(t));
     }
     if !(*t).nodes.is_null() {
-        v.buffer((*t).nodes.cast(), size_of::<Node>() << (*t).log_nodes);
+        v.buffer((*t).nodes.cast(), Table::node_bytes(Table::node_capacity(t)));
     }
 }
 
@@ -172,9 +172,9 @@ pub(crate) unsafe fn is_empty(n: *mut Node) -> bool {
     (*n).value_tag == Tag::NIL
 }
 
-/// Number of nodes of the hash part.
+/// Number of nodes of the hash part that are in use.
 pub(crate) unsafe fn node_count(t: *mut Table) -> usize {
-    if (*t).nodes.is_null() { 0 } else { 1 << (*t).log_nodes }
+    Table::node_count(t)
 }
 
 /// Keys and values of the hash part, nodes from `first` up to `end`.

@@ -3,7 +3,6 @@
 use super::{Cx, Func, Val};
 use crate::debug::{FunctionInfo, Level};
 use crate::hook::Hook;
-use crate::table::Table;
 use crate::thread::Thread;
 use crate::value::{SlotExt, Tag, Value};
 
@@ -31,43 +30,10 @@ pub struct HookSetting {
     pub count: u32,
 }
 
-/// Returns the value of a stack slot as Lua sees it. The control variable of an inlined loop holds
-/// a position in a table; it shows as the key there. What is no value at all shows as nil.
-///
-/// # Safety
-/// `place` is a slot of a live frame; the slot before that of a position holds the loop's table.
-unsafe fn visible(place: *mut Value) -> Value {
-    match place.get().tag() {
-        Tag::ITER => key_of_position(place),
-        Tag::FRAME => Value::NIL,
-        _ => place.get(),
-    }
-}
-
-/// Returns the key at the position that the control variable of an inlined loop holds.
-///
-/// # Safety
-/// As [`visible`].
-unsafe fn key_of_position(control: *mut Value) -> Value {
-    let table = control.sub(1).get();
-    if !table.is_table() {
-        return Value::NIL;
-    }
-    Table::key_before(table.as_table(), control.get().bits() as u32)
-}
-
-/// Makes an inlined loop an ordinary one, which calls its iterator, before `place` changes if that
-/// is one of its hidden variables: iterator, state and control variable are in adjacent slots, and
-/// only a control variable holds a position.
-///
-/// # Safety
-/// `place` is the slot of a hidden variable of a loop in a live frame.
-unsafe fn leave_inlined_loop(place: *mut Value) {
-    for control in (0..=2).map(|distance| place.add(distance)) {
-        if control.get().tag() == Tag::ITER {
-            control.put(key_of_position(control));
-        }
-    }
+/// Returns the value of a stack slot as a program sees it: a stale header is nil, and so is the closing value of a loop
+/// that runs inline.
+fn visible(v: Value) -> Value {
+    if matches!(v.tag(), Tag::FRAME | Tag::ITER) { Value::NIL } else { v }
 }
 
 /// A hook that was not called yet.
@@ -163,7 +129,7 @@ impl Cx {
     ) -> Option<Option<(Vec<u8>, Val<'_>)>> {
         let l = self.level_of(co, level)?;
         // SAFETY: nothing changed the stack since.
-        unsafe { Some(l.local(n).map(|(name, place)| (name, Val::new(visible(place))))) }
+        unsafe { Some(l.local(n).map(|(name, place)| (name, Val::new(visible(place.get()))))) }
     }
 
     /// Sets local variable `n` of a level; its name. The outer `None`: there is no such level.
@@ -180,17 +146,11 @@ impl Cx {
         let l = self.level_of(co, level)?;
         // SAFETY: nothing changed the stack since. Stacks need no barrier.
         unsafe {
-            Some(l.local(n).map(|(name, place)| {
-                if name == b"(for state)" {
-                    leave_inlined_loop(place);
-                }
-                if place.get().tag() != Tag::FRAME {
-                    place.put(v.raw());
-                    l.note_written();
-                    (*self.state()).request(crate::state::poll::LEAVE);
-                }
-                name
-            }))
+            let name = l.set_local(n, v.raw());
+            if name.is_some() {
+                (*self.state()).request(crate::state::poll::LEAVE);
+            }
+            Some(name)
         }
     }
 

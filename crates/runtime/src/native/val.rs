@@ -269,9 +269,9 @@ impl<'a> Tab<'a> {
     /// # Errors
     /// `None` for a key that is not in the table.
     #[allow(clippy::type_complexity)]
-    pub fn next(self, key: Val<'_>) -> Option<Option<(Val<'a>, Val<'a>)>> {
+    pub fn next(self, cx: &Cx, key: Val<'_>) -> Option<Option<(Val<'a>, Val<'a>)>> {
         // SAFETY: N2.
-        match unsafe { Table::next(self.ptr(), key.v) } {
+        match unsafe { Table::next(cx.state(), self.ptr(), key.v) } {
             Ok(Some((k, v))) => Some(Some((Val::new(k), Val::new(v)))),
             Ok(None) => Some(None),
             Err(_) => None,

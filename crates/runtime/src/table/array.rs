@@ -429,7 +429,7 @@ impl Table {
             Table::resize_array(st, t, array);
         }
         if keys > 0 && (*t).shape.is_null() {
-            Table::reserve_nodes(st, t, keys as usize);
+            Table::reserve_nodes(st, t, keys as usize, std::iter::empty());
         }
     }
 }

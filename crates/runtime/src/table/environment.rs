@@ -64,8 +64,7 @@ impl Table {
         let v = Value::from_parts(cell.expose_provenance() as u64, Tag::CELL);
         if !n.is_null() {
             // The key stayed behind without a value.
-            (*n).value_bits = v.bits();
-            (*n).value_tag = v.tag();
+            Table::revive(st, t, n, key, v);
         } else if !Table::insert_node(t, key, v) {
             Table::rehash(st, t, key, v);
         }

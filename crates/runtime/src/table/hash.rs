@@ -1,10 +1,15 @@
-//! The hash part: chained scatter with Brent's variation, as in PUC: a colliding key that is not in its main position
-//! makes room for one that is.
+//! The hash part: nodes in the order of insertion, and chains through them.
+//!
+//! The buffer has three parts: the nodes, of which the first `nodes_used` are in use; an [`Order`]; and for each node
+//! the head of a chain. Heads and links are numbers of nodes counted from 1; 0 ends a chain. A node stays in place until
+//! the buffer is replaced or [settled](Table::start), so a traversal sees keys in the order in which they were inserted,
+//! which depends neither on addresses nor on hashes.
 //!
 //! Keys here are normalised: a float with an integer's value never is a key.
 
 use std::ptr;
 
+use super::order::Order;
 use super::{Cell, Node, Table};
 use crate::header::GcHeader;
 use crate::state::State;
@@ -54,13 +59,39 @@ impl Node {
 }
 
 impl Table {
-    /// Number of nodes.
+    /// Returns the number of nodes in use, those without a value included.
     #[inline(always)]
     pub unsafe fn node_count(t: *mut Table) -> usize {
+        (*t).nodes_used as usize
+    }
+
+    /// Returns the number of nodes that are allocated.
+    #[inline(always)]
+    pub(crate) unsafe fn node_capacity(t: *mut Table) -> usize {
         if (*t).nodes.is_null() { 0 } else { 1 << (*t).log_nodes }
     }
 
-    /// Number of the node where the search for `key` starts. There are nodes.
+    /// Returns the size in bytes of a buffer with room for `capacity` nodes, a power of two or 0.
+    pub(crate) const fn node_bytes(capacity: usize) -> usize {
+        if capacity == 0 {
+            return 0;
+        }
+        capacity * (size_of::<Node>() + size_of::<u32>()) + size_of::<Order>()
+    }
+
+    /// Returns the facts about the order of the nodes. There are nodes.
+    #[inline(always)]
+    pub(super) unsafe fn order(t: *mut Table) -> *mut Order {
+        (*t).nodes.byte_add(size_of::<Node>() << (*t).log_nodes).cast()
+    }
+
+    /// Returns the heads of the chains. There are nodes.
+    #[inline(always)]
+    pub(super) unsafe fn heads(t: *mut Table) -> *mut u32 {
+        (*t).nodes.byte_add((size_of::<Node>() << (*t).log_nodes) + size_of::<Order>()).cast()
+    }
+
+    /// Returns the number of the chain that `key` is in. There are nodes.
     #[inline]
     unsafe fn main_position(t: *mut Table, key: Value) -> usize {
         let log = (*t).log_nodes;
@@ -72,19 +103,18 @@ impl Table {
         }
     }
 
-    /// Walks the chain from node number `start` for a key that `matches`.
+    /// Walks chain number `chain` for a key that `matches`.
     #[inline(always)]
-    unsafe fn walk(t: *mut Table, start: usize, matches: impl Fn(*mut Node) -> bool) -> *mut Node {
-        let mut n = (*t).nodes.add(start);
-        loop {
+    unsafe fn walk(t: *mut Table, chain: usize, matches: impl Fn(*mut Node) -> bool) -> *mut Node {
+        let mut link = *Table::heads(t).add(chain);
+        while link != 0 {
+            let n = (*t).nodes.add(link as usize - 1);
             if matches(n) {
                 return n;
             }
-            match (*n).next {
-                0 => return ptr::null_mut(),
-                d => n = n.offset(d as isize),
-            }
+            link = (*n).next;
         }
+        ptr::null_mut()
     }
 
     /// The node of a short string, or null. There are nodes.
@@ -132,67 +162,46 @@ impl Table {
         Table::walk(t, start, |n| (*n).key_bits == key.bits() && (*n).key_tag == DEAD_KEY)
     }
 
-    /// Enters `key`, normalised and in no node, with node value `v`, not nil and possibly a cell. `false` when there
-    /// is no free node. No barrier, no note of the change.
+    /// Enters `key`, normalised and in no node, with node value `v`, not nil and possibly a cell, after the other nodes.
+    /// Returns `false` when there is no free node. No barrier, no note of the change.
     pub(super) unsafe fn insert_node(t: *mut Table, key: Value, v: Value) -> bool {
         let nodes = (*t).nodes;
-        if nodes.is_null() {
+        let used = (*t).nodes_used;
+        if nodes.is_null() || used >> (*t).log_nodes != 0 {
             return false;
         }
-        let mut at = nodes.add(Table::main_position(t, key));
-        if (*at).value_tag != Tag::NIL {
-            let free = Table::free_node(t);
-            if free.is_null() {
-                return false;
-            }
-            let owner = nodes.add(Table::main_position(t, Node::key(at)));
-            if owner == at {
-                // The node found is in its own main position: the new key goes into the free one, next in the chain.
-                (*free).next = match (*at).next {
-                    0 => 0,
-                    d => at.offset(d as isize).offset_from(free) as i32,
-                };
-                (*at).next = free.offset_from(at) as i32;
-                at = free;
-            } else {
-                // It is not: it moves to the free node.
-                let mut before = owner;
-                loop {
-                    let next = before.offset((*before).next as isize);
-                    if next == at {
-                        break;
-                    }
-                    before = next;
-                }
-                (*before).next = free.offset_from(before) as i32;
-                (*free).value_bits = (*at).value_bits;
-                (*free).value_tag = (*at).value_tag;
-                (*free).key_tag = (*at).key_tag;
-                (*free).key_bits = (*at).key_bits;
-                (*free).next = match (*at).next {
-                    0 => 0,
-                    d => at.offset(d as isize).offset_from(free) as i32,
-                };
-                (*at).next = 0;
-            }
+        let head = Table::heads(t).add(Table::main_position(t, key));
+        nodes.add(used as usize).write(Node {
+            value_bits: v.bits(),
+            value_tag: v.tag(),
+            key_tag: key.tag(),
+            next: *head,
+            key_bits: key.bits(),
+        });
+        *head = used + 1;
+        (*t).nodes_used = used + 1;
+        if key.is_int() {
+            Table::note_integer(t, used, key.as_int());
         }
-        (*at).key_bits = key.bits();
-        (*at).key_tag = key.tag();
-        (*at).value_bits = v.bits();
-        (*at).value_tag = v.tag();
         true
     }
 
-    /// A node that never had a key, or null.
-    unsafe fn free_node(t: *mut Table) -> *mut Node {
-        while (*t).last_free > 0 {
-            (*t).last_free -= 1;
-            let n = (*t).nodes.add((*t).last_free as usize);
-            if (*n).key_tag == Tag::NIL {
-                return n;
+    /// Gives a value to the key of `n`, which has none; `v` may be a cell. A key that the collector could have killed before
+    /// gets a node after the others, so that the order does not depend on when it ran.
+    pub(super) unsafe fn revive(st: *mut State, t: *mut Table, n: *mut Node, key: Value, v: Value) {
+        Table::note_new_key(st, t);
+        let last = (*t).nodes.add((*t).nodes_used as usize - 1);
+        if !key.is_collectable() || n == last {
+            (*n).value_bits = v.bits();
+            (*n).value_tag = v.tag();
+        } else {
+            (*n).key_tag = DEAD_KEY;
+            if !Table::insert_node(t, key, v) {
+                return Table::rehash(st, t, key, v);
             }
         }
-        ptr::null_mut()
+        // The key may be an equal long string that the collector has yet to reach again.
+        (*st).barrier(t.cast());
     }
 
     /// The value to put in the node of a new key: in environments, string keys get a cell.

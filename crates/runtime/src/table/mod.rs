@@ -9,7 +9,9 @@
 //!
 //! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and key `array_len + 1` is nowhere.
 //! So `array_len` is always a border, and `#t` is one load.
-
+//!
+//! A traversal (`next`, `pairs`) sees integer keys below 1 in ascending order, then the array part, fields in the order of
+//! their slots, and the rest of the hash part: integers in ascending order, then other keys in the order of insertion.
 //!
 //! Functions on tables take no metamethods into account unless they say so. Those that may allocate, or store a value
 //! and so need the write barrier, get the state.
@@ -23,6 +25,7 @@ mod local_shape;
 mod metatable;
 mod new;
 mod next;
+mod order;
 mod rehash;
 mod room;
 mod set;
@@ -81,9 +84,9 @@ pub struct Table {
     pub array_cap: u32,
     /// Nodes of the hash part, or null.
     pub nodes: *mut Node,
-    /// Where the search for a free node goes on (as in PUC's `lastfree`): nodes from here up are taken.
-    pub last_free: u32,
-    /// log2 of the number of nodes, when there are any.
+    /// Number of nodes in use: the first ones.
+    pub nodes_used: u32,
+    /// log2 of the number of nodes allocated, when there are any.
     pub log_nodes: u8,
     /// Field slots allocated.
     pub fields_cap: u8,
@@ -95,17 +98,18 @@ pub struct Table {
 
 const _: () = assert!(size_of::<Table>() == 64);
 
-/// A node of the hash part: 24 bytes, chained by relative links (Brent's variation, as in PUC).
+/// A node of the hash part: 24 bytes.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Node {
     /// Payload of the value.
     pub value_bits: u64,
-    /// Tag of the value; nil when the key is dead or the node free.
+    /// Tag of the value; nil when the key has none.
     pub value_tag: crate::value::Tag,
-    /// Tag of the key; nil when the node is free.
+    /// Tag of the key; [`DEAD_KEY`] when the key may be gone.
     pub key_tag: crate::value::Tag,
-    /// Distance to the next node of the chain, in nodes; 0 ends it.
-    pub next: i32,
+    /// Number of the next node of the chain, from 1; 0 ends it.
+    pub next: u32,
     /// Payload of the key.
     pub key_bits: u64,
 }

@@ -2,11 +2,12 @@
 
 use std::ptr;
 
+use super::order::Order;
 use super::{ArrayKind, LocalShape, Node, Table};
 use crate::engine::MAX_FIELDS;
 use crate::header::Kind;
 use crate::state::State;
-use crate::value::{SlotExt, Tag, Value};
+use crate::value::{SlotExt, Value};
 
 impl Table {
     /// Bytes of a table with `fields` field slots inline.
@@ -34,7 +35,7 @@ impl Table {
         (&raw mut (*t).array_len).write(0);
         (&raw mut (*t).array_cap).write(array_cap);
         (&raw mut (*t).nodes).write(ptr::null_mut());
-        (&raw mut (*t).last_free).write(0);
+        (&raw mut (*t).nodes_used).write(0);
         (&raw mut (*t).log_nodes).write(0);
         (&raw mut (*t).fields_cap).write(fields_hint);
         (&raw mut (*t).fields_inline).write(fields_hint);
@@ -84,27 +85,19 @@ impl Table {
 
     /// Gives the (empty) hash part room for `count` keys.
     pub(super) unsafe fn alloc_nodes(st: *mut State, t: *mut Table, count: usize) {
+        (*t).nodes_used = 0;
         if count == 0 {
             (*t).nodes = ptr::null_mut();
             (*t).log_nodes = 0;
-            (*t).last_free = 0;
             return;
         }
         let size = count.next_power_of_two();
-        assert!(size <= 1 << 30, "table overflow");
-        let nodes = (*st).alloc_buffer(size * size_of::<Node>()).cast::<Node>();
-        for i in 0..size {
-            nodes.add(i).write(Node {
-                value_bits: 0,
-                value_tag: Tag::NIL,
-                key_tag: Tag::NIL,
-                next: 0,
-                key_bits: 0,
-            });
-        }
+        assert!(size <= Table::MAX_NODES, "table overflow");
+        let nodes = (*st).alloc_buffer(Table::node_bytes(size)).cast::<Node>();
         (*t).nodes = nodes;
         (*t).log_nodes = size.trailing_zeros() as u8;
-        (*t).last_free = size as u32;
+        Table::order(t).write(Order::NEW);
+        ptr::write_bytes(Table::heads(t), 0, size);
         // The table may have been scanned in this cycle, before it had this buffer.
         (*st).barrier(t.cast());
     }

@@ -1,10 +1,13 @@
 //! Traversal (manual 6.1, `next`).
 //!
-//! Positions are numbered: array elements by capacity, then field slots by capacity, then nodes. Assigning to existing fields
-//! (nil included) changes none of the three, so a position stays good while a traversal clears fields.
+//! Positions are numbered: array elements by capacity, then field slots by capacity, then nodes. Nodes of integer keys
+//! below 1 that come before the array part have positions of their own, from [`FRONT`] on. Assigning to existing fields
+//! (nil included) changes none of these, so a position stays good while a traversal clears fields.
 
 use super::get::float_to_int;
+use super::order::FRONT;
 use super::{LocalShape, Node, Table};
+use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
@@ -13,7 +16,8 @@ use crate::value::{SlotExt, Tag, Value};
 pub struct InvalidKey;
 
 impl Table {
-    /// The first entry at position `index` or later: the position after it, key and value.
+    /// Returns the first entry at position `index` or later: the position after it, key and value. A traversal begins
+    /// at [`Table::start`].
     #[inline(always)]
     pub unsafe fn next_index(t: *mut Table, index: u32) -> Option<(u32, Value, Value)> {
         let len = (*t).array_len;
@@ -31,6 +35,9 @@ impl Table {
     /// [`Table::next_index`] past the last array element.
     #[inline(never)]
     unsafe fn next_unordered(t: *mut Table, index: u32) -> Option<(u32, Value, Value)> {
+        if index >= FRONT {
+            return Table::next_in_front(t, index);
+        }
         let first_field = (*t).array_cap;
         let first_node = first_field + (*t).fields_cap as u32;
         let mut i = index.max(first_field);
@@ -48,8 +55,11 @@ impl Table {
             }
             i = first_node;
         }
-        let count = Table::node_count(t);
-        while ((i - first_node) as usize) < count {
+        let count = (*t).nodes_used;
+        if i == first_node && count > 0 {
+            i += Table::front_end(t) as u32;
+        }
+        while i - first_node < count {
             let n = (*t).nodes.add((i - first_node) as usize);
             i += 1;
             let v = Node::value(n);
@@ -60,34 +70,26 @@ impl Table {
         None
     }
 
-    /// The key that a traversal had when [`Table::next_index`] gave this position; nil for 0.
-    ///
-    /// # Safety
-    /// `t` is live, and nothing was added to it since.
-    pub unsafe fn key_before(t: *mut Table, position: u32) -> Value {
-        let Some(i) = position.checked_sub(1) else { return Value::NIL };
-        let first_field = (*t).array_cap;
-        let first_node = first_field + (*t).fields_cap as u32;
-        if i < first_field {
-            Value::int(i64::from(position))
-        } else if i < first_node {
-            let shape = (*t).shape;
-            let keys = if shape.is_null() { &[][..] } else { &(&(*shape).keys)[..] };
-            keys.get((i - first_field) as usize).map_or(Value::NIL, |&key| Value::string(key))
-        } else if ((i - first_node) as usize) < Table::node_count(t) {
-            Node::key((*t).nodes.add((i - first_node) as usize))
-        } else {
-            Value::NIL
+    /// [`Table::next_index`] before the first array element.
+    #[cold]
+    unsafe fn next_in_front(t: *mut Table, index: u32) -> Option<(u32, Value, Value)> {
+        if !(*t).nodes.is_null() {
+            for i in index - FRONT..Table::front_end(t) as u32 {
+                let n = (*t).nodes.add(i as usize);
+                if !Node::value(n).is_nil() {
+                    return Some((FRONT + i + 1, Node::key(n), Node::value(n)));
+                }
+            }
         }
+        Table::next_index(t, 0)
     }
 
-    /// The position after `key`; 0 for nil.
+    /// Returns the position after `key`, which is not nil.
     ///
     /// # Errors
     /// If the table has no such key and had none when the traversal was there.
     pub unsafe fn index_of_key(t: *mut Table, key: Value) -> Result<u32, InvalidKey> {
         let key = match key.tag() {
-            Tag::NIL => return Ok(0),
             Tag::FLOAT => float_to_int(key.as_float()).map_or(key, Value::int),
             _ => key,
         };
@@ -106,19 +108,29 @@ impl Table {
         let n = Table::node_of_maybe_dead(t, key);
         if !n.is_null() {
             let number = n.offset_from((*t).nodes) as u32;
+            if key.is_int() && key.as_int() <= 0 && number < (*Table::order(t)).integers {
+                return Ok(FRONT + number + 1);
+            }
             return Ok((*t).array_cap + (*t).fields_cap as u32 + number + 1);
         }
         // An element that the traversal has cleared, behind what is now the last one.
         if in_array { Ok(key.as_int() as u32) } else { Err(InvalidKey) }
     }
 
-    /// The entry after `key`; the first one for nil; none at the end.
+    /// Returns the entry after `key`, or the first one for nil; `None` at the end.
     ///
     /// # Errors
     /// As [`Table::index_of_key`].
+    ///
+    /// # Safety
+    /// `t` is a live table of `st`.
     #[inline]
-    pub unsafe fn next(t: *mut Table, key: Value) -> Result<Option<(Value, Value)>, InvalidKey> {
-        let index = Table::index_of_key(t, key)?;
+    pub unsafe fn next(
+        st: *mut State,
+        t: *mut Table,
+        key: Value,
+    ) -> Result<Option<(Value, Value)>, InvalidKey> {
+        let index = if key.is_nil() { Table::start(st, t) } else { Table::index_of_key(t, key)? };
         Ok(Table::next_index(t, index).map(|(_, key, value)| (key, value)))
     }
 }

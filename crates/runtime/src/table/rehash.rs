@@ -87,14 +87,16 @@ impl Table {
             census.add(key.as_int());
         }
         let (size, inside) = census.best();
-        let new = Table::node_bytes(keys - inside) + ArrayKind::Any.bytes(size as u32);
-        let old = Table::node_bytes(node_count) + Table::kind(t).bytes((*t).array_cap);
+        let capacity = Table::node_capacity(t);
+        let wanted = Table::wanted_nodes(keys - inside, capacity);
+        let new = Table::node_bytes(wanted) + ArrayKind::Any.bytes(size as u32);
+        let old = Table::node_bytes(capacity) + Table::kind(t).bytes((*t).array_cap);
         if !Table::may_grow(st, old, new) {
             return;
         }
 
         (*t).nodes = std::ptr::null_mut();
-        Table::alloc_nodes(st, t, keys - inside);
+        Table::alloc_nodes(st, t, wanted);
 
         if size < last {
             Table::spill_array(st, t, size);
@@ -134,10 +136,21 @@ impl Table {
         }
         Table::re_enter(st, t, key, v);
         if !nodes.is_null() {
-            (*st).free_buffer(nodes.cast(), node_count * size_of::<Node>());
+            (*st).free_buffer(nodes.cast(), Table::node_bytes(capacity));
         }
         Table::migrate(st, t);
         (*st).barrier(t.cast());
+    }
+
+    /// Returns the number of nodes to allocate for `keys` when there were `old`. A hash part that does not grow, because
+    /// some of its keys had no value any more, gets room for a good part of its keys: else one in which keys come
+    /// and go would be made again for each of them.
+    fn wanted_nodes(keys: usize, old: usize) -> usize {
+        match keys.next_power_of_two() {
+            _ if keys == 0 => 0,
+            size if size <= old && keys > size / 4 * 3 => size * 2,
+            size => size,
+        }
     }
 
     /// Puts a key that is in no part where it belongs; there is room.
@@ -165,28 +178,44 @@ impl Table {
         Table::resize_array(st, t, size as u32);
     }
 
-    /// Makes the hash part ready for `extra` more keys and drops its dead ones.
-    pub(super) unsafe fn reserve_nodes(st: *mut State, t: *mut Table, extra: usize) {
-        let nodes = (*t).nodes;
+    /// Makes room in the hash part for `extra` more keys, drops its dead ones, and enters the `fields` between integer
+    /// keys and others, where a traversal found them before.
+    pub(super) unsafe fn reserve_nodes(
+        st: *mut State,
+        t: *mut Table,
+        extra: usize,
+        fields: impl Iterator<Item = (Value, Value)>,
+    ) {
+        let (nodes, capacity) = ((*t).nodes, Table::node_capacity(t));
         let node_count = Table::node_count(t);
         let live = (0..node_count).filter(|&i| !Node::value(nodes.add(i)).is_nil()).count();
         Table::note_new_key(st, t);
         (*t).nodes = std::ptr::null_mut();
         Table::alloc_nodes(st, t, live + extra);
-        for i in 0..node_count {
-            let n = nodes.add(i);
-            if !Node::value(n).is_nil() {
-                let entered = Table::insert_node(
-                    t,
-                    Node::key(n),
-                    Value::from_parts((*n).value_bits, (*n).value_tag),
-                );
-                debug_assert!(entered);
+        let enter_old = |integers: bool| {
+            for i in 0..node_count {
+                let n = nodes.add(i);
+                if !Node::value(n).is_nil() && ((*n).key_tag == Tag::INTEGER) == integers {
+                    Table::re_enter_node(t, n);
+                }
             }
+        };
+        enter_old(true);
+        for (key, v) in fields {
+            let entered = Table::insert_node(t, key, v);
+            debug_assert!(entered);
         }
+        enter_old(false);
         if !nodes.is_null() {
-            (*st).free_buffer(nodes.cast(), node_count * size_of::<Node>());
+            (*st).free_buffer(nodes.cast(), Table::node_bytes(capacity));
         }
+    }
+
+    /// Enters the key of `n`, a copy or a node of another buffer, with its value; there is room.
+    pub(super) unsafe fn re_enter_node(t: *mut Table, n: *mut Node) {
+        let v = Value::from_parts((*n).value_bits, (*n).value_tag);
+        let entered = Table::insert_node(t, Node::key(n), v);
+        debug_assert!(entered);
     }
 
     /// Notes that a key was added to the hash part or a field to the shape: caches of chains may be wrong now.

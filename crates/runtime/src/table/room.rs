@@ -3,7 +3,7 @@
 //! A hash part that is full doubles. Where somebody can collect and fail, a store asks first whether there is room for that; other stores (of the host, and of
 //! functions that store few values) grow the table, and the next safepoint finds the limit exceeded. An array part near the limit grows by little.
 
-use super::{ArrayKind, KeyError, Node, Table};
+use super::{ArrayKind, KeyError, Table};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::Value;
@@ -133,10 +133,5 @@ impl Table {
         // the next safepoint collects, and raises the error if that was in vain
         (*st).request(crate::state::poll::GC);
         cap.saturating_add(cap / 64).max(cap.saturating_add(least))
-    }
-
-    /// Bytes of a hash part with room for `keys`.
-    pub(super) fn node_bytes(keys: usize) -> usize {
-        keys.next_power_of_two() * size_of::<Node>()
     }
 }

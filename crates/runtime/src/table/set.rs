@@ -130,11 +130,8 @@ impl Table {
                 Node::put(st, t, n, v);
             } else if !v.is_nil() {
                 // The key is there, without a value.
-                Table::note_new_key(st, t);
                 let wrapped = Table::wrap(st, t, key, v);
-                Node::put(st, t, n, wrapped);
-                // The key may be an equal long string that the collector has yet to reach again.
-                (*st).barrier(t.cast());
+                Table::revive(st, t, n, key, wrapped);
             }
         } else if !v.is_nil() {
             Table::insert_key(st, t, key, v);

@@ -92,14 +92,10 @@ impl Table {
         let fields = (*t).fields;
         let count = (*shape).count as usize;
         let live = (0..count).filter(|&i| !fields.add(i).get().is_nil()).count();
-        Table::reserve_nodes(st, t, live + extra);
-        for i in 0..count {
-            let v = fields.add(i).get();
-            if !v.is_nil() {
-                let entered = Table::insert_node(t, Value::string((&(*shape).keys)[i]), v);
-                debug_assert!(entered);
-            }
-        }
+        let names = (&(*shape).keys)[..count].iter().map(|&name| Value::string(name));
+        let values = (0..count).map(|i| fields.add(i).get());
+        let entries = names.zip(values).filter(|(_, v)| !v.is_nil());
+        Table::reserve_nodes(st, t, live + extra, entries);
         Table::free_fields(st, t);
         (*t).shape = ptr::null_mut();
         (*t).header.word = 0;

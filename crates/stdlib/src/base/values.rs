@@ -87,7 +87,8 @@ pub(super) fn next(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
     let key = cx.get(1);
     // A table never contains such a key, though a lookup finds an element.
-    let found = if key.as_float().is_some_and(|x| x.fract() == 0.0) { None } else { t.next(key) };
+    let found =
+        if key.as_float().is_some_and(|x| x.fract() == 0.0) { None } else { t.next(cx, key) };
     match found {
         Some(Some((k, v))) => {
             cx.push(k);

@@ -115,7 +115,7 @@ impl Reader<'_> {
         }
         let mut shown = Table::default();
         if self.around.len() >= self.limits.depth {
-            shown.cut = t.next(Val::NIL).flatten().is_some();
+            shown.cut = t.next(self.cx, Val::NIL).flatten().is_some();
             return Node::Table(shown);
         }
         self.around.push((address, None));
@@ -143,7 +143,7 @@ impl Reader<'_> {
     fn fields(&mut self, t: Tab<'_>, n: i64, shown: &mut Table) {
         let mut fields = Vec::new();
         let mut last = Val::NIL;
-        while let Some(Some((k, v))) = t.next(last) {
+        while let Some(Some((k, v))) = t.next(self.cx, last) {
             last = k;
             if !k.as_int().is_some_and(|i| (1..=n).contains(&i)) {
                 fields.push((k, v));

@@ -142,7 +142,7 @@ fn weak_values_go() {
             Table::set_int(st, w, i << 33, v);
         }
         st.gc_full();
-        assert_eq!(entries(w), 11);
+        assert_eq!(entries(st, w), 11);
         assert!(Table::get_int(w, 5).same_bits(kept));
         assert!(Table::get_int(w, 5 << 33).is_string());
         assert!(Table::get_int(w, Table::length(w)).same_bits(kept) || Table::length(w) == 0);
@@ -163,7 +163,7 @@ fn weak_keys_go() {
             Table::set(st, w, long, Value::int(1)).expect("a valid key");
         }
         st.gc_full();
-        assert_eq!(entries(w), 11);
+        assert_eq!(entries(st, w), 11);
         assert!(Table::get(w, kept).same_bits(kept));
     });
 }
@@ -181,13 +181,15 @@ fn chains_of_ephemerons_live_and_die_as_one() {
             Table::set(st, tables[i % 3], key, next).expect("a valid key");
             key = next;
         }
-        let count = |t: [*mut Table; 3]| t.into_iter().map(|t| entries(t)).sum::<usize>();
-        let before = count(tables);
+        let count = |st: *mut State, t: [*mut Table; 3]| {
+            t.into_iter().map(|t| entries(st, t)).sum::<usize>()
+        };
+        let before = count(st, tables);
         st.gc_full();
-        assert_eq!(count(tables), before);
+        assert_eq!(count(st, tables), before);
         st.top = st.top.sub(1);
         st.gc_full();
-        assert_eq!(count(tables), 0);
+        assert_eq!(count(st, tables), 0);
     });
 }
 
@@ -201,7 +203,7 @@ fn next_finds_the_place_of_a_dead_key() {
             Table::set(st, t, k, Value::TRUE).expect("a valid key");
         }
         let (mut key, mut seen) = (Value::NIL, 0);
-        while let Some((k, _)) = Table::next(t, key).expect("the key's place is known") {
+        while let Some((k, _)) = Table::next(st, t, key).expect("the key's place is known") {
             key = k;
             seen += 1;
             Table::set(st, t, k, Value::NIL).expect("a valid key");
@@ -239,10 +241,10 @@ fn finalized_objects_leave_weak_values_before_and_weak_keys_after() {
         Table::set_int(st, values, 1, t);
         Table::set(st, keys, t, Value::TRUE).expect("a valid key");
         st.collect();
-        assert_eq!((entries(values), entries(keys)), (0, 1));
+        assert_eq!((entries(st, values), entries(st, keys)), (0, 1));
         st.run_finalizers(usize::MAX);
         st.collect();
-        assert_eq!(entries(keys), 0);
+        assert_eq!(entries(st, keys), 0);
     });
 }
 
@@ -272,7 +274,7 @@ fn an_upvalue_outlives_its_thread() {
         assert!(!Upvalue::is_open(up));
         assert!((*up).place.get().same_bits(v));
         st.gc_full();
-        assert_eq!(entries((*up).place.get().as_table()), 0);
+        assert_eq!(entries(st, (*up).place.get().as_table()), 0);
         // The main thread is left.
         assert_eq!(st.heap.boxed.threads.items.len(), 1);
     });
@@ -530,7 +532,7 @@ fn a_collection_that_had_to_stop_is_made_up_for() {
                 }
                 st.gc_full();
                 st.gc_full();
-                assert_eq!((entries(weak_keys), entries(weak_values)), (50, 50), "{fuse}");
+                assert_eq!((entries(st, weak_keys), entries(st, weak_values)), (50, 50), "{fuse}");
                 assert_eq!(st.heap.boxed.threads.items.len(), 1);
                 for i in 0..50 {
                     let t = Table::get_int(kept, i + 1).as_table();

@@ -336,13 +336,13 @@ fn traversal_may_clear() {
                 total += Table::get_int(t, i).is_nil() as usize;
                 Table::set_int(st, t, i, Value::int(i));
             }
-            let (mut seen, mut key, mut index) = (0, Value::NIL, 0);
+            let (mut seen, mut key, mut index) = (0, Value::NIL, Table::start(st, t));
             loop {
                 if round % 2 == 0 {
                     let Some((next, k, _)) = Table::next_index(t, index) else { break };
                     (index, key) = (next, k);
                 } else {
-                    let Some((k, _)) = Table::next(t, key).unwrap() else { break };
+                    let Some((k, _)) = Table::next(st, t, key).unwrap() else { break };
                     key = k;
                 }
                 seen += 1;
@@ -354,8 +354,8 @@ fn traversal_may_clear() {
             check(t);
         }
         let t = Table::new(st, 0, 0);
-        assert_eq!(Table::next(t, Value::int(1)).err(), Some(InvalidKey));
-        assert_eq!(Table::next(t, string(st, "x")).err(), Some(InvalidKey));
+        assert_eq!(Table::next(st, t, Value::int(1)).err(), Some(InvalidKey));
+        assert_eq!(Table::next(st, t, string(st, "x")).err(), Some(InvalidKey));
     });
 }
 
@@ -416,5 +416,108 @@ fn shapes_are_forgotten() {
         Table::set_str_const(st, u, x, Value::TRUE);
         assert_ne!((*u).shape, shape);
         assert_eq!((*u).header.word, (*t).header.word, "the engine's shape is still the same");
+    });
+}
+
+unsafe fn keys(st: *mut State, t: *mut Table) -> Vec<String> {
+    let (mut at, mut out) = (Table::start(st, t), Vec::new());
+    while let Some((next, k, _)) = Table::next_index(t, at) {
+        out.push(match k.tag() {
+            Tag::INTEGER => k.as_int().to_string(),
+            Tag::FLOAT => k.as_float().to_string(),
+            Tag::STRING => {
+                String::from_utf8_lossy(crate::string::LuaString::bytes(k.as_string())).into()
+            }
+            _ => "other".into(),
+        });
+        at = next;
+    }
+    out
+}
+
+#[test]
+fn integers_ascend_and_others_keep_the_order_of_insertion() {
+    with_state(|st| unsafe {
+        let t = Table::new(st, 0, 0);
+        for name in ["zulu", "alpha", "mike"] {
+            Table::set_str(st, t, string(st, name).as_string(), Value::TRUE);
+        }
+        for i in [40, 0, -7, 20, 1, 2, 30, -1] {
+            Table::set_int(st, t, i, Value::TRUE);
+        }
+        check(t);
+        let all = ["-7", "-1", "0", "1", "2", "20", "30", "40", "zulu", "alpha", "mike"];
+        assert_eq!(keys(st, t), all);
+        check(t);
+        // the collector may have killed the key or not: the order is the same
+        for collects in [false, true] {
+            let name = string(st, "zulu").as_string();
+            Table::set_str(st, t, name, Value::NIL);
+            if collects {
+                (*st).top.put(Value::table(t));
+                (*st).top = (*st).top.add(1);
+                (*st).gc_full();
+                (*st).top = (*st).top.sub(1);
+            }
+            Table::set_str(st, t, string(st, "zulu").as_string(), Value::TRUE);
+            assert_eq!(keys(st, t)[8..], ["alpha", "mike", "zulu"]);
+            let name = string(st, "alpha").as_string();
+            Table::set_str(st, t, name, Value::NIL);
+            Table::set_str(st, t, name, Value::TRUE);
+            let name = string(st, "mike").as_string();
+            Table::set_str(st, t, name, Value::NIL);
+            Table::set_str(st, t, name, Value::TRUE);
+            assert_eq!(keys(st, t)[8..], ["zulu", "alpha", "mike"]);
+            check(t);
+        }
+    });
+}
+
+#[test]
+fn keys_that_come_and_go_do_not_grow_a_table() {
+    with_state(|st| unsafe {
+        for stay in [0, 1, 3, 7, 12, 60, 64] {
+            let t = Table::new_dict(st, 0);
+            for i in 0..stay {
+                Table::set_node(st, t, Value::light(i), Value::TRUE);
+            }
+            let rounds = if cfg!(miri) { 100 } else { 10_000 };
+            for i in 0..rounds {
+                let key = string(st, &format!("n{}", i % 300));
+                Table::set(st, t, key, Value::TRUE).unwrap();
+                Table::set(st, t, key, Value::NIL).unwrap();
+            }
+            check(t);
+            assert!(Table::node_capacity(t) <= 4 * (stay as usize + 1), "{stay}");
+        }
+    });
+}
+
+#[test]
+fn a_large_table_is_sorted_when_a_quarter_is_new() {
+    with_state(|st| unsafe {
+        let t = Table::new(st, 0, 0);
+        let key = |i: i64| Value::int(i * 7919 % 50021 * 16);
+        for i in 1..=400 {
+            Table::set(st, t, key(i), Value::TRUE).unwrap();
+        }
+        let sorted = |st: *mut State| {
+            let (mut at, mut last) = (Table::start(st, t), i64::MIN);
+            while let Some((next, k, _)) = Table::next_index(t, at) {
+                if k.as_int() <= last {
+                    return false;
+                }
+                (at, last) = (next, k.as_int());
+            }
+            true
+        };
+        assert!(sorted(st));
+        Table::set(st, t, Value::int(-5), Value::TRUE).unwrap();
+        assert!(!sorted(st), "one key is not worth it");
+        for i in 401..=540 {
+            Table::set(st, t, key(i), Value::TRUE).unwrap();
+        }
+        assert!(sorted(st));
+        check(t);
     });
 }

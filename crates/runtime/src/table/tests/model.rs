@@ -54,10 +54,10 @@ unsafe fn random_value(st: *mut State, r: &mut Random, bias: usize) -> Value {
     }
 }
 
-unsafe fn compare(t: *mut Table, model: &HashMap<Key, Value>) {
+unsafe fn compare(st: *mut State, t: *mut Table, model: &HashMap<Key, Value>) {
     check(t);
-    let (mut key, mut index, mut seen) = (Value::NIL, 0, 0);
-    while let Some((k, v)) = Table::next(t, key).unwrap() {
+    let (mut key, mut index, mut seen) = (Value::NIL, Table::start(st, t), 0);
+    while let Some((k, v)) = Table::next(st, t, key).unwrap() {
         let (i, k2, v2) = Table::next_index(t, index).unwrap();
         assert!(k.same_bits(k2) && v.same_bits(v2));
         assert_eq!(Table::index_of_key(t, k), Ok(i));
@@ -147,10 +147,10 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
             }
         }
         if r.one_in(20) || steps < 60 {
-            compare(t, &model);
+            compare(st, t, &model);
         }
     }
-    compare(t, &model);
+    compare(st, t, &model);
 }
 
 #[test]

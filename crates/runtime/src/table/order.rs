@@ -1,0 +1,116 @@
+//! The order of traversal.
+//!
+//! Nodes are in the order of insertion. Integer keys come before others, in ascending order: a key that is inserted out
+//! of that order leaves the nodes *unsettled*, and the next traversal sorts them when it starts.
+
+use super::{Node, Table};
+use crate::state::State;
+use crate::value::Tag;
+
+/// What is known of the order of nodes; lies between them and the heads of their chains.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Order {
+    /// So many nodes from the first on have integer keys, in ascending order.
+    pub(super) integers: u32,
+    /// Number of nodes in use when they were last settled, and the bit [`UNSETTLED`].
+    settled: u32,
+}
+
+/// An integer key is not where it belongs.
+const UNSETTLED: u32 = 1 << 31;
+
+/// Up to so many nodes are settled by each traversal that finds them unsettled.
+const FEW: u32 = 64;
+
+/// Positions from here on are of nodes with integer keys below 1, which come before the array part.
+pub(super) const FRONT: u32 = 3 << 30;
+
+impl Order {
+    pub(super) const NEW: Order = Order { integers: 0, settled: 0 };
+}
+
+impl Table {
+    /// Most nodes of a table.
+    pub(super) const MAX_NODES: usize = 1 << 29;
+
+    /// The position of the first entry for code that does not care for the order of integer keys in the hash part.
+    pub const FIRST: u32 = FRONT;
+
+    /// Starts a traversal: puts the nodes into order, and returns the position of the first entry for
+    /// [`Table::next_index`].
+    ///
+    /// # Safety
+    /// `t` is a live table of `st`.
+    #[inline(always)]
+    pub unsafe fn start(st: *mut State, t: *mut Table) -> u32 {
+        if (*t).nodes.is_null() { 0 } else { Table::start_nodes(st, t) }
+    }
+
+    #[inline(never)]
+    unsafe fn start_nodes(st: *mut State, t: *mut Table) -> u32 {
+        let used = (*t).nodes_used;
+        let Order { integers, settled } = *Table::order(t);
+        // To sort pays for itself when the table is small or many keys are new, so a program that looks for the first
+        // entry after each insertion takes linear time in all.
+        if settled & UNSETTLED != 0
+            && (used <= FEW || used - (settled & !UNSETTLED).min(used) >= used / 4)
+        {
+            Table::settle(st, t);
+            return Table::start_nodes(st, t);
+        }
+        if integers > 0 && (*(*t).nodes).key_bits as i64 <= 0 { FRONT } else { 0 }
+    }
+
+    /// Notes that node number `at`, the last one, was made for integer key `key`.
+    #[inline]
+    pub(super) unsafe fn note_integer(t: *mut Table, at: u32, key: i64) {
+        let order = Table::order(t);
+        let ascends = at == 0 || ((*(*t).nodes.add(at as usize - 1)).key_bits as i64) < key;
+        if (*order).integers == at && ascends {
+            (*order).integers = at + 1;
+        } else {
+            (*order).settled |= UNSETTLED;
+        }
+    }
+
+    /// Sorts the nodes, and drops those without a value. Does nothing if there is no memory for it.
+    #[cold]
+    #[inline(never)]
+    unsafe fn settle(st: *mut State, t: *mut Table) {
+        let mut live = Vec::new();
+        if live.try_reserve_exact(Table::node_count(t)).is_err() {
+            (*Table::order(t)).settled = (*t).nodes_used;
+            return;
+        }
+        for i in 0..(*t).nodes_used {
+            let n = (*t).nodes.add(i as usize);
+            if !Node::value(n).is_nil() {
+                // the links are made again below
+                live.push(Node { next: i, ..*n });
+            }
+        }
+        live.sort_unstable_by_key(|n| match n.key_tag {
+            Tag::INTEGER => (0, n.key_bits as i64),
+            _ => (1, i64::from(n.next)),
+        });
+        (*t).nodes_used = 0;
+        Table::order(t).write(Order { integers: 0, settled: live.len() as u32 });
+        std::ptr::write_bytes(Table::heads(t), 0, Table::node_capacity(t));
+        for mut n in live {
+            Table::re_enter_node(t, &mut n);
+        }
+        Table::note_new_key(st, t);
+        // The collector may have been in the middle of the nodes.
+        (*st).barrier(t.cast());
+    }
+
+    /// Returns how many of the first nodes have integer keys below 1. There are nodes.
+    pub(super) unsafe fn front_end(t: *mut Table) -> usize {
+        let integers = (*Table::order(t)).integers as usize;
+        if integers == 0 || (*(*t).nodes).key_bits as i64 > 0 {
+            return 0;
+        }
+        std::slice::from_raw_parts((*t).nodes, integers).partition_point(|n| n.key_bits as i64 <= 0)
+    }
+}
