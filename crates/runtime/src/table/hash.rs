@@ -190,18 +190,40 @@ impl Table {
     /// gets a node after the others, so that the order does not depend on when it ran.
     pub(super) unsafe fn revive(st: *mut State, t: *mut Table, n: *mut Node, key: Value, v: Value) {
         Table::note_new_key(st, t);
-        let last = (*t).nodes.add((*t).nodes_used as usize - 1);
-        if !key.is_collectable() || n == last {
+        if !key.is_collectable() {
             (*n).value_bits = v.bits();
             (*n).value_tag = v.tag();
         } else {
-            (*n).key_tag = DEAD_KEY;
+            Table::drop_last(t);
+            if n < (*t).nodes.add((*t).nodes_used as usize) {
+                (*n).key_tag = DEAD_KEY;
+            }
             if !Table::insert_node(t, key, v) {
                 return Table::rehash(st, t, key, v);
             }
         }
         // The key may be an equal long string that the collector has yet to reach again.
         (*st).barrier(t.cast());
+    }
+
+    /// Takes the last nodes out of use as long as they have no value, before a new key comes: so keys that are set and
+    /// cleared in turn use no new nodes. The place of a dead key in its chain is not known any more.
+    #[inline]
+    unsafe fn drop_last(t: *mut Table) {
+        while let Some(last) = (*t).nodes_used.checked_sub(1) {
+            let n = (*t).nodes.add(last as usize);
+            if (*n).value_tag != Tag::NIL || (*n).key_tag == DEAD_KEY {
+                return;
+            }
+            let mut link = Table::heads(t).add(Table::main_position(t, Node::key(n)));
+            while *link != last + 1 {
+                link = &raw mut (*(*t).nodes.add(*link as usize - 1)).next;
+            }
+            *link = (*n).next;
+            (*t).nodes_used = last;
+            let order = Table::order(t);
+            (*order).integers = (*order).integers.min(last);
+        }
     }
 
     /// The value to put in the node of a new key: in environments, string keys get a cell.
@@ -218,6 +240,7 @@ impl Table {
     #[inline(never)]
     pub(super) unsafe fn insert_key(st: *mut State, t: *mut Table, key: Value, v: Value) {
         Table::note_new_key(st, t);
+        Table::drop_last(t);
         let node_value = Table::wrap(st, t, key, v);
         if Table::insert_node(t, key, node_value) {
             // Key or value may be collectable, and the table scanned.

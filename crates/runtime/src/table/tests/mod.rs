@@ -489,6 +489,7 @@ fn keys_that_come_and_go_do_not_grow_a_table() {
             }
             check(t);
             assert!(Table::node_capacity(t) <= 4 * (stay as usize + 1), "{stay}");
+            assert_eq!(Table::node_count(t), stay as usize + 1, "{stay}");
         }
     });
 }
