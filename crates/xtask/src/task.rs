@@ -133,12 +133,6 @@ pub const BLESS: &[Step] = &[
     )
     .with(&[("PERILUNE_BLESS", "1")]),
     step(
-        "clif",
-        "cargo test --locked -p perilune-cli --test clif",
-        "Cranelift IR of small functions, next to their sources",
-    )
-    .with(&[("PERILUNE_BLESS", "1")]),
-    step(
         "lang",
         "cargo test --locked -p perilune-cli --test lang -- puc/",
         "expectations of lang-tests, from what PUC Lua prints",
