@@ -1,4 +1,4 @@
-//! Allocation.
+//! Allocation of objects and buffers.
 
 use super::Phase;
 use super::block::{FREE, LINE, SMALL_MAX, line_mark};
@@ -7,21 +7,24 @@ use super::large::Large;
 use crate::header::{GcHeader, Kind};
 use crate::state::{State, poll};
 
-/// `size` rounded up to the unit of allocation.
+/// Returns `size` rounded up to the unit of allocation.
 #[inline(always)]
 pub(crate) const fn round(size: usize) -> usize {
     if size == 0 { 16 } else { (size + 15) & !15 }
 }
 
-/// The first word of a new object; the fields of [`GcHeader`] from the low byte up.
+/// Writes the first word of a new object: the fields of [`GcHeader`] from the low byte up.
 #[inline(always)]
 unsafe fn write_header(p: *mut u8, kind: Kind, flags: u8) {
     p.cast::<u64>().write(u64::from_le_bytes([kind as u8, 0, flags, 0, 0, 0, 0, 0]).to_le());
 }
 
 impl State {
-    /// Allocates an object of `size` bytes (a multiple of 16) and fills in its header; the rest is uninitialised and must be
-    /// filled before the next safepoint. Never collects; past the trigger it asks for a collection through the poll word.
+    /// Allocates an object of `size` bytes (a multiple of 16) and fills in its header. The rest is
+    /// uninitialised.
+    ///
+    /// Never collects: when the heap has grown past the trigger, it requests a collection through
+    /// the poll word.
     ///
     /// # Safety
     /// The caller initialises the object before the next safepoint.
@@ -46,16 +49,19 @@ impl State {
         p.cast()
     }
 
-    /// Allocates `size` bytes (rounded up to 16) owned by one object, which marks them when it is traced.
+    /// Allocates a buffer of `size` bytes (rounded up to 16). It belongs to one object, which marks
+    /// it when it is traced.
     ///
     /// # Safety
-    /// The owner is an object whose tracing knows this buffer; the caller calls the barrier for the owner, or has just made it.
+    /// The owner is an object whose tracing marks this buffer. The caller has just allocated the
+    /// owner, or calls the write barrier for it.
     #[inline]
     pub unsafe fn alloc_buffer(&mut self, size: usize) -> *mut u8 {
         let size = round(size);
         let p = self.heap.cursor;
         let end = p.wrapping_add(size);
-        // The size alone tells where a buffer lies, so a large one must not go into a hole.
+        // Whether a buffer is in a block follows from its size alone, so a large one must not go
+        // into a hole.
         if end > self.heap.hole_end || size > SMALL_MAX {
             return self.refill(size);
         }
@@ -63,17 +69,17 @@ impl State {
         p
     }
 
-    /// Gives back a buffer that its owner no longer uses.
+    /// Frees a buffer that its owner no longer uses.
     ///
     /// # Safety
-    /// `p` came from [`State::alloc_buffer`] with the same size and nobody refers to it.
+    /// `p` came from [`State::alloc_buffer`] with the same size, and nothing refers to it any more.
     pub unsafe fn free_buffer(&mut self, p: *mut u8, size: usize) {
         let size = round(size);
         let heap = &mut self.heap;
         if size > SMALL_MAX {
             if (*Large::of(p)).mark == heap.marker.mark {
-                // It was counted as alive in a cycle that goes on, or (generational mode) whose marks are kept; its end
-                // forgets the balance.
+                // The buffer was counted as live, either in the current cycle or, in generational
+                // mode, in the last one. The end of the cycle discards the balance.
                 heap.marker.live = heap.marker.live.saturating_sub(size);
             }
             heap.pace.balance -= size as isize;
@@ -83,17 +89,19 @@ impl State {
         if heap.blocks.checked {
             debug::poison(p, size);
         }
-        // The newest allocation of the current hole is taken back.
+        // The buffer is the newest allocation of the current hole, so its memory is returned to the
+        // hole.
         if p.wrapping_add(size) == heap.cursor {
             heap.cursor = p;
         }
     }
 
-    /// Changes the size of a buffer, keeping its contents up to the smaller size; it may move. In place when it is the
-    /// newest allocation.
+    /// Changes the size of a buffer, which may move it. The contents are kept up to the smaller
+    /// size. The newest allocation is resized in place.
     ///
     /// # Safety
-    /// As [`State::free_buffer`] for the old buffer and [`State::alloc_buffer`] for the result.
+    /// As for [`State::free_buffer`] for the old buffer, and for [`State::alloc_buffer`] for the
+    /// result.
     pub unsafe fn resize_buffer(&mut self, p: *mut u8, old: usize, new: usize) -> *mut u8 {
         let (old_size, new_size) = (round(old), round(new));
         let heap = &mut self.heap;
@@ -119,12 +127,12 @@ impl State {
         q
     }
 
-    /// Memory for `size` bytes that do not fit into the current hole.
+    /// Returns memory for `size` bytes that do not fit into the current hole.
     #[cold]
     #[inline(never)]
     unsafe fn refill(&mut self, size: usize) -> *mut u8 {
         if self.heap.stress {
-            // a collection leaves no hole open, so this is reached by the first allocation after each
+            // A collection closes all holes, so the first allocation after each one comes here.
             self.request(poll::GC);
         }
         let p = self.alloc_anywhere(size);
@@ -163,7 +171,7 @@ impl State {
         p
     }
 
-    /// Counts `bytes` as allocated, and asks for a collection when it is time.
+    /// Counts `bytes` as allocated, and requests a collection when one is due.
     #[inline]
     pub(crate) fn charge(&mut self, bytes: isize) {
         let pace = &mut self.heap.pace;
@@ -173,21 +181,21 @@ impl State {
         }
     }
 
-    /// Makes a boxed object (userdata, thread, shape) that keeps about `bytes` bytes alive. The heap drops it when it is
-    /// unreached.
+    /// Moves an object (userdata, thread, shape) into a box of its own, which keeps about `bytes`
+    /// bytes alive. The heap drops it when it is unreachable.
     ///
     /// # Safety
-    /// `T` is the type that the kind in its header names; the object is not rooted.
+    /// `T` is the type that the kind in its header names. The object is not rooted yet.
     pub unsafe fn make_boxed<T>(&mut self, object: T, bytes: usize) -> *mut T {
         let object = self.heap.memory.make(object);
         self.adopt(object.cast(), bytes);
         object
     }
 
-    /// Enters a boxed object into the heap; see [`State::make_boxed`].
+    /// Adds a boxed object to the heap; see [`State::make_boxed`].
     ///
     /// # Safety
-    /// `object` lies in memory of the heap, and is what its kind says.
+    /// `object` is in memory of the heap, and is of the kind that its header names.
     pub(crate) unsafe fn adopt(&mut self, object: *mut GcHeader, bytes: usize) {
         object.expose_provenance();
         (*object).mark = 0;
@@ -205,13 +213,15 @@ impl State {
 }
 
 impl super::Heap {
-    /// Whether a store or a string was left out for want of memory. The next safepoint raises the error.
+    /// Returns whether a store or a string was left out because memory was short. The next
+    /// safepoint raises the error.
     #[inline]
     pub fn has_failed(&self) -> bool {
         self.memory.has_failed()
     }
 
-    /// Counts memory that a boxed object acquired, or gave back (negative), since it was adopted. The next safepoint sees it.
+    /// Counts memory that a boxed object has acquired, or freed (negative), since it was adopted.
+    /// The next safepoint takes it into account.
     pub fn note_external(&mut self, bytes: isize) {
         self.pace.balance += bytes;
     }

@@ -1,4 +1,4 @@
-//! What safepoints and `collectgarbage` (manual 6.1, `lua_gc`) ask of the collector.
+//! What safepoints and `collectgarbage` (manual 6.1, `lua_gc`) request of the collector.
 
 use std::sync::atomic::Ordering;
 
@@ -8,11 +8,11 @@ use super::pacing::Pace;
 use crate::reserve;
 use crate::state::{State, poll};
 
-/// The memory limit is exceeded by live objects.
+/// The error that live objects exceed the memory limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutOfMemory;
 
-/// Mode of the collector.
+/// The mode of the collector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// Incremental.
@@ -21,22 +21,23 @@ pub enum Mode {
     Generational,
 }
 
-/// What a slice of purging or sweeping costs, as bytes of marking.
+/// The cost of a slice of purging or sweeping, in bytes of marking.
 const SWEEP_WORK: usize = 128 * 1024;
-/// Bytes of marking between two looks at whether to stop.
+/// Bytes that are marked between two checks whether to stop.
 const WORK_AT_ONCE: usize = super::mark::WORK_BETWEEN_LOOKS;
-/// Finalizers called at one safepoint in incremental mode.
+/// Number of finalizers that a safepoint calls in incremental mode.
 const FINALIZERS_AT_ONCE: usize = 10;
 
 impl State {
-    /// Does what is due when the poll word's GC bit is set, and clears the bit: a slice of a cycle or a minor collection, and some
-    /// finalizers, which may move the stack.
+    /// Does what is due when the GC bit of the poll word is set, and clears the bit: a slice of a
+    /// cycle or a minor collection, and some finalizers. The stack may move.
     ///
     /// # Errors
     /// When more memory is in use than the limit allows, even after a full collection.
     ///
     /// # Safety
-    /// A safepoint: `base` and `top` are those of the running coroutine's top frame, and no bare pointer is held.
+    /// This is a safepoint: `base` and `top` are those of the running coroutine's top frame, and
+    /// the caller holds no bare pointer.
     pub unsafe fn gc_poll(&mut self) -> Result<(), OutOfMemory> {
         self.poll.fetch_and(!poll::GC, Ordering::Relaxed);
         let short = self.heap.memory.is_short();
@@ -47,11 +48,11 @@ impl State {
         let over_limit = self.gc_count_bytes() > self.heap.pace.limit;
         if over_limit || short || self.heap.stress {
             if short && self.heap.blocks.checked {
-                // What is freed can be used again after the next collection.
+                // Memory that this collection frees can be reused only after the next one.
                 self.full_cycle();
             }
             if (over_limit || short || !self.heap.pace.stopped) && !self.full_cycle() {
-                // the next safepoint stops the script
+                // The next safepoint stops the script.
                 return self.after_failure();
             }
         } else if self.heap.pace.stopped {
@@ -90,7 +91,7 @@ impl State {
         }
     }
 
-    /// A full collection did not end: fails if that is for want of memory.
+    /// Handles a full collection that did not finish: fails if memory was short.
     #[cold]
     unsafe fn after_failure(&mut self) -> Result<(), OutOfMemory> {
         if self.heap.marker.lost {
@@ -100,7 +101,8 @@ impl State {
         Ok(())
     }
 
-    /// The allocator failed, and what could be collected was: fails unless it has memory again.
+    /// Handles a failure of the allocator, after everything possible was collected: fails unless
+    /// memory is available again.
     #[cold]
     unsafe fn after_shortage(&mut self) -> Result<(), OutOfMemory> {
         let lists = self.strings_have_room() && self.heap.boxed.have_room();
@@ -110,18 +112,19 @@ impl State {
             return Ok(());
         }
         if reserve::is_low() {
-            // Nothing goes on any more before there is memory.
+            // The script must not continue before memory is available.
             heap.memory.note_short();
             self.request(poll::GC);
         }
         Err(OutOfMemory)
     }
 
-    /// A full collection, and all pending finalizers (`collectgarbage("collect")`). False inside a finalizer, where nothing happens. It stops halfway when the
-    /// script has to stop.
+    /// Does a full collection and calls all pending finalizers (`collectgarbage("collect")`).
+    /// Returns false inside a finalizer, where it does nothing. Ends early when the script has to
+    /// stop.
     ///
     /// # Safety
-    /// As [`State::gc_poll`].
+    /// As for [`State::gc_poll`].
     pub unsafe fn gc_full(&mut self) -> bool {
         if self.heap.finalizers.running {
             return false;
@@ -131,11 +134,11 @@ impl State {
         true
     }
 
-    /// A step as big as if `kilobytes` had been allocated (0: a basic one); true when it ended a cycle. Works when the
-    /// collector is stopped, too. `None` inside a finalizer.
+    /// Does a step as large as if `kilobytes` had been allocated (0: a basic step). Returns whether
+    /// it ended a cycle, or `None` inside a finalizer. Works also while the collector is stopped.
     ///
     /// # Safety
-    /// As [`State::gc_poll`].
+    /// As for [`State::gc_poll`].
     pub unsafe fn gc_step(&mut self, kilobytes: usize) -> Option<bool> {
         if self.heap.finalizers.running {
             return None;
@@ -161,28 +164,31 @@ impl State {
         self.heap.pace.postpone();
     }
 
-    /// Lets the collector run again.
+    /// Lets a stopped collector run again.
     pub fn gc_restart(&mut self) {
         self.heap.pace.stopped = false;
         self.heap.pace.soon();
     }
 
-    /// Whether the collector runs when it is time: it is not stopped, and no finalizer runs.
+    /// Returns whether collections happen when they are due: the collector is not stopped, and no
+    /// finalizer is running.
     pub fn gc_is_running(&self) -> bool {
         !self.heap.pace.stopped && !self.heap.finalizers.running && !self.heap.finalizers.closing
     }
 
-    /// Whether requests do nothing for now, because a finalizer runs (`collectgarbage` then returns false).
+    /// Returns whether requests have no effect because a finalizer is running (`collectgarbage`
+    /// then returns false).
     pub fn gc_is_blocked(&self) -> bool {
         self.heap.finalizers.running
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub fn gc_mode(&self) -> Mode {
         self.heap.mode()
     }
 
-    /// Incremental mode, with these parameters (0: unchanged) of manual 2.5.1; gives the mode before.
+    /// Switches to incremental mode with these parameters (manual 2.5.1; 0: unchanged), and returns
+    /// the previous mode.
     pub fn gc_set_incremental(
         &mut self,
         pause: usize,
@@ -209,23 +215,23 @@ impl State {
         before
     }
 
-    /// Generational to incremental mode.
+    /// Switches from generational to incremental mode.
     pub(super) fn leave_generational(&mut self) {
         let pace = &mut self.heap.pace;
         pace.generational = false;
         pace.bad_major = 0;
         if self.heap.phase != Phase::Mark {
-            // What was logged is scanned by the next cycle as everything is.
+            // The next cycle scans the logged objects in any case.
             self.heap.marker.again.clear();
         }
         self.heap.pace.wait_for_cycle();
     }
 
-    /// Generational mode, with these parameters (0: unchanged) of manual 2.5.2; gives the mode before. Entering it does a full
-    /// collection.
+    /// Switches to generational mode with these parameters (manual 2.5.2; 0: unchanged), and
+    /// returns the previous mode. A change of mode does a full collection.
     ///
     /// # Safety
-    /// As [`State::gc_poll`].
+    /// As for [`State::gc_poll`].
     pub unsafe fn gc_set_generational(&mut self, minor: usize, major: usize) -> Mode {
         let before = self.gc_mode();
         let pace = &mut self.heap.pace;
@@ -245,7 +251,8 @@ impl State {
         before
     }
 
-    /// Incremental to generational mode, by a full collection. No finalizers are called.
+    /// Switches from incremental to generational mode by a full collection, without calling
+    /// finalizers.
     pub(super) unsafe fn enter_generational(&mut self) {
         let done = self.full_cycle();
         self.heap.pace.generational = true;
@@ -253,49 +260,51 @@ impl State {
         self.enter_young();
     }
 
-    /// Sets the pause (manual 2.5.1) in percent; gives the old one.
+    /// Sets the pause (manual 2.5.1) in percent, and returns the previous one.
     pub fn gc_set_pause(&mut self, percent: usize) -> usize {
         std::mem::replace(&mut self.heap.pace.pause, parameter(percent))
     }
 
-    /// Sets the step multiplier (manual 2.5.1); gives the old one.
+    /// Sets the step multiplier (manual 2.5.1), and returns the previous one.
     pub fn gc_set_step_multiplier(&mut self, percent: usize) -> usize {
         std::mem::replace(&mut self.heap.pace.step_multiplier, parameter(percent))
     }
 
-    /// Bytes in use: alive at the end of the last cycle, and allocated since.
+    /// Returns the number of bytes in use: live at the end of the last cycle, or allocated since.
     pub fn gc_count_bytes(&self) -> usize {
         let rest = self.heap.hole_end.addr() - self.heap.cursor.addr();
         self.heap.pace.in_use().saturating_sub(rest + self.heap.blocks.overflow.len())
     }
 
-    /// Bytes of memory that blocks take, used or free.
+    /// Returns the number of bytes that blocks occupy, used or free.
     pub fn gc_reserved_bytes(&self) -> usize {
         self.heap.blocks.reserved()
     }
 
-    /// Most bytes that may be in use; `usize::MAX` for no limit.
+    /// Sets how many bytes may be in use at most; `usize::MAX` means no limit.
     pub fn set_memory_limit(&mut self, bytes: usize) {
         self.heap.pace.limit = bytes;
         self.heap.pace.soon();
     }
 
-    /// Most bytes that may be in use; `usize::MAX` for no limit.
+    /// Returns how many bytes may be in use at most; `usize::MAX` means no limit.
     pub fn memory_limit(&self) -> usize {
         self.heap.pace.limit
     }
 
-    /// Whether `bytes` more would be within the limit, and the system has them. Collects nothing.
+    /// Returns whether `bytes` more would be within the limit and are available from the system.
+    /// Does not collect.
     pub fn check_room(&self, bytes: usize) -> bool {
         let within =
             self.gc_count_bytes().checked_add(bytes).is_some_and(|n| n <= self.heap.pace.limit);
         within && self.heap.memory.may_have(bytes)
     }
 
-    /// As [`State::check_room`], after a full collection if there is no room otherwise.
+    /// Returns the same as [`State::check_room`], after a full collection if there is not enough
+    /// room otherwise.
     ///
     /// # Safety
-    /// As [`State::gc_poll`].
+    /// As for [`State::gc_poll`].
     pub unsafe fn make_room(&mut self, bytes: usize) -> bool {
         if self.check_room(bytes) {
             return true;
@@ -306,20 +315,20 @@ impl State {
                 if self.heap.blocks.checked {
                     self.full_cycle();
                 }
-                // Whether there is memory is seen below.
+                // The result is not needed: the check below sees whether memory is available.
                 let _ = self.after_shortage();
             }
         }
         self.check_room(bytes)
     }
 
-    /// Whether every safepoint does a full collection and checks the heap.
+    /// Sets whether every safepoint does a full collection and checks the heap.
     pub fn set_gc_stress(&mut self, on: bool) {
         self.heap.stress = on;
         self.poll.fetch_or(poll::GC, Ordering::Relaxed);
     }
 
-    /// A full collection without finalizers; false when it had to stop.
+    /// Does a full collection without calling finalizers. Returns false when it had to stop.
     pub(super) unsafe fn full_cycle(&mut self) -> bool {
         let done = self.collect();
         let pace = &mut self.heap.pace;
@@ -335,7 +344,7 @@ impl State {
         done
     }
 
-    /// After a full collection in generational mode: what is marked is old.
+    /// Makes everything that is marked old, after a full collection in generational mode.
     fn enter_young(&mut self) {
         let pace = &mut self.heap.pace;
         pace.major_base = pace.live;
@@ -343,7 +352,8 @@ impl State {
         pace.wait_for_cycle();
     }
 
-    /// Works for about `budget` bytes, less if the script has to stop; true when a cycle ended.
+    /// Does work worth about `budget` bytes, or less if the script has to stop. Returns whether a
+    /// cycle ended.
     unsafe fn incremental_step(&mut self, budget: usize) -> bool {
         let start = self.heap.marker.work;
         self.watch_stop();
@@ -379,7 +389,7 @@ impl State {
         }
     }
 
-    /// A minor collection, or a major one when the heap has grown too much.
+    /// Does a minor collection, or a major one when the heap has grown too much.
     pub(super) unsafe fn generational_step(&mut self, minor_only: bool) {
         if self.heap.pace.unfinished {
             self.full_cycle();
@@ -396,7 +406,7 @@ impl State {
         let (base, in_use) = (pace.major_base, pace.in_use());
         let growth = (base / 100).saturating_mul(pace.major).max(super::pacing::STEP as usize);
         if pace.bad_major != 0 {
-            // The last major collection freed little; stay with full ones until one is better.
+            // The last major collection freed little: do full collections until one frees more.
             let last = pace.bad_major;
             if !self.collect() {
                 return false;
@@ -423,7 +433,7 @@ impl State {
     }
 }
 
-/// A percentage within what PUC can hold, so that products do not overflow.
+/// Limits a percentage to what PUC-Lua can hold, so that products do not overflow.
 fn parameter(percent: usize) -> usize {
     percent.min(1_000_000)
 }

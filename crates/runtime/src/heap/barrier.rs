@@ -5,8 +5,8 @@ use crate::header::GcHeader;
 use crate::state::State;
 
 impl State {
-    /// The write barrier: to be called after (or before) a collectable value or a new buffer is stored into `owner`, when
-    /// `owner` may have been scanned already.
+    /// Records that a collectable value or a new buffer is stored into `owner`, which may have been
+    /// scanned already. It may be called before or after the store.
     ///
     /// # Safety
     /// `owner` is a live object.
@@ -25,10 +25,10 @@ impl State {
         if heap.loses_barriers {
             return;
         }
-        // Outside of marking and generational mode the next cycle scans everything anyway.
+        // In other phases of incremental mode nothing is recorded: the next cycle scans everything.
         if heap.phase == Phase::Mark || heap.pace.generational {
             if !super::gray::try_push(&mut heap.marker.again, owner) {
-                // Without the log the marks are worth nothing.
+                // The object cannot be logged, so the marks are no longer complete.
                 heap.marker.lost = true;
                 heap.pace.unfinished = heap.pace.generational;
             }

@@ -1,9 +1,12 @@
-//! Blocks of lines, the chunks they come in, and the holes in them.
+//! Blocks, the lines and holes in them, and the chunks that they are allocated in.
 //!
-//! A block is 32 KB, aligned to its size, so that an object's address gives its block. Two of its lines hold the line
-//! marks, a byte for each. Which lines they are follows from the address: were they the first of each block,
-//! the marks of all blocks would fall into the same few sets of the processor's caches. Blocks are allocated in chunks of
-//! 1 MB. The next chunk is allocated while the last one still has some blocks, which serve when there is no memory for it.
+//! A block has 32 KB and is aligned to its size, so that an object's address gives its block. Two
+//! of its lines hold the line marks, a byte for each line. The block's address selects these lines:
+//! if they were the first two of each block, the marks of all blocks would compete for the same few
+//! sets of the processor's caches.
+//!
+//! Blocks are allocated in chunks of 1 MB. The next chunk is allocated while the last one still has
+//! a few unused blocks, which serve as a reserve for when memory is short.
 
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -14,39 +17,39 @@ use super::debug;
 use super::memory::Memory;
 use super::stop::Stop;
 
-/// Bytes of a block, and its alignment.
+/// Size of a block in bytes, and its alignment.
 pub(crate) const BLOCK: usize = 32 * 1024;
-/// Bytes of a line.
+/// Size of a line in bytes.
 pub(crate) const LINE: usize = 128;
-/// Lines of a block, the header's included.
+/// Number of lines of a block, including those that hold the marks.
 pub(crate) const LINES: usize = BLOCK / LINE;
-/// Largest object or buffer that lies in a block; a multiple of 16.
+/// Size of the largest object or buffer that is allocated in a block; a multiple of 16.
 pub(crate) const SMALL_MAX: usize = 8 * 1024;
-/// Blocks of a chunk.
+/// Number of blocks of a chunk.
 const CHUNK_BLOCKS: usize = 32;
-/// Bytes allocated for a chunk of so many blocks, which have to be aligned.
+/// Returns how many bytes to allocate for a chunk of `blocks` blocks, which have to be aligned.
 const fn chunk_bytes(blocks: usize) -> usize {
     BLOCK * (blocks + 1)
 }
-/// Blocks that are kept for when there is no memory.
+/// Number of blocks that are reserved for when memory is short.
 const KEPT: usize = 4;
 
-/// Line mark of a free line. Others are marks of cycles, and:
+/// Line mark of a free line. Other values are the marks of cycles and [`QUARANTINED`].
 pub(crate) const FREE: u8 = 0;
-/// Line mark of a line that is free but not to be reused before the next sweep (checked heaps).
+/// Line mark of a line that is free but must not be reused before the next sweep (checked heaps).
 pub(crate) const QUARANTINED: u8 = 0xFE;
 const HEADER_MARK: u8 = 0xFF;
 
-/// Lines that the marks take.
+/// Number of lines that the marks occupy.
 const MARK_LINES: usize = LINES / LINE;
 
-/// The first line of the marks, from an address in the block.
+/// Returns the first of the lines that hold the marks, from an address in the block.
 #[inline(always)]
 const fn marks_line(address: usize) -> usize {
     (address / BLOCK) % (LINES / MARK_LINES) * MARK_LINES
 }
 
-/// A block, by the address where it begins.
+/// A block, by its address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Block(*mut u8);
 
@@ -59,7 +62,7 @@ impl Block {
     unsafe fn marks<'a>(self) -> &'a mut [u8; LINES] {
         &mut *self.line(marks_line(self.0.addr())).cast()
     }
-    /// Marks the lines of the marks themselves.
+    /// Marks the lines that hold the marks as used.
     unsafe fn keep_marks(self) {
         let first = marks_line(self.0.addr());
         self.marks()[first..first + MARK_LINES].fill(HEADER_MARK);
@@ -69,7 +72,7 @@ impl Block {
     }
 }
 
-/// Bytes from `.0` up to `.1`.
+/// A run of free bytes, from `.0` up to but not including `.1`.
 #[derive(Clone, Copy)]
 pub(crate) struct Hole(pub(crate) *mut u8, pub(crate) *mut u8);
 
@@ -81,31 +84,33 @@ impl Hole {
 }
 
 struct Chunk {
-    /// What was allocated.
+    /// The allocation.
     memory: *mut u8,
-    /// The first block.
+    /// The first block, which is aligned.
     base: *mut u8,
     blocks: usize,
-    /// Blocks that were ever used; the rest is untouched memory.
+    /// Number of blocks that were used at some time; the others are untouched memory.
     touched: usize,
 }
 
-/// Chunks that nobody uses, for states that are made after others are gone: the system takes longer to map and clear memory than making a
-/// state takes otherwise. All but [`SPARE_BLOCKS`] of their blocks are untouched memory.
+/// Unused chunks of states that were dropped, for new states: mapping and clearing memory takes
+/// longer than everything else that creating a state does. At most [`SPARE_BLOCKS`] of the blocks
+/// of each were ever used; the others are untouched memory.
 static SPARE: Mutex<Vec<SpareChunk>> = Mutex::new(Vec::new());
 
-/// Most chunks in [`SPARE`].
+/// Largest number of chunks in [`SPARE`].
 const SPARE_CHUNKS: usize = 8;
-/// Most blocks that were ever used of a chunk in [`SPARE`].
+/// How many blocks of a chunk may have been used for it to enter [`SPARE`].
 const SPARE_BLOCKS: usize = 4;
 
 struct SpareChunk(*mut u8);
 
-// SAFETY: nobody else has the address: it is handed from a heap that is gone to one that is its only user.
+// SAFETY: nothing else has the address: it passes from a heap that is gone to one that is its only
+// user.
 unsafe impl Send for SpareChunk {}
 
 impl Chunk {
-    /// A chunk of the usual size, if there is memory for it.
+    /// Allocates a chunk of the usual size, if there is memory for it.
     unsafe fn new(memory: &mut Memory) -> Option<Chunk> {
         if memory.is_global()
             && let Some(spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
@@ -116,18 +121,18 @@ impl Chunk {
         (!p.is_null()).then(|| Chunk::of(p, CHUNK_BLOCKS))
     }
 
-    /// A chunk of one block, from whatever memory is left.
+    /// Allocates a chunk of one block, from the reserve of memory if necessary.
     unsafe fn smallest(memory: &mut Memory) -> Chunk {
         Chunk::of(memory.alloc(chunk_bytes(1)), 1)
     }
 
     unsafe fn of(memory: *mut u8, blocks: usize) -> Chunk {
-        // Addresses of objects are turned into addresses of blocks.
+        // Addresses of objects are converted to addresses of blocks.
         memory.expose_provenance();
         Chunk { memory, base: memory.add(memory.align_offset(BLOCK)), blocks, touched: 0 }
     }
 
-    /// Gives the memory back, or keeps it for the next heap.
+    /// Frees the memory, or keeps it for the next heap.
     unsafe fn free(self, memory: &mut Memory) {
         if self.touched <= SPARE_BLOCKS && self.blocks == CHUNK_BLOCKS && memory.is_global() {
             let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,27 +147,27 @@ impl Chunk {
 /// All blocks of a heap.
 pub(crate) struct Blocks {
     chunks: Vec<Chunk>,
-    /// The one that comes next.
+    /// The chunk to use after the last one, allocated in advance.
     next_chunk: Option<Chunk>,
-    /// Without any object.
+    /// Blocks without any object.
     free: Vec<Block>,
-    /// The others; those below `unswept` have not been swept since the last cycle.
+    /// The other blocks; those below `unswept` have not been swept since the last cycle.
     used: Vec<Block>,
     unswept: usize,
-    /// Blocks that were in use when marking ended.
+    /// Number of blocks that were in use when marking ended.
     marked: usize,
-    /// Swept, with holes that nobody uses yet.
+    /// Swept blocks whose holes are not in use yet.
     recyclable: Vec<Block>,
-    /// Ends of blocks that were given up for a larger object.
+    /// Ends of blocks that were abandoned because a larger object did not fit.
     spare: Vec<Hole>,
-    /// Block whose holes are being used, and the line where the search goes on.
+    /// The block whose holes are in use, and the line from which to look for the next one.
     current: Block,
     next_line: usize,
     /// Where objects larger than a line go that do not fit into the current hole.
     pub(crate) overflow: Hole,
-    /// The mark of live lines: that of the last complete cycle.
+    /// The mark of live lines, which is that of the last complete cycle.
     live_mark: u8,
-    /// Poison and quarantine what is freed.
+    /// Whether freed memory is poisoned and quarantined.
     pub(crate) checked: bool,
 }
 
@@ -191,7 +196,7 @@ impl Blocks {
         }
     }
 
-    /// The next hole for small objects: at least a line.
+    /// Returns the next hole for small objects, which has at least one line.
     pub(crate) unsafe fn next_hole(&mut self, memory: &mut Memory) -> Hole {
         loop {
             if self.current != Block::NONE {
@@ -219,8 +224,9 @@ impl Blocks {
         }
     }
 
-    /// Room for objects larger than a line: the larger part of a free block. Its other part, and what is left of the
-    /// last such room, become spare holes. Returns the bytes of the new room less those of the old rest.
+    /// Replaces the room for objects larger than a line by the larger part of a free block. The
+    /// smaller part and the rest of the previous room become spare holes. Returns the size of the
+    /// new room less that of the previous rest.
     pub(crate) unsafe fn renew_overflow(&mut self, memory: &mut Memory) -> isize {
         let rest = self.overflow;
         if rest.len() >= LINE {
@@ -240,7 +246,7 @@ impl Blocks {
         larger.len() as isize - if rest.len() >= LINE { rest.len() as isize } else { 0 }
     }
 
-    /// A free block, which is entered among the used ones.
+    /// Takes a free block, and adds it to the used ones.
     unsafe fn take_free(&mut self, memory: &mut Memory) -> Block {
         let b = match self.free.pop() {
             Some(b) => b,
@@ -250,7 +256,7 @@ impl Blocks {
         b
     }
 
-    /// A block never used before.
+    /// Returns a block that was never used.
     unsafe fn fresh(&mut self, memory: &mut Memory) -> Block {
         if self.untouched() <= KEPT && self.next_chunk.is_none() {
             self.next_chunk = Chunk::new(memory);
@@ -270,15 +276,16 @@ impl Blocks {
         b
     }
 
-    /// Blocks of the last chunk that were never used.
+    /// Returns how many blocks of the last chunk were never used.
     fn untouched(&self) -> usize {
         self.chunks.last().map_or(0, |c| c.blocks - c.touched)
     }
 
-    /// Whether some blocks are kept for when there is no memory; tries to get some if not. Blocks that are to be swept count
-    /// for nothing.
+    /// Returns whether the reserve of blocks is full, after trying to fill it. Blocks that are
+    /// still to be swept do not count.
     pub(crate) unsafe fn replenish(&mut self, memory: &mut Memory) -> bool {
-        // A collection that frees next to nothing would soon be followed by another.
+        // With a smaller reserve, a collection that frees next to nothing would soon be followed by
+        // another.
         if self.free.len() >= KEPT + self.used.len() / 64 || self.untouched() > KEPT {
             return true;
         }
@@ -288,7 +295,8 @@ impl Blocks {
         self.next_chunk.is_some()
     }
 
-    /// Marking has ended: no hole found so far is used any more, and the next ones are in blocks that were free.
+    /// Ends marking: holes that were found before are not used any more, and the next ones come
+    /// from free blocks.
     pub(crate) fn end_marking(&mut self) {
         debug_assert_eq!(self.unswept, 0);
         self.current = Block::NONE;
@@ -298,13 +306,13 @@ impl Blocks {
         self.marked = self.used.len();
     }
 
-    /// All blocks that were in use when marking ended are to be swept.
+    /// Prepares to sweep all blocks that were in use when marking ended.
     pub(crate) fn begin_sweep(&mut self, mark: u8) {
         self.unswept = self.marked;
         self.live_mark = mark;
     }
 
-    /// Sweeps until a block with a hole turns up.
+    /// Sweeps until it finds a block with a hole.
     unsafe fn sweep_for_holes(&mut self) -> Option<Block> {
         while self.unswept > 0 {
             self.unswept -= 1;
@@ -316,7 +324,7 @@ impl Blocks {
         None
     }
 
-    /// Sweeps up to `count` blocks; true when all are swept.
+    /// Sweeps up to `count` blocks. Returns whether all are swept.
     pub(crate) unsafe fn sweep_some(&mut self, count: usize) -> bool {
         for _ in 0..count {
             if self.unswept == 0 {
@@ -359,7 +367,8 @@ impl Blocks {
         }
     }
 
-    /// As `sweep_block`, with poison and quarantine: a line is free when it was not live at two sweeps in a row.
+    /// Does the same as `sweep_block`, with poison and quarantine: a line becomes free when it was
+    /// dead at two sweeps in a row.
     unsafe fn sweep_checked(&mut self, b: Block) -> Swept {
         let mut taken = 0;
         let marks = b.marks();
@@ -382,7 +391,8 @@ impl Blocks {
         Blocks::outcome(taken)
     }
 
-    /// Gives wholly free chunks back to the system, as long as `reserve` bytes of free blocks remain, and the collector has time.
+    /// Returns entirely free chunks to the system, while at least `reserve` bytes of free blocks
+    /// remain and the collector has time.
     pub(crate) unsafe fn release(&mut self, memory: &mut Memory, reserve: usize, stop: &mut Stop) {
         let keep = reserve / BLOCK;
         if self.free.len() < keep + CHUNK_BLOCKS {
@@ -396,7 +406,8 @@ impl Blocks {
         for b in &self.free {
             *free_blocks.entry(chunk(b)).or_default() += 1;
         }
-        // A chunk that is not fully touched is the last one, and stays so, as `retain` keeps the order.
+        // A chunk that is not fully touched is the last one, and remains so, as `retain` keeps the
+        // order.
         self.chunks.retain(|c| {
             let go = spare > 0
                 && free_blocks.get(&c.base.addr()) == Some(&CHUNK_BLOCKS)
@@ -411,12 +422,12 @@ impl Blocks {
         self.free.retain(|b| free_blocks[&chunk(b)] != 0);
     }
 
-    /// Bytes of all chunks.
+    /// Returns the number of bytes of all chunks.
     pub(crate) fn reserved(&self) -> usize {
         self.chunks.iter().map(|c| c.blocks * BLOCK).sum()
     }
 
-    /// Gives everything back.
+    /// Frees all memory.
     pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
         for chunk in self.chunks.drain(..).chain(self.next_chunk.take()) {
             chunk.free(memory);
@@ -424,7 +435,8 @@ impl Blocks {
     }
 }
 
-/// The first run of free lines from line `from` on: its first line and the line behind it.
+/// Finds the first run of free lines at or after line `from`. Returns its first line and the line
+/// after its last.
 unsafe fn find_hole(b: Block, from: usize) -> Option<(usize, usize)> {
     let marks = b.marks();
     let first = from + marks[from..].iter().position(|m| *m == FREE)?;
@@ -432,14 +444,14 @@ unsafe fn find_hole(b: Block, from: usize) -> Option<(usize, usize)> {
     Some((first, end))
 }
 
-/// The marks of the block that `p` lies in.
+/// Returns the marks of the block that contains `p`.
 #[inline(always)]
 unsafe fn marks_of(p: *mut u8) -> *mut u8 {
     let a = p.addr();
     ptr::with_exposed_provenance_mut((a & !(BLOCK - 1)) + marks_line(a) * LINE)
 }
 
-/// Sets the marks of all lines that `size` bytes at `p` touch.
+/// Marks all lines that the `size` bytes at `p` overlap.
 #[inline(always)]
 pub(crate) unsafe fn mark_lines(p: *mut u8, size: usize, mark: u8) {
     let marks = marks_of(p);
@@ -452,7 +464,7 @@ pub(crate) unsafe fn mark_lines(p: *mut u8, size: usize, mark: u8) {
     }
 }
 
-/// The mark of the line that `p` lies in.
+/// Returns the mark of the line that contains `p`.
 pub(crate) unsafe fn line_mark(p: *mut u8) -> u8 {
     *marks_of(p).add((p.addr() & (BLOCK - 1)) / LINE)
 }

@@ -1,4 +1,4 @@
-//! Objects boxed outside the blocks: threads, shapes, instances, userdata.
+//! Objects in boxes outside the blocks: threads, shapes, instances and userdata.
 
 use super::dead::Dead;
 use super::memory::Memory;
@@ -8,7 +8,8 @@ use crate::table::LocalShape;
 use crate::thread::Thread;
 use crate::userdata::Userdata;
 
-/// Objects of one kind, swept from the end down, so that new ones, which come at the end, are out of the way.
+/// The objects of one kind. They are swept from the end down, so that new objects, which are
+/// appended, do not interfere.
 pub(crate) struct List<T> {
     pub(crate) items: Vec<*mut T>,
     unswept: usize,
@@ -24,7 +25,8 @@ impl<T> List<T> {
         self.unswept = self.items.len();
     }
 
-    /// Takes out the next one with another mark than `live`, looking at up to `count` objects, which is counted down.
+    /// Removes the next object whose mark is not `live`. Looks at up to `count` objects, and
+    /// subtracts the number from `count`.
     unsafe fn next_dead(&mut self, live: u8, count: &mut usize) -> Option<*mut T> {
         while self.unswept > 0 && *count > 0 {
             *count -= 1;
@@ -45,7 +47,7 @@ pub(crate) struct Boxes {
     pub(crate) shapes: List<LocalShape>,
     pub(crate) instances: List<Instance>,
     pub(crate) userdata: List<Userdata>,
-    /// What dead userdata owned, to be dropped where that may run code.
+    /// Host values of dead userdata, to be dropped at a point where they may run code.
     pub(crate) dead: Vec<Dead>,
     live_mark: u8,
 }
@@ -62,7 +64,7 @@ impl Boxes {
         }
     }
 
-    /// Enters an object; false when its list is nearly full and cannot grow.
+    /// Adds an object. Returns false when its list is nearly full and cannot grow.
     pub(crate) unsafe fn push(&mut self, o: *mut GcHeader) -> bool {
         match (*o).kind {
             Kind::Thread => push_early(&mut self.threads.items, o.cast()),
@@ -73,7 +75,7 @@ impl Boxes {
         }
     }
 
-    /// Addresses of all of them.
+    /// Returns the addresses of all objects.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = usize> {
         let threads = self.threads.items.iter().map(|p| p.addr());
         let shapes = self.shapes.items.iter().map(|p| p.addr());
@@ -82,7 +84,7 @@ impl Boxes {
         threads.chain(shapes).chain(instances).chain(userdata)
     }
 
-    /// Whether each list has room for more objects, or can be made larger.
+    /// Returns whether each list has room for more objects, after enlarging it if necessary.
     pub(crate) fn have_room(&mut self) -> bool {
         has_room(&mut self.threads.items)
             && has_room(&mut self.shapes.items)
@@ -90,7 +92,7 @@ impl Boxes {
             && has_room(&mut self.userdata.items)
     }
 
-    /// After marking: all are to be swept.
+    /// Prepares to sweep all objects, after marking.
     pub(crate) fn begin_sweep(&mut self, mark: u8) {
         self.threads.begin_sweep();
         self.shapes.begin_sweep();
@@ -99,7 +101,7 @@ impl Boxes {
         self.live_mark = mark;
     }
 
-    /// Looks at up to `count` objects, dropping the dead ones; true when all are swept.
+    /// Looks at up to `count` objects and drops the dead ones. Returns whether all are swept.
     pub(crate) unsafe fn sweep_some(&mut self, memory: &mut Memory, mut count: usize) -> bool {
         let live = self.live_mark;
         while let Some(p) = self.threads.next_dead(live, &mut count) {
@@ -118,7 +120,7 @@ impl Boxes {
             == 0
     }
 
-    /// Drops all.
+    /// Drops all objects.
     pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
         self.dead.clear();
         for p in self.userdata.items.drain(..) {
@@ -142,15 +144,17 @@ unsafe fn free_thread(memory: &mut Memory, th: *mut Thread) {
     memory.drop(th);
 }
 
-/// Appends `item`, after making `list` larger when an eighth of it is left: so failure is seen while there is still room.
-/// False if it cannot grow, and is to be collected.
+/// Appends `item`, after enlarging `list` when less than an eighth of it is free, so that a failure
+/// shows while there is still room. Returns false if the list cannot grow and a collection is
+/// needed.
 pub(super) fn push_early<T>(list: &mut Vec<T>, item: T) -> bool {
     let has_room = has_room(list);
     list.push(item);
     has_room
 }
 
-/// Whether more than an eighth of `list` is free, after it was made larger if possible.
+/// Returns whether more than an eighth of `list` is free, after enlarging it if necessary and
+/// possible.
 fn has_room<T>(list: &mut Vec<T>) -> bool {
     let room = list.capacity() - list.len();
     room > list.capacity() / 8 || list.try_reserve(list.len().max(4)).is_ok()

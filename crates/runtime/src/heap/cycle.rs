@@ -1,4 +1,4 @@
-//! The phases of a cycle.
+//! The phases of a collection cycle.
 
 use super::mark::{MOST_GIVEN_UP, Marker};
 use super::trace;
@@ -12,7 +12,7 @@ use crate::thread::Thread;
 use crate::value::SlotExt;
 
 impl State {
-    /// Idle to Mark: a new mark, and the roots.
+    /// Starts a cycle (phase Idle to Mark) with a new mark, and marks the roots.
     pub(super) unsafe fn start_cycle(&mut self) {
         debug_assert!(matches!(self.heap.phase, Phase::Idle | Phase::Mark));
         self.heap.marker.restart();
@@ -22,7 +22,8 @@ impl State {
         self.mark_roots();
     }
 
-    /// As [`State::start_cycle`] from the phase Mark too: the cycle under way is given up. False if that was done too often.
+    /// Does the same as [`State::start_cycle`], but also in the phase Mark, where it abandons the
+    /// current cycle. Returns false if that has happened too often.
     pub(super) unsafe fn start_cycle_again(&mut self) -> bool {
         if self.heap.phase == Phase::Mark {
             if self.heap.marker.given_up >= MOST_GIVEN_UP {
@@ -34,8 +35,11 @@ impl State {
         true
     }
 
-    /// Ends marking: from here on what is not marked is dead. Phase Mark (or, for a minor collection, Idle) to Purge or Sweep. False when the
-    /// collector had to stop: then the phase is as before, and nothing that is reached was taken away.
+    /// Ends marking, after which everything unmarked is dead. The phase changes from Mark (or Idle,
+    /// for a minor collection) to Purge or Sweep.
+    ///
+    /// Returns false when the collector had to stop. The phase is then unchanged, and nothing
+    /// reachable was cleared.
     pub(super) unsafe fn atomic(&mut self) -> bool {
         self.sync_running();
         self.heap.marker.atomic = true;
@@ -62,9 +66,10 @@ impl State {
             && self.heap.marker.converge()
     }
 
-    /// What is weak and not reached goes. Left halfway, some weak tables have lost what others still have, all of it unreached.
+    /// Clears weak references to unreachable objects. If this stops early, some weak tables have
+    /// lost entries that others still have, all of them unreachable.
     unsafe fn clear_weak_tables(&mut self) -> bool {
-        // Weak values go before finalizers can see them.
+        // Weak values are cleared before finalizers can see them.
         let marker = &mut self.heap.marker;
         let mut changed = clear_values(marker, 0, 0);
         let seen = (marker.weak_values.len(), marker.all_weak.len());
@@ -72,7 +77,8 @@ impl State {
             && self.heap.finalizers.separate(&mut self.heap.marker)
             && self.heap.marker.converge()
         {
-            // Resurrected objects are marked. Weak keys go now, and weak values of resurrected tables.
+            // Resurrected objects are marked now. Weak keys are cleared next, and weak values of
+            // resurrected tables.
             let marker = &mut self.heap.marker;
             for i in 0..marker.ephemerons.len() {
                 marker.clear_keys(marker.ephemerons[i]);
@@ -88,7 +94,8 @@ impl State {
         !self.heap.marker.stop.was_due()
     }
 
-    /// Stacks have no barrier: scans those of all threads reached so far. Threads reached later are scanned as they are traced.
+    /// Scans the stacks of all threads reached so far, as stacks have no barrier. Threads that are
+    /// reached later are scanned when they are traced.
     unsafe fn rescan_threads(&mut self) -> bool {
         let heap = &mut self.heap;
         for &th in &heap.boxed.threads.items {
@@ -102,7 +109,8 @@ impl State {
         heap.marker.propagate_all()
     }
 
-    /// An open upvalue may outlive its thread, which may not be reached, so that nobody scans the value's slot.
+    /// Marks the values of open upvalues whose thread is not reached: the upvalue may outlive its
+    /// thread, and nothing else scans the slot of its value.
     unsafe fn mark_upvalues_of_dead_threads(&mut self) -> bool {
         use super::trace::Visitor;
         let heap = &mut self.heap;
@@ -123,10 +131,11 @@ impl State {
         heap.marker.propagate_all()
     }
 
-    /// Traces what the barrier has logged, and weak tables that were left for now.
+    /// Traces the objects that the barrier has logged, and weak tables that were deferred.
     unsafe fn trace_logged(&mut self) -> bool {
         let marker = &mut self.heap.marker;
-        // What is not marked yet is traced when it is reached; that it was logged means nothing then.
+        // An object that is not marked yet is traced when it is reached, and its entry in the log
+        // has no effect.
         let logged = std::mem::take(&mut marker.again);
         for (i, &o) in logged.iter().enumerate() {
             if marker.is_marked(o) {
@@ -145,7 +154,8 @@ impl State {
         true
     }
 
-    /// Takes dead objects out of everything that refers to them weakly. They are out of the program's reach already, as weak tables were cleared.
+    /// Removes dead objects from everything that refers to them weakly. The program cannot reach
+    /// them any more, as weak tables were cleared before.
     unsafe fn forget_dead(&mut self) -> bool {
         let mark = self.heap.marker.mark;
         for i in 0..self.heap.boxed.instances.items.len() {
@@ -178,7 +188,7 @@ impl State {
         heap.cursor = std::ptr::null_mut();
         heap.hole_end = std::ptr::null_mut();
         heap.blocks.end_marking();
-        // What is born from here on, while purging too, is not to be swept.
+        // Objects that are allocated from here on, also while purging, must not be swept.
         heap.large.begin_sweep(&mut heap.memory, heap.marker.mark);
         heap.boxed.begin_sweep(heap.marker.mark);
         heap.finalizers.end_cycle();
@@ -190,7 +200,7 @@ impl State {
         }
     }
 
-    /// One slice of taking dead strings out of the string table; then sweeping begins.
+    /// Does one slice of removing dead strings from the string table, after which sweeping begins.
     unsafe fn purge_slice(&mut self) {
         let before = self.strings.bytes();
         if self.strings.purge(self.heap.slices.strings) {
@@ -202,7 +212,7 @@ impl State {
         }
     }
 
-    /// A string that may be dead was found in the string table: it lives on.
+    /// Keeps a string alive that may be dead and was found in the string table.
     ///
     /// # Safety
     /// The phase is Purge.
@@ -212,7 +222,8 @@ impl State {
         self.heap.marker.object(string);
     }
 
-    /// One slice of purging or sweeping; true when all is swept and the phase is Idle.
+    /// Does one slice of purging or sweeping. Returns whether everything is swept and the phase is
+    /// Idle.
     pub(super) unsafe fn sweep_slice(&mut self) -> bool {
         if self.heap.phase == Phase::Purge {
             self.purge_slice();
@@ -232,7 +243,7 @@ impl State {
         blocks && large && boxed
     }
 
-    /// Sweeps all that is left; false when the collector had to stop.
+    /// Sweeps all that remains. Returns false when the collector had to stop.
     pub(super) unsafe fn finish_sweep(&mut self) -> bool {
         while matches!(self.heap.phase, Phase::Purge | Phase::Sweep) {
             if self.heap.marker.stop.is_due() {
@@ -243,8 +254,8 @@ impl State {
         true
     }
 
-    /// A whole cycle, from whatever phase. No finalizers are called. False when the collector had to stop; the cycle then goes on in slices, or in the
-    /// next call.
+    /// Does a whole cycle, from any phase, without calling finalizers. Returns false when the
+    /// collector had to stop; the cycle then continues in slices, or in the next call.
     pub(super) unsafe fn collect(&mut self) -> bool {
         self.watch_stop();
         if !self.finish_sweep() {
@@ -252,7 +263,8 @@ impl State {
         }
         if self.heap.phase == Phase::Mark && !self.heap.marker.lost && self.heap.marker.given_up > 0
         {
-            // What the cycle has marked may be dead by now, but it goes on, so that cycles end.
+            // Objects that this cycle has marked may be dead by now. It is finished all the same,
+            // so that cycles end.
             if !self.finish_cycle() {
                 return false;
             }
@@ -268,7 +280,8 @@ impl State {
         self.finish_sweep()
     }
 
-    /// A collection of the young objects. The heap is in generational mode. False when the collector had to stop; then the next collection has to be a full one.
+    /// Collects the young objects of a heap in generational mode. Returns false when the collector
+    /// had to stop; the next collection must then be a full one.
     pub(super) unsafe fn collect_young(&mut self) -> bool {
         self.watch_stop();
         if !self.finish_sweep() {
@@ -282,7 +295,8 @@ impl State {
         if !done {
             return false;
         }
-        // New strings get the mark of live ones while purging, which would make them old without their lines being so.
+        // New strings get the mark of live ones while purging, which would make them old without
+        // marking their lines.
         while self.heap.phase == Phase::Purge {
             if self.heap.marker.stop.is_due() {
                 return false;
@@ -293,7 +307,7 @@ impl State {
         true
     }
 
-    /// After marking, in the modes for tests that ask for it: checks the marks.
+    /// Checks the marks after marking, in the test modes that request it.
     pub(super) unsafe fn verify_if_checked(&mut self) {
         if self.heap.stress || self.is_to_be_walked() {
             self.verify_heap();
@@ -301,7 +315,8 @@ impl State {
     }
 }
 
-/// Clears the values of the listed weak tables from these positions on; true if a cache of metatable chains may be wrong now.
+/// Clears the values of the listed weak tables from these positions on. Returns whether a cache of
+/// metatable chains may be invalid now.
 unsafe fn clear_values(marker: &mut Marker, weak_from: usize, all_from: usize) -> bool {
     let mut changed = false;
     let (weak_values, all_weak) =
@@ -309,18 +324,18 @@ unsafe fn clear_values(marker: &mut Marker, weak_from: usize, all_from: usize) -
     for &t in weak_values[weak_from..].iter().chain(&all_weak[all_from..]) {
         changed |= marker.clear_values(t) && (*t).header.flags & WATCHED != 0;
     }
-    // Strings that had to be marked are no gray objects, so nothing was listed meanwhile.
+    // Strings are marked without becoming gray, so the lists have not grown meanwhile.
     (marker.weak_values, marker.all_weak) = (weak_values, all_weak);
     changed
 }
 
-/// Moves the values of a dying thread's open upvalues that live on into them.
+/// Closes the open upvalues of a dying thread that are still alive.
 unsafe fn close_upvalues(th: *mut Thread, mark: u8) {
     let mut up = (*th).open;
     (*th).open = std::ptr::null_mut();
     while !up.is_null() {
         let next = trace::next_open(up);
-        // A dead upvalue is not touched, but still readable: nothing was swept yet.
+        // A dead upvalue is not modified, but it is still readable, as nothing has been swept yet.
         if (*up).header.mark == mark {
             let v = (*up).place.get();
             let closed = &raw mut (*up).closed;
@@ -331,7 +346,7 @@ unsafe fn close_upvalues(th: *mut Thread, mark: u8) {
     }
 }
 
-/// Empties the entries of inline caches that hold dead objects.
+/// Clears the entries of inline caches that refer to dead objects.
 unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
     let dead = |o: *mut GcHeader| !o.is_null() && (*o).mark != mark;
     let stale = |e: &FieldEntry| {

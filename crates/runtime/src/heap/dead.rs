@@ -1,4 +1,4 @@
-//! Host values whose userdata are gone.
+//! Host values whose userdata are dead.
 
 use std::any::Any;
 
@@ -14,7 +14,7 @@ pub(crate) struct Dead {
 }
 
 impl Dead {
-    /// Frees a dead userdata; gives what it owned, if that is anything.
+    /// Frees a dead userdata and returns the host value that it owned, if any.
     pub(crate) unsafe fn of(memory: &mut Memory, u: *mut Userdata) -> Option<Dead> {
         let data = (&mut (*u).data).take();
         let is_cell = (*u).header.aux == Userdata::CELL;
@@ -22,14 +22,15 @@ impl Dead {
         Some(Dead { data: data?, is_cell })
     }
 
-    /// Is somebody using the value? A debugger can take the last reference to a userdata away while one of its methods runs.
+    /// Returns whether the value is in use. A debugger can remove the last reference to a userdata
+    /// while one of its methods runs.
     fn is_borrowed(&self) -> bool {
-        // SAFETY: the flag says that the value begins with a head; it is alive.
+        // SAFETY: the flag says that the value begins with a head, and the value is alive.
         self.is_cell && unsafe { (*(&raw const *self.data).cast::<CellHead>()).is_borrowed() }
     }
 }
 
-/// The collector rests while host values are dropped; ends also after a panic.
+/// Blocks the collector while host values are dropped, until it is dropped itself, also by a panic.
 struct Resting(*mut State);
 
 impl Drop for Resting {
@@ -40,11 +41,11 @@ impl Drop for Resting {
 }
 
 impl State {
-    /// Drops the host values whose userdata were swept. Their destructors may use the state, so this happens where finalizers run.
-    /// Values that are borrowed stay for later.
+    /// Drops the host values whose userdata were swept. Their destructors may use the state, so
+    /// this happens at the points where finalizers run. Values that are borrowed remain for later.
     ///
     /// # Safety
-    /// As [`State::run_finalizers`].
+    /// As for [`State::run_finalizers`].
     #[inline]
     pub(super) unsafe fn drop_dead(&mut self) {
         if !self.heap.boxed.dead.is_empty() && !self.gc_is_blocked() {

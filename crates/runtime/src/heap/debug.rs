@@ -1,4 +1,4 @@
-//! Checks of the heap: poison in freed memory, and a walk over all that is reachable.
+//! Checks of the heap: poison in freed memory, and a traversal of all reachable objects.
 
 use foldhash::HashSet;
 
@@ -9,15 +9,15 @@ use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::LuaString;
 
-/// Byte that fills freed memory.
+/// The byte that fills freed memory.
 pub(crate) const POISON: u8 = 0xDB;
 
-/// Fills freed memory.
+/// Fills freed memory with poison.
 pub(crate) unsafe fn poison(p: *mut u8, size: usize) {
     p.write_bytes(POISON, size);
 }
 
-/// Panics if freed memory was written since.
+/// Panics if freed memory was written to.
 pub(crate) unsafe fn check_poison(p: *mut u8, size: usize) {
     let bytes = std::slice::from_raw_parts(p, size);
     let word = u64::from_ne_bytes([POISON; 8]);
@@ -30,19 +30,20 @@ pub(crate) unsafe fn check_poison(p: *mut u8, size: usize) {
     );
 }
 
-/// Panics if `o` is no object.
+/// Panics if `o` is not an object.
 pub(crate) unsafe fn check_object(o: *mut GcHeader) {
     let kind = o.cast::<u8>().read();
     assert!((1..=10).contains(&kind), "a reference to freed memory: {o:?} has kind {kind:#x}");
 }
 
-/// Walks over all that is reachable.
+/// A traversal of all reachable objects.
 struct Verifier {
-    /// Mark of what was alive at the end of the last marking.
+    /// The mark of objects that were alive at the end of the last marking.
     mark: u8,
-    /// Sweeping has ended since, so there may be new objects and buffers, without mark.
+    /// Whether sweeping has ended since, so that there may be new objects and buffers without a
+    /// mark.
     swept: bool,
-    /// All boxed objects that were not freed.
+    /// The addresses of all boxed objects that were not freed.
     boxed: HashSet<usize>,
     seen: HashSet<usize>,
     work: Vec<*mut GcHeader>,
@@ -67,7 +68,7 @@ impl Verifier {
         }
     }
 
-    /// Checks that a marked object has its memory.
+    /// Checks that the memory of a marked object is marked as well.
     unsafe fn check_place(&self, o: *mut GcHeader) {
         if (*o).flags & GcHeader::LARGE != 0 {
             let mark = (*super::large::Large::of(o.cast())).mark;
@@ -77,8 +78,8 @@ impl Verifier {
         let (start, size) = (o.cast::<u8>(), trace::size_of_object(o));
         for offset in (0..size).step_by(LINE).chain([size - 1]) {
             let mark = block::line_mark(start.add(offset));
-            // A string that was made while dead ones were taken out of the table has the mark of
-            // live ones from birth, and its lines have none.
+            // A string that was allocated while dead ones were removed from the table has the mark
+            // of live ones from the beginning, and its lines have none.
             let purging = self.swept && (*o).kind == Kind::String && mark == block::FREE;
             assert!(purging || mark == self.mark, "a line of {:?} at {o:?} is free", (*o).kind);
         }
@@ -121,8 +122,8 @@ impl Visitor for Verifier {
 }
 
 impl Heap {
-    /// Switches poison and quarantine of freed memory on or off; on by default in builds with debug assertions. Call it
-    /// before the first allocation.
+    /// Switches poison and quarantine of freed memory on or off; on by default in builds with debug
+    /// assertions. It must be called before the first allocation.
     pub fn set_checked(&mut self, on: bool) {
         self.blocks.checked = on;
         self.large.checked = on;
@@ -130,19 +131,20 @@ impl Heap {
 }
 
 impl State {
-    /// Right after marking: checks that everything reachable is an object and marked. Takes time in proportion to the heap.
+    /// Checks, right after marking, that everything reachable is an object and marked. Takes time
+    /// in proportion to the size of the heap.
     ///
     /// # Panics
-    /// If not.
+    /// If the check fails.
     pub(crate) unsafe fn verify_heap(&mut self) {
         Verifier::new(&self.heap, false).walk(self);
     }
 
-    /// After a sweep: checks that nothing reachable was freed. Takes time in proportion to the
-    /// heap.
+    /// Checks, after a sweep, that nothing reachable was freed. Takes time in proportion to the
+    /// size of the heap.
     ///
     /// # Panics
-    /// If something was.
+    /// If the check fails.
     pub(crate) unsafe fn verify_swept(&mut self) {
         Verifier::new(&self.heap, true).walk(self);
     }

@@ -11,21 +11,22 @@ use crate::state::State;
 use crate::table::Table;
 use crate::value::{SlotExt, Tag, Value};
 
-/// Finalizers that are done with at one time because a limit was reached.
+/// How many finalizers are discarded at once when the script has to stop.
 const DROPPED_AT_ONCE: usize = 10_000;
 
-/// Objects that are marked for finalization.
+/// The objects that are marked for finalization.
 pub(crate) struct Finalizers {
-    /// In the order in which they were marked; `..old` were alive at the end of the last cycle. Nil: pending by now.
+    /// In the order in which they were marked. Those in `..old` were alive at the end of the last
+    /// cycle. Nil stands for an object that is pending by now.
     registered: Vec<Value>,
     old: usize,
-    /// Unreached: their finalizers are to be called in this order.
+    /// Unreachable objects whose finalizers are to be called, in this order.
     pending: VecDeque<Value>,
-    /// A finalizer runs: the collector rests.
+    /// Whether a finalizer is running, which blocks the collector.
     pub(crate) running: bool,
-    /// The state is closing: no object is marked for finalization any more.
+    /// Whether the state is being closed: no more objects are marked for finalization.
     pub(crate) closing: bool,
-    /// There are none: no object is ever marked.
+    /// Whether finalizers are ignored: no object is ever marked for finalization.
     off: bool,
 }
 
@@ -49,8 +50,9 @@ impl Finalizers {
         !self.pending.is_empty()
     }
 
-    /// Moves the unreached objects to the pending ones, the last marked first, and marks these. False when the collector had to stop: then it is done for
-    /// some of them, of which the others may be reached now.
+    /// Moves the unreachable objects to the pending ones, the last marked first, and marks them.
+    /// Returns false when the collector had to stop: only some have been moved then, and others may
+    /// have become reachable through these.
     pub(crate) unsafe fn separate(&mut self, marker: &mut Marker) -> bool {
         let from = if marker.recount { self.old } else { 0 };
         let first = self.pending.len();
@@ -76,18 +78,18 @@ impl Finalizers {
         !marker.stop.was_due()
     }
 
-    /// All that is registered now is old.
+    /// Makes all registered objects old.
     pub(crate) fn end_cycle(&mut self) {
         self.old = self.registered.len();
     }
 }
 
 impl State {
-    /// Marks `object` for finalization: its finalizer will be called when it is unreached. Nothing happens if it is marked
-    /// already, or when the state is closing.
+    /// Marks `object` for finalization: its finalizer will be called when the object is
+    /// unreachable. Does nothing if it is marked already, or when the state is being closed.
     ///
     /// # Safety
-    /// `object` is a live table or full userdata, whose metatable has a field `__gc`.
+    /// `object` is a live table or full userdata whose metatable has a field `__gc`.
     pub unsafe fn register_finalizer(&mut self, object: Value) {
         let flags = &raw mut (*object.as_header()).flags;
         let finalizers = &self.heap.finalizers;
@@ -97,26 +99,27 @@ impl State {
         }
     }
 
-    /// From now on no object is marked for finalization: `__gc` has no effect.
+    /// Stops marking objects for finalization, so that `__gc` has no effect.
     pub fn ignore_finalizers(&mut self) {
         self.heap.finalizers.off = true;
     }
 
-    /// The finalizer that was running has been left by a panic.
+    /// Notes that a panic has unwound the running finalizer.
     pub fn finalizer_unwound(&mut self) {
         self.heap.finalizers.running = false;
     }
 
-    /// Whether finalizers wait to be called.
+    /// Returns whether finalizers are waiting to be called.
     pub fn finalizers_pending(&self) -> bool {
         self.heap.finalizers.has_pending()
     }
 
-    /// Calls up to `limit` pending finalizers, on the running coroutine, above `top`. The stack may move. Errors
-    /// become warnings. Does nothing inside a finalizer.
+    /// Calls up to `limit` pending finalizers on the running coroutine, above `top`. The stack may
+    /// move. Errors become warnings. Does nothing inside a finalizer.
     ///
     /// # Safety
-    /// A safepoint: `base` and `top` are those of the running coroutine's top frame, and no bare pointer is held.
+    /// This is a safepoint: `base` and `top` are those of the running coroutine's top frame, and
+    /// the caller holds no bare pointer.
     pub unsafe fn run_finalizers(&mut self, limit: usize) {
         let st: *mut State = self;
         if (*st).heap.finalizers.running {
@@ -125,10 +128,11 @@ impl State {
         (*st).drop_dead();
         let (stands, mut dropped) = ((*st).limit_stands(), 0);
         if (*st).must_stop() && !stands && !(*st).heap.finalizers.closing {
-            // they wait until the interrupt has been obeyed
+            // Finalizers wait until the script has been interrupted.
             return;
         }
-        // Those that are Lua functions would fail at once, and are done with. Not all of very many, as the script has to stop.
+        // Finalizers that are Lua functions would fail at once, and are discarded. Their number is
+        // limited, as the script has to stop.
         for _ in 0..if stands { limit.max(DROPPED_AT_ONCE) } else { limit } {
             if stands && !(*st).heap.finalizers.closing {
                 dropped += 1;
@@ -144,10 +148,11 @@ impl State {
         (*st).heap.pace.after_finalizers();
     }
 
-    /// Calls all finalizers, of live objects too, for the end of the state. Objects are not marked for finalization any more.
+    /// Calls all finalizers, including those of live objects, at the end of the state. No more
+    /// objects are marked for finalization.
     ///
     /// # Safety
-    /// As [`State::run_finalizers`].
+    /// As for [`State::run_finalizers`].
     pub unsafe fn gc_close(&mut self) {
         if !self.heap.finalizers.closing {
             self.heap.finalizers.closing = true;
@@ -155,16 +160,16 @@ impl State {
             let all = all.into_iter().filter(|v| !v.is_nil());
             self.heap.finalizers.pending.extend(all.rev());
         }
-        // A finalizer that ends the process comes here too; the others then run from inside it.
+        // A finalizer that ends the process comes here as well; the others then run from inside it.
         self.heap.finalizers.running = false;
         self.run_finalizers(usize::MAX);
     }
 }
 
-/// Calls the finalizer of one object, if its metatable still has one that can be called.
+/// Calls the finalizer of an object, if its metatable still has one that can be called.
 unsafe fn finalize(st: *mut State, object: Value) {
     let header = object.as_header();
-    // It is an ordinary object again, and can be marked for finalization again.
+    // The object is an ordinary one again, and can be marked for finalization again.
     (*header).flags &= !GcHeader::FINALIZER;
     let meta = match (*header).kind {
         Kind::Table if (*object.as_table()).meta & 1 == 0 => {
@@ -178,7 +183,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
     }
     let function = Table::get_str(meta, (&(*st).event_names)[Event::Gc as usize]);
     if function.is_nil() || function.tag() != Tag::NATIVE && (*st).limit_stands() {
-        // at the end of a state that is out of time
+        // The state is being closed and is out of time.
         return;
     }
     let thread = (*st).thread;
@@ -189,10 +194,10 @@ unsafe fn finalize(st: *mut State, object: Value) {
         (*st).error_handled,
         (*st).native_depth,
     );
-    // No hooks inside finalizers.
+    // Hooks are not called inside finalizers.
     let hook_was_active = (*thread).hook.as_mut().map(|h| std::mem::replace(&mut h.active, true));
 
-    // Callee, header, argument: frames have room for them above `top`.
+    // The callee, the header and the argument: frames have room for them above `top`.
     let callee = (*st).top;
     callee.put(function);
     callee.add(1).put(Value::NIL);

@@ -1,22 +1,24 @@
-//! What marking has still to do: objects to be traced, and large tables traced in part.
+//! The work list of marking: objects to be traced, and large tables that are traced in part.
 //!
-//! References found while tracing pass through a short queue before their objects are looked at, and are prefetched as they
-//! enter it: most of the time of marking is spent waiting for headers to come from memory.
+//! References that are found while tracing pass through a short queue before their objects are
+//! accessed, and are prefetched when they enter it, because marking spends most of its time waiting
+//! for object headers to arrive from memory.
 
 use super::mark::Marker;
 use super::trace::{self, Visitor};
 use crate::header::GcHeader;
 use crate::table::{Node, Table};
 
-/// Objects in the queue; a power of two.
+/// Number of objects in the queue; a power of two.
 const AHEAD: usize = 16;
-/// Array elements or nodes of a large table visited before what they refer to is traced.
+/// How many array elements or nodes of a large table are visited before their referents are traced.
 const PART: usize = 128;
 
-/// A table of which some entries are still to be visited. What is stored into it meanwhile is logged by the barrier.
+/// A table of which some entries are still to be visited. The barrier logs stores into it
+/// meanwhile.
 struct Part {
     table: *mut Table,
-    /// Nodes; else array elements.
+    /// Whether nodes are visited, not array elements.
     nodes: bool,
     next: usize,
 }
@@ -34,13 +36,13 @@ impl Gray {
         Gray { stack: Vec::new(), parts: Vec::new(), ahead: [std::ptr::null_mut(); AHEAD], at: 0 }
     }
 
-    /// Pushes `o`; false if there is no memory for it.
+    /// Pushes `o`. Returns false if there is no memory for it.
     #[inline(always)]
     pub(crate) fn push(&mut self, o: *mut GcHeader) -> bool {
         try_push(&mut self.stack, o)
     }
 
-    /// Number of objects pushed and not yet taken.
+    /// Returns the number of objects that were pushed and not yet popped.
     pub(crate) fn len(&self) -> usize {
         self.stack.len()
     }
@@ -55,7 +57,7 @@ impl Gray {
         self.ahead = [std::ptr::null_mut(); AHEAD];
     }
 
-    /// Enters `o`, and gives the one whose turn it is, or null.
+    /// Adds `o` to the queue, and returns the object that it replaces, or null.
     #[inline(always)]
     fn enqueue(&mut self, o: *mut GcHeader) -> *mut GcHeader {
         let turn = std::mem::replace(&mut self.ahead[self.at], o);
@@ -64,7 +66,8 @@ impl Gray {
     }
 }
 
-/// Appends `item` to `list`; false, and nothing is done, if there is no memory for it.
+/// Appends `item` to `list`. Returns false, leaving the list unchanged, if there is no memory for
+/// it.
 #[inline(always)]
 pub(super) fn try_push<T>(list: &mut Vec<T>, item: T) -> bool {
     if list.len() == list.capacity() && list.try_reserve(1).is_err() {
@@ -74,7 +77,7 @@ pub(super) fn try_push<T>(list: &mut Vec<T>, item: T) -> bool {
     true
 }
 
-/// Asks the processor for the first lines of an object.
+/// Prefetches the first cache lines of an object.
 #[inline(always)]
 fn prefetch(o: *mut GcHeader) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -88,7 +91,7 @@ fn prefetch(o: *mut GcHeader) {
     let _ = o;
 }
 
-/// Visits the references of an object that is traced: through the queue.
+/// The visitor that marks the references of an object, through the queue.
 pub(crate) struct Tracer<'a>(pub(crate) &'a mut Marker);
 
 impl Visitor for Tracer<'_> {
@@ -111,7 +114,7 @@ impl Visitor for Tracer<'_> {
 }
 
 impl Marker {
-    /// Traces what is gray until there is nothing left or `budget` bytes were looked at.
+    /// Traces gray objects until none remain or `budget` bytes were visited.
     pub(crate) unsafe fn propagate(&mut self, budget: usize) {
         let end = self.work.saturating_add(budget);
         loop {
@@ -124,7 +127,7 @@ impl Marker {
                     break;
                 }
             }
-            // Whoever asks next whether an object is marked must get the truth.
+            // Objects in the queue are not marked yet, but later code tests the marks.
             self.drain();
             if self.work >= end || self.gray.is_empty() {
                 return;
@@ -141,7 +144,7 @@ impl Marker {
         }
     }
 
-    /// Visits the entries of a table, those of large parts later.
+    /// Visits the entries of a table, deferring those of large parts.
     pub(crate) unsafe fn trace_entries(&mut self, t: *mut Table) {
         trace::visit_fields(t, &mut Tracer(self));
         if (*t).array_len as usize > PART {
@@ -165,7 +168,7 @@ impl Marker {
     unsafe fn trace_part(&mut self, part: Part) {
         let Part { table, nodes, next } = part;
         let end = next + PART;
-        // The table may have shrunk.
+        // The table may have shrunk meanwhile.
         let more = if nodes {
             trace::visit_nodes(table, next, end, &mut Tracer(self));
             end < trace::node_count(table)

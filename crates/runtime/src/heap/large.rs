@@ -1,28 +1,29 @@
-//! Objects and buffers too large for a block: each its own allocation, behind a record.
+//! Objects and buffers too large for a block: each has its own allocation, after a record.
 
 use super::debug;
 use super::memory::Memory;
 
-/// The record before a large object or buffer.
+/// The record that precedes a large object or buffer.
 #[repr(C, align(16))]
 pub(crate) struct Large {
-    /// Bytes, without the record.
+    /// Size in bytes, without the record.
     pub(crate) size: usize,
     index: usize,
-    /// Mark of the cycle that last reached it.
+    /// The mark of the cycle that last reached it.
     pub(crate) mark: u8,
 }
 
-/// Bytes given back in one slice of sweeping, about.
+/// About how many bytes one slice of sweeping frees at most.
 const FREED_AT_ONCE: usize = 4 << 20;
 const RECORD: usize = size_of::<Large>();
 const _: () = assert!(RECORD.is_multiple_of(16));
 
 impl Large {
-    /// The record of the object or buffer at `p`.
+    /// Returns the record of the object or buffer at `p`.
     #[inline(always)]
     pub(crate) unsafe fn of(p: *mut u8) -> *mut Large {
-        // Through the exposed address: `p` may have come as a pointer to the object alone.
+        // Goes through the exposed address, as `p` may be a pointer with provenance for the object
+        // alone.
         std::ptr::with_exposed_provenance_mut(p.addr() - RECORD)
     }
     unsafe fn data(this: *mut Large) -> *mut u8 {
@@ -33,10 +34,10 @@ impl Large {
 /// All large objects and buffers of a heap.
 pub(crate) struct LargeSpace {
     list: Vec<*mut Large>,
-    /// Those below have not been swept since the last cycle.
+    /// Items below this index have not been swept since the last cycle.
     unswept: usize,
     live_mark: u8,
-    /// Poison and quarantine what is freed.
+    /// Whether freed memory is poisoned and quarantined.
     pub(crate) checked: bool,
     quarantine: Vec<*mut Large>,
 }
@@ -60,13 +61,13 @@ impl LargeSpace {
         Large::data(this)
     }
 
-    /// Frees the buffer at `p` now.
+    /// Frees the buffer at `p` immediately.
     pub(crate) unsafe fn free(&mut self, memory: &mut Memory, p: *mut u8) {
         let this = Large::of(p);
         let mut i = (*this).index;
         debug_assert!(self.list[i] == this);
         if i < self.unswept {
-            // Its place goes to the last unswept one, so that none already swept comes below the border.
+            // The last unswept item takes its place, so that no swept one moves below the limit.
             self.unswept -= 1;
             self.place(self.list[self.unswept], i);
             self.place(this, self.unswept);
@@ -76,7 +77,8 @@ impl LargeSpace {
         self.discard(memory, this);
     }
 
-    /// Changes the size of the buffer at `p`, keeping its contents and its mark; it may move.
+    /// Changes the size of the buffer at `p`, which may move it. Its contents and its mark are
+    /// kept.
     pub(crate) unsafe fn resize(
         &mut self,
         memory: &mut Memory,
@@ -113,7 +115,7 @@ impl LargeSpace {
         }
     }
 
-    /// After marking: all are to be swept.
+    /// Prepares to sweep everything, after marking.
     pub(crate) unsafe fn begin_sweep(&mut self, memory: &mut Memory, mark: u8) {
         debug_assert_eq!(self.unswept, 0);
         self.flush_quarantine(memory);
@@ -128,7 +130,8 @@ impl LargeSpace {
         }
     }
 
-    /// Sweeps up to `count` of them, fewer when much memory is freed, which takes the system time; true when all are swept.
+    /// Sweeps up to `count` items, or fewer when much memory is freed, which takes the system time.
+    /// Returns whether all are swept.
     pub(crate) unsafe fn sweep_some(&mut self, memory: &mut Memory, count: usize) -> bool {
         let mut freed = 0;
         for _ in 0..count {
@@ -146,7 +149,7 @@ impl LargeSpace {
         self.unswept == 0
     }
 
-    /// Frees all.
+    /// Frees everything.
     pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
         self.flush_quarantine(memory);
         for this in self.list.drain(..) {

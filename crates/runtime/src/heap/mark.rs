@@ -1,4 +1,4 @@
-//! Marking: reaching objects, and tracing them from a stack of gray ones.
+//! Marking: reaching objects, and tracing them from a work list of gray ones.
 
 use super::block::{self, SMALL_MAX};
 use super::gray::{Gray, Tracer, try_push};
@@ -14,45 +14,49 @@ use crate::table::{Cell, DEAD_KEY, Node, Table};
 use crate::thread::Thread;
 use crate::value::{SlotExt, Value};
 
-/// Bytes looked at between two looks at whether to stop.
+/// Bytes that are visited between two checks whether to stop.
 pub(super) const WORK_BETWEEN_LOOKS: usize = if cfg!(test) { 512 } else { 64 * 1024 };
 
-/// Marks of cycles: 1 to this.
+/// The largest mark; cycles use the marks from 1 on.
 const MARKS: u8 = 200;
-/// Cycles that may be given up between two that end, so that no live object carries the mark of a new cycle.
+/// How many cycles may be abandoned in a row, so that no live object carries the mark of a new
+/// cycle.
 pub(super) const MOST_GIVEN_UP: u8 = MARKS - 2;
 
 /// The state of marking.
 pub(crate) struct Marker {
-    /// Mark of this cycle: objects with it are reached.
+    /// The mark of this cycle: objects that carry it are reached.
     pub(crate) mark: u8,
-    /// Bytes of the objects and buffers reached.
+    /// Number of bytes of the objects and buffers reached.
     pub(crate) live: usize,
-    /// Bytes looked at: the measure of a slice.
+    /// Number of bytes visited, which limits a slice.
     pub(crate) work: usize,
-    /// Reached, not yet traced.
+    /// Objects that are reached but not yet traced.
     pub(crate) gray: Gray,
-    /// Logged by the barrier: to be traced (again) by the atomic step.
+    /// Objects logged by the barrier, to be traced (again) by the atomic step.
     pub(crate) again: Vec<*mut GcHeader>,
-    /// The atomic step runs: weak tables are sorted, dead stack slots cleared.
+    /// Whether the atomic step is running: weak tables are classified, and dead stack slots
+    /// cleared.
     pub(crate) atomic: bool,
-    /// Objects that were traced before are traced again: do not count their buffers twice.
+    /// Whether objects are traced that were traced before, so that their buffers must not be
+    /// counted twice.
     pub(crate) recount: bool,
     /// Tables with weak values and strong keys that may have to be cleared.
     pub(crate) weak_values: Vec<*mut Table>,
-    /// Tables with weak keys and strong values that have unreached keys.
+    /// Tables with weak keys and strong values that have unreachable keys.
     pub(crate) ephemerons: Vec<*mut Table>,
     /// Tables with weak keys and values.
     pub(crate) all_weak: Vec<*mut Table>,
-    /// While ephemeron entries wait for their keys: the objects reached meanwhile.
+    /// The objects reached while ephemeron entries wait for their keys.
     pub(crate) reached: Option<Vec<*mut GcHeader>>,
     /// The string `__mode`.
     pub(crate) mode_name: *mut LuaString,
-    /// Whether the script has to stop, and the collector with it.
+    /// Whether the script, and with it the collector, has to stop.
     pub(crate) stop: Stop,
-    /// Cycles given up since the last one that ended.
+    /// Number of cycles abandoned since the last complete one.
     pub(crate) given_up: u8,
-    /// There was no memory for what is still to be traced: the cycle cannot end, and the next one begins instead.
+    /// Whether there was no memory to record an object that must be traced: the cycle cannot end,
+    /// and is restarted.
     pub(crate) lost: bool,
 }
 
@@ -83,9 +87,9 @@ impl Marker {
         }
     }
 
-    /// Forgets what is under way and starts a new cycle with another mark than the last ones.
+    /// Discards the current cycle and starts another, with a mark that differs from the last ones.
     pub(crate) fn restart(&mut self) {
-        // Live objects carry marks of the last complete cycle and of those given up since.
+        // Live objects carry the marks of the last complete cycle and of those abandoned since.
         self.mark = self.mark % MARKS + 1;
         self.lost = false;
         self.live = 0;
@@ -103,7 +107,7 @@ impl Marker {
         self.all_weak.clear();
     }
 
-    /// Something that was to be traced is forgotten: the cycle stops, and is given up.
+    /// Notes that an object to be traced could not be recorded: the cycle stops and is abandoned.
     #[cold]
     #[inline(never)]
     pub(crate) fn lose(&mut self) {
@@ -111,7 +115,7 @@ impl Marker {
         self.stop.fail();
     }
 
-    /// Logs an object, to be traced again.
+    /// Logs an object, which will be traced again.
     #[inline]
     pub(crate) fn log(&mut self, o: *mut GcHeader) {
         if !try_push(&mut self.again, o) {
@@ -124,7 +128,7 @@ impl Marker {
         (*o).mark == self.mark
     }
 
-    /// Reaches `o` for the first time.
+    /// Marks `o`, which is reached for the first time.
     #[inline(never)]
     unsafe fn reach(&mut self, o: *mut GcHeader) {
         if cfg!(debug_assertions) {
@@ -136,7 +140,8 @@ impl Marker {
                 return self.place(o, LuaString::size_for((*o.cast::<LuaString>()).len as usize));
             }
             Kind::Upvalue => {
-                // Open or closed: its place is where the value is. A thread that dies closes its upvalues first.
+                // The value is at the upvalue's place, whether it is open or closed. A dying thread
+                // closes its upvalues first.
                 (*o).flags |= GcHeader::UNLOGGED;
                 self.place(o, size_of::<Upvalue>());
                 return self.value((*o.cast::<Upvalue>()).place.get());
@@ -163,7 +168,7 @@ impl Marker {
         }
     }
 
-    /// Counts an object and keeps the memory that it lies in.
+    /// Counts an object and marks the memory that contains it.
     #[inline(always)]
     unsafe fn place(&mut self, o: *mut GcHeader, size: usize) {
         self.live += size;
@@ -175,12 +180,12 @@ impl Marker {
         }
     }
 
-    /// Traces all that is gray; false when the collector had to stop.
+    /// Traces all gray objects. Returns false when the collector had to stop.
     pub(crate) unsafe fn propagate_all(&mut self) -> bool {
         loop {
             self.propagate(WORK_BETWEEN_LOOKS);
             if self.gray.is_empty() {
-                // a weak table may have been left halfway
+                // This may have stopped in the middle of a weak table.
                 return !self.stop.was_due();
             }
             if self.stop.is_due() {
@@ -189,7 +194,7 @@ impl Marker {
         }
     }
 
-    /// Traces one object.
+    /// Traces an object.
     pub(crate) unsafe fn trace(&mut self, o: *mut GcHeader) {
         match (*o).kind {
             Kind::Table => self.trace_table(o.cast()),
@@ -211,7 +216,7 @@ impl Marker {
         self.trace_entries(t);
     }
 
-    /// Traces a thread; in the atomic step also clears the slots above the live ones.
+    /// Traces a thread. The atomic step also clears the slots above the live ones.
     pub(crate) unsafe fn trace_thread(&mut self, th: *mut Thread) {
         let top = (*th).top;
         trace::visit_thread(th, &mut Tracer(self));
@@ -255,7 +260,7 @@ impl Visitor for Marker {
 
     #[inline]
     unsafe fn empty_node(&mut self, n: *mut Node) {
-        // The key may die; its address stays for `next`.
+        // The key may die, but `next` still needs its address.
         (*n).key_tag = DEAD_KEY;
     }
 }

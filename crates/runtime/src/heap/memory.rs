@@ -1,8 +1,8 @@
-//! Where the memory of a heap comes from: one replaceable function for each state.
+//! The memory of a heap, which comes from one replaceable function for each state.
 //!
 //! Blocks, large objects, stacks, instances and the other boxed objects are allocated through
-//! [`Memory`]. What those objects own as Rust values (a host's value behind a userdata, an inline
-//! cache that became polymorphic) comes from the global allocator.
+//! [`Memory`]. Rust values that these objects own (a host's value in a userdata, the entries of a
+//! polymorphic inline cache) come from the global allocator.
 
 use std::alloc::Layout;
 use std::ffi::c_void;
@@ -10,16 +10,16 @@ use std::ptr::null_mut;
 
 use crate::reserve;
 
-/// Alignment of all memory that an [`AllocFn`] returns.
+/// Alignment of the memory that an [`AllocFn`] returns.
 const ALIGN: usize = 16;
 
-/// From so many bytes on it is tried whether there is memory before something is made. Less may
+/// The size from which on an allocation is tried before anything depends on it. Smaller ones may
 /// come from the [reserve].
 pub(crate) const LARGE: usize = 1 << 16;
 
 /// The function through which a state allocates, with the meaning of `lua_Alloc` (manual 4.6):
-/// `block` is null for a new block, `old` its size and `new` the size wanted, 0 to free it. It
-/// returns memory aligned to 16 bytes, or null when there is none, in which case `block` is
+/// `block` is null for a new block, `old` is its size, and `new` the requested size, or 0 to free
+/// it. It returns memory aligned to 16 bytes, or null when there is none, in which case `block` is
 /// unchanged. It never fails to shrink a block.
 pub type AllocFn = unsafe extern "C" fn(
     data: *mut c_void,
@@ -28,7 +28,7 @@ pub type AllocFn = unsafe extern "C" fn(
     new: usize,
 ) -> *mut c_void;
 
-/// An [`AllocFn`] and the value that it is called with.
+/// An [`AllocFn`] and the value that is passed to it.
 #[derive(Clone, Copy)]
 pub struct Allocator {
     function: AllocFn,
@@ -36,16 +36,16 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// Calls `function` with `data`.
+    /// Creates an allocator that calls `function` with `data`.
     ///
     /// # Safety
-    /// The function does what [`AllocFn`] says, on any thread that the state is used on, and as
+    /// The function does what [`AllocFn`] says, on every thread that the state is used on and as
     /// long as the state lives. It neither unwinds nor uses the state.
     pub const unsafe fn new(function: AllocFn, data: *mut c_void) -> Allocator {
         Allocator { function, data }
     }
 
-    /// The global allocator of the program.
+    /// Returns the allocator that uses the global allocator of the program.
     pub const fn global() -> Allocator {
         Allocator { function: from_global, data: null_mut() }
     }
@@ -84,13 +84,14 @@ unsafe extern "C" fn from_global(
 /// The memory of one state.
 pub(crate) struct Memory {
     allocator: Allocator,
-    /// The allocator has failed since the last collection that was made for want of memory.
+    /// Whether the allocator has failed since the last collection that a shortage caused.
     short: bool,
-    /// Something was not done because there was no memory for it, and nobody was told.
+    /// Whether an operation was skipped because there was no memory for it, without an error so
+    /// far.
     failed: bool,
-    /// The number of [`reserve::uses`] that a collection has answered.
+    /// The value of [`reserve::uses`] at the last collection that a shortage caused.
     answered: usize,
-    /// What came from the global allocator because the state's own had failed.
+    /// Blocks from the global allocator, used because the state's own allocator had failed.
     borrowed: Vec<*mut u8>,
 }
 
@@ -105,7 +106,7 @@ impl Memory {
         }
     }
 
-    /// Whether the memory is that of the program's global allocator.
+    /// Returns whether the memory comes from the program's global allocator.
     pub(crate) fn is_global(&self) -> bool {
         self.allocator.is_global()
     }
@@ -116,7 +117,7 @@ impl Memory {
         p.cast()
     }
 
-    /// `size` bytes, not 0; null if there are none.
+    /// Allocates `size` bytes, not 0. Returns null if there is no memory.
     pub(crate) unsafe fn try_alloc(&mut self, size: usize) -> *mut u8 {
         let p = self.call(null_mut(), 0, size);
         if p.is_null() {
@@ -125,9 +126,9 @@ impl Memory {
         p
     }
 
-    /// `size` bytes, not 0. Where the allocator has none, the global one has to serve, with its
-    /// [reserve](crate::reserve); the next safepoint collects and reports what could not be made up
-    /// for.
+    /// Allocates `size` bytes, not 0. If the allocator fails, the memory comes from the global one
+    /// with its [reserve](crate::reserve), and the next safepoint collects, and raises an error if
+    /// memory is still short.
     pub(crate) unsafe fn alloc(&mut self, size: usize) -> *mut u8 {
         let p = self.try_alloc(size);
         if p.is_null() { self.borrow(size) } else { p }
@@ -145,8 +146,8 @@ impl Memory {
         p
     }
 
-    /// Changes the size of `block`, keeping its contents up to the smaller size; it may move.
-    /// Serves as [`Memory::alloc`] does.
+    /// Changes the size of `block`, which may move it. The contents are kept up to the smaller
+    /// size. Uses the same sources as [`Memory::alloc`].
     pub(crate) unsafe fn realloc(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if !self.borrowed.contains(&block) {
             let p = self.call(block, old, new);
@@ -172,7 +173,7 @@ impl Memory {
         self.call(block, size, 0);
     }
 
-    /// Allocates `value`.
+    /// Allocates memory for `value` and moves it there.
     pub(crate) unsafe fn make<T>(&mut self, value: T) -> *mut T {
         const { assert!(align_of::<T>() <= ALIGN && size_of::<T>() > 0) };
         let p = self.alloc(size_of::<T>()).cast::<T>();
@@ -181,16 +182,16 @@ impl Memory {
         p
     }
 
-    /// Drops what [`Memory::make`] allocated.
+    /// Drops a value that [`Memory::make`] allocated.
     pub(crate) unsafe fn drop<T>(&mut self, p: *mut T) {
         p.drop_in_place();
         self.free(p.cast(), size_of::<T>());
     }
 
-    /// Whether `size` bytes can be had, neither from the reserve nor by borrowing: allocates and
-    /// frees them.
+    /// Returns whether `size` bytes are available without the reserve and without borrowing, by
+    /// allocating and freeing them.
     pub(crate) fn has(&self, size: usize) -> bool {
-        // SAFETY: what was allocated is freed.
+        // SAFETY: the block is freed once, with the size that it was allocated with.
         let own = unsafe {
             let p = std::hint::black_box(self.call(null_mut(), 0, size));
             let had = !p.is_null() && !reserve::owns(p);
@@ -203,38 +204,38 @@ impl Memory {
         own && (self.is_global() || reserve::system_has(size))
     }
 
-    /// Notes that something could not grow.
+    /// Notes that an allocation failed.
     pub(crate) fn note_short(&mut self) {
         self.short = true;
     }
 
-    /// Notes that something was not done: the next safepoint raises "not enough memory".
+    /// Notes that an operation was skipped: the next safepoint raises "not enough memory".
     pub(crate) fn note_failed(&mut self) {
         self.short = true;
         self.failed = true;
     }
 
-    /// Whether something was not done since the last [`Memory::answer`].
+    /// Returns whether an operation was skipped since the last [`Memory::answer`].
     #[inline]
     pub(crate) fn has_failed(&self) -> bool {
         self.failed
     }
 
-    /// Whether memory ran out since the last [`Memory::answer`].
+    /// Returns whether memory ran out since the last [`Memory::answer`].
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
         self.short || reserve::uses() != self.answered
     }
 
-    /// The shortage was dealt with. True when something was not done.
+    /// Notes that the shortage was dealt with. Returns whether an operation was skipped.
     pub(crate) fn answer(&mut self) -> bool {
         self.short = false;
         self.answered = reserve::uses();
         std::mem::take(&mut self.failed)
     }
 
-    /// Whether a buffer of `size` bytes may be allocated: little always, and much if there is
-    /// memory for it.
+    /// Returns whether a buffer of `size` bytes may be allocated: always for small ones, and for
+    /// large ones if the memory is available.
     #[inline]
     pub(crate) fn may_have(&self, size: usize) -> bool {
         size < LARGE || self.has(size)

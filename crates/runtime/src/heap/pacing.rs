@@ -1,46 +1,49 @@
 //! When to collect, and how much at a time.
 //!
-//! The unit is the byte. `balance` counts what was allocated (less what was freed) since marking ended last; the safepoint
-//! is asked for when it reaches `trigger`.
+//! The unit is the byte. `balance` counts the bytes allocated (less those freed) since marking last
+//! ended. A safepoint is requested when it reaches `trigger`.
 
-/// Bytes allocated between slices.
+/// Number of bytes allocated between slices.
 pub(crate) const STEP: isize = 64 * 1024;
-/// The next cycle starts at the earliest after so many bytes, so that small heaps are not collected all the time.
+/// The least number of bytes allocated between cycles, so that small heaps are not collected all
+/// the time.
 const MIN_IDLE: isize = 256 * 1024;
-/// With the default step multiplier of 100, so many bytes are looked at for each byte allocated.
+/// Number of bytes visited for each byte allocated, with the default step multiplier of 100.
 const WORK_RATIO: usize = 10;
 
 /// The parameters and counters of pacing.
 pub(crate) struct Pace {
-    /// Bytes alive at the end of the last marking.
+    /// Number of bytes alive at the end of the last marking.
     pub(crate) live: usize,
-    /// Bytes allocated, less bytes freed, since.
+    /// Number of bytes allocated since, less bytes freed.
     pub(crate) balance: isize,
-    /// Value of `balance` at which the next safepoint is asked for.
+    /// The value of `balance` at which the next safepoint is requested.
     pub(crate) trigger: isize,
-    /// Value of `balance` at the end of the last slice.
+    /// The value of `balance` at the end of the last slice.
     pub(crate) seen: isize,
-    /// Percent of the live bytes at which the next cycle starts.
+    /// The percentage of the live bytes at which the next cycle starts.
     pub(crate) pause: usize,
-    /// How fast to mark, in percent of the usual speed.
+    /// The speed of marking, in percent of the usual speed.
     pub(crate) step_multiplier: usize,
-    /// log2 of the bytes allocated between slices, as asked for.
+    /// The logarithm to base 2 of the bytes allocated between slices, as set by the program.
     pub(crate) step_log: u8,
-    /// Marks are kept from one cycle to the next.
+    /// Whether marks are kept from one cycle to the next.
     pub(crate) generational: bool,
-    /// A minor collection after the heap grew by so many percent.
+    /// The growth of the heap in percent after which a minor collection is done.
     pub(crate) minor: usize,
-    /// A major one after it grew by so many percent since the last major one.
+    /// The growth of the heap in percent since the last major collection after which the next is
+    /// done.
     pub(crate) major: usize,
-    /// Live bytes after the last major collection.
+    /// Number of live bytes after the last major collection.
     pub(crate) major_base: usize,
-    /// The last major collection freed too little: live bytes after it; else 0.
+    /// Number of live bytes after the last major collection if it freed too little, else 0.
     pub(crate) bad_major: usize,
-    /// A collection in generational mode had to stop halfway: the marks are not those of one cycle, so the next collection is a full one.
+    /// Whether a collection in generational mode had to stop early: the marks are then not those of
+    /// one cycle, so the next collection is a full one.
     pub(crate) unfinished: bool,
-    /// Stopped by the program.
+    /// Whether the program has stopped the collector.
     pub(crate) stopped: bool,
-    /// Most bytes that may be in use.
+    /// How many bytes may be in use at most.
     pub(crate) limit: usize,
 }
 
@@ -65,12 +68,12 @@ impl Pace {
         }
     }
 
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     pub(crate) fn in_use(&self) -> usize {
         self.live.saturating_add_signed(self.balance)
     }
 
-    /// Marking has ended with so many bytes alive.
+    /// Notes that marking has ended with `live` bytes alive.
     pub(crate) fn end_marking(&mut self, live: usize) {
         self.live = live;
         self.balance = 0;
@@ -83,7 +86,7 @@ impl Pace {
         )
     }
 
-    /// Bytes to look at in a slice, for what was allocated since the last one.
+    /// Returns how many bytes to visit in a slice, for the bytes allocated since the last one.
     pub(crate) fn slice_budget(&mut self, starting: bool) -> usize {
         let allocated =
             if starting { self.step() } else { (self.balance - self.seen).max(self.step()) };
@@ -91,7 +94,7 @@ impl Pace {
         self.work_for(allocated as usize, WORK_RATIO)
     }
 
-    /// Bytes to look at in an explicit step of so many kilobytes.
+    /// Returns how many bytes to visit in an explicit step of so many kilobytes.
     pub(crate) fn explicit_budget(&self, kilobytes: usize) -> usize {
         self.work_for(kilobytes.saturating_mul(1024), 4)
     }
@@ -100,7 +103,7 @@ impl Pace {
         (bytes / 100).saturating_mul(self.step_multiplier.max(1)).saturating_mul(ratio).max(1024)
     }
 
-    /// Bytes that will be allocated until the next cycle starts.
+    /// Returns how many bytes will be allocated until the next cycle starts.
     pub(crate) fn until_next_cycle(&self) -> usize {
         let percent = if self.generational && self.bad_major == 0 {
             self.minor
@@ -110,26 +113,26 @@ impl Pace {
         (self.live / 100).saturating_mul(percent).min(isize::MAX as usize / 2)
     }
 
-    /// The next slice comes after one step.
+    /// Schedules the next slice after one step of allocation.
     pub(crate) fn wait_for_slice(&mut self) {
         self.seen = self.balance;
         self.set_trigger(self.balance.saturating_add(self.step()));
     }
 
-    /// The next cycle comes when the heap has grown enough.
+    /// Schedules the next cycle for when the heap has grown enough.
     pub(crate) fn wait_for_cycle(&mut self) {
         let least = if self.pause <= 100 && !self.generational { STEP } else { MIN_IDLE };
         let wait = (self.until_next_cycle() as isize).max(least);
         self.set_trigger(wait.max(self.balance + STEP / 4));
     }
 
-    /// The next safepoint comes when `bytes` more were allocated.
+    /// Schedules the next safepoint after `bytes` more were allocated.
     pub(crate) fn wait_for(&mut self, bytes: isize) {
         self.set_trigger(self.balance.saturating_add(bytes));
     }
 
     fn set_trigger(&mut self, at: isize) {
-        // The limit must be seen in time.
+        // The safepoint must come before the limit is far exceeded.
         let room = self.limit.saturating_sub(self.live).min(isize::MAX as usize) as isize;
         self.trigger = if self.stopped {
             room.max(self.balance.saturating_add(STEP))
@@ -138,17 +141,18 @@ impl Pace {
         };
     }
 
-    /// The next safepoint comes soon.
+    /// Schedules the next safepoint soon.
     pub(crate) fn soon(&mut self) {
         self.trigger = self.balance;
     }
 
-    /// The collector rested while finalizers ran.
+    /// Accounts for the allocations during which the collector was blocked by finalizers.
     pub(crate) fn after_finalizers(&mut self) {
         self.set_trigger(self.trigger.min(self.balance.saturating_add(STEP)).max(self.balance));
     }
 
-    /// A finalizer runs or the program stopped the collector: look again later.
+    /// Schedules another check later, as a finalizer is running or the program has stopped the
+    /// collector.
     pub(crate) fn postpone(&mut self) {
         self.trigger = self.balance.saturating_add(STEP);
     }

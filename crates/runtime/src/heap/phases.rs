@@ -1,9 +1,9 @@
-//! Mode `gc-phases`, for tests: each safepoint does one tiny increment of the collector's work.
+//! The test mode `gc-phases`: each safepoint does one tiny increment of the collector's work.
 //!
-//! Allocation, write barriers and inline caches of the interpreter and of machine code so meet
-//! every phase: marking, an atomic step that was left and begins again, taking dead strings out of
-//! the string table, sweeping, a cycle that was given up, young and full collections. What comes
-//! next is decided by a generator with a seed, so a run on one thread repeats. The heap is walked
+//! Allocation, write barriers and inline caches of the interpreter and of machine code thus meet
+//! every phase: marking, an atomic step that was interrupted and restarts, removing dead strings
+//! from the string table, sweeping, an abandoned cycle, young and full collections. A seeded
+//! generator decides what comes next, so a run on one thread is reproducible. The heap is verified
 //! after each marking and after each sweep.
 
 use std::sync::atomic::Ordering;
@@ -13,14 +13,14 @@ use super::{Heap, Phase};
 use crate::chaos::Chaos;
 use crate::state::{State, poll};
 
-/// How much is done in one slice of purging or sweeping.
+/// The size of one slice of purging or sweeping.
 #[derive(Clone, Copy)]
 pub(super) struct Slices {
-    /// Blocks swept: 256 are about 8 MB of heap.
+    /// Number of blocks to sweep: 256 are about 8 MB of heap.
     pub(super) blocks: usize,
-    /// Slots of the string table looked at.
+    /// Number of slots of the string table to look at.
     pub(super) strings: usize,
-    /// Large objects, and boxed ones, looked at.
+    /// Number of large objects, and of boxed ones, to look at.
     pub(super) objects: usize,
 }
 
@@ -30,32 +30,32 @@ impl Slices {
     const TINY: Slices = Slices { blocks: 1, strings: 256, objects: 16 };
 }
 
-/// Heaps of up to this many bytes are walked after each collection; larger ones now and then.
+/// Heaps of up to this many bytes are verified after each collection, larger ones now and then.
 const WALKED: usize = 512 * 1024;
 
 /// The state of the mode.
 pub(super) struct Phases {
     random: Chaos,
-    /// The mode that the program has asked for, which the one in effect hides.
+    /// The mode that the program has requested, while another one is in effect.
     pub(super) asked: Mode,
-    /// Slices of marking until the running cycle is given up.
+    /// Number of slices of marking until the current cycle is abandoned.
     patience: u64,
-    /// Collections that have ended.
+    /// Number of collections that have ended.
     ended: u64,
-    /// Looks until the next collection has to stop; `u32::MAX`: it does not.
+    /// Number of checks after which the next collection has to stop; `u32::MAX` if it does not.
     fuse: u32,
 }
 
 impl Phases {
-    /// A full collection.
+    /// Choice of a full collection.
     const FULL: u64 = 0;
-    /// Up to this, a collection of the young objects; else a cycle in slices.
+    /// Largest choice of a collection of the young objects; those above it are cycles in slices.
     const YOUNG: u64 = 3;
     const KINDS: u64 = 8;
 }
 
 impl State {
-    /// Switches the mode `gc-phases` on, with decisions that follow from `seed`.
+    /// Enables the mode `gc-phases`, with decisions that follow from `seed`.
     pub fn set_gc_phases(&mut self, seed: u64) {
         self.heap.phases = Some(Phases {
             random: Chaos::new(seed),
@@ -68,8 +68,8 @@ impl State {
         self.request(poll::GC);
     }
 
-    /// Makes the write barrier forget the objects that it should log, so that a test can show that
-    /// the walks over the heap find what a missing barrier does.
+    /// Disables the log of the write barrier, so that a test can show that the verification of the
+    /// heap finds the effects of a missing barrier.
     pub fn lose_barriers(&mut self) {
         self.heap.loses_barriers = true;
     }
@@ -78,10 +78,10 @@ impl State {
         self.heap.phases.as_mut().map_or(0, |phases| phases.random.draw())
     }
 
-    /// Does one increment, and asks for the next.
+    /// Does one increment, and requests the next.
     ///
     /// # Safety
-    /// As [`State::gc_poll`].
+    /// As for [`State::gc_poll`].
     pub(super) unsafe fn phases_step(&mut self) {
         self.watch_stop();
         let ended = match self.heap.phase {
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Begins a collection of some kind; true if it has also ended.
+    /// Begins a collection of some kind. Returns whether it has also ended.
     unsafe fn begin_something(&mut self) -> bool {
         let kind = self.draw() % Phases::KINDS;
         if kind == Phases::FULL || self.heap.pace.unfinished {
@@ -139,7 +139,7 @@ impl State {
             }
             None => false,
         };
-        // One cycle at a time is given up, so that cycles end.
+        // No two cycles in a row are abandoned, so that cycles end.
         if impatient && self.heap.marker.given_up == 0 || self.heap.marker.lost {
             self.start_cycle_again();
             return;
@@ -155,7 +155,7 @@ impl State {
         }
     }
 
-    /// Lets the next collection stop halfway at times, as it does when the script has to.
+    /// Makes some collections stop early, as they do when the script has to stop.
     fn light_fuse(&mut self) {
         let bits = self.draw();
         if let Some(phases) = &mut self.heap.phases
@@ -165,7 +165,7 @@ impl State {
         }
     }
 
-    /// Waits for a little allocation, for more the longer the program runs.
+    /// Waits for a few allocations, and for more of them the longer the program runs.
     fn rest(&mut self) {
         let bits = self.draw();
         if let Some(phases) = &mut self.heap.phases {
@@ -175,7 +175,7 @@ impl State {
         }
     }
 
-    /// Puts this mode into effect.
+    /// Puts `mode` into effect.
     unsafe fn take_mode(&mut self, mode: Mode) {
         match mode {
             Mode::Generational if !self.heap.pace.generational => self.enter_generational(),
@@ -184,7 +184,7 @@ impl State {
         }
     }
 
-    /// Before an explicit step: puts the mode into effect that the program has asked for.
+    /// Puts the mode into effect that the program has requested, before an explicit step.
     pub(super) unsafe fn take_asked_mode(&mut self) {
         if let Some(phases) = &self.heap.phases {
             let asked = phases.asked;
@@ -199,13 +199,13 @@ impl State {
         }
     }
 
-    /// Whether the heap is to be walked now.
+    /// Returns whether to verify the heap now.
     pub(super) fn is_to_be_walked(&mut self) -> bool {
         let one_in = 1 + (self.heap.pace.live / WALKED) as u64;
         self.heap.phases.is_some() && self.draw().is_multiple_of(one_in)
     }
 
-    /// After finalizers, and where the collector had to rest: the next safepoint goes on.
+    /// Requests the next increment, after finalizers and after the collector was blocked.
     pub(super) fn request_next_phase(&mut self) {
         if self.heap.phases.is_some() && self.heap.phase != Phase::Idle {
             self.poll.fetch_or(poll::GC, Ordering::Relaxed);
@@ -214,13 +214,13 @@ impl State {
 }
 
 impl Heap {
-    /// Takes the number of looks after which the collection that begins has to stop.
+    /// Takes the number of checks after which the collection that begins has to stop.
     pub(super) fn take_fuse(&mut self) -> u32 {
         let none = u32::MAX;
         self.phases.as_mut().map_or(none, |phases| std::mem::replace(&mut phases.fuse, none))
     }
 
-    /// The mode as the program sees it.
+    /// Returns the mode as the program sees it.
     pub(super) fn mode(&self) -> Mode {
         match &self.phases {
             Some(phases) => phases.asked,

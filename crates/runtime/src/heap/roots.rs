@@ -1,10 +1,10 @@
-//! The roots: what is alive by itself.
+//! The roots: objects and values that are alive by themselves.
 
 use super::trace::Visitor;
 use crate::state::State;
 
 impl State {
-    /// Brings the running thread's saved registers up to date, as its stack is read through them.
+    /// Updates the running thread's saved registers, through which its stack is read.
     pub(super) unsafe fn sync_running(&mut self) {
         if !self.thread.is_null() {
             (*self.thread).base = self.base;
@@ -15,7 +15,7 @@ impl State {
     /// Visits all roots.
     pub(super) unsafe fn visit_roots<V: Visitor>(&self, v: &mut V) {
         v.pointer(self.main_thread);
-        // The coroutines that wait for the running one hang on it by `resumer`.
+        // The coroutines that wait for the running one are reachable from it through `resumer`.
         v.pointer(self.thread);
         v.pointer(self.registry);
         v.pointer(self.globals);

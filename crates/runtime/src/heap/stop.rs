@@ -1,17 +1,18 @@
-//! Stopping a collection, for a script that has to stop.
+//! Stopping a collection when the script has to stop.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::state::{State, poll};
 
-/// Where the collector looks, every so often, whether to stop: the poll word. It stops where it is, and the next collection goes on or begins anew.
+/// The poll word that the collector checks at intervals to see whether to stop. A stopped
+/// collection continues, or restarts, with the next one.
 ///
-/// It obeys at once, also a signal that leaves library functions time.
+/// The collector stops at once, even for a request that still leaves library functions time.
 pub(crate) struct Stop {
-    /// Null: it never stops.
+    /// Null if the collector never stops.
     word: *const AtomicU32,
     was_due: bool,
-    /// Looks until it has to stop anyway, for tests.
+    /// Number of checks until it has to stop in any case, for tests.
     pub(super) fuse: u32,
 }
 
@@ -20,7 +21,7 @@ impl Stop {
         Stop { word: std::ptr::null(), was_due: false, fuse: u32::MAX }
     }
 
-    /// Whether to stop. Stays so until [`State::watch_stop`].
+    /// Returns whether to stop. Once true, the result stays so until [`State::watch_stop`].
     #[inline]
     pub(crate) unsafe fn is_due(&mut self) -> bool {
         if self.fuse != u32::MAX {
@@ -37,25 +38,27 @@ impl Stop {
         self.was_due
     }
 
-    /// The collector cannot go on.
+    /// Stops the collector because it cannot continue.
     pub(crate) fn fail(&mut self) {
         self.was_due = true;
     }
 
-    /// Whether the last look, or one before it, said so.
+    /// Returns whether a previous check said to stop.
     pub(crate) fn was_due(&self) -> bool {
         self.was_due
     }
 }
 
 impl State {
-    /// The collector begins, or goes on, and looks at the poll word from here on, unless it works for the host.
+    /// Watches the poll word from here on, unless the collector works for the host. Called when a
+    /// collection begins or continues.
     pub(super) fn watch_stop(&mut self) {
         let word = if self.heap.for_host { std::ptr::null() } else { &raw const self.poll };
         self.heap.marker.stop = Stop { word, was_due: false, fuse: self.heap.take_fuse() };
     }
 
-    /// Runs `f` with a collector that does not stop when the script has to: for the host, which may need memory or peace after a limit was reached.
+    /// Runs `f` with a collector that does not stop when the script has to. The host needs this
+    /// when it allocates or collects after a limit was reached.
     ///
     /// # Safety
     /// `st` is live.
@@ -77,7 +80,7 @@ pub(super) mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// Looks until the collector has to stop.
+        /// Number of checks until the collector has to stop.
         pub(in super::super) static FUSE: Cell<usize> = const { Cell::new(usize::MAX) };
     }
 

@@ -1,6 +1,7 @@
 //! Tests of the heap on whole states.
 
-// In each of them: the test has a fresh state to itself, and what it holds over a collection is on the state's stack.
+// In all of them: the test is the only user of a fresh state, and everything that it holds across a
+// collection is on the state's stack.
 #![allow(clippy::undocumented_unsafe_blocks, clippy::ok_expect, clippy::needless_range_loop)]
 
 mod fuzz;
@@ -17,11 +18,12 @@ use crate::value::{SlotExt, Value};
 use crate::vm::Vm;
 
 thread_local! {
-    /// What finalizers were called with: field 1 of the object.
+    /// The numbers of the finalized objects: field 1 of each object that a finalizer was called
+    /// with.
     static FINALIZED: RefCell<Vec<i64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// "Calls" a finalizer: notes the object's element 1.
+/// Stands for a call of a finalizer: records the object's element 1.
 unsafe fn call(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised> {
     assert_eq!(nargs, 1);
     let object = callee.add(2).get();
@@ -41,11 +43,11 @@ static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
 static VM: Vm =
     Vm { call, traced: call, finalize: call, handle, resume, idle_slot: &NO_CODE, close };
 
-/// Runs `f` on a new state, then frees the state.
+/// Runs `f` on a new state, and frees the state.
 fn with_state(f: unsafe fn(&mut State)) {
     FINALIZED.with_borrow_mut(Vec::clear);
     let st = State::create(EngineShared::new(), &VM);
-    // SAFETY: the state is fresh, used here alone, and freed once.
+    // SAFETY: the state is fresh, used only here, and freed once.
     unsafe {
         f(&mut *st);
         State::destroy(st);
@@ -62,14 +64,14 @@ unsafe fn push(st: &mut State, v: Value) {
     st.top = st.top.add(1);
 }
 
-/// A new empty table on the stack.
+/// Returns a new empty table that is on the stack.
 unsafe fn table(st: &mut State) -> *mut Table {
     let t = Table::new(st, 0, 0);
     push(st, Value::table(t));
     t
 }
 
-/// A new table, not rooted.
+/// Returns a new table that is not rooted.
 unsafe fn loose_table(st: &mut State) -> Value {
     Value::table(Table::new(st, 0, 0))
 }
@@ -84,7 +86,7 @@ unsafe fn get_name(st: &mut State, t: *mut Table, name: &str) -> Value {
     Table::get_str(t, name)
 }
 
-/// A new weak table on the stack.
+/// Returns a new weak table that is on the stack.
 unsafe fn weak_table(st: &mut State, mode: &str) -> *mut Table {
     let t = table(st);
     let meta = Table::new(st, 0, 0);
@@ -94,7 +96,8 @@ unsafe fn weak_table(st: &mut State, mode: &str) -> *mut Table {
     t
 }
 
-/// Gives `t` a metatable with a finalizer, element 1 the number to be noted, and registers it.
+/// Gives `t` a metatable with a finalizer, sets its element 1 to the number to be recorded, and
+/// registers it.
 unsafe fn finalizable(st: &mut State, t: *mut Table, number: i64) {
     let meta = Table::new(st, 0, 0);
     set_name(st, meta, "__gc", Value::TRUE);

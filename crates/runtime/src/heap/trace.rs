@@ -1,4 +1,4 @@
-//! What objects refer to: the one place that knows the layouts.
+//! The references of objects: the only place of the heap that depends on their layouts.
 
 use crate::closure::{LuaClosure, NativeClosure, Upvalue};
 use crate::header::{GcHeader, Kind};
@@ -9,23 +9,23 @@ use crate::thread::Thread;
 use crate::userdata::Userdata;
 use crate::value::{SlotExt, Tag, Value};
 
-/// Gets the references of an object.
+/// Receives the references of an object.
 pub(crate) trait Visitor {
-    /// A reference to an object, never null.
+    /// Receives a reference to an object, never null.
     unsafe fn object(&mut self, o: *mut GcHeader);
-    /// A buffer that the object owns.
+    /// Receives a buffer that the object owns.
     unsafe fn buffer(&mut self, p: *mut u8, size: usize);
-    /// A node of a table that has a key and no value.
+    /// Receives a node of a table that has a key and no value.
     unsafe fn empty_node(&mut self, _n: *mut Node) {}
 
-    /// A reference to an object, or null.
+    /// Receives a reference to an object, or null.
     #[inline(always)]
     unsafe fn pointer<T>(&mut self, p: *mut T) {
         if !p.is_null() {
             self.object(p.cast());
         }
     }
-    /// A value.
+    /// Receives a value.
     #[inline(always)]
     unsafe fn value(&mut self, v: Value) {
         if v.is_collectable() {
@@ -34,7 +34,7 @@ pub(crate) trait Visitor {
     }
 }
 
-/// Bytes of an object in a block or in the large space.
+/// Returns the size in bytes of an object in a block or in the large space.
 pub(crate) unsafe fn size_of_object(o: *mut GcHeader) -> usize {
     match (*o).kind {
         Kind::String => LuaString::size_for((*o.cast::<LuaString>()).len as usize),
@@ -49,7 +49,8 @@ pub(crate) unsafe fn size_of_object(o: *mut GcHeader) -> usize {
     }
 }
 
-/// About the bytes of a boxed object and what it owns outside the heap.
+/// Returns the approximate number of bytes of a boxed object and of everything that it owns outside
+/// the heap.
 pub(crate) unsafe fn size_of_boxed(o: *mut GcHeader) -> usize {
     match (*o).kind {
         Kind::Thread => size_of::<Thread>() + (*o.cast::<Thread>()).capacity * size_of::<Value>(),
@@ -66,7 +67,7 @@ pub(crate) unsafe fn size_of_boxed(o: *mut GcHeader) -> usize {
     }
 }
 
-/// Visits what `o` refers to. Inline caches and transitions of shapes are weak and left out.
+/// Visits the references of `o`, except inline caches and transitions of shapes, which are weak.
 pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
     match (*o).kind {
         Kind::String => {}
@@ -117,7 +118,7 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
     }
 }
 
-/// A table's references apart from its entries, and its buffers.
+/// Visits a table's references apart from its entries, and its buffers.
 pub(crate) unsafe fn visit_table_frame<V: Visitor>(t: *mut Table, v: &mut V) {
     v.pointer(std::ptr::with_exposed_provenance_mut::<Table>((*t).meta & !1));
     v.pointer((*t).shape);
@@ -132,13 +133,13 @@ pub(crate) unsafe fn visit_table_frame<V: Visitor>(t: *mut Table, v: &mut V) {
     }
 }
 
-/// Bytes of the array part.
+/// Returns the size in bytes of the array part.
 unsafe fn array_bytes(t: *mut Table) -> usize {
     let per_element = if (*t).header.aux == ArrayKind::Any as u8 { 9 } else { 8 };
     (*t).array_cap as usize * per_element
 }
 
-/// Values of the fields that the shape gives.
+/// Visits the values of the fields that the shape describes.
 pub(crate) unsafe fn visit_fields<V: Visitor>(t: *mut Table, v: &mut V) {
     if !(*t).shape.is_null() {
         for i in 0..(*(*t).shape).count as usize {
@@ -147,7 +148,8 @@ pub(crate) unsafe fn visit_fields<V: Visitor>(t: *mut Table, v: &mut V) {
     }
 }
 
-/// Payloads and tags of an array part whose elements may be collectable; null otherwise.
+/// Returns the payloads and tags of an array part whose elements may be collectable; null
+/// otherwise.
 pub(crate) unsafe fn any_array(t: *mut Table) -> (*mut u64, *mut Tag) {
     if (*t).header.aux != ArrayKind::Any as u8 || (*t).array.is_null() {
         return (std::ptr::null_mut(), std::ptr::null_mut());
@@ -156,7 +158,7 @@ pub(crate) unsafe fn any_array(t: *mut Table) -> (*mut u64, *mut Tag) {
     (bits, bits.add((*t).array_cap as usize).cast())
 }
 
-/// Values of the array part, elements from `first` up to `end`.
+/// Visits the values of the array part, from element `first` up to but not including `end`.
 pub(crate) unsafe fn visit_array<V: Visitor>(t: *mut Table, first: usize, end: usize, v: &mut V) {
     let (bits, tags) = any_array(t);
     if !bits.is_null() {
@@ -166,18 +168,18 @@ pub(crate) unsafe fn visit_array<V: Visitor>(t: *mut Table, first: usize, end: u
     }
 }
 
-/// Whether the node, which has a key, has no value (and, in an environment, no cell).
+/// Returns whether the node, which has a key, has no value (and, in an environment, no cell).
 #[inline(always)]
 pub(crate) unsafe fn is_empty(n: *mut Node) -> bool {
     (*n).value_tag == Tag::NIL
 }
 
-/// Number of nodes of the hash part that are in use.
+/// Returns the number of nodes of the hash part that are in use.
 pub(crate) unsafe fn node_count(t: *mut Table) -> usize {
     Table::node_count(t)
 }
 
-/// Keys and values of the hash part, nodes from `first` up to `end`.
+/// Visits the keys and values of the hash part, from node `first` up to but not including `end`.
 pub(crate) unsafe fn visit_nodes<V: Visitor>(t: *mut Table, first: usize, end: usize, v: &mut V) {
     for i in first..end.min(node_count(t)) {
         let n = (*t).nodes.add(i);
@@ -190,7 +192,7 @@ pub(crate) unsafe fn visit_nodes<V: Visitor>(t: *mut Table, first: usize, end: u
     }
 }
 
-/// A thread's references. (The running thread's `top` was brought up to date.)
+/// Visits a thread's references. The `top` of the running thread must be up to date.
 pub(crate) unsafe fn visit_thread<V: Visitor>(th: *mut Thread, v: &mut V) {
     visit_stack(th, v);
     let mut up = (*th).open;
@@ -205,14 +207,15 @@ pub(crate) unsafe fn visit_thread<V: Visitor>(th: *mut Thread, v: &mut V) {
     }
 }
 
-/// The open upvalue below `up`: its address is the payload of `closed`.
+/// Returns the open upvalue below `up`, whose address is the payload of `closed`.
 pub(crate) unsafe fn next_open(up: *mut Upvalue) -> *mut Upvalue {
     *(&raw mut (*up).closed).cast::<*mut Upvalue>()
 }
 
-/// The live slots of a stack. All frames of the interpreter and of native functions have their registers in their home
-/// slots, so that every slot below `top` is a value (a header has the tag FRAME). Frames of compiled code
-/// will be read through their safepoint maps here.
+/// Visits the live slots of a stack.
+///
+/// All frames have their registers in their home slots, so every slot below `top` is a value (a
+/// frame header has the tag FRAME).
 unsafe fn visit_stack<V: Visitor>(th: *mut Thread, v: &mut V) {
     let mut slot = (*th).stack;
     while slot < (*th).top {

@@ -13,7 +13,7 @@ use crate::string::LuaString;
 use crate::table::{Cell, DEAD_KEY, Node, Table};
 use crate::value::{SlotExt, Tag, Value};
 
-/// What a table's metatable says in `__mode`.
+/// The weakness that a table's metatable requests with `__mode`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weakness {
     None,
@@ -22,13 +22,13 @@ pub(crate) enum Weakness {
     Both,
 }
 
-/// Rounds over all ephemeron tables before entries are waited for by key.
+/// Number of rounds over all ephemeron tables before entries wait for their keys.
 const ROUNDS: usize = 4;
-/// Entries looked at between two looks at whether to stop.
+/// Number of entries that are visited between two checks whether to stop.
 pub(super) const NODES_BETWEEN_LOOKS: usize = if cfg!(test) { 4 } else { 4096 };
 
 impl Marker {
-    /// The weakness of a table that has a metatable word.
+    /// Returns the weakness of a table that has a metatable word.
     pub(crate) unsafe fn weakness(&mut self, t: *mut Table) -> Weakness {
         if (*t).meta & 1 != 0 {
             return Weakness::None;
@@ -39,7 +39,7 @@ impl Marker {
         }
         let mode = Table::get_str(meta, self.mode_name);
         if mode.is_nil() {
-            // A later store of the field clears the bit, as the table is flagged.
+            // A later store of the field clears the bit, as the table has this flag.
             (*meta).header.flags |= GcHeader::IS_META;
             (*meta).absent |= 1 << Event::Mode as u8;
         }
@@ -55,10 +55,10 @@ impl Marker {
         }
     }
 
-    /// Traces the entries of a weak table; its own references and buffers are done.
+    /// Traces the entries of a weak table. The caller traces its own references and buffers.
     pub(crate) unsafe fn trace_weak(&mut self, t: *mut Table, weakness: Weakness) {
         if !self.atomic {
-            // What is weak can only be told when everything else is marked.
+            // Which entries are weak is known only when everything else is marked.
             self.log(t.cast());
         }
         match weakness {
@@ -73,7 +73,7 @@ impl Marker {
                 if self.atomic {
                     self.trace_ephemerons(t, false);
                 } else {
-                    // Fields and elements have keys that are values.
+                    // Fields and elements have keys that are values, not objects.
                     trace::visit_fields(t, self);
                     trace::visit_array(t, 0, usize::MAX, self);
                 }
@@ -86,8 +86,8 @@ impl Marker {
         }
     }
 
-    /// Marks the values of an ephemeron table whose keys are reached, and lists the table if there are other keys. True
-    /// if anything was marked.
+    /// Marks the values of an ephemeron table whose keys are reached, and lists the table if it has
+    /// other keys. Returns whether anything was marked.
     unsafe fn trace_ephemerons(&mut self, t: *mut Table, backwards: bool) -> bool {
         let before = self.gray.len();
         let mut unreached = false;
@@ -97,7 +97,7 @@ impl Marker {
         for i in 0..count {
             let n = (*t).nodes.add(if backwards { count - 1 - i } else { i });
             if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                // the rest is for the next time
+                // The other entries are visited the next time.
                 unreached = true;
                 break;
             }
@@ -115,12 +115,14 @@ impl Marker {
         self.gray.len() > before
     }
 
-    /// Marks all values of ephemerons whose keys can be reached; false when the collector had to stop.
+    /// Marks the values of all ephemerons whose keys are reachable. Returns false when the
+    /// collector had to stop.
     pub(crate) unsafe fn converge(&mut self) -> bool {
         if !self.propagate_all() {
             return false;
         }
-        // Most tables converge in a round or two, alternating directions for chains within one.
+        // Most tables converge in a round or two, as the direction alternates for chains within
+        // one.
         for round in 0..ROUNDS {
             let tables = std::mem::take(&mut self.ephemerons);
             let mut changed = false;
@@ -147,21 +149,22 @@ impl Marker {
         done
     }
 
-    /// Whether there is memory for [`Marker::converge_by_key`].
+    /// Returns whether there is memory for [`Marker::converge_by_key`].
     unsafe fn may_converge_by_key(&self) -> bool {
         const PER_ENTRY: usize = 64;
         let entries: usize = self.ephemerons.iter().map(|&t| trace::node_count(t)).sum();
         entries * PER_ENTRY < LARGE || reserve::system_has(entries * PER_ENTRY)
     }
 
-    /// The same in linear time: what an unreached key guards waits, in a list that a map knows, until the key is reached.
+    /// Does the same in linear time: the values of an unreached key wait, in a list that a map
+    /// finds by the key, until the key is reached.
     unsafe fn converge_by_key(&mut self) -> bool {
         let mut first = HashMap::<usize, usize, foldhash::fast::FixedState>::default();
         let mut waiting = Vec::<(Value, Option<usize>)>::new();
         let mut listed = 0;
         self.reached = Some(Vec::new());
         loop {
-            // Tables reached on the way are listed too.
+            // Tables that are reached meanwhile are listed as well.
             while listed < self.ephemerons.len() {
                 let t = self.ephemerons[listed];
                 listed += 1;
@@ -180,7 +183,7 @@ impl Marker {
                             waiting.push((v, next));
                         }
                     } else {
-                        // Reached between the listing and now.
+                        // The key was reached after its table was listed.
                         self.value(raw_value(n));
                     }
                 }
@@ -205,7 +208,8 @@ impl Marker {
         }
     }
 
-    /// The cycle goes on as if the atomic step had not begun: weak tables are looked at again by the next one.
+    /// Restores the state before the atomic step, so that the cycle continues. The next atomic step
+    /// visits the weak tables again.
     pub(crate) fn leave_atomic(&mut self) {
         self.atomic = false;
         let lists = [&mut self.weak_values, &mut self.ephemerons, &mut self.all_weak];
@@ -218,7 +222,8 @@ impl Marker {
         }
     }
 
-    /// Whether a reference of a weak table is to be removed. Strings are values: they are marked instead.
+    /// Returns whether a reference of a weak table is to be cleared. Strings are values: they are
+    /// marked instead.
     unsafe fn is_cleared(&mut self, v: Value) -> bool {
         if !v.is_collectable() {
             return false;
@@ -230,7 +235,8 @@ impl Marker {
         !self.is_marked(v.as_header())
     }
 
-    /// Removes the entries of `t` whose values are not reached. True if one of a string key was removed.
+    /// Removes the entries of `t` whose values are not reached. Returns whether one with a string
+    /// key was removed.
     pub(crate) unsafe fn clear_values(&mut self, t: *mut Table) -> bool {
         let mut changed = false;
         if !(*t).shape.is_null() {
@@ -274,13 +280,13 @@ impl Marker {
                 *tags.add(i) = Tag::NIL;
             }
         }
-        // The length stays a border.
+        // The length remains a border.
         while (*t).array_len > 0 && *tags.add((*t).array_len as usize - 1) == Tag::NIL {
             (*t).array_len -= 1;
         }
     }
 
-    /// In an environment the cell stays and becomes nil; it is kept, and so is its key.
+    /// Clears an entry of an environment: the cell becomes nil, and is kept with its key.
     unsafe fn clear_cell(&mut self, n: *mut Node) -> bool {
         let cell = raw_value(n).as_ptr::<Cell>();
         let place = &raw mut (*cell).value;
@@ -293,12 +299,12 @@ impl Marker {
         cleared
     }
 
-    /// Visits the keys of entries that are not empty; kills the others.
+    /// Visits the keys of entries that are not empty, and kills the others.
     unsafe fn visit_keys(&mut self, t: *mut Table) {
         for i in 0..trace::node_count(t) {
             let n = (*t).nodes.add(i);
             if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                // listed, by the caller, to be looked at again
+                // The caller has listed the table, so it is visited again.
                 break;
             }
             if trace::is_empty(n) {
@@ -330,7 +336,7 @@ unsafe fn key(n: *mut Node) -> Value {
     Value::from_parts((*n).key_bits, (*n).key_tag)
 }
 
-/// The value, or the cell that holds it.
+/// Returns the value, or the cell that holds it.
 unsafe fn raw_value(n: *mut Node) -> Value {
     Value::from_parts((*n).value_bits, (*n).value_tag)
 }
@@ -340,7 +346,8 @@ unsafe fn empty(n: *mut Node) {
     (*n).value_bits = 0;
 }
 
-/// Lets the key of an empty node die: it compares equal to no value, but its address stays for `next`.
+/// Kills the key of an empty node: it compares equal to no value, but `next` still uses its
+/// address.
 unsafe fn kill(n: *mut Node) {
     if (*n).key_tag.is_collectable() {
         (*n).key_tag = DEAD_KEY;

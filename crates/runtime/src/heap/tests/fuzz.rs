@@ -4,7 +4,7 @@ use super::super::stop::tests::FUSE;
 use super::*;
 
 thread_local! {
-    /// Collections have to stop now and then.
+    /// Whether collections have to stop at times.
     static FUSES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -23,13 +23,13 @@ impl Random {
 const ROOTS: usize = 24;
 const SLOTS: usize = 6;
 
-/// What a table should be: its number, and for each slot the number of the table in it.
+/// The expected contents of a table: its number, and for each slot the number of the table in it.
 #[derive(Clone)]
 struct Model {
     slots: [Option<usize>; SLOTS],
 }
 
-/// The slots are in all parts of a table.
+/// Returns the key of a slot. The slots are spread over all parts of a table.
 unsafe fn key(st: &mut State, slot: usize) -> Value {
     match slot {
         0 => Value::int(2),
@@ -41,7 +41,7 @@ unsafe fn key(st: &mut State, slot: usize) -> Value {
     }
 }
 
-/// A table with number `n` at index 1, and some garbage beside it.
+/// Returns a table with the number `n` at index 1, after allocating some garbage.
 unsafe fn numbered(st: &mut State, n: usize, r: &mut Random) -> Value {
     let t = Table::new(st, r.below(5) as u8, 0);
     Table::set_int(st, t, 1, Value::int(n as i64));
@@ -63,7 +63,7 @@ unsafe fn numbered(st: &mut State, n: usize, r: &mut Random) -> Value {
     Value::table(t)
 }
 
-/// Compares all that is reachable from a root with the model.
+/// Compares everything reachable from a root with the model.
 unsafe fn compare(st: &mut State, root: Value, number: usize, models: &[Model]) {
     let mut work = vec![(root, number)];
     let mut seen = std::collections::HashMap::new();
@@ -91,7 +91,8 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
     FINALIZED.with_borrow_mut(Vec::clear);
     let st = State::create(EngineShared::new(), &VM);
     let mut r = Random(seed);
-    // SAFETY: the state is used here alone; everything that lives on is in slots of its stack.
+    // SAFETY: the state is used only here, and everything that stays alive is in slots of its
+    // stack.
     unsafe {
         let st = &mut *st;
         st.heap.set_checked(checked);
@@ -108,7 +109,7 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
         for step in 0..if cfg!(miri) { 300 } else { 30_000 } {
             let (i, slot) = (r.below(ROOTS), r.below(SLOTS));
             let mut owner = (first.add(i).get(), roots[i]);
-            // Walk somewhere.
+            // Walk to a random object.
             for _ in 0..r.below(4) {
                 if let Some(n) = models[owner.1].slots[r.below(SLOTS)] {
                     let s = models[owner.1]
@@ -208,7 +209,7 @@ fn phases() {
     fuzz(0x9876_5432, |st| st.set_gc_phases(2), false);
 }
 
-/// The walks of the mode find what a missing write barrier does.
+/// The verification of the mode finds the effects of a missing write barrier.
 #[test]
 #[should_panic(expected = "is reachable")]
 fn lost_barriers_are_found() {
@@ -219,7 +220,7 @@ fn lost_barriers_are_found() {
     fuzz(0x1234_5678, set_up, true);
 }
 
-/// Collections that have to stop, at any point, do no harm.
+/// Collections that have to stop at any point do no harm.
 #[test]
 fn stopped() {
     FUSES.set(true);

@@ -1,4 +1,4 @@
-//! One situation each.
+//! One situation in each test.
 
 use super::*;
 use crate::closure::{LuaClosure, Upvalue};
@@ -29,7 +29,7 @@ fn garbage_is_collected_and_memory_reused() {
 fn strings_end_by_a_nul() {
     with_state(|st| unsafe {
         for len in (0..70).chain([8_000, 8_160, 8_192, 70_000]) {
-            // Freed memory is poisoned, so a NUL is not there by chance.
+            // Freed memory is poisoned, so the NUL cannot be there by chance.
             let bytes = vec![b'x'; len];
             let s = st.intern(&bytes);
             assert_eq!(LuaString::bytes(s), bytes);
@@ -109,7 +109,7 @@ fn buffers_are_resized_and_freed() {
             size = new;
         }
         st.free_buffer(p, size);
-        // In the middle of sweeping, too.
+        // The same in the middle of sweeping.
         let (a, b) = (st.alloc_buffer(10_000), st.alloc_buffer(10_000));
         st.start_cycle();
         st.heap.marker.propagate_all();
@@ -224,7 +224,7 @@ fn finalizers_run_in_reverse_order_and_see_resurrected_objects() {
         finalizable(st, live, 9);
         st.gc_full();
         assert_eq!(finalized(), [4, 3, 2, 1]);
-        // Once each, and gone in the next cycle.
+        // Each was called once, and is gone in the next cycle.
         st.gc_full();
         assert_eq!(finalized(), []);
         st.gc_close();
@@ -248,7 +248,7 @@ fn finalized_objects_leave_weak_values_before_and_weak_keys_after() {
     });
 }
 
-/// A thread with one slot in use, and an open upvalue for it.
+/// Returns a thread with one slot in use, and an open upvalue for it.
 unsafe fn thread_with_upvalue(st: &mut State, v: Value) -> (*mut Thread, *mut Upvalue) {
     let th = Thread::create(st, false);
     (*th).stack.put(v);
@@ -275,7 +275,7 @@ fn an_upvalue_outlives_its_thread() {
         assert!((*up).place.get().same_bits(v));
         st.gc_full();
         assert_eq!(entries(st, (*up).place.get().as_table()), 0);
-        // The main thread is left.
+        // Only the main thread remains.
         assert_eq!(st.heap.boxed.threads.items.len(), 1);
     });
 }
@@ -295,7 +295,7 @@ fn dead_stack_slots_are_cleared() {
     });
 }
 
-/// An instance with one field cache and one global cache, on no stack.
+/// Returns an instance with one field cache and one global cache, which is on no stack.
 unsafe fn instance(st: &mut State) -> *mut Instance {
     use perilune_bytecode::{Instr, Op};
     let code = [Instr::abc(Op::GetField, 0, 0, 0), Instr::abc(Op::GetTabUp, 0, 0, 0)];
@@ -378,7 +378,7 @@ fn strings_found_while_dead_ones_are_purged_live_on() {
             if st.heap.phase != Phase::Purge {
                 break;
             }
-            // Some that exist, dead by now, and some new ones.
+            // Some of the strings exist and are dead by now, others are new.
             for i in 0..20 {
                 let text = name((i * 977 + round * 31) % (n + 1_000));
                 let s = st.intern(text.as_bytes());
@@ -410,7 +410,7 @@ fn stores_while_marking_are_seen() {
         st.start_cycle();
         st.heap.marker.propagate_all();
         assert!((*b).header.flags & GcHeader::UNLOGGED != 0);
-        // A newborn holds the only reference to an old object, and is stored into a scanned one.
+        // A new object holds the only reference to an old one, and is stored into a scanned one.
         let newborn = loose_table(st);
         let white = loose_table(st);
         Table::set_int(st, newborn.as_table(), 1, white);
@@ -439,7 +439,7 @@ fn minor_collections_keep_what_old_objects_got() {
         st.verify_heap();
         assert!(st.gc_count_bytes() + 6_000 < before);
         assert!(Table::get_int(old, 1).same_bits(young));
-        // Old garbage stays until a full collection.
+        // Old garbage remains until a full collection.
         Table::set_int(st, old, 1, Value::NIL);
         st.gc_step(0);
         assert_eq!((*young.as_header()).mark, st.heap.marker.mark);
@@ -492,7 +492,8 @@ fn the_memory_limit_is_an_error_when_live_objects_exceed_it() {
     });
 }
 
-/// Weak tables, finalizers, coroutines and strings, with collections that stop after any number of looks: in the end all is as if they had not.
+/// Weak tables, finalizers, coroutines and strings, with collections that stop after any number of
+/// checks: the results are the same as without.
 #[test]
 fn a_collection_that_had_to_stop_is_made_up_for() {
     use super::super::stop::tests::FUSE;
