@@ -11,12 +11,15 @@
 --| false	true
 
 print(xpcall(function(...) return ... end, print, 1, 2, 3))
-print(xpcall(error, function(m) return "handled " .. tostring(m), "second is dropped" end, "boom", 0))
+print(xpcall(error, function(m)
+  return "handled " .. tostring(m), "second is dropped"
+end, "boom", 0))
 print(xpcall(function() local x = nil; x() end, function(m) return (m:gsub("^.-:%d+: ", "")) end))
 print(xpcall(error, function(m) return type(m) end))
 local depth
 print(xpcall(function() local function f() error("deep") end f() end, function(m)
-  depth = debug.traceback(m, 1):match("in upvalue 'f'") or debug.traceback(m, 1):match("in local 'f'")
+  depth = debug.traceback(m, 1):match("in upvalue 'f'")
+    or debug.traceback(m, 1):match("in local 'f'")
   return "seen"
 end), depth)
 print(pcall(xpcall))

@@ -6,7 +6,9 @@
 --| 1	nil	nil
 --| 1	2	3
 
-local o = setmetatable({}, { __call = function(self, ...) return select("#", ...), (select(-1, ...)) end })
+local o = setmetatable({}, { __call = function(self, ...)
+  return select("#", ...), (select(-1, ...))
+end })
 local args = {}
 for i = 1, 100 do args[i] = i end
 print(o(table.unpack(args)))

@@ -10,10 +10,10 @@
 --| false	call.lua:25: attempt to call a table value (local 't')
 --| false	call.lua:26: attempt to call a number value (local 't')
 --| 1 2 3 
-
-local o = setmetatable({}, { __call = function(self, ...) local first = ...; return type(self), select("#", ...), type(first), (select(-1, nil, ...)) end })
-print(o())
-print(o(1, nil, 3))
+local o = setmetatable({}, { __call = function(self, ...)
+  local first = ...; return type(self), select("#", ...), type(first), (select(-1, nil, ...))
+end })
+print(o()); print(o(1, nil, 3))
 print(o{ }, (o "str"))
 print(pcall(o, "via pcall"))
 local nested = setmetatable({}, { __call = o })
@@ -24,5 +24,9 @@ local obj = { method = o }
 print(obj:method("m"))
 print(pcall(function() local t = {}; t() end))
 print(pcall(function() local t = setmetatable({}, { __call = 5 }); t() end))
-for v in setmetatable({}, { __call = function(self, state, control) return (control or 0) < 3 and (control or 0) + 1 or nil end }) do io.write(v, " ") end
+for v in setmetatable({},
+  { __call = function(self, state, control) return (control or 0) < 3 and (control or 0) + 1
+  or nil end }) do
+  io.write(v, " ")
+end
 print()

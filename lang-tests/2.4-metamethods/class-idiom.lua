@@ -21,7 +21,8 @@ local Dog = setmetatable({}, { __index = Animal })
 Dog.__index = Dog
 function Dog.new(name) return setmetatable(Animal.new(name), Dog) end
 function Dog:sound() return "woof" end
-local animals = { Animal.new("it"), Dog.new("rex"), setmetatable({ name = "anon" }, { __index = Dog }) }
+local animals = { Animal.new("it"), Dog.new("rex"), setmetatable({ name = "anon" },
+  { __index = Dog }) }
 for _, a in ipairs(animals) do print(a:speak()) end
 function Animal:sound() return "silence" end
 for _, a in ipairs(animals) do print(a:speak()) end

@@ -9,7 +9,9 @@
 --| true	true
 
 local log = {}
-local mt = { __eq = function(a, b) log[#log + 1] = a.n .. b.n; return a.v == b.v and "yes" or nil end }
+local mt = { __eq = function(a, b)
+  log[#log + 1] = a.n .. b.n; return a.v == b.v and "yes" or nil
+end }
 local function new(n, v) return setmetatable({ n = n, v = v }, mt) end
 local a, b, c = new("a", 1), new("b", 1), new("c", 2)
 print(a == b, a ~= b, a == c, a ~= c, a == a)

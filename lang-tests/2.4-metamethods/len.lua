@@ -19,5 +19,7 @@ print(pcall(function() return #5 end))
 print(pcall(rawlen, 5))
 print(#"abc", rawlen("abc"), rawlen({ 1, 2 }))
 local calls = 0
-local n = setmetatable({}, { __len = function(self, other) calls = calls + 1; return rawequal(self, other) and 1 or 0 end })
+local n = setmetatable({}, { __len = function(self, other)
+  calls = calls + 1; return rawequal(self, other) and 1 or 0
+end })
 print(#n, calls)

@@ -6,7 +6,9 @@
 --| 11	11	nil
 
 local calls = 0
-local target = setmetatable({ have = 0 }, { __newindex = function(t, k, v) calls = calls + 1; rawset(t, k, v) end })
+local target = setmetatable({ have = 0 }, { __newindex = function(t, k, v)
+  calls = calls + 1; rawset(t, k, v)
+end })
 local o = setmetatable({}, { __newindex = target })
 o.have = 1
 print(target.have, calls)

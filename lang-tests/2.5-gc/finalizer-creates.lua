@@ -16,6 +16,8 @@ make(4)
 for i = 1, 8 do collectgarbage() end
 print(table.concat(log, " "))
 local calls = 0
-;(function() setmetatable({}, { __gc = function() calls = calls + 1; collectgarbage(); calls = calls + 1 end }) end)()
+;(function()
+  setmetatable({}, { __gc = function() calls = calls + 1; collectgarbage(); calls = calls + 1 end })
+end)()
 collectgarbage(); collectgarbage()
 print(calls)

@@ -9,7 +9,9 @@ local function make()
   local child = setmetatable({ name = "child", parent = parent }, { __gc = function(o)
     log[#log + 1] = o.name .. " sees " .. o.parent.name
   end })
-  setmetatable(parent, { __gc = function(o) log[#log + 1] = o.name .. " sees " .. o.child.name end })
+  setmetatable(parent, { __gc = function(o)
+    log[#log + 1] = o.name .. " sees " .. o.child.name
+  end })
   parent.child = child
 end
 make()

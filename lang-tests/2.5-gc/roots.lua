@@ -22,7 +22,8 @@ end)
 coroutine.resume(co, new("coroutine argument"))
 string.hidden = new("library field")
 collectgarbage(); collectgarbage()
-for _, name in ipairs({ "local", "global", "upvalue", "coroutine local", "coroutine argument", "library field" }) do
+for _, name in ipairs({ "local", "global", "upvalue", "coroutine local", "coroutine argument",
+  "library field" }) do
   print(name, weak[name] and weak[name].name == name)
 end
 print(held.name, up().name)

@@ -16,7 +16,9 @@
 --| returned	for done
 
 local function closer(name)
-  return setmetatable({}, { __close = function(_, e) coroutine.yield("closing " .. name .. " " .. tostring(e)) end })
+  return setmetatable({}, { __close = function(_, e)
+    coroutine.yield("closing " .. name .. " " .. tostring(e))
+  end })
 end
 local function run(f)
   local co = coroutine.wrap(function() return "returned", f() end)

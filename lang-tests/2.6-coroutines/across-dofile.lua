@@ -21,7 +21,10 @@ co = coroutine.wrap(chunk)
 print(co(1, 2, 3))
 print(co("back"))
 co = coroutine.wrap(function()
-  for k, v in pairs(setmetatable({}, { __pairs = function(t) return coroutine.yield("pairs") end })) do print("pair", k, v) end
+  for k, v in pairs(setmetatable({},
+    { __pairs = function(t) return coroutine.yield("pairs") end })) do
+    print("pair", k, v)
+  end
   return "end"
 end)
 print(co())

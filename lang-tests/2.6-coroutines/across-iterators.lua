@@ -18,7 +18,8 @@ local co = coroutine.wrap(function()
     if i < state then return i + 1, sent end
   end
   for i, v in iterator, 3, 0 do print("body", i, v) end
-  for i in setmetatable({}, { __call = function(self, s, c) return coroutine.yield("callable") end }) do
+  for i in setmetatable({},
+    { __call = function(self, s, c) return coroutine.yield("callable") end }) do
     print("body", i)
     break
   end

@@ -18,7 +18,8 @@ local mt = {
 local function new() return setmetatable({}, mt) end
 local co = coroutine.wrap(function()
   local a, b = new(), new()
-  local r = { a + 1, 1 + a, a .. "x", "x" .. a .. "y", a.field, a(1, 2), a == b, a ~= b, a < b, a >= b, #a, -a, a & 1, 7 // a, ~a }
+  local r = { a + 1, 1 + a, a .. "x", "x" .. a .. "y", a.field, a(1, 2), a == b, a ~= b, a < b,
+    a >= b, #a, -a, a & 1, 7 // a, ~a }
   a.set = 1
   r[#r + 1] = a.set
   if a == b then r[#r + 1] = "then" end

@@ -18,7 +18,9 @@ local co = coroutine.wrap(function()
     error("after " .. z, 0)
   end, "x"))
   print(pcall(pcall, coroutine.yield, "nested"))
-  print(xpcall(function() coroutine.yield("in xpcall"); error("e", 0) end, function(m) return "handled " .. m end))
+  print(xpcall(function() coroutine.yield("in xpcall"); error("e", 0) end, function(m)
+    return "handled " .. m
+  end))
   return "done"
 end)
 print(co())

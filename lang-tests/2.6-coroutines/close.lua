@@ -16,7 +16,9 @@
 --| true	false	cannot close a running coroutine
 --| true	true	false	cannot close a normal coroutine
 
-local function closer(name) return setmetatable({}, { __close = function(_, e) print("close " .. name, e) end }) end
+local function closer(name)
+  return setmetatable({}, { __close = function(_, e) print("close " .. name, e) end })
+end
 local co = coroutine.create(function()
   local a <close> = closer("a")
   local b <close> = closer("b")
@@ -39,7 +41,11 @@ coroutine.resume(bad)
 print(coroutine.close(bad))
 print(coroutine.status(bad), coroutine.resume(bad))
 print(pcall(coroutine.close, coroutine.running()))
-print(coroutine.resume(coroutine.create(function() return pcall(coroutine.close, coroutine.running()) end)))
+print(coroutine.resume(coroutine.create(function()
+  return pcall(coroutine.close, coroutine.running())
+end)))
 local outer
-outer = coroutine.create(function() return coroutine.resume(coroutine.create(function() return pcall(coroutine.close, outer) end)) end)
+outer = coroutine.create(function()
+  return coroutine.resume(coroutine.create(function() return pcall(coroutine.close, outer) end))
+end)
 print(coroutine.resume(outer))

@@ -14,7 +14,9 @@ end
 local co = coroutine.create(down)
 print(coroutine.resume(co, 100))
 print(coroutine.resume(co, 1000))
-local function mutual(n, f) if n == 0 then coroutine.yield(n) return 0 end return 1 + f(n - 1, mutual) end
+local function mutual(n, f)
+  if n == 0 then coroutine.yield(n) return 0 end return 1 + f(n - 1, mutual)
+end
 print(coroutine.resume(coroutine.create(mutual), 50, mutual))
 local co2 = coroutine.wrap(function(...)
   local packed = table.pack(coroutine.yield(select("#", ...)))

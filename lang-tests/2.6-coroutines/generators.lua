@@ -19,13 +19,19 @@ local function permutations(a, n)
     end
   end
 end
-for p in coroutine.wrap(function() permutations({ "a", "b", "c" }) end) do print(table.concat(p)) end
+for p in coroutine.wrap(function() permutations({ "a", "b", "c" }) end) do
+  print(table.concat(p))
+end
 local function tree(t) if t then tree(t[1]); coroutine.yield(t[2]); tree(t[3]) end end
 local t = { { nil, 1, { nil, 2 } }, 3, { { nil, 4 }, 5 } }
 for v in coroutine.wrap(function() tree(t) end) do io.write(v, " ") end
 print()
-local function filter(p, g) return coroutine.wrap(function() for v in g do if p(v) then coroutine.yield(v) end end end) end
-local function count(n) return coroutine.wrap(function() for i = 2, n do coroutine.yield(i) end end) end
+local function filter(p, g)
+  return coroutine.wrap(function() for v in g do if p(v) then coroutine.yield(v) end end end)
+end
+local function count(n)
+  return coroutine.wrap(function() for i = 2, n do coroutine.yield(i) end end)
+end
 local g, primes = count(40), {}
 while true do
   local n = g()

@@ -12,13 +12,21 @@
 --| consumer	true	consumer done
 
 local queue, trace = {}, {}
-local function spawn(name, f, ...) queue[#queue + 1] = { name = name, co = coroutine.create(f), args = table.pack(...) } end
+local function spawn(name, f, ...)
+  queue[#queue + 1] = { name = name, co = coroutine.create(f), args = table.pack(...) }
+end
 local box = {}
-spawn("producer", function(n) for i = 1, n do box[#box + 1] = i; coroutine.yield("put " .. i) end end, 3)
+spawn("producer", function(n)
+  for i = 1, n do box[#box + 1] = i; coroutine.yield("put " .. i) end
+end, 3)
 spawn("consumer", function()
   local got = 0
   while got < 3 do
-    if #box > 0 then got = got + 1; coroutine.yield("took " .. table.remove(box, 1)) else coroutine.yield("waiting") end
+    if #box > 0 then
+      got = got + 1; coroutine.yield("took " .. table.remove(box, 1))
+    else
+      coroutine.yield("waiting")
+    end
   end
   return "consumer done"
 end)

@@ -15,7 +15,9 @@ print(co(1, 2))
 print(co(3, 4))
 print(co(5, 6))
 local loop = coroutine.wrap(function()
-  local function again(n) if n == 0 then return "finished" end coroutine.yield(n) return again(n - 1) end
+  local function again(n)
+    if n == 0 then return "finished" end coroutine.yield(n) return again(n - 1)
+  end
   return again(3)
 end)
 print(loop(), loop(), loop(), loop())

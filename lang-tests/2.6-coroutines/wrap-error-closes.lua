@@ -6,7 +6,9 @@
 --| false	cannot resume dead coroutine
 --| false	close saw original
 
-local function closer(name) return setmetatable({}, { __close = function(_, e) print("close " .. name, e) end }) end
+local function closer(name)
+  return setmetatable({}, { __close = function(_, e) print("close " .. name, e) end })
+end
 local f = coroutine.wrap(function()
   local x <close> = closer("x")
   coroutine.yield("first")

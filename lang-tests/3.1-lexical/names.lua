@@ -14,9 +14,12 @@ print(And, END, Nil, notx, endif)
 local a_very_long_name_that_goes_on_for_more_than_forty_characters = "long"
 print(a_very_long_name_that_goes_on_for_more_than_forty_characters)
 print(_VERSION)
-for _, word in ipairs({ "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
+for _, word in ipairs({ "and", "break", "do", "else", "elseif", "end", "false", "for", "function",
+  "goto", "if", "in",
   "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }) do
-  if load("local " .. word .. " = 1") or load("x." .. word .. " = 1") then print("accepted", word) end
+  if load("local " .. word .. " = 1") or load("x." .. word .. " = 1") then
+    print("accepted", word)
+  end
 end
 print(load("local 1a = 1"))
 print(load("local \xc3\xa9 = 1"))

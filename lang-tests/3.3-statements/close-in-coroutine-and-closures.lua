@@ -15,7 +15,9 @@ print(get())
 local log = {}
 local function resource(name)
   log[#log + 1] = "open " .. name
-  return setmetatable({ name = name }, { __close = function(o) log[#log + 1] = "close " .. o.name end })
+  return setmetatable({ name = name }, { __close = function(o)
+    log[#log + 1] = "close " .. o.name
+  end })
 end
 local function copy()
   local from <close> = resource("from")

@@ -3,5 +3,8 @@
 --! from close
 --| closed with	from body
 
-local a <close> = setmetatable({}, { __close = function(_, e) print("closed with", (e:match("^[^\n]*"))); error("from close", 0) end })
+local a <close> = setmetatable({}, { __close = function(_, e)
+  print("closed with", (e:match("^[^\n]*")))
+  error("from close", 0)
+end })
 error("from body", 0)

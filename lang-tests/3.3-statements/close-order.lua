@@ -16,7 +16,9 @@
 --| between
 --| close outer	nil
 
-local function c(name) return setmetatable({}, { __close = function(v, e) print("close " .. name, e) end }) end
+local function c(name)
+  return setmetatable({}, { __close = function(v, e) print("close " .. name, e) end })
+end
 do
   local a <close> = c("a")
   local b <close>, x = c("b"), 5

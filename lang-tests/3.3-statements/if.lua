@@ -28,5 +28,7 @@ if not x and (x == nil or x.y) then print("short circuit") end
 if x or 5 > 3 and "yes" then print("and or") end
 if (function() return nil, true end)() then print("never") else print("first value") end
 local function side(v, name) io.write(name, " "); return v end
-if side(false, "a") and side(true, "b") or side(true, "c") and not side(false, "d") then print("taken") end
+if side(false, "a") and side(true, "b") or side(true, "c") and not side(false, "d") then
+  print("taken")
+end
 if not (side(1, "p") == side(1, "q")) then print("never") else print("equal") end

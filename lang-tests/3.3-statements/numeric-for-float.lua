@@ -22,8 +22,8 @@
 --| 3 |
 --| 1 |
 --| 9.007199254741e+15 9.007199254741e+15 9.007199254741e+15 |
-
-local function run(a, b, c) for i = a, b, c do io.write(i == i and tostring(i) or "not a number", " ") end print("|") end
+local function run(a, b, c)
+  for i = a, b, c do io.write(i == i and tostring(i) or "not a number", " ") end print("|") end
 run(1.0, 3, 1); run(1, 3.5, 1); run(1, 3, 0.5); run(1, 2.9, 1); run(3, 1.5, -1)
 run(0, 1, 0.25); run(1.5, 3.5, 1); run(0.1, 0.35, 0.1); run(1, 0.5, 1); run(-1, -2.5, -1)
 print(pcall(function() for i = 1.0, 2, 0 do end end))

@@ -15,7 +15,10 @@
 --| 0 9223372036854775807 |	2
 --| |	0
 
-local function run(a, b, c) local n = 0; for i = a, b, c do n = n + 1; io.write(i, " ") if n > 5 then break end end print("|", n) end
+local function run(a, b, c)
+  local n = 0; for i = a, b, c do n = n + 1; io.write(i, " ") if n > 5 then break end end
+  print("|", n)
+end
 run(math.maxinteger - 2, math.maxinteger, 1)
 run(math.maxinteger - 3, math.maxinteger, 2)
 run(math.mininteger + 2, math.mininteger, -1)

@@ -25,5 +25,7 @@ print(fs[1](), fs[1](), fs[2](), fs[3]())
 while i > 0 and not (i == 1) do i = i - 1 end
 print(i)
 local a, b = 0, 0
-while a < 3 do a = a + 1; b = 0; while true do b = b + 1; if b == a then break end end; io.write(a, ":", b, " ") end
+while a < 3 do
+  a = a + 1; b = 0; while true do b = b + 1; if b == a then break end end; io.write(a, ":", b, " ")
+end
 print()

@@ -21,7 +21,8 @@ print(a + b, a - b, a * b, a / b, a // b, a % b, a ^ b)
 a, b = 17.5, -2
 print(a + b, a - b, a * b, a / b, a // b, a % b, b ^ 3)
 print(a + 1, 1 + a, a - 1, 1 - a, a * 3, 3 * a, a // 4, a % 4, 4 // a, 4 % a)
-print(math.maxinteger + 1, math.mininteger - 1, math.maxinteger * math.maxinteger, math.mininteger // -1)
+print(math.maxinteger + 1, math.mininteger - 1, math.maxinteger * math.maxinteger,
+  math.mininteger // -1)
 print(math.mininteger % -1, math.mininteger * -1, -math.mininteger)
 print(5 + -5, 5 - -5, -5 - 5, - - 5)
 print(1e308 * 10, -1e308 * 10, 2 ^ 0.5, 8 ^ (1 / 3), (-8) ^ (1 / 3) ~= (-8) ^ (1 / 3))

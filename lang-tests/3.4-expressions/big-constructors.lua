@@ -25,7 +25,8 @@ for i = 1, 300 do items[i] = "{" .. i .. "}" end
 t = load("return {" .. table.concat(items, ", ") .. "}")()
 print(#t, t[300][1], t[256][1])
 for i = 1, 300 do items[i] = "'s" .. i .. "'" end
-local f = load("local t = {" .. table.concat(items, ", ") .. "} return #t, t[1] .. t[300], 's299' == t[299]")
+local f = load("local t = {" .. table.concat(items, ", ")
+  .. "} return #t, t[1] .. t[300], 's299' == t[299]")
 print(f())
 for i = 1, 300 do items[i] = i .. ".5" end
 t = load("return {" .. table.concat(items, ", ") .. "}")()

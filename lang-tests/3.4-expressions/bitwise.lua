@@ -13,7 +13,8 @@
 
 print(0xF0 & 0x3C, 0xF0 | 0x0F, 0xFF ~ 0x0F, ~0, ~5, ~~5)
 print(1 << 4, 256 >> 4, 1 << 63, 1 << 64, 1 << 65, -1 >> 63, -1 >> 64, -1 >> 1)
-print(1 << -1, 2 >> -1, 1 << -63, 1 >> -63, 1 << -64, 1 << math.mininteger, 1 >> math.mininteger, 1 << math.maxinteger)
+print(1 << -1, 2 >> -1, 1 << -63, 1 >> -63, 1 << -64, 1 << math.mininteger, 1 >> math.mininteger,
+  1 << math.maxinteger)
 print(-1 & 0xFF, -1 | 0, -1 ~ -1, math.mininteger | math.maxinteger)
 print(3.0 & 1, 5.0 | 2, 2^53 | 0, -0.0 | 0, 1.0 << 2.0, ~3.0)
 local a, b = 0xABCD, 8

@@ -28,7 +28,11 @@ for i = 1, 3 do
   fs[i] = function(d) j = j + (d or 0); i = i + 1; return i, j end
 end
 print(fs[1](1)); print(fs[1](1)); print(fs[2]()); print(fs[3](5))
-local function deep(a) return function(b) return function(c) return function() a = a + 1; b = b + a; return a, b, c end end end end
+local function deep(a)
+  return function(b)
+    return function(c) return function() a = a + 1; b = b + a; return a, b, c end end
+  end
+end
 local d = deep(1)(2)(3)
 print(d()); print(d())
 local x = 1
@@ -37,4 +41,6 @@ print(outer()(), outer()(), x)
 local function shadow(x) local x = x + 1; return function() local x = x * 2; return x end end
 print(shadow(1)())
 do local a, b = 1, 2; local function swap() a, b = b, a end swap(); print(a, b) end
-print((function() local self; self = function(n) return n == 0 and 1 or n * self(n - 1) end; return self end)()(5))
+print((function()
+  local self; self = function(n) return n == 0 and 1 or n * self(n - 1) end; return self
+end)()(5))

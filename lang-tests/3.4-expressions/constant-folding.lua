@@ -28,14 +28,18 @@
 local function same(source)
   local folded = load("return " .. source)()
   local numbers = {}
-  local args = source:gsub("[%d.]+", function(n) numbers[#numbers + 1] = load("return " .. n)(); return "a" .. #numbers end)
+  local args = source:gsub("[%d.]+", function(n)
+    numbers[#numbers + 1] = load("return " .. n)(); return "a" .. #numbers
+  end)
   local names = {}
   for i = 1, #numbers do names[i] = "a" .. i end
-  local run = load("local " .. table.concat(names, ", ") .. " = ... return " .. args)(table.unpack(numbers))
+  local run = load("local " .. table.concat(names, ", ") .. " = ... return "
+    .. args)(table.unpack(numbers))
   print(source, folded, folded == run and math.type(folded) == math.type(run))
 end
 same("1 + 2"); same("7 // 2"); same("7 % 3"); same("7.5 // 2"); same("2 ^ 10"); same("1 / 3")
-same("3 - 5"); same("3 * 1.5"); same("5 & 3"); same("5 | 3"); same("5 ~ 3"); same("1 << 62"); same("1 >> 1")
+same("3 - 5"); same("3 * 1.5"); same("5 & 3"); same("5 | 3"); same("5 ~ 3"); same("1 << 62")
+same("1 >> 1")
 same("-7"); same("~7"); same("-7.25"); same("9223372036854775807 + 1"); same("2 ^ 53 + 1")
 same("0.1 + 0.2"); same("10 // 0.3"); same("5 % 2.5")
 print(pcall(load("return 1 // 0")), pcall(load("return 1 % 0")))

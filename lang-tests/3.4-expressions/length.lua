@@ -15,7 +15,6 @@
 --| length.lua:40: attempt to get length of a function value (global 'print')
 --| length.lua:41: attempt to get length of a nil value (field 'x')
 --| length.lua:42: attempt to get length of a nil value (global 'undefined')
-
 print(#"", #"abc", #"a\0b", #("x"):rep(1000))
 print(#{}, #{ 1, 2, 3 }, #{ n = 1 }, #{ 1, 2, x = 5, 3 }, #{ [1] = 1, [2] = 2 })
 local t = {}
@@ -24,7 +23,8 @@ for i = 100, 1, -1 do t[i] = nil; if #t ~= i - 1 then print("wrong", i, #t) end 
 print(#t)
 t[#t + 1] = "a"; t[#t + 1] = "b"
 print(#t, t[#t])
-print(#{ (function() return 1, 2, 3 end)() }, #{ (function() return 1, 2, 3 end)(), 10 }, #{ nil }, #{ nil, nil })
+print(#{ (function() return 1, 2, 3 end)() }, #{ (function() return 1, 2, 3 end)(), 10 }, #{ nil },
+  #{ nil, nil })
 local function count(...) return #{ ... } end
 print(count(), count(1), count(1, 2, 3))
 print(-#"abc", not #"", #"abc" + 1, #"ab" .. "c", 2 ^ #"abc", #("a" .. "bc"))

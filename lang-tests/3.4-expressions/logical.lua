@@ -12,7 +12,8 @@
 --| true false false true 
 --| 4
 
-print(10 or 20, 10 or error(), nil or "a", nil and 10, false and error(), false and nil, false or nil, 10 and 20)
+print(10 or 20, 10 or error(), nil or "a", nil and 10, false and error(), false and nil,
+  false or nil, 10 and 20)
 print(not nil, not false, not 0, not "", not not nil, not not 1)
 print(nil and nil or 1, false == nil, 1 and nil or 2, 1 and false, nil == (false and 1))
 local function v(x) io.write("<", tostring(x), "> "); return x end

@@ -24,7 +24,9 @@ print(a.balance, evaluations, Account.balance)
 print(pcall(function() a:withdraw(1000) end))
 print(Account.deposit({ balance = 1 }, 1).balance)
 local n = 0
-local m = setmetatable({}, { __index = function(t, k) n = n + 1; return function(self, ...) return k, self == t, ... end end })
+local m = setmetatable({}, { __index = function(t, k)
+  n = n + 1; return function(self, ...) return k, self == t, ... end
+end })
 print(m:anything(1, 2), n)
 function m.static(x) return x end
 print(m.static(5), m:static() == m)

@@ -20,7 +20,8 @@
 --| true	2	1
 
 local function f(n) if n == 0 then return end return n, f(n - 1) end
-print(f(3)); print(f(3), "x"); print("x", f(3)); print((f(3))); print(f(0)); print(f(0), 1); print((f(0)))
+print(f(3)); print(f(3), "x"); print("x", f(3)); print((f(3))); print(f(0)); print(f(0), 1)
+print((f(0)))
 local a, b, c, d = f(3)
 print(a, b, c, d)
 a, b, c, d = "x", f(2)

@@ -14,16 +14,24 @@
 --| false	bad argument #1 to 'collectgarbage' (invalid option '5')
 --| true	true
 
-print(collectgarbage(), collectgarbage("collect"), collectgarbage(nil), math.type(collectgarbage("count")), collectgarbage("count") > 1)
-print(collectgarbage("isrunning"), collectgarbage("stop"), collectgarbage("isrunning"), collectgarbage("restart"), collectgarbage("isrunning"))
+print(collectgarbage(), collectgarbage("collect"), collectgarbage(nil),
+  math.type(collectgarbage("count")), collectgarbage("count") > 1)
+print(collectgarbage("isrunning"), collectgarbage("stop"), collectgarbage("isrunning"),
+  collectgarbage("restart"), collectgarbage("isrunning"))
 print(type(collectgarbage("step")), type(collectgarbage("step", 100)))
 -- The modes answer the mode before, the parameters their value before.
-print(collectgarbage("generational"), collectgarbage("generational"), collectgarbage("incremental"), collectgarbage("incremental"))
+print(collectgarbage("generational"), collectgarbage("generational"), collectgarbage("incremental"),
+  collectgarbage("incremental"))
 print(collectgarbage("generational", 20, 100), collectgarbage("incremental", 200, 100, 13))
 local pause, multiplier = collectgarbage("setpause", 151), collectgarbage("setstepmul", 300)
 print(collectgarbage("setpause", pause), collectgarbage("setstepmul", multiplier))
-for _, n in ipairs({ 0, 3, 4, 1000, 1023, 1024, 5000, -8 }) do collectgarbage("setpause", n); io.write(collectgarbage("setpause", pause), " ") end print()
-for _, option in ipairs({ "", "x", "Count", "collect ", 5 }) do print(pcall(collectgarbage, option)) end
+for _, n in ipairs({ 0, 3, 4, 1000, 1023, 1024, 5000, -8 }) do
+  collectgarbage("setpause", n); io.write(collectgarbage("setpause", pause), " ")
+end
+print()
+for _, option in ipairs({ "", "x", "Count", "collect ", 5 }) do
+  print(pcall(collectgarbage, option))
+end
 -- Memory that is not reachable goes away.
 local before = collectgarbage("count")
 local full
@@ -31,5 +39,7 @@ do local t = {} for i = 1, 1000 do t[i] = { i } end full = collectgarbage("count
 collectgarbage(); collectgarbage()
 print(full - before > 40, collectgarbage("count") - before < 30)
 -- In a finalizer only "count" and the like do something.
-setmetatable({}, { __gc = function() print("finalizer", collectgarbage("collect"), collectgarbage("count") > 1) end })
+setmetatable({}, { __gc = function()
+  print("finalizer", collectgarbage("collect"), collectgarbage("count") > 1)
+end })
 collectgarbage(); collectgarbage()

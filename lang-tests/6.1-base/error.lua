@@ -44,4 +44,5 @@ try(function() table.sort({ 1, 2 }, function() raise("above sort", 3) end) end)
 -- In a coroutine the levels end with it.
 print(coroutine.resume(coroutine.create(function() error("in a coroutine", 1) end)))
 print(coroutine.resume(coroutine.create(function() error("in a coroutine", 2) end)))
-print(pcall(load("error('in a chunk')", "=chunk"))); print(pcall(load("error('in a long chunk')", "local x = 1\nreturn 2")))
+print(pcall(load("error('in a chunk')", "=chunk")))
+print(pcall(load("error('in a long chunk')", "local x = 1\nreturn 2")))

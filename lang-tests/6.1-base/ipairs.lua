@@ -14,7 +14,10 @@
 for i, v in ipairs({ "a", "b", nil, "d" }) do io.write(i, v, " ") end
 print()
 for i, v in ipairs({}) do print("never") end
-for i, v in ipairs(setmetatable({}, { __index = function(t, i) if i <= 3 then return i * i end end })) do io.write(i, "=", v, " ") end
+for i, v in ipairs(setmetatable({},
+  { __index = function(t, i) if i <= 3 then return i * i end end })) do
+  io.write(i, "=", v, " ")
+end
 print()
 local f, t, i = ipairs({ 5 })
 print(type(f), type(t), i, f(t, 0)); print(f(t, 1))

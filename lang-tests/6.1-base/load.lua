@@ -33,4 +33,5 @@ print(pcall(load, "return 1", "=n", "x"))
 local f = load("local a = ...; return function() a = (a or 0) + 1; return a end")
 local g, h = f(10), f()
 print(g(), g(), h())
-print(load("return debug.getinfo(1, 'S').source")(), load("return debug.getinfo(1, 'S').short_src", "@file.lua")())
+print(load("return debug.getinfo(1, 'S').source")(), load("return debug.getinfo(1, 'S').short_src",
+  "@file.lua")())

@@ -28,14 +28,17 @@ debug.setmetatable(1, { __pairs = function(n) return function(_, i) i = i + 1; i
 for i in pairs(3) do io.write(i, " ") end print()
 debug.setmetatable(1, nil)
 print(pcall(pairs)); print(select(3, pcall(pairs, nil))); print(select(3, pcall(pairs, "text"))); print(pcall(function() for _ in pairs(nil) do end end)); print(pcall(function() for _ in pairs("text") do end end))
-print(pcall(pairs, setmetatable({}, { __pairs = 5 }))); print(pcall(pairs, setmetatable({}, { __pairs = function() error("inside", 0) end })))
+print(pcall(pairs, setmetatable({}, { __pairs = 5 })))
+print(pcall(pairs, setmetatable({}, { __pairs = function() error("inside", 0) end })))
 -- Fields may be changed and removed while a table is walked.
 local many, seen = {}, 0
 for i = 1, 100 do many["k" .. i] = i; many[i] = i end
 for k, v in pairs(many) do many[k] = nil; seen = seen + v end
 print(seen, next(many))
 -- A closing value of pairs is not one of its three.
-local closed = setmetatable({}, { __pairs = function(t) return next, {}, nil, setmetatable({}, { __close = function() print("closed") end }) end })
+local closed = setmetatable({}, { __pairs = function(t)
+  return next, {}, nil, setmetatable({}, { __close = function() print("closed") end })
+end })
 for _ in pairs(closed) do end
 -- Order: the array part first, in order.
 local list = { 3, 1, 2, n = 3 }

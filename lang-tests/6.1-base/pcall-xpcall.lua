@@ -21,8 +21,8 @@
 --| 2
 --| 2
 --| false	after 5: again
-
-print(pcall(print, "called", 1)); print(pcall(select, "#", nil, nil)); print(select("#", pcall(function() return nil, nil end)))
+print(pcall(print, "called", 1)); print(pcall(select, "#", nil, nil))
+print(select("#", pcall(function() return nil, nil end)))
 print(pcall(nil)); print(pcall({})); print(pcall("f")); print(pcall(pcall)); print(pcall(pcall, error, "x")); print(pcall(xpcall)); print(pcall(xpcall, print))
 print(pcall(setmetatable({}, { __call = function(self, ...) return "called", ... end }), 1, 2))
 local function handler(...) return "handled " .. tostring((...)), select("#", ...) end
@@ -33,12 +33,19 @@ local depth = 0
 print(xpcall(error, function(m) depth = depth + 1; if depth < 5 then error("again", 0) end return "after " .. depth .. ": " .. tostring(m) end, "first"))
 print(xpcall(error, nil, "m") == false, xpcall(function() end, nil)); print((xpcall(error, 5, "m")))
 -- The handler runs where the error is.
-print(xpcall(function() local inner = "seen"; error("x") end, function() return (select(2, debug.getlocal(3, 1))) end))
-print(xpcall(nil, handler)); print(xpcall(error, handler, nil, 2)); print(select(2, xpcall(function() local x = nil + 1 end, handler)))
+print(xpcall(function() local inner = "seen"; error("x") end, function()
+  return (select(2, debug.getlocal(3, 1)))
+end))
+print(xpcall(nil, handler)); print(xpcall(error, handler, nil, 2))
+print(select(2, xpcall(function() local x = nil + 1 end, handler)))
 -- Yields cross both.
 local co = coroutine.wrap(function(...)
-  print(pcall(function(...) print("in", ...); print("resumed", coroutine.yield(1)); error("after the yield", 0) end, ...))
-  print(xpcall(function() coroutine.yield(2); local t = nil; return t.x end, function(m) return "handled: " .. m end))
+  print(pcall(function(...)
+    print("in", ...); print("resumed", coroutine.yield(1)); error("after the yield", 0)
+  end, ...))
+  print(xpcall(function() coroutine.yield(2); local t = nil; return t.x end, function(m)
+    return "handled: " .. m
+  end))
   print(xpcall(coroutine.yield, print, 3))
   return "end"
 end)

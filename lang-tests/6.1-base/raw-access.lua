@@ -13,7 +13,9 @@
 local function fail() error("metamethod called") end
 local mt = { __index = fail, __newindex = fail, __eq = fail, __len = fail }
 local a, b = setmetatable({ 1, 2 }, mt), setmetatable({ 1, 2 }, mt)
-print(rawget(a, 1), rawget(a, "x"), rawset(a, "x", 5) == a, a.x, rawlen(a), rawequal(a, b), rawequal(a, a))
+print(rawget(a, 1), rawget(a, "x"), rawset(a, "x", 5) == a, a.x, rawlen(a), rawequal(a, b),
+  rawequal(a, a))
 print(rawequal(1, 1.0), rawequal("a", "a"), rawequal(nil, false), rawequal(0/0, 0/0))
-print(pcall(rawget, 1, 1)); print(pcall(rawset, "x", 1, 2)); print(pcall(rawequal, 1)); print(pcall(rawlen, 5))
+print(pcall(rawget, 1, 1)); print(pcall(rawset, "x", 1, 2)); print(pcall(rawequal, 1))
+print(pcall(rawlen, 5))
 print(pcall(rawget, {})); print(pcall(rawset, {}, 1)); print(rawlen("abc"), rawlen({}))

@@ -14,8 +14,8 @@
 --| false	string-coercion-of-arguments.lua:25: bad argument #1 to 'rep' (string expected, got no value)
 --| false	string-coercion-of-arguments.lua:26: bad argument #1 to 'rep' (number expected, got no value)
 --| false	string-coercion-of-arguments.lua:27: bad argument #1 to 'upper' (string expected, got nil)
-
-print(("x"):rep("3"), string.len(12345), string.upper(1.5), string.sub(12345, "2", "3"), string.byte(7))
+print(("x"):rep("3"), string.len(12345), string.upper(1.5), string.sub(12345, "2", "3"),
+  string.byte(7))
 print(math.max("10"), pcall(math.floor, "3.7"))
 print(table.concat({ 1, 2.5, "x" }), ("%d"):format("10"), ("%s %s"):format(1, nil), ("%5.1f"):format("3.14159"))
 print(tostring(1):len(), (5 .. ""):rep(2), string.rep(0, 3), ("a,b"):find(",", "1"))

@@ -11,11 +11,14 @@
 --| false	in tostring
 --| 12	1
 
-print(tostring(nil), tostring(true), tostring(false), tostring(1), tostring(1.0), tostring("s"), tostring(-0.0))
+print(tostring(nil), tostring(true), tostring(false), tostring(1), tostring(1.0), tostring("s"),
+  tostring(-0.0))
 print(tostring({}):match("^table: 0x%x+$") ~= nil, tostring(print):match("^function: ") ~= nil)
-print(tostring(coroutine.create(print)):match("^thread: 0x%x+$") ~= nil, tostring(io.stdout):match("^file %(0x%x+%)$") ~= nil)
+print(tostring(coroutine.create(print)):match("^thread: 0x%x+$") ~= nil,
+  tostring(io.stdout):match("^file %(0x%x+%)$") ~= nil)
 print(pcall(tostring))
-print(tostring(1e15), tostring(1e100), tostring(2^63), tostring(math.pi), tostring(1/0), tostring(-1/0))
+print(tostring(1e15), tostring(1e100), tostring(2^63), tostring(math.pi), tostring(1/0),
+  tostring(-1/0))
 local t = {}
 print(tostring(t) == tostring(t), tostring(t) ~= tostring({}))
 print(tostring(setmetatable({}, { __tostring = function(o) return "custom" end })))

@@ -8,4 +8,5 @@
 --|
 
 print(warn("@on"), warn("@off"), warn("@unknown control"), select("#", warn("@off")))
-print(pcall(warn)); print(pcall(warn, nil)); print(pcall(warn, "a", {})); print(pcall(warn, "a", "b", 3, nil)); print(warn("off: ", "not seen ", 1, 2.5))
+print(pcall(warn)); print(pcall(warn, nil)); print(pcall(warn, "a", {}))
+print(pcall(warn, "a", "b", 3, nil)); print(warn("off: ", "not seen ", 1, 2.5))

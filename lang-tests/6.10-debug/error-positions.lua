@@ -33,4 +33,5 @@ try("local f = function() error('up', 2) end\n\nf()\n")
 try("return (function()\n\n return nil .. 'x' end)()")
 try("print(\n  undefined.x,\n  1)")
 try("local a\na\n.b\n.c = 1")
-try("local t = setmetatable({}, {__index = function(t, k) error('index ' .. k, 2) end})\n\n\nreturn t.foo")
+try("local t = setmetatable({}, {__index = function(t, k) error('index ' .. k, 2) end})\n\n\n"
+  .. "return t.foo")

@@ -83,4 +83,7 @@ local o, p = setmetatable({}, meta), setmetatable({}, meta); print(o + 1, o - 1,
 for _ in function() print(name()); return nil end do end; table.sort({ 1, 2 }, function() print(name()) return false end); ("x"):gsub("x", function() print(name()) end); print(coroutine.wrap(function() return (name()) end)()); print(select(2, pcall(function() return (name()) end))); setmetatable({}, { __gc = function() print(name()) end }); collectgarbage()
 -- Tail calls, and levels of native functions.
 local function tail() return debug.getinfo(1, "Slt") end local function caller() return tail() end show(caller()); show(tail()); local function level2() return debug.getinfo(2, "St") end print(select(2, pcall(function() return (level2()) end)).what); show((function() return level2() end)()); local i = table.pack(pcall(debug.getinfo, 1, "S"))[2]; show(i)
-local co = coroutine.create(function(x) local y = x; coroutine.yield(y); error("x") end); print(debug.getinfo(co, 0)); coroutine.resume(co, 5); show(debug.getinfo(co, 0, "Sln")); show(debug.getinfo(co, 1, "Sl")); print(debug.getinfo(co, 2)); show(debug.getinfo(co, f, "S")); coroutine.resume(co); show(debug.getinfo(co, 0, "Sln")); show(debug.getinfo(co, 1, "Sl"))
+local co = coroutine.create(function(x) local y = x; coroutine.yield(y); error("x") end)
+print(debug.getinfo(co, 0)); coroutine.resume(co, 5); show(debug.getinfo(co, 0, "Sln"))
+show(debug.getinfo(co, 1, "Sl")); print(debug.getinfo(co, 2)); show(debug.getinfo(co, f, "S"))
+coroutine.resume(co); show(debug.getinfo(co, 0, "Sln")); show(debug.getinfo(co, 1, "Sl"))

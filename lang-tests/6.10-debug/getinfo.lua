@@ -20,5 +20,9 @@ i = debug.getinfo(1, "S"); print(i.what, i.linedefined, i.lastlinedefined)
 print(debug.getinfo(100), pcall(debug.getinfo, 1, "X")); print(pcall(debug.getinfo)); print(debug.getinfo(1, "l").currentline)
 local function tail() return f() end
 print(tail().istailcall, next(debug.getinfo(1, "L").activelines) ~= nil)
-local function locals(a, b) local c = 3; return debug.getlocal(1, 1), debug.getlocal(1, 3), (debug.getlocal(1, 4)) end
-print(locals(1, 2)); print(debug.getlocal(locals, 1), debug.getlocal(locals, 3)); print((debug.getupvalue(function() return f end, 1))); print(debug.getupvalue(print, 1), debug.setupvalue(locals, 9, 1))
+local function locals(a, b)
+  local c = 3; return debug.getlocal(1, 1), debug.getlocal(1, 3), (debug.getlocal(1, 4))
+end
+print(locals(1, 2)); print(debug.getlocal(locals, 1), debug.getlocal(locals, 3))
+print((debug.getupvalue(function() return f end, 1)))
+print(debug.getupvalue(print, 1), debug.setupvalue(locals, 9, 1))

@@ -42,16 +42,56 @@
 
 local getlocal, setlocal = debug.getlocal, debug.setlocal
 local function f(a, b, ...) local c, d = 3; do local e = 5 end local g <const>, h <close> = 7, nil
-  local names = {} for i = 1, 100 do local n, v = getlocal(1, i); if not n then break end if n:sub(1, 1) ~= "(" then names[#names + 1] = n .. "=" .. tostring(v) end end print((table.concat(names, " "):gsub("table: 0x%x+", "table")))
+  local names = {}
+  for i = 1, 100 do
+    local n, v = getlocal(1, i); if not n then break end
+    if n:sub(1, 1) ~= "(" then names[#names + 1] = n .. "=" .. tostring(v) end
+  end
+  print((table.concat(names, " "):gsub("table: 0x%x+", "table")))
   for i = -1, -4, -1 do print(i, getlocal(1, i)) end
-  print(setlocal(1, 1, "A"), setlocal(1, 3, "C"), setlocal(1, -1, "V"), setlocal(1, -5, 1), setlocal(1, 200, 1), a, c, (...)); return a, b, c, d, ...
+  print(setlocal(1, 1, "A"), setlocal(1, 3, "C"), setlocal(1, -1, "V"), setlocal(1, -5, 1),
+    setlocal(1, 200, 1), a, c, (...))
+  return a, b, c, d, ...
 end
 print(f(1, 2, "x", "y", nil)); print(f())
-for i = 1, 4 do io.write(tostring(getlocal(f, i)), " ") end print(getlocal(f, 0), getlocal(f, -1), getlocal(print, 1), getlocal(function(...) end, 1), getlocal(function() end, 1))
-print(pcall(getlocal, 1000, 1)); print(pcall(getlocal, -1, 1)); print(pcall(setlocal, 1000, 1, 1)); print(pcall(getlocal, 1.5, 1)); print(pcall(getlocal, "x", 1)); print(pcall(getlocal, f)); print(pcall(getlocal, f, "x")); print(pcall(setlocal, f, 1, 1)); print(pcall(setlocal, 1, 1)); print(pcall(getlocal))
+for i = 1, 4 do io.write(tostring(getlocal(f, i)), " ") end
+print(getlocal(f, 0), getlocal(f, -1), getlocal(print, 1), getlocal(function(...) end, 1),
+  getlocal(function() end, 1))
+print(pcall(getlocal, 1000, 1)); print(pcall(getlocal, -1, 1)); print(pcall(setlocal, 1000, 1, 1))
+print(pcall(getlocal, 1.5, 1)); print(pcall(getlocal, "x", 1)); print(pcall(getlocal, f))
+print(pcall(getlocal, f, "x")); print(pcall(setlocal, f, 1, 1)); print(pcall(setlocal, 1, 1))
+print(pcall(getlocal))
 -- Only what is in scope, and the innermost of equal names last.
-local x = "outer"; do local x = "inner"; local y; local seen = {} for i = 1, 50 do local n, v = getlocal(1, i); if n == "x" then seen[#seen + 1] = v end end print(table.concat(seen, " ")) end; for i = 1, 1 do local names = {} for k = 1, 50 do local n = getlocal(1, k); if n == "(for state)" or n == "i" then names[#names + 1] = n end end print(table.concat(names, " ")) end
+local x = "outer"
+do
+  local x = "inner"; local y; local seen = {}
+  for i = 1, 50 do local n, v = getlocal(1, i); if n == "x" then seen[#seen + 1] = v end end
+  print(table.concat(seen, " "))
+end
+for i = 1, 1 do
+  local names = {}
+  for k = 1, 50 do
+    local n = getlocal(1, k); if n == "(for state)" or n == "i" then names[#names + 1] = n end
+  end
+  print(table.concat(names, " "))
+end
 -- Other levels, and coroutines.
-local function caller() local mine = "before"; (function() for i = 1, 9 do if getlocal(2, i) == "mine" then print(setlocal(2, i, "after")) end end end)(); return mine end print((caller()))
-local co = coroutine.create(function(p, ...) local q = p .. "!"; coroutine.yield(); return p, q, ... end); print(pcall(getlocal, co, 0, 1)); coroutine.resume(co, "p", "va"); print(getlocal(co, 1, 1)); print(getlocal(co, 1, 2)); print(getlocal(co, 1, -1)); print(setlocal(co, 1, 1, "P"), setlocal(co, 1, 2, "Q"), setlocal(co, 1, -1, "VA")); print(coroutine.resume(co)); print(pcall(getlocal, co, 1, 1)); print(getlocal(co, f, 1))
-local stripped = load(string.dump(function(a, b) local c = a; return debug.getlocal(1, 1) end, true)); print(stripped(1, 2)); print(getlocal(stripped, 1))
+local function caller()
+  local mine = "before";
+  (function()
+    for i = 1, 9 do if getlocal(2, i) == "mine" then print(setlocal(2, i, "after")) end end
+  end)()
+  return mine
+end
+print((caller()))
+local co = coroutine.create(function(p, ...)
+  local q = p .. "!"; coroutine.yield(); return p, q, ...
+end)
+print(pcall(getlocal, co, 0, 1)); coroutine.resume(co, "p", "va"); print(getlocal(co, 1, 1))
+print(getlocal(co, 1, 2)); print(getlocal(co, 1, -1))
+print(setlocal(co, 1, 1, "P"), setlocal(co, 1, 2, "Q"), setlocal(co, 1, -1, "VA"))
+print(coroutine.resume(co)); print(pcall(getlocal, co, 1, 1)); print(getlocal(co, f, 1))
+local stripped = load(string.dump(function(a, b)
+  local c = a; return debug.getlocal(1, 1)
+end, true))
+print(stripped(1, 2)); print(getlocal(stripped, 1))

@@ -14,7 +14,6 @@
 --| crl	0
 --| 1	0
 --| true	true
-
 local log = {}
 local function add(...) log[#log + 1] = table.concat({ ... }, ":") end
 local function flush(label) debug.sethook(); print(label, table.concat(log, " ")); log = {} end
@@ -42,14 +41,35 @@ local function body() local a = 1
   return
     a
 end
-base = debug.getinfo(body, "S").linedefined; debug.sethook(function(event, line) add(line - base) end, "l"); body(); flush("body")
+base = debug.getinfo(body, "S").linedefined
+debug.sethook(function(event, line) add(line - base) end, "l"); body(); flush("body")
 print(debug.gethook()); local hook = function() end; debug.sethook(hook, "crl", 100); local h, mask, count = debug.gethook(); print(h == hook, mask, count); debug.sethook(hook, "", 7); print(select(2, debug.gethook())); debug.sethook(hook, "xyz"); print(debug.gethook()); debug.sethook(nil, "crl"); print(debug.gethook()); debug.sethook(hook, "lrc"); print(select(2, debug.gethook())); debug.sethook(); print(select("#", debug.gethook()), select("#", debug.sethook()))
 -- Counts: about every so many instructions; not again while the hook runs.
 local n = 0; debug.sethook(function(event, line) n = n + 1; assert(event == "count" and line == nil); for i = 1, 1000 do end end, "", 100); for i = 1, 1e5 do end; debug.sethook(); print(n > 500, n < 5000)
 -- Errors in a hook come out of the code that runs; a hook stays with its coroutine.
-debug.sethook(function() debug.sethook(); error("from the hook", 0) end, "l"); print(pcall(function() local a = 1
+debug.sethook(function() debug.sethook(); error("from the hook", 0) end, "l")
+print(pcall(function() local a = 1
   return a end))
-debug.sethook(function() debug.sethook(); error("with position") end, "c"); print(pcall(leaf)); local ok, e = pcall(function() debug.sethook(function() error("stop", 0) end, "", 1000); while true do end end); debug.sethook(); print(ok, e)
-local co = coroutine.create(function() leaf(1); coroutine.yield(); leaf(2) end); local seen = 0; debug.sethook(co, function() seen = seen + 1 end, "c"); leaf(1); print(seen, debug.gethook(), type(debug.gethook(co))); coroutine.resume(co); print(seen); debug.sethook(co); coroutine.resume(co); print(seen); print(pcall(debug.sethook, co, hook)); print(pcall(debug.sethook, hook)); print(pcall(debug.sethook, hook, {})); print(pcall(debug.sethook, hook, "c", "x")); print(pcall(debug.sethook, 5, "c")); debug.sethook()
-debug.sethook(function(e) add(e); if e == "call" then add(tostring(debug.getlocal(2, 1))) end end, "cr"); leaf("arg"); flush("locals in the hook"); debug.sethook(function() add(debug.traceback("t", 2):match("in ([^\n]+)")) end, "c"); leaf(1); flush("traceback in the hook")
-local inside = {} debug.sethook(function(e) local r = debug.getinfo(2, "r"); inside[#inside + 1] = e .. r.ftransfer .. "," .. r.ntransfer end, "cr"); leaf("a"); (function(...) return 1, 2, ... end)(3); math.max(5, 6); debug.sethook(); print(table.concat(inside, " "))
+debug.sethook(function() debug.sethook(); error("with position") end, "c"); print(pcall(leaf))
+local ok, e = pcall(function()
+  debug.sethook(function() error("stop", 0) end, "", 1000); while true do end
+end)
+debug.sethook(); print(ok, e)
+local co = coroutine.create(function() leaf(1); coroutine.yield(); leaf(2) end); local seen = 0
+debug.sethook(co, function() seen = seen + 1 end, "c"); leaf(1)
+print(seen, debug.gethook(), type(debug.gethook(co))); coroutine.resume(co); print(seen)
+debug.sethook(co); coroutine.resume(co); print(seen); print(pcall(debug.sethook, co, hook))
+print(pcall(debug.sethook, hook)); print(pcall(debug.sethook, hook, {}))
+print(pcall(debug.sethook, hook, "c", "x")); print(pcall(debug.sethook, 5, "c")); debug.sethook()
+debug.sethook(function(e)
+  add(e); if e == "call" then add(tostring(debug.getlocal(2, 1))) end
+end, "cr")
+leaf("arg"); flush("locals in the hook")
+debug.sethook(function() add(debug.traceback("t", 2):match("in ([^\n]+)")) end, "c"); leaf(1)
+flush("traceback in the hook")
+local inside = {}
+debug.sethook(function(e)
+  local r = debug.getinfo(2, "r"); inside[#inside + 1] = e .. r.ftransfer .. "," .. r.ntransfer
+end, "cr")
+leaf("a"); (function(...) return 1, 2, ... end)(3); math.max(5, 6); debug.sethook()
+print(table.concat(inside, " "))

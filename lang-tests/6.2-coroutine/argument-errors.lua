@@ -16,8 +16,10 @@
 --| dead
 --| ababab
 
-print(pcall(coroutine.create)); print(pcall(coroutine.create, {})); print(pcall(coroutine.wrap, "x"))
-print(pcall(coroutine.resume)); print(pcall(coroutine.resume, {})); print(pcall(coroutine.status, print))
+print(pcall(coroutine.create)); print(pcall(coroutine.create, {}))
+print(pcall(coroutine.wrap, "x"))
+print(pcall(coroutine.resume)); print(pcall(coroutine.resume, {}))
+print(pcall(coroutine.status, print))
 print(pcall(coroutine.close)); print(pcall(coroutine.close, {}))
 print(type(coroutine.create(print)), coroutine.resume(coroutine.create(math.max), 3, 9, 2))
 print(coroutine.resume(coroutine.create(pcall), error, "x"))

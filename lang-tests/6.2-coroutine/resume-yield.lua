@@ -42,8 +42,8 @@
 --| true	deep
 --| true	out
 --| C stack overflow	true
-
-local create, resume, status, yield, running = coroutine.create, coroutine.resume, coroutine.status, coroutine.yield, coroutine.running
+local create, resume, status, yield, running = coroutine.create, coroutine.resume, coroutine.status,
+  coroutine.yield, coroutine.running
 local co; co = create(function(...)
   print("in", status(co), select("#", ...), ...)
   local inner = create(function() print("outer is", status(co)) end); resume(inner)
@@ -63,11 +63,22 @@ print(inside(function() return setmetatable({}, { __eq = yield }) == setmetatabl
 print(inside(function() local t = setmetatable({}, { __newindex = yield }); t.x = 1; return rawget(t, "x") end)); print(inside(function() return setmetatable({}, { __call = yield })() end) ~= nil)
 print(inside(function() return dofile("../modules/arguments.lua") end) == true); print(inside(function() return table.unpack(setmetatable({}, { __index = yield }), 1, 1) end)); print(inside(function() return tostring(setmetatable({}, { __tostring = yield })) end)); print(inside(function() return table.concat(setmetatable({}, { __index = yield, __len = function() return 1 end })) end)); print(inside(function() for k in pairs(setmetatable({}, { __pairs = yield })) do end end))
 -- Many values, and many coroutines.
-co = create(function(...) local n = select("#", ...); while true do n = select("#", yield(table.unpack({}, 1, n))) end end)
-for _, n in ipairs({ 0, 1, 10, 200, 5000 }) do io.write(select("#", resume(co, table.unpack({}, 1, n))), " ") end print()
-local all = {} for i = 1, 2000 do all[i] = create(function(a) local b = yield(a + i); return a * b end); assert(select(2, resume(all[i], i)) == 2 * i) end
+co = create(function(...)
+  local n = select("#", ...); while true do n = select("#", yield(table.unpack({}, 1, n))) end
+end)
+for _, n in ipairs({ 0, 1, 10, 200, 5000 }) do
+  io.write(select("#", resume(co, table.unpack({}, 1, n))), " ")
+end
+print()
+local all = {}
+for i = 1, 2000 do
+  all[i] = create(function(a) local b = yield(a + i); return a * b end)
+  assert(select(2, resume(all[i], i)) == 2 * i)
+end
 local sum = 0 for i = 1, 2000 do sum = sum + select(2, resume(all[i], 2)) end print(sum)
-local function deep(n) if n == 0 then return yield("deep") end return (deep(n - 1)) end co = create(deep); print(resume(co, 3000)); print(resume(co, "out"))
+local function deep(n) if n == 0 then return yield("deep") end return (deep(n - 1)) end
+co = create(deep); print(resume(co, 3000)); print(resume(co, "out"))
 -- Coroutines in coroutines end in an error that can be caught.
-local levels = 0; local function nest() levels = levels + 1; local ok, e = resume(create(nest)); return e end
+local levels = 0
+local function nest() levels = levels + 1; local ok, e = resume(create(nest)); return e end
 print(nest(), levels > 100)

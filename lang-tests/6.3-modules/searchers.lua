@@ -37,18 +37,39 @@
 
 package.path, package.cpath = "modules/?.lua", "modules/?.so"
 print(#package.searchers, package.config); print(package.path, package.cpath)
-local function shown(...) local r = table.pack(...); for i = 1, r.n do r[i] = type(r[i]) == "function" and "function" or tostring(r[i]) end print(table.concat(r, " | ")) end
-for i, searcher in ipairs(package.searchers) do io.write(i, " "); shown(searcher("absent.module")) end
-for i, searcher in ipairs(package.searchers) do io.write(i, " "); shown(pcall(searcher, "simple")) end
-shown(package.searchers[1]("string")); package.preload.pre = print; shown(package.searchers[1]("pre")); print(pcall(package.searchers[2], "broken"))
+local function shown(...)
+  local r = table.pack(...)
+  for i = 1, r.n do r[i] = type(r[i]) == "function" and "function" or tostring(r[i]) end
+  print(table.concat(r, " | "))
+end
+for i, searcher in ipairs(package.searchers) do
+  io.write(i, " "); shown(searcher("absent.module"))
+end
+for i, searcher in ipairs(package.searchers) do
+  io.write(i, " "); shown(pcall(searcher, "simple"))
+end
+shown(package.searchers[1]("string")); package.preload.pre = print
+shown(package.searchers[1]("pre")); print(pcall(package.searchers[2], "broken"))
 package.preload.pre = nil
 -- A searcher of one's own; what is neither a function nor a string is passed over.
 local asked = {}
-table.insert(package.searchers, 1, function(...) asked[#asked + 1] = table.concat({ ... }, ","); return 5 end)
-table.insert(package.searchers, 2, function(name) if name == "mine" then return function(...) return table.concat({ ... }, "+") end, "extra" end return " no mine" end)
-table.insert(package.searchers, 3, function(name) if name == "no.extra" then return function(...) return select("#", ...) .. tostring(select(2, ...)) end end end)
-print(require("mine")); print(require("mine")); print(require("no.extra")); print(table.concat(asked, " "))
+table.insert(package.searchers, 1, function(...)
+  asked[#asked + 1] = table.concat({ ... }, ","); return 5
+end)
+table.insert(package.searchers, 2, function(name)
+  if name == "mine" then return function(...) return table.concat({ ... }, "+") end, "extra" end
+  return " no mine"
+end)
+table.insert(package.searchers, 3, function(name)
+  if name == "no.extra" then
+    return function(...) return select("#", ...) .. tostring(select(2, ...)) end
+  end
+end)
+print(require("mine")); print(require("mine")); print(require("no.extra"))
+print(table.concat(asked, " "))
 print(select(2, pcall(require, "absent")))
 package.searchers = { function() error("in searcher", 0) end }; print(pcall(require, "another"))
-package.searchers = {}; print(pcall(require, "another")); package.searchers = 5; print(pcall(require, "another"))
-package.path = 5; package.searchers = nil; print(pcall(require, "another")); print(pcall(require, "mine"))
+package.searchers = {}; print(pcall(require, "another")); package.searchers = 5
+print(pcall(require, "another"))
+package.path = 5; package.searchers = nil; print(pcall(require, "another"))
+print(pcall(require, "mine"))

@@ -12,7 +12,8 @@ t[short], t[long] = 1, 2
 print(t["key"], t[("long"):rep(10) .. ("long"):rep(10)], t[("lon"):rep(20)])
 for n = 38, 43 do local s = ("x"):rep(n); t[s] = n; io.write(t[("x"):rep(n - 1) .. "x"], " ") end
 print()
-print(("x"):rep(40) == ("x"):rep(20) .. ("x"):rep(20), ("x"):rep(41) == ("x"):rep(20) .. ("x"):rep(21), ("x"):rep(41) < ("x"):rep(42))
+print(("x"):rep(40) == ("x"):rep(20) .. ("x"):rep(20), ("x"):rep(41) == ("x"):rep(20)
+  .. ("x"):rep(21), ("x"):rep(41) < ("x"):rep(42))
 for i = 1, 100 do t["n" .. i] = i end
 local sum = 0
 for i = 1, 100 do sum = sum + t["n" .. i] end

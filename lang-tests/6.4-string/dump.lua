@@ -19,10 +19,14 @@ print(load(string.dump(f, true), "=stripped", "b")(3, 4))
 local up = 5
 local function h() return up end
 print(load(string.dump(h), "=up", "b")() == _ENV)
-print(load(string.dump(function(...) local function inner(x) return x and inner(x - 1 > 0 and x - 1 or nil) or "inner" end return select("#", ...), "nested" end), "=n", "b")(1, 2))
+print(load(string.dump(function(...)
+  local function inner(x) return x and inner(x - 1 > 0 and x - 1 or nil) or "inner" end
+  return select("#", ...), "nested"
+end), "=n", "b")(1, 2))
 print(load(string.dump(f), "=x", "t"))
 print(pcall(string.dump, print)); print(pcall(string.dump)); print(pcall(string.dump, {}))
 local errors = load(string.dump(load("local t = nil\n\nreturn t.x", "=src")), "=ignored", "b")
 print(pcall(errors))
-print(select(2, pcall(load(string.dump(load("local t = nil\n\nreturn t.x", "=src"), true), "=ignored", "b"))))
+print(select(2, pcall(load(string.dump(load("local t = nil\n\nreturn t.x", "=src"), true),
+  "=ignored", "b"))))
 print(load(string.dump(f):sub(1, 20), "=truncated", "b") == nil)

@@ -25,17 +25,27 @@
 --| '5' % 0	false	attempt to perform 'n%0'
 --| '5.0' // 0	true	inf
 --| 2 ^ 'x'	false	e:1: attempt to pow a 'number' with a 'string'
-
 print(getmetatable("").__index == string, ("x"):len(), #"x", ("x").rep == string.rep, ("x").absent)
-local names = {} for name in pairs(getmetatable("")) do names[#names + 1] = name end table.sort(names); print(table.concat(names, " "))
+local names = {} for name in pairs(getmetatable("")) do names[#names + 1] = name end
+table.sort(names); print(table.concat(names, " "))
 local all = {} for name in pairs(string) do all[#all + 1] = name end table.sort(all); print(table.concat(all, " "))
 print("10" + 5, "3" * "4", "0x10" + 0, "1e1" - 1, 10 // "3", "7" % 4, "2" ^ 3, -"2", -"2.0", "10" / 2, " 5 " + 1, "9007199254740993" + 0, "9223372036854775807" + 1, "1" + 1.0)
 for _, e in ipairs({ "'a' + 1", "1 + 'a'", "{} + '1'", "'1' + {}", "-'x'", "'1' + nil", "'abc' * 'def'", "'1' & 'x'", "'1.5' | 1", "~'a'", "1 < '2'", "'1' < 2", "'10' .. {}", "#5", "('x')()", "'x'.y.z", "'5' // 0", "'5' % 0", "'5.0' // 0", "2 ^ 'x'" }) do print(e, pcall(load("return " .. e, "=e"))) end
 print("10" & 7, "0xff" | 0, "3" << 2, ~"0", "2.0" ~ 1, pcall(load("return '2.5' & 1", "=e")))
 -- Another metamethod is asked when the strings are no numerals.
-local other = setmetatable({}, { __add = function(a, b) return "added " .. tostring(b == "x" or a == "x") end, __unm = function() return "minus" end })
-print("x" + other, other + "x", "10" + other, -other); print(pcall(function() return "x" + io.stdout end))
-string.trim = function(s) return (s:gsub("^%s+", ""):gsub("%s+$", "")) end; print(("[" .. ("  both  "):trim() .. "]")); string.trim = nil
-getmetatable("").__index = function(s, k) return type(k) == "number" and s:sub(k, k) or string[k] end; local s = "hello"; print(s[1], s[5], s[9], s:upper()); getmetatable("").__index = string
-getmetatable("").__call = function(s, ...) return s .. select("#", ...) end; print(("called")(1, 2)); getmetatable("").__call = nil
-print(getmetatable("").__name, pcall(setmetatable, "x", {})); print(debug.getmetatable("x") == getmetatable("y"))
+local other = setmetatable({}, {
+  __add = function(a, b) return "added " .. tostring(b == "x" or a == "x") end,
+  __unm = function() return "minus" end,
+})
+print("x" + other, other + "x", "10" + other, -other)
+print(pcall(function() return "x" + io.stdout end))
+string.trim = function(s) return (s:gsub("^%s+", ""):gsub("%s+$", "")) end
+print(("[" .. ("  both  "):trim() .. "]")); string.trim = nil
+getmetatable("").__index = function(s, k)
+  return type(k) == "number" and s:sub(k, k) or string[k]
+end
+local s = "hello"; print(s[1], s[5], s[9], s:upper()); getmetatable("").__index = string
+getmetatable("").__call = function(s, ...) return s .. select("#", ...) end; print(("called")(1, 2))
+getmetatable("").__call = nil
+print(getmetatable("").__name, pcall(setmetatable, "x", {}))
+print(debug.getmetatable("x") == getmetatable("y"))

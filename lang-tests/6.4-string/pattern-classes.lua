@@ -21,7 +21,10 @@ for _, class in ipairs({ "%a", "%c", "%d", "%g", "%l", "%p", "%s", "%u", "%w", "
   local n, m = select(2, text:gsub(class, "")), select(2, text:gsub(class:upper(), ""))
   print(class, n, class ~= "." and m or "")
 end
-print(("abc123"):match("[a-c]+"), ("abc123"):match("[^a-c]+"), ("a-z"):match("[a%-z]+"), ("]x"):match("[]]"), ("^"):match("[%^]"), ("a^"):match("[a^]+"))
-print(("x-y"):match("[x-]+"), ("x-y"):match("[-x]+"), ("[a]"):match("[[]"), ("5%"):match("[%d%%]+"), ("foo.bar"):match("[%w.]+"), ("]]"):match("[^]]"))
-print(("hello"):match("[%a]+"), ("HeLLo"):match("[%l]+"), ("a\0b"):match("[%z]") == "\0", ("\xff\xfe"):match("[\xf0-\xff]+") == "\xff\xfe")
+print(("abc123"):match("[a-c]+"), ("abc123"):match("[^a-c]+"), ("a-z"):match("[a%-z]+"),
+  ("]x"):match("[]]"), ("^"):match("[%^]"), ("a^"):match("[a^]+"))
+print(("x-y"):match("[x-]+"), ("x-y"):match("[-x]+"), ("[a]"):match("[[]"), ("5%"):match("[%d%%]+"),
+  ("foo.bar"):match("[%w.]+"), ("]]"):match("[^]]"))
+print(("hello"):match("[%a]+"), ("HeLLo"):match("[%l]+"), ("a\0b"):match("[%z]") == "\0",
+  ("\xff\xfe"):match("[\xf0-\xff]+") == "\xff\xfe")
 print(("%d"):match("%%d"), ("(x)"):match("%((.)%)"), ("a.b"):match("a%.b"), ("1+1"):match("%d%+%d"))

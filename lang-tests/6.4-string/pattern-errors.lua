@@ -24,7 +24,9 @@
 --| false	invalid use of '%' in replacement string
 --| false	invalid use of '%' in replacement string
 
-for _, p in ipairs({ "[a", "[", "[^", "[]", "[a-", "[%", "[%a", "%", "x%", "(", "(x", ")", "%1", "(()", "%b", "%f", "[a]]" , "*", "a**", "^*" }) do
+for _, p in ipairs({ "[a", "[", "[^", "[]", "[a-", "[%", "[%a", "%", "x%", "(", "(x", ")", "%1",
+  "(()", "%b", "%f", "[a]]" , "*", "a**", "^*" }) do
   print(p, pcall(string.find, "x", p))
 end
-print(pcall(string.gsub, "x", "x", "%2")); print(pcall(string.gsub, "x", "x", "%")); print(pcall(string.gsub, "x", "x", "%a"))
+print(pcall(string.gsub, "x", "x", "%2")); print(pcall(string.gsub, "x", "x", "%"))
+print(pcall(string.gsub, "x", "x", "%a"))

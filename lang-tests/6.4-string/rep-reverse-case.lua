@@ -12,7 +12,8 @@
 --| false	bad argument #1 to 'string.len' (string expected, got no value)
 --| 2998	120	0	120	0	120
 
-print(("ab"):rep(3), ("ab"):rep(0) == "", ("ab"):rep(-1) == "", ("ab"):rep(1, "-"), ("ab"):rep(3, ", "), (""):rep(10) == "", (""):rep(3, "x"))
+print(("ab"):rep(3), ("ab"):rep(0) == "", ("ab"):rep(-1) == "", ("ab"):rep(1, "-"),
+  ("ab"):rep(3, ", "), (""):rep(10) == "", (""):rep(3, "x"))
 print(("hello"):reverse(), (""):reverse() == "", ("a\0b"):reverse():byte(1, -1))
 print(("Hello World 123"):upper(), ("Hello World 123"):lower(), ("\xe9"):upper():byte())
 print(("abc"):len(), #"", ("a\0b"):len())

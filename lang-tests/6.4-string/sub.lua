@@ -12,9 +12,12 @@
 
 local s = "hello"
 print(s:sub(1, 3), s:sub(2), s:sub(-3), s:sub(-3, -2), s:sub(2, -2), s:sub(3, 3))
-print(s:sub(0), s:sub(-100), s:sub(1, 100), s:sub(4, 2) == "", s:sub(10) == "", s:sub(-1, 1) == "", s:sub(0, 0) == "")
-print(s:sub(math.mininteger, math.maxinteger), s:sub(math.maxinteger) == "", s:sub(1, math.mininteger) == "")
+print(s:sub(0), s:sub(-100), s:sub(1, 100), s:sub(4, 2) == "", s:sub(10) == "", s:sub(-1, 1) == "",
+  s:sub(0, 0) == "")
+print(s:sub(math.mininteger, math.maxinteger), s:sub(math.maxinteger) == "",
+  s:sub(1, math.mininteger) == "")
 print((""):sub(1), ("\0a\0"):sub(2, 2), s:sub(2.0, "4"), #("x"):rep(100):sub(-41))
 for i = 1, #s do io.write(s:sub(i, i), ".", s:sub(1, i), " ") end
 print()
-print(pcall(string.sub)); print(pcall(string.sub, "x")); print(pcall(string.sub, "x", {})); print(pcall(string.sub, "x", 1, 1.5))
+print(pcall(string.sub)); print(pcall(string.sub, "x")); print(pcall(string.sub, "x", {}))
+print(pcall(string.sub, "x", 1, 1.5))

@@ -173,15 +173,40 @@
 
 local function show(...) print(select(2, pcall(string.unpack, ...))) end
 local data = "\1\2\3\4\5\6\7\8\255\254\253\252\251\250\249\248"
-for _, f in ipairs({ "b", "B", "h", "H", "i3", "I3", "i", "I", "l", "j", "J", "T", "i5", "I7" }) do show("<" .. f, data); show(">" .. f, data); show(f, data, 9); show(f, data, -1) end
-show("<i8<i8", data); show("i16", data); show("<i16", ("\255"):rep(16)); show("<I16", ("\255"):rep(16)); show("<I9", "\1" .. ("\0"):rep(8)); show("<i9", ("\255"):rep(9)); show("<i9", ("\255"):rep(8) .. "\0"); show("<I9", ("\255"):rep(8) .. "\0"); show("<i10", "\1" .. ("\0"):rep(8) .. "\1")
-show("<f", "\0\0\xc0\x3f"); show("<d", "\x9a\x99\x99\x99\x99\x99\xb9\x3f"); show(">n", "\x3f\xb9\x99\x99\x99\x99\x99\x9a"); show("<f", "\0\0\x80\x7f"); show("<d", "\0\0\0\0\0\0\xf0\xff"); show("<f", "\1\0\0\0"); show("<d", "\1\0\0\0\0\0\0\0")
-show("s1", "\3abcd"); show("<s2", "\3\0abcd"); show("s1", "\5abcd"); show("s1", ""); show("s", "\3"); show("<s8", ("\255"):rep(8)); show("z", "abc\0def"); show("z", "abc"); show("z", ""); show("zz", "a\0\0"); show("c3", "abcdef"); show("c7", "abcdef"); show("c0", ""); show("c0", "", 2); show("c", "x")
-show("x", "a"); show("x", ""); show("!4 b i4", "\1\0\0\0\2\0\0\0"); show("!4 b i4", "\1\0\0\2\0\0\0"); show("!4 b Xi4 b", "\1\0\0\0\2"); show("!4 Xi4 b", "\1\0\0\0\2", 2); show("!8 i8", ("\0"):rep(16), 2); show("X", ""); show("Xz", ""); show("!4i3", "abcdefg", 2)
-for _, at in ipairs({ 1, 2, 3, 4, -1, -3, -4, 0, math.maxinteger, math.mininteger }) do show("B", "abc", at) end
-show("", "abc"); show("", "abc", 4); show("", "abc", 5); show("", "", 1); show("b", ""); show("bbb", "ab"); show("b b", "ab"); show("<b>h", "\1\2\3"); show(" ", "abc", 2); show("i17", data); show("y", data); show("B\0B", "ab")
-show("b", {}); show({}, ""); show("b"); show("b", "a", "x"); show("b", "a", 1.5); show("b", 12); show("bb", "12", "1")
-print(select("#", string.unpack(("B"):rep(200), ("x"):rep(200)))); print(pcall(string.unpack, ("B"):rep(1e6), ("x"):rep(1e6)))
-for _, f in ipairs({ "b", "B", "h", "H", "i", "I", "l", "L", "j", "J", "T", "f", "d", "n", "x", "!8d", "bi", "!bi", "!bXi", "c10", "c0", "!16i16", "i3i3", "!4i4i4b", "<>=! ", "bXx", "" }) do print(f, string.packsize(f)) end
-for _, f in ipairs({ "s", "z", "s1", "i17", "c", "X", "bz", "!4i3", "c2147483647", "c2147483647b", "c2147483648", ("c1000000000"):rep(3) }) do print(f, pcall(string.packsize, f)) end
+for _, f in ipairs({ "b", "B", "h", "H", "i3", "I3", "i", "I", "l", "j", "J", "T", "i5", "I7" }) do
+  show("<" .. f, data); show(">" .. f, data); show(f, data, 9); show(f, data, -1)
+end
+show("<i8<i8", data); show("i16", data); show("<i16", ("\255"):rep(16))
+show("<I16", ("\255"):rep(16)); show("<I9", "\1" .. ("\0"):rep(8)); show("<i9", ("\255"):rep(9))
+show("<i9", ("\255"):rep(8) .. "\0"); show("<I9", ("\255"):rep(8) .. "\0")
+show("<i10", "\1" .. ("\0"):rep(8) .. "\1")
+show("<f", "\0\0\xc0\x3f"); show("<d", "\x9a\x99\x99\x99\x99\x99\xb9\x3f")
+show(">n", "\x3f\xb9\x99\x99\x99\x99\x99\x9a"); show("<f", "\0\0\x80\x7f")
+show("<d", "\0\0\0\0\0\0\xf0\xff"); show("<f", "\1\0\0\0"); show("<d", "\1\0\0\0\0\0\0\0")
+show("s1", "\3abcd"); show("<s2", "\3\0abcd"); show("s1", "\5abcd"); show("s1", ""); show("s", "\3")
+show("<s8", ("\255"):rep(8)); show("z", "abc\0def"); show("z", "abc"); show("z", "")
+show("zz", "a\0\0"); show("c3", "abcdef"); show("c7", "abcdef"); show("c0", ""); show("c0", "", 2)
+show("c", "x")
+show("x", "a"); show("x", ""); show("!4 b i4", "\1\0\0\0\2\0\0\0")
+show("!4 b i4", "\1\0\0\2\0\0\0"); show("!4 b Xi4 b", "\1\0\0\0\2")
+show("!4 Xi4 b", "\1\0\0\0\2", 2); show("!8 i8", ("\0"):rep(16), 2); show("X", ""); show("Xz", "")
+show("!4i3", "abcdefg", 2)
+for _, at in ipairs({ 1, 2, 3, 4, -1, -3, -4, 0, math.maxinteger, math.mininteger }) do
+  show("B", "abc", at)
+end
+show("", "abc"); show("", "abc", 4); show("", "abc", 5); show("", "", 1); show("b", "")
+show("bbb", "ab"); show("b b", "ab"); show("<b>h", "\1\2\3"); show(" ", "abc", 2); show("i17", data)
+show("y", data); show("B\0B", "ab")
+show("b", {}); show({}, ""); show("b"); show("b", "a", "x"); show("b", "a", 1.5); show("b", 12)
+show("bb", "12", "1")
+print(select("#", string.unpack(("B"):rep(200), ("x"):rep(200))))
+print(pcall(string.unpack, ("B"):rep(1e6), ("x"):rep(1e6)))
+for _, f in ipairs({ "b", "B", "h", "H", "i", "I", "l", "L", "j", "J", "T", "f", "d", "n", "x",
+  "!8d", "bi", "!bi", "!bXi", "c10", "c0", "!16i16", "i3i3", "!4i4i4b", "<>=! ", "bXx", "" }) do
+  print(f, string.packsize(f))
+end
+for _, f in ipairs({ "s", "z", "s1", "i17", "c", "X", "bz", "!4i3", "c2147483647", "c2147483647b",
+  "c2147483648", ("c1000000000"):rep(3) }) do
+  print(f, pcall(string.packsize, f))
+end
 print(pcall(string.packsize)); print(pcall(string.packsize, {})); print(string.packsize("i4\0y"))

@@ -44,12 +44,28 @@
 --| false	stack overflow (string slice too long)
 
 local s = "aä€😀z"
-print(utf8.codepoint(s), utf8.codepoint(s, 2), utf8.codepoint(s, 1, -1)); print(utf8.codepoint(s, -1)); print(utf8.codepoint(s, 3 - 1, 4)); print(select("#", utf8.codepoint(s, 3, 2)), select("#", utf8.codepoint(s, #s + 1, #s)), pcall(utf8.codepoint, s, 1, #s + 1)); print(pcall(utf8.codepoint, s, 0)); print(pcall(utf8.codepoint, s, -100)); print(pcall(utf8.codepoint, s, 3)); print(pcall(utf8.codepoint, "")); print(select("#", utf8.codepoint("", 1, 0)))
-print(utf8.len(s), utf8.len(s, 2), utf8.len(s, 3), utf8.len(s, -1), utf8.len(s, #s + 1), utf8.len("", 1), utf8.len(s, 2, 1), utf8.len(s, 1, 2), utf8.len(s, 1, 3), utf8.len(s, 1, 0)); print(pcall(utf8.len, s, #s + 2)); print(pcall(utf8.len, s, 0)); print(pcall(utf8.len, s, 1, #s + 1)); print(utf8.len(s, -100 + 99)); print(pcall(utf8.len, s, -100)); print(utf8.len(s, 1, -100))
-local wrong = { "\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2a", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xe2\x82", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf7\xbf\xbf\xbf", "\xf8\x88\x80\x80\x80", "\xfb\xbf\xbf\xbf\xbf", "\xfc\x84\x80\x80\x80\x80", "\xfd\xbf\xbf\xbf\xbf\xbf", "\xfe", "\xff", "\xfe\x80\x80\x80\x80\x80\x80", "\xf8\x80\x80\x80\x80", "\xfc\x80\x80\x80\x80\x80" }
+print(utf8.codepoint(s), utf8.codepoint(s, 2), utf8.codepoint(s, 1, -1))
+print(utf8.codepoint(s, -1)); print(utf8.codepoint(s, 3 - 1, 4))
+print(select("#", utf8.codepoint(s, 3, 2)), select("#", utf8.codepoint(s, #s + 1, #s)),
+  pcall(utf8.codepoint, s, 1, #s + 1))
+print(pcall(utf8.codepoint, s, 0)); print(pcall(utf8.codepoint, s, -100))
+print(pcall(utf8.codepoint, s, 3)); print(pcall(utf8.codepoint, ""))
+print(select("#", utf8.codepoint("", 1, 0)))
+print(utf8.len(s), utf8.len(s, 2), utf8.len(s, 3), utf8.len(s, -1), utf8.len(s, #s + 1),
+  utf8.len("", 1), utf8.len(s, 2, 1), utf8.len(s, 1, 2), utf8.len(s, 1, 3), utf8.len(s, 1, 0))
+print(pcall(utf8.len, s, #s + 2)); print(pcall(utf8.len, s, 0))
+print(pcall(utf8.len, s, 1, #s + 1)); print(utf8.len(s, -100 + 99)); print(pcall(utf8.len, s, -100))
+print(utf8.len(s, 1, -100))
+local wrong = { "\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2a", "\xe0\x80\x80",
+  "\xe0\x9f\xbf", "\xe2\x82", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x80\x80\x80",
+  "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf7\xbf\xbf\xbf", "\xf8\x88\x80\x80\x80",
+  "\xfb\xbf\xbf\xbf\xbf", "\xfc\x84\x80\x80\x80\x80", "\xfd\xbf\xbf\xbf\xbf\xbf", "\xfe", "\xff",
+  "\xfe\x80\x80\x80\x80\x80\x80", "\xf8\x80\x80\x80\x80", "\xfc\x80\x80\x80\x80\x80" }
 for _, w in ipairs(wrong) do
   local name = w:gsub(".", function(c) return ("%02x"):format(c:byte()) end)
-  print(name, utf8.len(w), (select(2, utf8.len("ab" .. w .. "c"))), utf8.len(w, 1, -1, true), select(2, pcall(utf8.codepoint, w)), select(2, pcall(utf8.codepoint, w, 1, 1, true)))
+  print(name, utf8.len(w), (select(2, utf8.len("ab" .. w .. "c"))), utf8.len(w, 1, -1, true),
+    select(2, pcall(utf8.codepoint, w)), select(2, pcall(utf8.codepoint, w, 1, 1, true)))
 end
-print(utf8.len("\u{10FFFF}\u{7FFFFFFF}", 1, -1, true), utf8.codepoint("\u{7FFFFFFF}", 1, 1, true), utf8.len("\0\0"), utf8.len(("€"):rep(1000)), utf8.len(12345))
+print(utf8.len("\u{10FFFF}\u{7FFFFFFF}", 1, -1, true), utf8.codepoint("\u{7FFFFFFF}", 1, 1, true),
+  utf8.len("\0\0"), utf8.len(("€"):rep(1000)), utf8.len(12345))
 print(pcall(utf8.codepoint, ("x"):rep(1e7), 1, -1))

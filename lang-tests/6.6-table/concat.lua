@@ -14,11 +14,20 @@
 --| last
 --| 399
 
-print(table.concat({ 1, 2, 3 }), table.concat({ 1, 2, 3 }, ", "), table.concat({}, "x") == "", table.concat({ "a" }, "x"), table.concat({ 1, 2.5, "s" }, "|"))
-print(table.concat({ 1, 2, 3 }, ",", 2), table.concat({ 1, 2, 3 }, ",", 2, 2), table.concat({ 1, 2, 3 }, ",", 3, 2) == "", table.concat({ [5] = "five", [6] = "six" }, "-", 5, 6))
-print(table.concat({ "a", "b" }, 1), table.concat({ "a\0", "b" }, "\0") == "a\0\0b", #table.concat({ ("x"):rep(500), ("y"):rep(500) }, ("z"):rep(100)))
-print(pcall(table.concat, { 1, {}, 3 })); print(pcall(table.concat, { 1, nil, 3 }, "", 1, 3)); print(pcall(table.concat, { true })); print(pcall(table.concat)); print(pcall(table.concat, {}, {})); print(pcall(table.concat, { 1 }, ",", 1, 2)); print(pcall(table.concat, 5))
-print(table.concat(setmetatable({}, { __index = function(_, i) return "v" .. i end, __len = function() return 3 end }), " "))
+print(table.concat({ 1, 2, 3 }), table.concat({ 1, 2, 3 }, ", "), table.concat({}, "x") == "",
+  table.concat({ "a" }, "x"), table.concat({ 1, 2.5, "s" }, "|"))
+print(table.concat({ 1, 2, 3 }, ",", 2), table.concat({ 1, 2, 3 }, ",", 2, 2),
+  table.concat({ 1, 2, 3 }, ",", 3, 2) == "", table.concat({ [5] = "five", [6] = "six" }, "-", 5,
+  6))
+print(table.concat({ "a", "b" }, 1), table.concat({ "a\0", "b" }, "\0") == "a\0\0b",
+  #table.concat({ ("x"):rep(500), ("y"):rep(500) }, ("z"):rep(100)))
+print(pcall(table.concat, { 1, {}, 3 })); print(pcall(table.concat, { 1, nil, 3 }, "", 1, 3))
+print(pcall(table.concat, { true })); print(pcall(table.concat)); print(pcall(table.concat, {}, {}))
+print(pcall(table.concat, { 1 }, ",", 1, 2)); print(pcall(table.concat, 5))
+print(table.concat(setmetatable({}, {
+  __index = function(_, i) return "v" .. i end,
+  __len = function() return 3 end,
+}), " "))
 print(table.concat({ [math.maxinteger] = "last" }, ",", math.maxinteger, math.maxinteger))
 local parts = {}
 for i = 1, 200 do parts[i] = i % 7 end

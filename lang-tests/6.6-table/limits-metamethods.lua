@@ -83,17 +83,58 @@
 --| true
 
 local max, min = math.maxinteger, math.mininteger
-print(pcall(table.unpack, {}, 1, 1e7)); print(pcall(table.unpack, {}, min, max)); print(pcall(table.unpack, {}, max - 1, max)); print(pcall(table.unpack, {}, max, min)); print(pcall(table.unpack, {}, 0, max)); print(select("#", table.unpack({}, 1, 1e5)), pcall(table.unpack, {}, 1, 1e6 - 10))
-local long = setmetatable({}, { __len = function() return max end }); print(pcall(table.insert, long, 1)); print(rawget(long, min)); print(pcall(table.insert, setmetatable({}, { __len = function() return "x" end }), 1)); print(pcall(table.insert, setmetatable({}, { __len = function() return 1.5 end }), 1)); print(pcall(table.insert, setmetatable({}, { __len = function() return "2" end }), 3, 1))
-print(pcall(table.concat, setmetatable({}, { __len = function() return max end }))); print(pcall(table.sort, long)); print(pcall(table.sort, setmetatable({}, { __len = function() return -1 end }))); print(pcall(table.sort, setmetatable({}, { __len = function() return 1 << 31 end })))
+print(pcall(table.unpack, {}, 1, 1e7)); print(pcall(table.unpack, {}, min, max))
+print(pcall(table.unpack, {}, max - 1, max)); print(pcall(table.unpack, {}, max, min))
+print(pcall(table.unpack, {}, 0, max))
+print(select("#", table.unpack({}, 1, 1e5)), pcall(table.unpack, {}, 1, 1e6 - 10))
+local long = setmetatable({}, { __len = function() return max end })
+print(pcall(table.insert, long, 1)); print(rawget(long, min))
+print(pcall(table.insert, setmetatable({}, { __len = function() return "x" end }), 1))
+print(pcall(table.insert, setmetatable({}, { __len = function() return 1.5 end }), 1))
+print(pcall(table.insert, setmetatable({}, { __len = function() return "2" end }), 3, 1))
+print(pcall(table.concat, setmetatable({}, { __len = function() return max end })))
+print(pcall(table.sort, long))
+print(pcall(table.sort, setmetatable({}, { __len = function() return -1 end })))
+print(pcall(table.sort, setmetatable({}, { __len = function() return 1 << 31 end })))
 local function move(...) local ok, r = pcall(table.move, ...); return ok or r end
-print(move( {}, 1, max, 2)); print(move( {}, 0, max, 2)); print(move( {}, min, 0, 2)); print(move( {}, min, -1, 2)); print(move( { 5 }, 1, 1, max)); print(move( {}, 1, 2, max)); print(move( {}, max, max, min)); print(move( {}, 2, 1, max))
+print(move( {}, 1, max, 2)); print(move( {}, 0, max, 2)); print(move( {}, min, 0, 2))
+print(move( {}, min, -1, 2)); print(move( { 5 }, 1, 1, max)); print(move( {}, 1, 2, max))
+print(move( {}, max, max, min)); print(move( {}, 2, 1, max))
 local log = {}
-local function logged(name, n) return setmetatable({}, { __index = function(_, k) log[#log + 1] = name .. ".get" .. tostring(k); return "v" .. tostring(k) end, __newindex = function(_, k, v) log[#log + 1] = name .. ".set" .. tostring(k) .. "=" .. tostring(v) end, __len = function() log[#log + 1] = name .. ".len"; return n end }) end
+local function logged(name, n)
+  return setmetatable({}, {
+    __index = function(_, k)
+      log[#log + 1] = name .. ".get" .. tostring(k); return "v" .. tostring(k)
+    end,
+    __newindex = function(_, k, v)
+      log[#log + 1] = name .. ".set" .. tostring(k) .. "=" .. tostring(v)
+    end,
+    __len = function() log[#log + 1] = name .. ".len"; return n end,
+  })
+end
 local function show(...) print(table.concat(log, " ")); log = {}; print(...) end
 local t = logged("t", 3)
-show(table.insert(t, "new")); show(table.insert(t, 2, "mid")); show(table.insert(t, 4, "end")); show(pcall(table.insert, t, 6, "far")); show(pcall(table.insert, t, 0, "far")); show(table.remove(t)); show(table.remove(t, 1)); show(table.remove(t, 4)); show(pcall(table.remove, t, 5)); show(table.remove(logged("t", 0))); show(table.remove(logged("t", 0), 0)); show(pcall(table.remove, logged("t", 0), 2))
-show(table.concat(t, ",")); show(table.concat(t, ",", 2, 2)); show(table.unpack(t)); show(table.unpack(t, 2, 2)); show(table.move(t, 1, 2, 3) == t); show(table.move(t, 1, 2, 1, logged("u", 0)) == t); show(table.move(t, 3, 4, 3) == t); show(pcall(table.sort, logged("t", 2))); show(table.move(t, 1, 3, 2) == t); show(table.move(t, 2, 4, 1) == t)
-print(pcall(table.concat, { 1, 2, {} })); print(pcall(table.concat, { [3] = 1 }, "", 1, 3)); print(pcall(table.concat, { "a", true })); print(pcall(table.concat, {}, "", max, max)); print(table.concat({ [max] = "m" }, "", max), table.concat({ [min] = "n" }, "", min, min), table.concat({ 1, 2, 3 }, ", ", "2", "3"), table.concat({}, "x", 1, 0) == "", table.concat({ "x" }, "-", 1.0))
-print(table.pack().n, table.pack(nil, nil).n, #table.pack(1, 2), select("#", table.unpack(table.pack(table.unpack({}, 1, 100)), 1, 100)))
-print(table.remove({ 1, 2, 3 }, 3), table.remove({ 1, 2, 3 }, 4), pcall(table.remove, { 1, 2, 3 }, 5)); print(pcall(table.remove, { 1, 2, 3 }, 0)); print(table.remove({ [0] = "zero" }, 0), table.remove({ n = 1 }), pcall(table.remove, {}, -1)); print(pcall(table.insert, {})); print(pcall(table.insert, {}, 1, 2, 3)); print(pcall(table.insert, { 1 }, 3, 1)); print(pcall(table.insert, {}, 2, 1)); print(pcall(table.insert, {}, "1", 1))
+show(table.insert(t, "new")); show(table.insert(t, 2, "mid")); show(table.insert(t, 4, "end"))
+show(pcall(table.insert, t, 6, "far")); show(pcall(table.insert, t, 0, "far"))
+show(table.remove(t)); show(table.remove(t, 1)); show(table.remove(t, 4))
+show(pcall(table.remove, t, 5)); show(table.remove(logged("t", 0)))
+show(table.remove(logged("t", 0), 0)); show(pcall(table.remove, logged("t", 0), 2))
+show(table.concat(t, ",")); show(table.concat(t, ",", 2, 2)); show(table.unpack(t))
+show(table.unpack(t, 2, 2)); show(table.move(t, 1, 2, 3) == t)
+show(table.move(t, 1, 2, 1, logged("u", 0)) == t); show(table.move(t, 3, 4, 3) == t)
+show(pcall(table.sort, logged("t", 2))); show(table.move(t, 1, 3, 2) == t)
+show(table.move(t, 2, 4, 1) == t)
+print(pcall(table.concat, { 1, 2, {} })); print(pcall(table.concat, { [3] = 1 }, "", 1, 3))
+print(pcall(table.concat, { "a", true })); print(pcall(table.concat, {}, "", max, max))
+print(table.concat({ [max] = "m" }, "", max), table.concat({ [min] = "n" }, "", min, min),
+  table.concat({ 1, 2, 3 }, ", ", "2", "3"), table.concat({}, "x", 1, 0) == "",
+  table.concat({ "x" }, "-", 1.0))
+print(table.pack().n, table.pack(nil, nil).n, #table.pack(1, 2),
+  select("#", table.unpack(table.pack(table.unpack({}, 1, 100)), 1, 100)))
+print(table.remove({ 1, 2, 3 }, 3), table.remove({ 1, 2, 3 }, 4), pcall(table.remove, { 1, 2, 3 },
+  5))
+print(pcall(table.remove, { 1, 2, 3 }, 0))
+print(table.remove({ [0] = "zero" }, 0), table.remove({ n = 1 }), pcall(table.remove, {}, -1))
+print(pcall(table.insert, {})); print(pcall(table.insert, {}, 1, 2, 3))
+print(pcall(table.insert, { 1 }, 3, 1)); print(pcall(table.insert, {}, 2, 1))
+print(pcall(table.insert, {}, "1", 1))

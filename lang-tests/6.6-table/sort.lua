@@ -15,8 +15,10 @@
 --|
 
 local function sorted(t, f) table.sort(t, f); return table.concat(t, " ") end
-print(sorted({ 3, 1, 2 }), sorted({}), sorted({ 1 }), sorted({ 2, 1 }), sorted({ 5, 5, 5 }), sorted({ 1.5, 1, -2, 1e10, 0 }))
-print(sorted({ "banana", "apple", "Cherry", "", "apple2" }), sorted({ 3, 1, 2 }, function(a, b) return a > b end))
+print(sorted({ 3, 1, 2 }), sorted({}), sorted({ 1 }), sorted({ 2, 1 }), sorted({ 5, 5, 5 }),
+  sorted({ 1.5, 1, -2, 1e10, 0 }))
+print(sorted({ "banana", "apple", "Cherry", "", "apple2" }),
+  sorted({ 3, 1, 2 }, function(a, b) return a > b end))
 local words = { "the", "quick", "brown", "fox" }
 print(sorted(words, function(a, b) if #a ~= #b then return #a < #b end return a < b end))
 local t, seed = {}, 42
@@ -32,5 +34,11 @@ local records = {}
 for i = 1, 20 do records[i] = { key = (i * 7) % 20, id = i } end
 table.sort(records, function(a, b) return a.key < b.key end)
 for i, r in ipairs(records) do io.write(r.key, ":", r.id, " ") end print()
-print(pcall(table.sort, { 1, "x" })); print(pcall(table.sort, { {}, {} })); print(pcall(table.sort, { 3, 2, 1 }, function() error("cmp", 0) end)); print(pcall(table.sort, { 1, 2 }, 5)); print(pcall(table.sort)); print(pcall(table.sort, { 1, nil, 3 }, nil) ~= nil)
-print(sorted(setmetatable({}, { __index = function(_, i) return ({ 3, 1, 2 })[i] end, __len = function() return 0 end })))
+print(pcall(table.sort, { 1, "x" })); print(pcall(table.sort, { {}, {} }))
+print(pcall(table.sort, { 3, 2, 1 }, function() error("cmp", 0) end))
+print(pcall(table.sort, { 1, 2 }, 5)); print(pcall(table.sort))
+print(pcall(table.sort, { 1, nil, 3 }, nil) ~= nil)
+print(sorted(setmetatable({}, {
+  __index = function(_, i) return ({ 3, 1, 2 })[i] end,
+  __len = function() return 0 end,
+})))

@@ -81,7 +81,8 @@ local function proxy(events)
   end
   return meta
 end
-for _, events in ipairs({ "", "index", "len", "newindex", "index len", "index newindex", "index newindex len" }) do
+for _, events in ipairs({ "", "index", "len", "newindex", "index len", "index newindex",
+  "index newindex len" }) do
   debug.setmetatable(1, proxy(events))
   for _, name in ipairs({ "concat", "insert", "move", "remove", "sort", "unpack" }) do
     local ok, message = pcall(table[name], 5, name == "move" and 1 or nil, 1, 1)

@@ -14,9 +14,21 @@
 local max, min = math.maxinteger, math.mininteger
 local function sequence(...) math.randomseed(...); local r = {}; for i = 1, 4 do r[i] = ("%.17g"):format(math.random()) end; for i, range in ipairs({ { 0 }, { 1 }, { 6 }, { 100 }, { max }, { 0, 1 }, { -5, 5 }, { min, max }, { min, -1 }, { 0, max }, { 1, 1 << 40 }, { 3, 3 }, { 2.0, "7" }, { -1, 1 << 62 }, { max - 1, max } }) do r[#r + 1] = tostring(math.random(table.unpack(range))) end print(table.concat(r, " ")) end
 sequence(0); sequence(42); sequence(-1); sequence(1, 2); sequence(max, min); sequence(0.0); sequence("7"); sequence(3.7 // 1); sequence(2^53); sequence(1e300); sequence(0.5)
-math.randomseed(5); local first = math.random(1e6); math.randomseed(5, 0); print(first == math.random(1e6)); math.randomseed(5.0); print(first == math.random(1e6))
-print(select("#", math.randomseed(1)), select("#", math.randomseed()), math.type((math.randomseed(7))), math.randomseed(7), math.randomseed(1, 2)); print(pcall(math.randomseed, {})); print(pcall(math.randomseed, 1, 2.5)); print(pcall(math.randomseed, 1, "x")); print((pcall(math.randomseed, nil)))
-for _, a in ipairs({ { 0, -1 }, { 2, 1 }, { -1 }, { 0.5 }, { 1, 2, 3 }, { 1, 2.5 }, { "x" }, { {} }, { max, min }, { 1e300 }, { nil, 5 } }) do print(pcall(math.random, table.unpack(a, 1, #a == 0 and 2 or #a))) end
+math.randomseed(5); local first = math.random(1e6); math.randomseed(5, 0)
+print(first == math.random(1e6)); math.randomseed(5.0); print(first == math.random(1e6))
+print(select("#", math.randomseed(1)), select("#", math.randomseed()),
+  math.type((math.randomseed(7))), math.randomseed(7), math.randomseed(1, 2))
+print(pcall(math.randomseed, {})); print(pcall(math.randomseed, 1, 2.5))
+print(pcall(math.randomseed, 1, "x")); print((pcall(math.randomseed, nil)))
+for _, a in ipairs({ { 0, -1 }, { 2, 1 }, { -1 }, { 0.5 }, { 1, 2, 3 }, { 1, 2.5 }, { "x" }, { {} },
+  { max, min }, { 1e300 }, { nil, 5 } }) do
+  print(pcall(math.random, table.unpack(a, 1, #a == 0 and 2 or #a)))
+end
 -- Two states of the generator do not meet.
-math.randomseed(99); local seen, repeats = {}, 0; for i = 1, 2e4 do local x = math.random(0); if seen[x] then repeats = repeats + 1 end seen[x] = true end print(repeats)
-local counts = {} for i = 1, 6000 do local d = math.random(6); counts[d] = (counts[d] or 0) + 1 end print(table.concat(counts, " "))
+math.randomseed(99); local seen, repeats = {}, 0
+for i = 1, 2e4 do
+  local x = math.random(0); if seen[x] then repeats = repeats + 1 end seen[x] = true
+end
+print(repeats)
+local counts = {} for i = 1, 6000 do local d = math.random(6); counts[d] = (counts[d] or 0) + 1 end
+print(table.concat(counts, " "))

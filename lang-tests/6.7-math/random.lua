@@ -22,7 +22,11 @@ for i = 1, 200 do
   inside = inside and f >= 0 and f < 1 and n >= 1 and n <= 6 and r >= -3 and r <= 3
   kinds[n] = true
 end
-print(inside, #kinds, math.type(math.random()), math.type(math.random(5)), math.random(7, 7), math.type(math.random(0)))
-print(math.type(math.random(math.mininteger, math.maxinteger)), math.random(math.maxinteger) > 0, math.random(3.0) <= 3)
-print(pcall(math.random, 0, -1)); print(pcall(math.random, -1)); print(pcall(math.random, 1, 2, 3)); print(pcall(math.random, 1.5)); print(pcall(math.random, "x")); print(pcall(math.random, 2, 1))
-math.randomseed(7, 9); local x = math.random(1000); math.randomseed(7, 9); print(x == math.random(1000), pcall(math.randomseed, 5), pcall(math.randomseed, "x"))
+print(inside, #kinds, math.type(math.random()), math.type(math.random(5)), math.random(7, 7),
+  math.type(math.random(0)))
+print(math.type(math.random(math.mininteger, math.maxinteger)), math.random(math.maxinteger) > 0,
+  math.random(3.0) <= 3)
+print(pcall(math.random, 0, -1)); print(pcall(math.random, -1)); print(pcall(math.random, 1, 2, 3))
+print(pcall(math.random, 1.5)); print(pcall(math.random, "x")); print(pcall(math.random, 2, 1))
+math.randomseed(7, 9); local x = math.random(1000); math.randomseed(7, 9)
+print(x == math.random(1000), pcall(math.randomseed, 5), pcall(math.randomseed, "x"))

@@ -17,10 +17,18 @@
 --| false	bad argument #1 to 'math.floor' (number expected, got table)
 --| 3	3
 
-print(math.floor(3.7), math.floor(-3.7), math.ceil(3.2), math.ceil(-3.2), math.floor(5), math.ceil(5), math.floor(3.0), math.floor(1e100), math.ceil(-0.5))
-print(math.floor(2^62), math.floor(2^63) == 2^63, math.type(math.floor(2^53)), math.type(math.floor(2^70)), math.floor(-2^63), math.ceil(math.huge), math.floor(-math.huge))
-print(math.fmod(7, 3), math.fmod(-7, 3), math.fmod(7, -3), math.fmod(-7, -3), math.fmod(7.5, 2), math.fmod(-7.5, 2), math.fmod(1, math.huge), math.fmod(math.mininteger, -1))
-print(pcall(math.fmod, 1, 0)); print(math.fmod(1, 0.0) ~= math.fmod(1, 0.0), math.modf(3.7)); print(math.modf(-3.7)); print(math.modf(5)); print(math.modf(math.huge)); print(math.modf(-math.huge)); print(math.modf(1e20))
-print(math.tointeger(3.0), math.tointeger(3.5), math.tointeger("8"), math.tointeger("x"), math.tointeger({}), math.tointeger(2^53), math.tointeger(math.huge), math.tointeger(-0.0), math.tointeger("3.0"))
+print(math.floor(3.7), math.floor(-3.7), math.ceil(3.2), math.ceil(-3.2), math.floor(5),
+  math.ceil(5), math.floor(3.0), math.floor(1e100), math.ceil(-0.5))
+print(math.floor(2^62), math.floor(2^63) == 2^63, math.type(math.floor(2^53)),
+  math.type(math.floor(2^70)), math.floor(-2^63), math.ceil(math.huge), math.floor(-math.huge))
+print(math.fmod(7, 3), math.fmod(-7, 3), math.fmod(7, -3), math.fmod(-7, -3), math.fmod(7.5, 2),
+  math.fmod(-7.5, 2), math.fmod(1, math.huge), math.fmod(math.mininteger, -1))
+print(pcall(math.fmod, 1, 0)); print(math.fmod(1, 0.0) ~= math.fmod(1, 0.0), math.modf(3.7))
+print(math.modf(-3.7)); print(math.modf(5)); print(math.modf(math.huge))
+print(math.modf(-math.huge)); print(math.modf(1e20))
+print(math.tointeger(3.0), math.tointeger(3.5), math.tointeger("8"), math.tointeger("x"),
+  math.tointeger({}), math.tointeger(2^53), math.tointeger(math.huge), math.tointeger(-0.0),
+  math.tointeger("3.0"))
 print(math.type(1), math.type(1.0), math.type("1"), math.type(nil), math.type({}), pcall(math.type))
-print(pcall(math.floor)); print(pcall(math.floor, "x")); print(pcall(math.floor, {})); print(math.floor("3.7"), math.ceil("3"))
+print(pcall(math.floor)); print(pcall(math.floor, "x")); print(pcall(math.floor, {}))
+print(math.floor("3.7"), math.ceil("3"))

@@ -36,7 +36,8 @@
 --| math.ult #2  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; ok: -1 '10'
 
 local check = dofile("../modules/arguments.lua")
-for _, name in ipairs({ "abs", "acos", "asin", "ceil", "cos", "deg", "exp", "floor", "log", "modf", "rad", "sin", "sqrt", "tan", "tointeger", "type" }) do
+for _, name in ipairs({ "abs", "acos", "asin", "ceil", "cos", "deg", "exp", "floor", "log", "modf",
+  "rad", "sin", "sqrt", "tan", "tointeger", "type" }) do
   check("math." .. name, math[name], 0)
 end
 check("math.fmod", math.fmod, 7, 3)

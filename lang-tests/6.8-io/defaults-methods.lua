@@ -52,9 +52,9 @@
 --| false	false
 --| closed by its variable
 --| true
-
 local name = os.tmpname()
-print(io.input() == io.stdin, io.output() == io.stdout, io.type(io.stderr), io.input(io.stdin) == io.stdin, select("#", io.input(io.stdin)))
+print(io.input() == io.stdin, io.output() == io.stdout, io.type(io.stderr),
+  io.input(io.stdin) == io.stdin, select("#", io.input(io.stdin)))
 print(io.type(io.output(name)), io.output() ~= io.stdout, io.write("1 ", 2, " ", 3.0, "\n", "line") == io.output(), io.close()); print(pcall(io.write, "x")); print(pcall(io.close)); print(pcall(io.output)); io.output(io.stdout)
 print(io.type(io.input(name)), io.read("n", "n", "n")); print(io.read("L", "a", "l", 0)); print(io.close(io.input())); print(pcall(io.read)); print(pcall(io.read, "a")); io.input(io.stdin); print(io.read(), io.read("a"), io.read("n"), io.read(1))
 print(pcall(io.input, "/no/such/file")); print(pcall(io.output, "/no/such/dir/file")); print(pcall(io.input, {})); print(pcall(io.output, 5) ~= nil); io.output():close(); os.remove("5"); io.output(io.stdout); print(io.input() == io.stdin)
@@ -63,5 +63,9 @@ print(io.type(nil), io.type("x"), io.type({}), io.type(io.stdout)); print(tostri
 local f = io.open(name, "w"); print(tostring(f):find("^file %(") ~= nil, f:close(), tostring(f), io.type(f), pcall(f.close, f)); print(pcall(io.close, f)); print(pcall(tostring, f)); print(pcall(function() f:write("x") end)); print(pcall(function() return f:read() end)); print(f == f, f ~= io.stdout, rawequal(io.stdout, io.output()), pcall(function() return f < f end)); print(pcall(function() return #f end)); print(pcall(function() f.x = 1 end))
 local methods = {} for k in pairs(getmetatable(f).__index) do methods[#methods + 1] = k end table.sort(methods); print(table.concat(methods, " ")); local events = {} for k in pairs(getmetatable(f)) do events[#events + 1] = k end table.sort(events); print(table.concat(events, " ")); local functions = {} for k in pairs(io) do functions[#functions + 1] = k end table.sort(functions); print(table.concat(functions, " "))
 print(pcall(getmetatable(f).__tostring)); print(pcall(getmetatable(f).__tostring, 5)); print(pcall(getmetatable(f).__gc, f)); print(pcall(getmetatable(f).__close, f)); print(pcall(getmetatable(f).__gc)); print(pcall(f.write)); print(pcall(io.stdout.write)); print(pcall(io.stdout.write, 5)); print(pcall(function() return io.stdout.write() end)); print(pcall(function() io.stdout.write("x") end)); print(pcall(function() f.read(5) end))
-local t = io.tmpfile(); print(io.type(t), t:write("temp") == t, t:seek("set"), t:read("a"), t:close()); print(io.stdout:flush() == io.stdout, io.flush() == io.stdout); os.remove(name)
-do local a <close> = io.open(name, "w"); local b <const> = a; a:write("closed by its variable") end; print(io.open(name):read("a")); print(pcall(function() local c <close> = io.open(name); c:close() end)); os.remove(name)
+local t = io.tmpfile()
+print(io.type(t), t:write("temp") == t, t:seek("set"), t:read("a"), t:close())
+print(io.stdout:flush() == io.stdout, io.flush() == io.stdout); os.remove(name)
+do local a <close> = io.open(name, "w"); local b <const> = a; a:write("closed by its variable") end
+print(io.open(name):read("a"))
+print(pcall(function() local c <close> = io.open(name); c:close() end)); os.remove(name)

@@ -113,7 +113,6 @@
 --| false	attempt to use a closed file
 --| false	attempt to use a closed file
 --| file (closed)	closed file	true
-
 local name = os.tmpname()
 local function put(text) local f = assert(io.open(name, "wb")); f:write(text); f:close() end
 local function get() local f = assert(io.open(name, "rb")); local s = f:read("a"); f:close(); return s end
@@ -123,8 +122,16 @@ for _, mode in ipairs({ "r", "w", "a", "r+", "w+", "a+", "rb", "wb", "ab", "r+b"
 end
 for _, mode in ipairs({ "", "x", "rw", "+r", "r++", "rb+", "br", "r ", "R", "rbb", "wx", "r+b+" }) do local ok, r = pcall(io.open, name, mode); print(mode, ok, ok and io.type(r) or r) end
 print(io.open("/no/such/file")); print(io.open("/no/such/file", "w")); print(io.open("", "r")); print(io.open("/", "w")); print((select(2, io.open(name .. "/x")):gsub("^/tmp/lua_%w+", "NAME"))); print(io.open("/dev/null"):read("a") == "", io.open("/dev/null", "w"):write("x") ~= nil)
-local dir = io.open("."); print(dir and dir:read(1)); print(dir and dir:read("a")); print(dir and dir:read("n")); if dir then dir:close() end
+local dir = io.open("."); print(dir and dir:read(1)); print(dir and dir:read("a"))
+print(dir and dir:read("n")); if dir then dir:close() end
 -- Errors of a stream come as nil, message and number.
 put("text"); local f = io.open(name, "r"); print(f:write("x")); print(f:write("x", "y")); print(f:read("a")); f:close(); f = io.open(name, "w"); print(f:read()); print(f:read("a")); print(f:read("n")); print(f:read(0)); print(f:read(5)); print(pcall(function() for l in f:lines() do end end)); f:close()
-local full = io.open("/dev/full", "w"); if full then full:setvbuf("no"); print(full:write("x")); print(full:close()); full = io.open("/dev/full", "w"); print(full:write("x") == full); print(full:flush()); print(full:close()) end
-os.remove(name); f = io.open(name, "w"); f:close(); print(get() == "", pcall(f.seek, f)); print(pcall(f.lines, f)); print(pcall(f.flush, f)); print(pcall(f.close, f)); print(pcall(f.setvbuf, f, "no")); print(tostring(f), io.type(f), pcall(io.lines, name) ~= nil); os.remove(name)
+local full = io.open("/dev/full", "w")
+if full then
+  full:setvbuf("no"); print(full:write("x")); print(full:close()); full = io.open("/dev/full", "w")
+  print(full:write("x") == full); print(full:flush()); print(full:close())
+end
+os.remove(name); f = io.open(name, "w"); f:close(); print(get() == "", pcall(f.seek, f))
+print(pcall(f.lines, f)); print(pcall(f.flush, f)); print(pcall(f.close, f))
+print(pcall(f.setvbuf, f, "no")); print(tostring(f), io.type(f), pcall(io.lines, name) ~= nil)
+os.remove(name)

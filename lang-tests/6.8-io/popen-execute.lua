@@ -43,10 +43,26 @@
 --| before from the shell
 --| false	bad argument #1 to 'os.execute' (string expected, got table)
 
-local p = io.popen("echo out; echo second"); print(io.type(p), p:read("l"), p:read("a"), p:read("a"), p:read("l")); print(p:close()); print(io.type(p), pcall(p.close, p))
-print(io.popen("exit 3"):close()); print(io.popen("true"):close()); print(io.popen("false", "r"):close()); print(io.popen("kill -9 $$"):close()); print(io.popen("kill -15 $$"):close()); print(io.popen("/no/such/command 2>/dev/null"):close())
-local name = os.tmpname(); p = io.popen("cat > " .. name, "w"); print(p:write("to the command\n", 1, " ", 2.5) == p, p:close()); print(io.open(name):read("a")); p = io.popen("cat >/dev/null; exit 5", "w"); p:write("x"); print(p:close()); os.remove(name)
-for l in io.popen("printf 'a\\nb\\nc'"):lines() do io.write(l, ";") end print(); p = io.popen("echo 12 0x10 x"); print(p:read("n", "n", "n")); p:close(); for _, m in ipairs({ "rw", "x", "", "a", "r+", "rb" }) do print(m, pcall(io.popen, "true", m)) end
-io.stdout:flush(); print(io.popen("echo $LANG_TEST"):read()); p = io.popen("cat", "w"); p:write("through cat\n"); p:close(); print((io.popen("head -c 100000 /dev/zero"):read("a")):len()); p = io.popen("yes"); print(p:read(), p:read(3)); p:close(); do local q <close> = io.popen("echo closed by its variable"); print(q:read()) end
-print(tostring(p), io.type(p)); local r = io.popen("true"); print(r:seek("set")); print(r:write("x")); r:close()
-print(os.execute()); print(os.execute("true")); print(os.execute("exit 0")); print(os.execute("exit 7")); print(os.execute("false")); print(os.execute("kill -9 $$")); print(os.execute("kill -15 $$")); print(os.execute("/no/such/command 2>/dev/null")); print(os.execute("")); io.write("before "); io.flush(); os.execute("echo from the shell"); print(pcall(os.execute, {}))
+local p = io.popen("echo out; echo second")
+print(io.type(p), p:read("l"), p:read("a"), p:read("a"), p:read("l")); print(p:close())
+print(io.type(p), pcall(p.close, p))
+print(io.popen("exit 3"):close()); print(io.popen("true"):close())
+print(io.popen("false", "r"):close()); print(io.popen("kill -9 $$"):close())
+print(io.popen("kill -15 $$"):close()); print(io.popen("/no/such/command 2>/dev/null"):close())
+local name = os.tmpname(); p = io.popen("cat > " .. name, "w")
+print(p:write("to the command\n", 1, " ", 2.5) == p, p:close()); print(io.open(name):read("a"))
+p = io.popen("cat >/dev/null; exit 5", "w"); p:write("x"); print(p:close()); os.remove(name)
+for l in io.popen("printf 'a\\nb\\nc'"):lines() do io.write(l, ";") end print()
+p = io.popen("echo 12 0x10 x"); print(p:read("n", "n", "n")); p:close()
+for _, m in ipairs({ "rw", "x", "", "a", "r+", "rb" }) do print(m, pcall(io.popen, "true", m)) end
+io.stdout:flush(); print(io.popen("echo $LANG_TEST"):read()); p = io.popen("cat", "w")
+p:write("through cat\n"); p:close(); print((io.popen("head -c 100000 /dev/zero"):read("a")):len())
+p = io.popen("yes"); print(p:read(), p:read(3)); p:close()
+do local q <close> = io.popen("echo closed by its variable"); print(q:read()) end
+print(tostring(p), io.type(p)); local r = io.popen("true"); print(r:seek("set"))
+print(r:write("x")); r:close()
+print(os.execute()); print(os.execute("true")); print(os.execute("exit 0"))
+print(os.execute("exit 7")); print(os.execute("false")); print(os.execute("kill -9 $$"))
+print(os.execute("kill -15 $$")); print(os.execute("/no/such/command 2>/dev/null"))
+print(os.execute("")); io.write("before "); io.flush(); os.execute("echo from the shell")
+print(pcall(os.execute, {}))

@@ -66,7 +66,8 @@ check("io.read", io.read, "l", "n")
 check("io.type", io.type, f)
 check("io.write", function(...) io.output(f); return io.write(...) end, "x", "y")
 io.output(io.stdout)
-for _, method in ipairs({ "close", "flush", "lines", "read", "seek", "setvbuf", "write", "__gc", "__close", "__tostring" }) do
+for _, method in ipairs({ "close", "flush", "lines", "read", "seek", "setvbuf", "write", "__gc",
+  "__close", "__tostring" }) do
   local g = io.open(name, "w+")
   local function call(...)
     if select("#", ...) == 0 then return g[method]() end

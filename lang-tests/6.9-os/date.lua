@@ -36,14 +36,34 @@
 --| -1	1969-12-31T23:59:59 Wed Wednesday Dec December PM 11 365 3 3 69 19 31 12/31/69 1969-12-31 23:59:59 23:59 11:59:59 PM Dec 
 --| 	% 52 52 01 1970 70 12/31/69 23:59:59 Wed Dec 31 23:59:59 1969 GMT +0000
 --| 1969	12	31	23	59	59	4	365	false
-
-local times = { 0, 86399, 951782400, 1e9 // 1 | 0, 1234567890, 1709210096, 1735689599, 4102444799, -1, -86400 * 365 * 70 }
+local times = { 0, 86399, 951782400, 1e9 // 1 | 0, 1234567890, 1709210096, 1735689599, 4102444799,
+  -1, -86400 * 365 * 70 }
 for _, t in ipairs(times) do
   print(t, os.date("!%Y-%m-%dT%H:%M:%S %a %A %b %B %p %I %j %w %u %y %C %e %D %F %T %R %r %h %n%t%% %U %W %V %G %g %x %X %c %Z %z", t))
   local d = os.date("!*t", t); print(d.year, d.month, d.day, d.hour, d.min, d.sec, d.wday, d.yday, d.isdst); local l = os.date("*t", t); print(os.time(l) == t, l.isdst)
 end
-for _, c in ipairs({ "E", "O" }) do for letter in ("cCxXyYdeHImMSuUVwWy"):gmatch(".") do local ok, r = pcall(os.date, "!%" .. c .. letter, 1e9); io.write(c, letter, "=", ok and r or "error", " ") end end print(); print(os.date("!%s", 5) ~= nil)
-for b = 32, 126 do local ok, r = pcall(os.date, "!%" .. string.char(b), 0); if not ok then io.write(string.char(b)) end end print()
-for _, f in ipairs({ "%", "abc%", "%E", "%Ez", "%O", "%Ey%", "%5d", "%-d", "%_d", "%#", "%1", "% ", "!%Q", "%\0", "%Ec%Q" }) do print(pcall(os.date, f, 0)) end
-print(os.date("!", 0) == "", os.date("", 0) == "", os.date("plain text", 0), os.date("!a\0b%Y", 0) == "a\0b1970", os.date("!*t", 0).year, pcall(os.date, "*x", 0)); print(pcall(os.date, "!*tx", 0) == true, os.date("!**", 0) ~= nil)
-print(#os.date(), #os.date("%c"), os.date("*t").year >= 2024, type(os.date("*t").isdst), os.date("!%H", 3600.0), os.date("!%H", "7200"), pcall(os.date, "%H", 1.5)); print(pcall(os.date, "%H", "x")); print(pcall(os.date, {})); print(pcall(os.date, "!%Y", 1 << 60)); print(pcall(os.date, "!*t", math.maxinteger)); print(os.date("!%Y", 67767976233532799), pcall(os.date, "!%Y", 67768036191676800)); print(os.date("!%Y-%j", -67768040609740800)); print(#os.date("!" .. ("%Y"):rep(200), 0))
+for _, c in ipairs({ "E", "O" }) do
+  for letter in ("cCxXyYdeHImMSuUVwWy"):gmatch(".") do
+    local ok, r = pcall(os.date, "!%" .. c .. letter, 1e9)
+    io.write(c, letter, "=", ok and r or "error", " ")
+  end
+end
+print(); print(os.date("!%s", 5) ~= nil)
+for b = 32, 126 do
+  local ok, r = pcall(os.date, "!%" .. string.char(b), 0)
+  if not ok then io.write(string.char(b)) end
+end
+print()
+for _, f in ipairs({ "%", "abc%", "%E", "%Ez", "%O", "%Ey%", "%5d", "%-d", "%_d", "%#", "%1", "% ",
+  "!%Q", "%\0", "%Ec%Q" }) do
+  print(pcall(os.date, f, 0))
+end
+print(os.date("!", 0) == "", os.date("", 0) == "", os.date("plain text", 0),
+  os.date("!a\0b%Y", 0) == "a\0b1970", os.date("!*t", 0).year, pcall(os.date, "*x", 0))
+print(pcall(os.date, "!*tx", 0) == true, os.date("!**", 0) ~= nil)
+print(#os.date(), #os.date("%c"), os.date("*t").year >= 2024, type(os.date("*t").isdst),
+  os.date("!%H", 3600.0), os.date("!%H", "7200"), pcall(os.date, "%H", 1.5))
+print(pcall(os.date, "%H", "x")); print(pcall(os.date, {})); print(pcall(os.date, "!%Y", 1 << 60))
+print(pcall(os.date, "!*t", math.maxinteger))
+print(os.date("!%Y", 67767976233532799), pcall(os.date, "!%Y", 67768036191676800))
+print(os.date("!%Y-%j", -67768040609740800)); print(#os.date("!" .. ("%Y"):rep(200), 0))

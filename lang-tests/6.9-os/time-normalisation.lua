@@ -84,10 +84,44 @@
 --| false	bad argument #1 to 'os.difftime' (number has no integer representation)
 --| number	true	float
 
-local function try(t) local ok, r = pcall(os.time, t); if not ok then return print(r) end print(r, t.year, t.month, t.day, t.hour, t.min, t.sec, t.wday, t.yday, t.isdst) end
-try({ year = 1970, month = 1, day = 1, hour = 0 }); try({ year = 1970, month = 1, day = 1 }); try({ year = 2000, month = 2, day = 30 }); try({ year = 2001, month = 2, day = 29, hour = 0 }); try({ year = 2020, month = 13, day = 1 }); try({ year = 2020, month = 0, day = 0 }); try({ year = 2020, month = -11, day = -30 }); try({ year = 2020, month = 1, day = 1, hour = -1 }); try({ year = 2020, month = 1, day = 1, hour = 25, min = 61, sec = 61 }); try({ year = 2020, month = 1, day = 400, hour = 0, min = -1 }); try({ year = 2020, month = 1, day = 1, sec = 1e6 // 1 | 0 }); try({ year = 1900, month = 1, day = 1, hour = 0 }); try({ year = 1, month = 1, day = 1 }); try({ year = -1, month = 1, day = 1 }); try({ year = 9999, month = 12, day = 31, hour = 23, min = 59, sec = 59 })
-try({ year = 2020, month = 6, day = 1, isdst = true }); try({ year = 2020, month = 6, day = 1, isdst = false }); try({ year = 2020, month = 6, day = 1, isdst = "x" }); try({ year = "2020", month = "6", day = "1", hour = "3" }); try({ year = 2020.0, month = 6.0, day = 1.0 })
-try({}); try({ year = 2020 }); try({ year = 2020, month = 1 }); try({ month = 1, day = 1 }); try({ year = 2020, month = 1.5, day = 1 }); try({ year = 2020, month = 1, day = "x" }); try({ year = 2020, month = {}, day = 1 }); try({ year = 2020, month = 1, day = 1, hour = 1.5 }); try({ year = 2020, month = 1, day = 1, min = "y" }); try({ year = 2020, month = 1, day = 1, sec = true })
-for _, n in ipairs({ 2^31 | 0, -(2^31) | 0, 2147483647, -2147483648, 2147485547, 2147485548, -2147481749, math.maxinteger, math.mininteger }) do try({ year = n, month = 1, day = 1 }); try({ year = 2020, month = n, day = 1 }); try({ year = 2020, month = 1, day = n }); try({ year = 2020, month = 1, day = 1, hour = n }); try({ year = 2020, month = 1, day = 1, sec = n }) end
-try(setmetatable({}, { __index = function(_, k) return ({ year = 2024, month = 2, day = 29 })[k] end, __newindex = function(t, k, v) rawset(t, k, v) end })); print(pcall(os.time, 5)); print(pcall(os.time, "x")); print(math.type(os.time()), os.time(nil) >= os.time() - 5, math.abs(os.time(os.date("*t")) - os.time()) <= 1, os.time(os.date("*t", 1e9)) == 1e9)
-print(os.difftime(5, 3), os.difftime(3.0, 5), os.difftime(0, 0), math.type(os.difftime(2, 1)), pcall(os.difftime, 1)); print(pcall(os.difftime)); print(pcall(os.difftime, 1.5, 1)); print(type(os.clock()), os.clock() <= os.clock(), math.type(os.clock()))
+local function try(t)
+  local ok, r = pcall(os.time, t); if not ok then return print(r) end
+  print(r, t.year, t.month, t.day, t.hour, t.min, t.sec, t.wday, t.yday, t.isdst)
+end
+try({ year = 1970, month = 1, day = 1, hour = 0 }); try({ year = 1970, month = 1, day = 1 })
+try({ year = 2000, month = 2, day = 30 }); try({ year = 2001, month = 2, day = 29, hour = 0 })
+try({ year = 2020, month = 13, day = 1 }); try({ year = 2020, month = 0, day = 0 })
+try({ year = 2020, month = -11, day = -30 }); try({ year = 2020, month = 1, day = 1, hour = -1 })
+try({ year = 2020, month = 1, day = 1, hour = 25, min = 61, sec = 61 })
+try({ year = 2020, month = 1, day = 400, hour = 0, min = -1 })
+try({ year = 2020, month = 1, day = 1, sec = 1e6 // 1 | 0 })
+try({ year = 1900, month = 1, day = 1, hour = 0 }); try({ year = 1, month = 1, day = 1 })
+try({ year = -1, month = 1, day = 1 })
+try({ year = 9999, month = 12, day = 31, hour = 23, min = 59, sec = 59 })
+try({ year = 2020, month = 6, day = 1, isdst = true })
+try({ year = 2020, month = 6, day = 1, isdst = false })
+try({ year = 2020, month = 6, day = 1, isdst = "x" })
+try({ year = "2020", month = "6", day = "1", hour = "3" })
+try({ year = 2020.0, month = 6.0, day = 1.0 })
+try({}); try({ year = 2020 }); try({ year = 2020, month = 1 }); try({ month = 1, day = 1 })
+try({ year = 2020, month = 1.5, day = 1 }); try({ year = 2020, month = 1, day = "x" })
+try({ year = 2020, month = {}, day = 1 }); try({ year = 2020, month = 1, day = 1, hour = 1.5 })
+try({ year = 2020, month = 1, day = 1, min = "y" })
+try({ year = 2020, month = 1, day = 1, sec = true })
+for _, n in ipairs({ 2^31 | 0, -(2^31) | 0, 2147483647, -2147483648, 2147485547, 2147485548,
+  -2147481749, math.maxinteger, math.mininteger }) do
+  try({ year = n, month = 1, day = 1 }); try({ year = 2020, month = n, day = 1 })
+  try({ year = 2020, month = 1, day = n }); try({ year = 2020, month = 1, day = 1, hour = n })
+  try({ year = 2020, month = 1, day = 1, sec = n })
+end
+try(setmetatable({}, {
+  __index = function(_, k) return ({ year = 2024, month = 2, day = 29 })[k] end,
+  __newindex = function(t, k, v) rawset(t, k, v) end,
+}))
+print(pcall(os.time, 5)); print(pcall(os.time, "x"))
+print(math.type(os.time()), os.time(nil) >= os.time() - 5,
+  math.abs(os.time(os.date("*t")) - os.time()) <= 1, os.time(os.date("*t", 1e9)) == 1e9)
+print(os.difftime(5, 3), os.difftime(3.0, 5), os.difftime(0, 0), math.type(os.difftime(2, 1)),
+  pcall(os.difftime, 1))
+print(pcall(os.difftime)); print(pcall(os.difftime, 1.5, 1))
+print(type(os.clock()), os.clock() <= os.clock(), math.type(os.clock()))

@@ -28,7 +28,9 @@ for i = 1, 201 do statements[i] = "local x" .. i .. " = " .. i end
 print(load(table.concat(statements, "\n"), "=s"))
 -- Blocks give their locals back.
 local blocks = {}
-for i = 1, 3 do blocks[i] = "do local " .. declare(150, "b") .. " = " .. i .. "; x = (x or 0) + b1 end" end
+for i = 1, 3 do
+  blocks[i] = "do local " .. declare(150, "b") .. " = " .. i .. "; x = (x or 0) + b1 end"
+end
 load(table.concat(blocks, " "))()
 print(x)
 print(load("function f(" .. declare(200, "p") .. ") return p200 end", "=s") ~= nil)

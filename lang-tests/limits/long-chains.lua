@@ -22,7 +22,8 @@ f = function() return f end
 print(load("local f = ... return f" .. ("()"):rep(1000))(f) == f)
 local chain = {}
 for i = 1, 300 do chain[i] = "elseif x == " .. i .. " then return " .. i * 2 end
-local g = load("local x = ... if x == 0 then return 0 " .. table.concat(chain, " ") .. " else return 'none' end")
+local g = load("local x = ... if x == 0 then return 0 " .. table.concat(chain, " ")
+  .. " else return 'none' end")
 print(g(0), g(1), g(300), g(301))
 print(#load("return '" .. ("x"):rep(20000) .. "'")())
 print(#load("local s = 'a' return s" .. (" .. s"):rep(150))())

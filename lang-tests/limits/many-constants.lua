@@ -12,12 +12,15 @@ local t = load(table.concat(parts, "\n"))()
 print(t.f1, t.f300, t.f600, t[1], t[600])
 parts = { "local x, t = ..., {}" }
 for i = 1, 600 do parts[#parts + 1] = ("x = x + %d.5"):format(i) end
-parts[#parts + 1] = "t.name600 = x; t['key' .. 1] = x == 90300.5 + 300; return x, t.name600, t.key1, x .. 'const', x < 1e9, -x == 5.75"
+parts[#parts + 1] = "t.name600 = x; t['key' .. 1] = x == 90300.5 + 300; "
+  .. "return x, t.name600, t.key1, x .. 'const', x < 1e9, -x == 5.75"
 print(load(table.concat(parts, "\n"))(0))
 parts = { "local o = ... local r = 0" }
 for i = 1, 300 do parts[#parts + 1] = ("r = r + o:m%d(%d)"):format(i, 1000 + i) end
 parts[#parts + 1] = "return r"
-local o = setmetatable({}, { __index = function(t, k) local n = tonumber(k:sub(2)); return function(self, x) return x - n end end })
+local o = setmetatable({}, { __index = function(t, k)
+  local n = tonumber(k:sub(2)); return function(self, x) return x - n end
+end })
 print(load(table.concat(parts, "\n"))(o))
 for i = 1, 300 do parts[i] = ("g%d = %d"):format(i, i) end
 for i = 301, #parts do parts[i] = nil end

@@ -1,9 +1,11 @@
--- A function needs at most 255 registers (implementation limit): the message names the token that follows.
+-- A function needs at most 255 registers (implementation limit): the message names the token that
+-- follows.
 -- expect: ok
 
 local function fails(source, near)
   local _, message = load(source, '=s')
-  local line, text = message:match("^s:(%d+): function or expression needs too many registers near '(.*)'$")
+  local line, text = message:match("^s:(%d+): "
+    .. "function or expression needs too many registers near '(.*)'$")
   assert(text == near, message)
   assert(line == (source:find('\n') and '2' or '1'))
 end
@@ -22,8 +24,11 @@ fails(many .. 'f(x.y,' .. ('x[1],'):rep(70) .. 'x)', '[')
 fails(many .. 'local b, c = ' .. ('nil,'):rep(70) .. 'x', 'nil')
 fails(many .. 'x, y = ' .. ('nil,'):rep(70) .. '...', 'nil')
 
--- Debug information describes at most 32767 local variables of a function; the message has no position.
-local function described(n) return load('local function f() ' .. ('do local a end '):rep(n) .. 'end', '=s') end
+-- Debug information describes at most 32767 local variables of a function; the message has no
+-- position.
+local function described(n)
+  return load('local function f() ' .. ('do local a end '):rep(n) .. 'end', '=s')
+end
 assert(described(32767))
 local _, message = described(32768)
 assert(message:find('too many local variables (limit is 32767)', 1, true) == 1)

@@ -4,6 +4,9 @@
 --| false	true	true	true
 
 local function recurse() return 1 + recurse() end
-print(xpcall(recurse, function(m) return m:find("stack overflow", 1, true) ~= nil and "handled" end))
+print(xpcall(recurse, function(m)
+  return m:find("stack overflow", 1, true) ~= nil and "handled"
+end))
 local ok, trace = xpcall(recurse, debug.traceback)
-print(ok, trace:find("stack overflow", 1, true) ~= nil, select(2, trace:gsub("\n", "")) < 40, trace:find("...\t(skipping ", 1, true) ~= nil)
+print(ok, trace:find("stack overflow", 1, true) ~= nil, select(2, trace:gsub("\n", "")) < 40,
+  trace:find("...\t(skipping ", 1, true) ~= nil)

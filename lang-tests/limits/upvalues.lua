@@ -17,8 +17,11 @@ local function nested(n)
       names[i] = "v" .. made
       uses[made] = "v" .. made
     end
-    source[#source + 1] = "local " .. table.concat(names, ", ") .. " = " .. ("1, "):rep(#names - 1) .. "1"
-    if made < n then source[#source + 1] = "local function f" .. level .. "()"; level = level + 1 end
+    source[#source + 1] = "local " .. table.concat(names, ", ") .. " = " .. ("1, "):rep(#names - 1)
+      .. "1"
+    if made < n then
+      source[#source + 1] = "local function f" .. level .. "()"; level = level + 1
+    end
   end
   source[#source + 1] = "return function() return " .. table.concat(uses, " + ") .. " end"
   for i = level - 1, 0, -1 do source[#source + 1] = "end return f" .. i .. "()" end

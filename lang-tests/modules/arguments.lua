@@ -1,8 +1,13 @@
--- For the files wrong-arguments.lua of chapter 6: calls a function with each argument in turn missing and replaced by values of
--- all types, and prints what it says of each argument. "ok" are the values that it takes; a complaint of the form "bad argument
--- #i to 'f' (…, got T)" is printed as what stands in its parentheses, without the "got", once it has been checked.
-local names = { "none", "nil", "false", "1.5", "-1", "1e100", "'x'", "'10'", "{}", "print", "thread", "file" }
-local values = { nil, nil, false, 1.5, -1, 1e100, "x", "10", {}, print, coroutine.create(print), io.stdin }
+-- For the files wrong-arguments.lua of chapter 6: calls a function with each argument in turn
+-- missing and replaced by values of
+-- all types, and prints what it says of each argument. "ok" are the values that it takes; a
+-- complaint of the form "bad argument
+-- #i to 'f' (…, got T)" is printed as what stands in its parentheses, without the "got", once it
+-- has been checked.
+local names = { "none", "nil", "false", "1.5", "-1", "1e100", "'x'", "'10'", "{}", "print",
+  "thread", "file" }
+local values = { nil, nil, false, 1.5, -1, 1e100, "x", "10", {}, print, coroutine.create(print),
+  io.stdin }
 
 -- Checks `f`, whose errors call it `name`, starting from the valid arguments that follow.
 return function(name, f, ...)
@@ -17,7 +22,8 @@ return function(name, f, ...)
       local key = "ok"
       if not ok then
         local got = v == 1 and "no value" or names[v] == "file" and "FILE*" or type(values[v])
-        local prefix, suffix = ("bad argument #%d to '%s' ("):format(i, name), (", got %s)"):format(got)
+        local prefix, suffix = ("bad argument #%d to '%s' ("):format(i, name),
+          (", got %s)"):format(got)
         key = tostring(message)
         if key:sub(1, #prefix) == prefix then
           key = key:sub(#prefix + 1)

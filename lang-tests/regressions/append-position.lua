@@ -9,5 +9,7 @@
 
 local name = os.tmpname()
 local f = io.open(name, "w"); f:write("12345"); f:close()
-for _, mode in ipairs({ "a", "ab", "a+" }) do f = io.open(name, mode); print(mode, f:seek()); f:write("6"); print(f:seek()); f:close() end
+for _, mode in ipairs({ "a", "ab", "a+" }) do
+  f = io.open(name, mode); print(mode, f:seek()); f:write("6"); print(f:seek()); f:close()
+end
 os.remove(name)

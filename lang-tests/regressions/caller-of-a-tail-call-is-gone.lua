@@ -1,4 +1,5 @@
--- A function that ended with a tail call may be collected while the frame goes on; an error there does not look at it.
+-- A function that ended with a tail call may be collected while the frame goes on; an error there
+-- does not look at it.
 -- expect: ok
 --| false	gone 5 200
 --| false	gone 10 200
@@ -25,7 +26,9 @@ for i = 1, 20 do
   if i % 5 == 0 then print(ok, message) end
 end
 for i = 1, 20 do
-  local co = coroutine.wrap(function(...) return select(2, pcall(function(...) return fail(...) end, ...)) end)
+  local co = coroutine.wrap(function(...)
+    return select(2, pcall(function(...) return fail(...) end, ...))
+  end)
   if i % 5 == 0 then print(co(i, 2)) else co(i) end
 end
 print(select(2, xpcall(function(...) return fail(...) end, function(m) return m .. "!" end, 7)))

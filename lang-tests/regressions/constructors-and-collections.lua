@@ -1,4 +1,5 @@
--- A collection while a table is made clears the registers above; what is stored there next is stored whole.
+-- A collection while a table is made clears the registers above; what is stored there next is
+-- stored whole.
 -- expect: ok
 --| 0
 
@@ -16,6 +17,9 @@ local function filled(t, n)
 end
 local o = {}
 for i = 1, 5000 do
-  if make(o) ~= 34 or not (filled(o.a, 8) and filled(o.b, 12) and filled(o.c, 6) and filled(o.d, 8)) then bad = bad + 1 end
+  if make(o) ~= 34 or not (filled(o.a, 8) and filled(o.b, 12) and filled(o.c, 6)
+    and filled(o.d, 8)) then
+    bad = bad + 1
+  end
 end
 print(bad)

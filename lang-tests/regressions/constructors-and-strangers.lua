@@ -1,4 +1,5 @@
--- What hooks and finalizers add to a table under construction does not change which fields its constructor stores.
+-- What hooks and finalizers add to a table under construction does not change which fields its
+-- constructor stores.
 -- expect: ok
 --| a=1 b=2
 --| b=2

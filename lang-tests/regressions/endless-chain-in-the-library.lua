@@ -1,4 +1,5 @@
--- A chain of `__index` or `__newindex` that does not end, met by a library function: the message has no position, as of any error of the language there.
+-- A chain of `__index` or `__newindex` that does not end, met by a library function: the message
+-- has no position, as of any error of the language there.
 -- expect: ok
 --| false	'__index' chain too long; possible loop
 --| false	'__index' chain too long; possible loop
@@ -8,7 +9,6 @@
 --| false	endless-chain-in-the-library.lua:25: '__newindex' chain too long; possible loop
 --| true	7
 --| 7	true	8
-
 local mt = getmetatable("")
 local index = mt.__index
 mt.__index = ""

@@ -1,4 +1,5 @@
--- A field that a chain of metatables finds in a table of globals, whose values live apart (manual 2.2).
+-- A field that a chain of metatables finds in a table of globals, whose values live apart (manual
+-- 2.2).
 -- expect: ok
 --| true	true	true	nil
 --| 8	changed

@@ -23,17 +23,17 @@ local function try(name, at, body)
     if c == at then debug.sethook() error("hooked " .. (debug.getinfo(2, "n").name or "?"), 0) end
   end
   print(name, pcall(function()
-    if name == "xpcall" then return 1, xpcall(body, function(m) return "handled " .. m end, hook) end
+    if name == "xpcall" then
+      return 1, xpcall(body, function(m) return "handled " .. m end, hook)
+    end
     return 1, pcall(body, hook)
   end))
   debug.sethook()
 end
-
 local function set(hook) debug.sethook(hook, "r") end
 local function fail(hook) debug.sethook(hook, "r") error("inside", 0) end
 for at = 1, 5 do
-  try("pcall", at, set)
-  try("xpcall", at, set)
+  try("pcall", at, set); try("xpcall", at, set)
   try("pcall", at, fail)
   try("xpcall", at, fail)
 end

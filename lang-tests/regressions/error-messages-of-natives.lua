@@ -4,10 +4,10 @@
 --| bad argument #2 to 'fmod' (number expected, got table)
 --| bad argument #2 to 'pack' (number expected, got nil)
 --| error-messages-of-natives.lua:13: m
-
-local function message(f, ...) print((select(2, pcall(f, ...)):gsub('^error%-messages%-of%-natives.lua:%d+: bad', 'bad'))) end
-message(coroutine.yield)
-message(function() return math.fmod({}, {}) end)
+local function message(f, ...)
+  print((select(2, pcall(f, ...)):gsub('^error%-messages%-of%-natives.lua:%d+: bad', 'bad')))
+end
+message(coroutine.yield); message(function() return math.fmod({}, {}) end)
 message(function() return string.pack('i4', ('').byte('')) end)
 -- The level is cut to 32 bits.
 message(function() error('m', math.mininteger + 1) end)

@@ -78,7 +78,9 @@ math.abs(6)
 print(count, debug.gethook())
 
 -- a handler that sets a hook: it ends with the coroutine
-local co = suspended(function() debug.sethook(function() count = count + 1 end, "r") math.abs(7) end)
+local co = suspended(function()
+  debug.sethook(function() count = count + 1 end, "r") math.abs(7)
+end)
 print(coroutine.close(co), count)
 math.abs(8)
 print(count, debug.gethook())

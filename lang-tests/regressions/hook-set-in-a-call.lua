@@ -1,4 +1,4 @@
--- A hook that a called function sets is there for the caller's next instruction, whoever made the call.
+-- A hook that a called function sets runs at the caller's next instruction, however it was called.
 -- expect: ok
 --| 65	20 32 30 31 31 19
 --| 65	20 32 30 31 31 19
@@ -109,6 +109,7 @@ local function by_coroutine()
     s = s + 1
   end
 end
-for _, f in ipairs{by_pcall, by_index, by_add, by_eq, by_lt, by_call, by_concat, by_len, by_iterator, by_coroutine} do
+for _, f in ipairs{by_pcall, by_index, by_add, by_eq, by_lt, by_call, by_concat, by_len,
+  by_iterator, by_coroutine} do
   for _ = 1, 3 do start() f() stop() end
 end

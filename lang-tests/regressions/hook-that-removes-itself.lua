@@ -1,4 +1,5 @@
--- A hook that moves the stack and removes itself: the instruction that it interrupted still runs (manual 6.10).
+-- A hook that moves the stack and removes itself: the instruction that it interrupted still runs
+-- (manual 6.10).
 -- expect: ok
 --| 30	30
 --| ok	ok	ok	ok

@@ -1,4 +1,5 @@
--- A hook or debug.setlocal makes compiled code give its frame back to the interpreter, which goes on just where that was: before a tail
+-- A hook or debug.setlocal makes compiled code give its frame back to the interpreter, which goes
+-- on just where that was: before a tail
 -- call that is still to be made, and at the head of a generic loop (6.10).
 -- expect: ok
 --| 6

@@ -1,4 +1,5 @@
--- A loop whose first instruction is the function's is entered with the frame's registers, not with fresh parameters.
+-- A loop whose first instruction is the function's is entered with the frame's registers, not with
+-- fresh parameters.
 -- expect: ok
 --| 0
 --| done

@@ -1,4 +1,5 @@
--- Operators that are hot with an integer and a float before they get two integers: the result is an integer (3.4.1, 3.4.3).
+-- Operators that are hot with an integer and a float before they get two integers: the result is an
+-- integer (3.4.1, 3.4.3).
 -- expect: ok
 --| 3	3.5	4	-1	6
 

@@ -1,4 +1,5 @@
--- Tables, closures, loops and metamethods that machine code makes, runs and calls itself, each often enough to be compiled (3.4.9, 3.3.5, 2.4).
+-- Tables, closures, loops and metamethods that machine code makes, runs and calls itself, each
+-- often enough to be compiled (3.4.9, 3.3.5, 2.4).
 -- expect: ok
 
 local ROUNDS = 400
@@ -42,7 +43,9 @@ for i = 1, ROUNDS do
 end
 
 -- Loops: elements, holes, fields, nodes, and fields cleared on the way.
-local function sum(t) local s, n = 0, 0 for _, v in pairs(t) do s, n = s + v, n + 1 end return s, n end
+local function sum(t)
+  local s, n = 0, 0 for _, v in pairs(t) do s, n = s + v, n + 1 end return s, n
+end
 local function isum(t) local s = 0 for i, v in ipairs(t) do s = s + i * v end return s end
 local function clear(t) for k in pairs(t) do t[k] = nil end return next(t) end
 for i = 1, ROUNDS do
@@ -51,7 +54,9 @@ for i = 1, ROUNDS do
   local s, n = sum(t)
   assert(s == 52 and n == 9 and isum(t) == 5 and isum({ 0.5, 1.5, 2.5 }) == 11)
   assert(clear(t) == nil and sum(t) == 0)
-  assert(isum(setmetatable({ 1 }, { __index = function(_, k) if k < 4 then return k end end })) == 14)
+  assert(isum(setmetatable({ 1 }, { __index = function(_, k)
+    if k < 4 then return k end
+  end })) == 14)
 end
 assert(not pcall(function() for _ in pairs(nil) do end end))
 for i = 1, ROUNDS do
@@ -64,7 +69,9 @@ end
 local V = {}
 V.__index = V
 local function new(x) return setmetatable({ x = x }, V) end
-V.__add = function(a, b) return new((type(a) == "table" and a.x or a) + (type(b) == "table" and b.x or b)) end
+V.__add = function(a, b)
+  return new((type(a) == "table" and a.x or a) + (type(b) == "table" and b.x or b))
+end
 V.__unm = function(a) return new(-a.x) end
 V.__lt = function(a, b) if a.x == 13 then coroutine.yield(13) end return a.x < b.x end
 V.__le = function(a, b) return a.x <= b.x, "more" end
@@ -81,7 +88,8 @@ end
 local function turns()
   for i = 1, ROUNDS do
     local n, lt, le, eq, ne, first, second, nothing = use(new(i), new(14))
-    assert(n == -(i + 15) and lt == (i < 14) and le == (i <= 14) and eq == (i == 14) and ne == (i ~= 14))
+    assert(n == -(i + 15) and lt == (i < 14) and le == (i <= 14) and eq == (i == 14)
+      and ne == (i ~= 14))
     assert(first == i + 1 and second == "second" and nothing == nil)
   end
   return "end"
@@ -116,11 +124,14 @@ for i = 1, ROUNDS do
 end
 
 -- Concatenation: lengths around the limit of short strings, floats, metamethods.
-V.__concat = function(a, b) return (type(a) == "table" and a.x or a) .. "|" .. (type(b) == "table" and b.x or b) end
+V.__concat = function(a, b)
+  return (type(a) == "table" and a.x or a) .. "|" .. (type(b) == "table" and b.x or b)
+end
 for i = 1, ROUNDS do
   local s = ("x"):rep(i % 45)
   local c = s .. i .. s .. -i
   assert(#c == 2 * #s + 2 * #tostring(i) + 1 and c:sub(-#tostring(i) - 1) == "-" .. i)
-  assert(i .. "" == tostring(i) and 1.5 .. s .. math.mininteger == "1.5" .. s .. "-9223372036854775808")
+  assert(i .. "" == tostring(i) and 1.5 .. s .. math.mininteger == "1.5" .. s
+    .. "-9223372036854775808")
   assert("a" .. i .. new(i) == "a" .. i .. "|" .. i)
 end

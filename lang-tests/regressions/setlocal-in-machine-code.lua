@@ -1,4 +1,5 @@
--- Registers that a debugger writes to while their function has called something (manual 6.10, debug.setlocal).
+-- Registers that a debugger writes to while their function has called something (manual 6.10,
+-- debug.setlocal).
 -- expect: ok
 --| text	text	text
 --| text	text	text

@@ -26,7 +26,8 @@ local ints, floats = {}, {}
 for i = 1, 10 do ints[i] = i; floats[i] = i + 0.5 end
 ints[5] = 5.5; floats[5] = 5; ints[6] = "six"; floats[6] = true
 print(ints[4], ints[5], ints[6], floats[4], floats[5], floats[6], math.type(floats[5]))
-local z = { 10, 20, 30 }; z[0] = "zero"; z[-1] = "minus"; z[1e15] = "far"; z[math.mininteger] = "min"
+local z = { 10, 20, 30 }; z[0] = "zero"; z[-1] = "minus"; z[1e15] = "far"
+z[math.mininteger] = "min"
 print(#z, z[0], z[-1], z[10^15], z[math.mininteger])
 for k in pairs(z) do if k ~= 1 then z[k] = nil end end
 print(#z, z[1], next(z))

@@ -16,7 +16,9 @@ local few = depth
 assert(callable(3000) == 'done' and depth == few)
 
 -- Through two of them, and with one argument more than the frame has room for.
-local function last(...) return select('#', ...), debug.getinfo(1, 't').istailcall, debug.getinfo(1, 'n').name end
+local function last(...)
+  return select('#', ...), debug.getinfo(1, 't').istailcall, debug.getinfo(1, 'n').name
+end
 local inner = setmetatable({}, { __call = last })
 local outer = setmetatable({}, { __call = inner })
 local function f(...) return outer(...) end

@@ -1,4 +1,5 @@
--- A tail call of a native function returns that function's results alone, also when a collection comes between (3.4.10).
+-- A tail call of a native function returns that function's results alone, also when a collection
+-- comes between (3.4.10).
 -- expect: ok
 --| 1	1	0	2
 

@@ -1,4 +1,5 @@
--- A tail call in a function that pcall or xpcall runs: the results go to them, in whatever way the callee is run.
+-- A tail call in a function that pcall or xpcall runs: the results go to them, in whatever way the
+-- callee is run.
 -- expect: ok
 --| true	0	1
 --| true	0	2

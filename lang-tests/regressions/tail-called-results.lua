@@ -47,14 +47,20 @@ local function type_(...) return type(...) end
 local function setmeta(...) return setmetatable(...) end
 local t = {}
 for i = 1, 2000 do
-  byte("a") sub("abc", 2) select_(2, i, i) assert_(i) insert(t, i) remove(t) rawget_(t, 1) tonumber_(i)
+  byte("a") sub("abc", 2) select_(2, i, i) assert_(i) insert(t, i) remove(t) rawget_(t, 1)
+  tonumber_(i)
   tointeger(i) len("abc") max(i, 1) char(65) type_(i) setmeta({}, t)
 end
 local function show(...) print(select("#", ...), ...) end
-show(byte("")) show(byte("abc", 4)) show(byte("abc", 2)) show(byte("abc", -4)) show(byte("abc", 1, -1))
+show(byte("")) show(byte("abc", 4)) show(byte("abc", 2)) show(byte("abc", -4))
+show(byte("abc", 1, -1))
 show(sub("", 1)) show(sub("abc", 5))
-show(select_(1)) show(select_(2, "a")) show(select_(-1, "a", "b")) show(select_("#")) show(select_(1, nil, nil))
+show(select_(1)) show(select_(2, "a")) show(select_(-1, "a", "b")) show(select_("#"))
+show(select_(1, nil, nil))
 show(assert_(1, nil, 3)) show(assert_("x"))
-show(insert(t, 5)) show(insert(t, 1, 6)) show(remove(t)) show(remove(t)) show(remove(t)) show(remove(t, 0))
-show(rawget_(t, "none")) show(tonumber_("zz")) show(tonumber_("10", 2)) show(tointeger("8")) show(tointeger(1.5))
-show(len("")) show(max(1)) show(char()) show(char(65, 66)) show(type_(nil)) show(getmetatable(setmeta({}, t)) == t)
+show(insert(t, 5)) show(insert(t, 1, 6)) show(remove(t)) show(remove(t)) show(remove(t))
+show(remove(t, 0))
+show(rawget_(t, "none")) show(tonumber_("zz")) show(tonumber_("10", 2)) show(tointeger("8"))
+show(tointeger(1.5))
+show(len("")) show(max(1)) show(char()) show(char(65, 66)) show(type_(nil))
+show(getmetatable(setmeta({}, t)) == t)

@@ -1,4 +1,5 @@
--- A call without arguments and a return without results transfer no values, so `ftransfer` is 0 (6.10).
+-- A call without arguments and a return without results transfer no values, so `ftransfer` is 0
+-- (6.10).
 -- expect: ok
 --| call 0 0
 --| return 0 0

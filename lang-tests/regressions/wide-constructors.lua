@@ -10,7 +10,8 @@ end
 local function grown(x)
   g.v = x + 1
   local t = {}
-  t.a=x t.b=x t.c=x t.d=x t.e=x t.f=x t.g=x t.h=x t.i=x t.j=x t.k=x t.l=x t.m=x t.n=x t.o=x t.p=x t.q=x
+  t.a=x t.b=x t.c=x t.d=x t.e=x t.f=x t.g=x t.h=x t.i=x t.j=x t.k=x t.l=x t.m=x t.n=x t.o=x t.p=x
+  t.q=x
   return t
 end
 for i = 1, 200 do written(i) grown(i) end
