@@ -1,7 +1,8 @@
 //! The array part.
 //!
-//! Int and Float arrays hold one kind of number with all elements present; an Any array holds a tag byte per element
-//! after the payloads. Payloads lie alike in all three, so turning one into Any copies them as they are.
+//! Int and Float arrays hold numbers of one kind, and all elements are present. An Any array has
+//! the tags of its elements, a byte each, after the payloads. The payloads have the same layout in
+//! all three, so converting an array to Any copies them unchanged.
 
 use std::ptr;
 
@@ -9,13 +10,13 @@ use super::{ArrayKind, DEAD_KEY, Node, Table};
 use crate::state::State;
 use crate::value::{SlotExt, Tag, Value};
 
-/// Fewest elements that an array is allocated for.
+/// The least capacity of an allocated array.
 const MIN_CAP: u32 = 4;
-/// Most elements.
+/// The greatest capacity.
 const MAX_CAP: u32 = 1 << 31;
 
 impl ArrayKind {
-    /// The kind of array that holds only values like `v`.
+    /// Returns the kind of array that holds only values like `v`.
     #[inline]
     pub fn of(v: Value) -> ArrayKind {
         match v.tag() {
@@ -25,7 +26,7 @@ impl ArrayKind {
         }
     }
 
-    /// Bytes of the buffer of an array of `cap` elements.
+    /// Returns the size in bytes of the buffer of an array of `cap` elements.
     #[inline]
     pub const fn bytes(self, cap: u32) -> usize {
         match self {
@@ -42,7 +43,7 @@ const _: () = assert!(
 );
 
 impl Table {
-    /// The kind of the array part.
+    /// Returns the kind of the array part.
     #[inline(always)]
     pub unsafe fn kind(t: *mut Table) -> ArrayKind {
         match (*t).header.aux {
@@ -53,19 +54,19 @@ impl Table {
         }
     }
 
-    /// Payloads.
+    /// Returns the address of the payloads.
     #[inline(always)]
     unsafe fn payloads(t: *mut Table) -> *mut u64 {
         (*t).array.cast()
     }
 
-    /// Tags of an Any array.
+    /// Returns the address of the tags of an Any array.
     #[inline(always)]
     unsafe fn tags(t: *mut Table) -> *mut Tag {
         (*t).array.add((*t).array_cap as usize * 8).cast()
     }
 
-    /// Element `i`, counted from 0, below `array_len`.
+    /// Returns element `i`, counted from 0, which must be below `array_len`.
     #[inline(always)]
     pub unsafe fn element(t: *mut Table, i: u32) -> Value {
         let bits = *Table::payloads(t).add(i as usize);
@@ -78,20 +79,21 @@ impl Table {
         Value::from_parts(bits, tag)
     }
 
-    /// Writes an element of an Any array; no barrier.
+    /// Writes an element of an Any array, without a barrier.
     #[inline(always)]
     unsafe fn write_any(t: *mut Table, i: u32, v: Value) {
         *Table::payloads(t).add(i as usize) = v.bits();
         *Table::tags(t).add(i as usize) = v.tag();
     }
 
-    /// Length operator without metamethods (manual 3.4.7): a border.
+    /// Returns a border, which is the result of the length operator without metamethods (manual
+    /// 3.4.7).
     #[inline(always)]
     pub unsafe fn length(t: *mut Table) -> i64 {
         (*t).array_len as i64
     }
 
-    /// Stores `v` under integer key `i`.
+    /// Stores `v` under the integer key `i`.
     #[inline(always)]
     pub unsafe fn set_int(st: *mut State, t: *mut Table, i: i64, v: Value) {
         if !Table::set_int_at_once(st, t, i, v) {
@@ -99,7 +101,8 @@ impl Table {
         }
     }
 
-    /// The plain cases of [`Table::set_int`], in which nothing is allocated; false, and nothing is done, in others.
+    /// Handles the cases of [`Table::set_int`] that need no allocation. Returns false, without an
+    /// effect, in other cases.
     #[inline(always)]
     pub(super) unsafe fn set_int_at_once(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
         let at = (i as u64).wrapping_sub(1);
@@ -120,7 +123,7 @@ impl Table {
         } else if at == (*t).array_len as u64 && at < (*t).array_cap as u64 && (*t).nodes.is_null()
         {
             if kind != ArrayKind::Any as u8 {
-                // An Empty array's kind gives a tag that no value has.
+                // For an Empty array the sum would be a tag that no value has.
                 if v.tag() == Tag(kind + 2) && kind != ArrayKind::Empty as u8 {
                     *Table::payloads(t).add(at as usize) = v.bits();
                     (*t).array_len = at as u32 + 1;
@@ -138,7 +141,7 @@ impl Table {
         false
     }
 
-    /// Stores `v` under integer key `i`: whatever is not the plain case.
+    /// Stores `v` under the integer key `i`, in all cases that the fast path does not handle.
     #[inline(never)]
     pub unsafe fn set_int_slow(st: *mut State, t: *mut Table, i: i64, v: Value) {
         let at = (i as u64).wrapping_sub(1);
@@ -168,7 +171,7 @@ impl Table {
         }
     }
 
-    /// Whether the array holds values like `v`, or can be made to.
+    /// Returns whether the array holds values like `v`, or can be converted so that it does.
     unsafe fn may_hold(st: *mut State, t: *mut Table, v: Value) -> bool {
         match Table::kind(t) {
             ArrayKind::Empty | ArrayKind::Any => true,
@@ -180,7 +183,7 @@ impl Table {
         }
     }
 
-    /// Stores `v`, not nil, in element `i` below `array_len`, whatever the kind of the array.
+    /// Stores `v`, not nil, in element `i` below `array_len` of an array of any kind.
     pub(super) unsafe fn put_element(st: *mut State, t: *mut Table, i: u32, v: Value) {
         if Table::kind(t) != ArrayKind::Any {
             if ArrayKind::of(v) == Table::kind(t) {
@@ -195,24 +198,25 @@ impl Table {
         }
     }
 
-    /// Stores `v`, not nil, under key `array_len + 1`.
+    /// Stores `v`, not nil, under the key `array_len + 1`.
     unsafe fn append(st: *mut State, t: *mut Table, v: Value) {
         if (*t).array_len == (*t).array_cap && Table::is_sparse(t) {
-            // Most of the array is nil, as in a queue that moves on: keep it from growing for ever.
+            // Most of the array is nil, as in a queue whose head and tail advance: rehash it, or it
+            // would keep growing.
             return Table::rehash(st, t, Value::int((*t).array_len as i64 + 1), v);
         }
         Table::push(st, t, v);
         Table::migrate(st, t);
     }
 
-    /// Puts `v`, not nil, behind the last element.
+    /// Appends `v`, not nil, to the elements.
     unsafe fn push(st: *mut State, t: *mut Table, v: Value) {
         let len = (*t).array_len;
         let cap = (*t).array_cap;
         let full = len == cap;
         let wanted = match Table::kind(t) {
             _ if !full => Some(cap),
-            // What the array was expected to hold does not matter when there is no memory for it.
+            // The expected number of elements is ignored when there is no memory for it.
             ArrayKind::Empty => Table::grown(st, ArrayKind::Any, cap, MIN_CAP).or(Some(MIN_CAP)),
             _ => Table::grown(st, ArrayKind::Any, cap, MIN_CAP),
         };
@@ -234,7 +238,7 @@ impl Table {
         (*t).array_len = len + 1;
     }
 
-    /// Moves integer keys that follow the last element from the hash part into the array.
+    /// Moves the integer keys that follow the last element from the hash part to the array.
     pub(super) unsafe fn migrate(st: *mut State, t: *mut Table) {
         while !(*t).nodes.is_null() && (*t).array_len < MAX_CAP {
             let n = Table::node_of_int(t, (*t).array_len as i64 + 1);
@@ -243,13 +247,13 @@ impl Table {
             }
             let v = Node::value(n);
             (*n).value_tag = Tag::NIL;
-            // So that a traversal which clears the element does not find its way back to this node.
+            // A traversal that clears the element must not find this node again.
             (*n).key_tag = DEAD_KEY;
             Table::push(st, t, v);
         }
     }
 
-    /// Is no more than half of the (full) array in use?
+    /// Returns whether no more than half of the (full) array is in use.
     unsafe fn is_sparse(t: *mut Table) -> bool {
         let len = (*t).array_len as usize;
         if Table::kind(t) != ArrayKind::Any || len < 2 * MIN_CAP as usize {
@@ -259,7 +263,8 @@ impl Table {
         tags.iter().filter(|&&tag| tag != Tag::NIL).count() <= len / 2
     }
 
-    /// Lowers `array_len` to the last element that is not nil. To be called after elements were cleared in place.
+    /// Lowers `array_len` to the last element that is not nil, after elements were cleared in
+    /// place.
     pub(crate) unsafe fn trim(t: *mut Table) {
         if Table::kind(t) == ArrayKind::Any {
             let tags = Table::tags(t);
@@ -271,7 +276,7 @@ impl Table {
         }
     }
 
-    /// Allocates the first buffer of an array.
+    /// Allocates the first buffer of the array.
     unsafe fn start_array(st: *mut State, t: *mut Table, kind: ArrayKind, cap: u32) {
         let cap = cap.clamp(1, MAX_CAP);
         (*t).array = (*st).alloc_buffer(kind.bytes(cap));
@@ -280,7 +285,7 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Gives the array, whatever its kind, room for `cap` elements, no fewer than it has.
+    /// Changes the capacity of an array of any kind to `cap`, which is at least its length.
     #[inline(never)]
     pub(super) unsafe fn resize_array(st: *mut State, t: *mut Table, cap: u32) {
         let kind = Table::kind(t);
@@ -298,7 +303,8 @@ impl Table {
             (*t).array = ptr::null_mut();
             (*t).header.aux = ArrayKind::Empty as u8;
         } else {
-            // The tags of an Any array lie behind its payloads, so they move along: before the buffer shrinks, after it has grown.
+            // The tags of an Any array follow its payloads, so they move: before the buffer
+            // shrinks, or after it has grown.
             let tags = |array: *mut u8, cap: u32| array.add(cap as usize * 8);
             let mut array = (*t).array;
             if kind == ArrayKind::Any && cap < old_cap {
@@ -314,7 +320,7 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Turns the array into an Any array with room for `cap` elements, no fewer than it has.
+    /// Converts the array to an Any array with the capacity `cap`, which is at least its length.
     #[inline(never)]
     unsafe fn make_any(st: *mut State, t: *mut Table, cap: u32) {
         match Table::kind(t) {
@@ -335,8 +341,8 @@ impl Table {
         }
     }
 
-    /// Raises `array_len` to `len`, for elements that are about to be stored: with `holes` they are nil until then, else all
-    /// of them follow. Room is made for `cap` at least.
+    /// Raises `array_len` to `len` for elements that are stored next. With `holes` they are nil
+    /// until then; otherwise the caller stores all of them. Makes the capacity `cap` at least.
     pub(super) unsafe fn extend_array(
         st: *mut State,
         t: *mut Table,
@@ -362,10 +368,11 @@ impl Table {
         (*t).array_len = len as u32;
     }
 
-    /// Stores `count` values from `src` under the keys from `start + 1` on: the positional items of a table constructor.
+    /// Stores the `count` values at `src` under the keys from `start + 1` on: the positional items
+    /// of a table constructor.
     ///
     /// # Safety
-    /// `src` is readable for `count` values.
+    /// `src` is valid for reads of `count` values.
     pub unsafe fn set_list(
         st: *mut State,
         t: *mut Table,

@@ -1,9 +1,14 @@
-//! Inline caches of field accesses: the hit paths, and the lookups that fill the caches.
+//! Inline caches of field accesses: the fast paths for hits, and the lookups that fill the caches.
 //!
-//! An own entry has `own_shape`; if the slot is nil there and the metatable chain was searched in vain, also the same
-//! `chain_shape`, without holder. A chain entry of a load holds for tables of shape `chain_shape` with metatable word `meta`, as long as
-//! the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so the epoch covers their structure, the holder's included.
-//! A chain entry of a store is a transition, or, without successor, says only that the field is absent; whether `__newindex` is absent is asked of the metatable each time.
+//! An own entry has `own_shape`. If the slot may be nil and the metatable chain was searched
+//! without a result, the entry has the same `chain_shape`, and no holder.
+//!
+//! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
+//! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so
+//! the epoch covers changes of their structure, including the holder's.
+//!
+//! A chain entry of a store is a transition, or, without a successor, says only that the field is
+//! absent. Whether `__newindex` is absent is checked in the metatable at each access.
 
 use super::{LocalShape, Node, Table, WATCHED};
 use crate::closure::NativeClosure;
@@ -16,40 +21,43 @@ use crate::state::{STRING_META, State};
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
-/// What the lookup of a field came to.
+/// The result of the lookup of a field.
 #[derive(Clone, Copy)]
 pub enum Found {
     /// The value, not nil.
     Value(Value),
-    /// There is no such field and no metamethod to ask.
+    /// The field is absent, and there is no metamethod to call.
     Nil,
-    /// `handler`, a function or anything but a table, stands under `__index` in the metatable of `receiver`: call or index it.
+    /// The metatable of `receiver` has `handler`, a function or any value but a table, as its
+    /// `__index`: call or index it.
     Metamethod {
         /// The value of `__index`.
         handler: Value,
-        /// The table that it was found for.
+        /// The table whose metatable has it.
         receiver: Value,
     },
     /// "'__index' chain too long; possibly a loop"
     TooLong,
 }
 
-/// What a store to a field came to.
+/// The result of a store to a field.
 #[derive(Clone, Copy)]
 pub enum Stored {
-    /// Done.
+    /// The value was stored.
     Done,
-    /// Nothing was stored: the field is absent and the table's metatable has this `__newindex`.
+    /// The value was not stored: the field is absent, and the table's metatable has this
+    /// `__newindex`.
     NewIndex(Value),
 }
 
 impl FieldCache {
-    /// Entries besides the first of a polymorphic cache.
+    /// Number of entries of a polymorphic cache besides the first.
     pub const MORE: usize = 7;
     /// An empty cache.
     pub const EMPTY: FieldCache = FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 };
 
-    /// Loads the cache's field of table `t`; `None` is a miss. `epoch` is the state's `meta_epoch`.
+    /// Loads the cache's field of the table `t`. Returns `None` on a miss. `epoch` is the state's
+    /// `meta_epoch`.
     #[inline(always)]
     pub unsafe fn hit_get(
         cache: *const FieldCache,
@@ -96,7 +104,7 @@ impl FieldCache {
         None
     }
 
-    /// Loads the cache's field of a string: a method. `None` is a miss.
+    /// Loads the cache's field of a string: a method. Returns `None` on a miss.
     #[inline(always)]
     pub unsafe fn hit_method(cache: *const FieldCache, st: *mut State) -> Option<Value> {
         let e = &raw const (*cache).first;
@@ -110,7 +118,8 @@ impl FieldCache {
         None
     }
 
-    /// Loads the cache's field of userdata with metatable `meta`: a member that is simply there. `None` is a miss.
+    /// Loads the cache's field of a userdata with the metatable `meta`: a member that is not
+    /// computed. Returns `None` on a miss.
     #[inline(always)]
     pub unsafe fn hit_userdata(
         cache: *const FieldCache,
@@ -129,7 +138,8 @@ impl FieldCache {
             .and_then(|e| FieldEntry::get_chain(e))
     }
 
-    /// Stores `v` in the cache's field of table `t`; `false` is a miss, and nothing was done.
+    /// Stores `v` in the cache's field of the table `t`. Returns `false`, without an effect, on a
+    /// miss.
     #[inline(always)]
     pub unsafe fn hit_set(
         st: *mut State,
@@ -171,7 +181,8 @@ impl FieldCache {
         false
     }
 
-    /// Enters `entry`: in the place of the one for the same tables, else in a free one, else in turn.
+    /// Adds `entry` in place of the one for the same tables, else in a free place, else replaces
+    /// the entries in turn.
     unsafe fn record(cache: *mut FieldCache, entry: FieldEntry) {
         let cache = &mut *cache;
         cache.misses = cache.misses.saturating_add(1);
@@ -190,18 +201,20 @@ impl FieldCache {
 }
 
 impl FieldEntry {
-    /// The shape it is for.
+    /// Returns the shape that the entry is for.
     fn shape(&self) -> u32 {
         if self.own_shape != FieldEntry::NO_SHAPE { self.own_shape } else { self.chain_shape }
     }
 
-    /// Is it for the same tables? Those of one shape have the field or not, but may look for it in different metatables.
+    /// Returns whether the entry is for the same tables. Tables of one shape either all have the
+    /// field or none does, but they may look it up in different metatables.
     fn is_like(&self, other: &FieldEntry) -> bool {
         let own = |e: &FieldEntry| matches!(e.kind(), EntryKind::Own(_));
         self.shape() == other.shape() && (own(self) || own(other) || self.meta == other.meta)
     }
 
-    /// The own slot is nil: is it known that no metamethod has a say?
+    /// Handles an own slot that is nil: returns nil if the entry implies that no metamethod is
+    /// called.
     #[inline(never)]
     unsafe fn get_absent(e: *const FieldEntry, t: *mut Table, epoch: MetaEpoch) -> Option<Value> {
         let meta = (*t).meta;
@@ -209,7 +222,7 @@ impl FieldEntry {
         (meta == 0 || known).then_some(Value::NIL)
     }
 
-    /// The value in the holder. A weak table may have lost it.
+    /// Returns the value in the holder. A weak table may have lost it.
     #[inline(always)]
     unsafe fn get_chain(e: *const FieldEntry) -> Option<Value> {
         let holder = (*e).holder;
@@ -224,7 +237,7 @@ impl FieldEntry {
         (!v.is_nil()).then_some(v)
     }
 
-    /// Writes an existing field; not when it is nil and there may be a `__newindex`.
+    /// Writes an existing field, unless it is nil and there may be a `__newindex`.
     #[inline(always)]
     unsafe fn set_own(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
         let old = (*t).fields.add((*e).slot as usize).get();
@@ -235,7 +248,7 @@ impl FieldEntry {
         true
     }
 
-    /// Adds the field; nil is not stored. An entry made by a store of nil has no successor.
+    /// Adds the field; nil is not stored. An entry that a store of nil recorded has no successor.
     #[inline(always)]
     unsafe fn set_new(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
         if !Table::lacks_newindex(t) {
@@ -253,10 +266,11 @@ impl FieldEntry {
 }
 
 impl Table {
-    /// Longest chain of `__index` or `__newindex` (PUC's `MAXTAGLOOP`).
+    /// The longest chain of `__index` or `__newindex` (PUC-Lua's `MAXTAGLOOP`).
     pub const MAX_CHAIN: usize = 2000;
 
-    /// Looks up field `name` of `t` along its chain of `__index` tables, and records in `cache` what was found. To be called on a miss.
+    /// Looks up the field `name` of `t` along its chain of `__index` tables, and records the result
+    /// in `cache`. Called on a miss.
     #[inline(never)]
     pub unsafe fn cache_get(
         st: *mut State,
@@ -299,7 +313,7 @@ impl Table {
             (*current).header.flags |= GcHeader::INDEX_TARGET;
             let v = Table::get_str(current, name);
             if !v.is_nil() {
-                // The entry of a nil slot of its own has no room for a slot of the holder.
+                // An entry for an own slot that is nil has no room for a slot of the holder.
                 cacheable &= own_slot.is_none();
                 if cacheable {
                     entry.holder = current;
@@ -316,8 +330,8 @@ impl Table {
         Found::TooLong
     }
 
-    /// Looks up `name` in the table that strings are indexed by, and records it in `cache`; `None`: it is not simply there. To be
-    /// called on a miss.
+    /// Looks up `name` in the table that is the `__index` of strings, and records the result in
+    /// `cache`. Returns `None` if the table does not have the field itself. Called on a miss.
     #[inline(never)]
     pub unsafe fn cache_method(
         st: *mut State,
@@ -335,8 +349,10 @@ impl Table {
         Table::cache_member(st, cache, FieldEntry::STRING_SHAPE, meta, holder.as_table(), name)
     }
 
-    /// As [`Table::cache_method`], of userdata with metatable `meta`: in the table at `__index`, or behind the host's function for computed fields, if
-    /// the field is not one of these. That function is to be called where a hook shall see it.
+    /// Does the same as [`Table::cache_method`] for userdata with the metatable `meta`. The field
+    /// is looked up in the table at `__index`, or, if the host's function for computed fields is
+    /// there, among the members that are not computed. Computed fields are not looked up here, as
+    /// their functions have to be called where hooks see them.
     #[inline(never)]
     pub unsafe fn cache_userdata(
         st: *mut State,
@@ -358,7 +374,8 @@ impl Table {
         Table::cache_member(st, cache, FieldEntry::USERDATA_SHAPE, meta, holder, name)
     }
 
-    /// The tables that the host's `__index` of userdata with computed fields looks into: the functions that compute, and the members that are simply there.
+    /// Returns the tables that the host's `__index` function of userdata with computed fields uses:
+    /// the functions that compute fields, and the other members.
     #[inline(always)]
     pub unsafe fn computed_fields(handler: Value) -> Option<[*mut Table; 2]> {
         if handler.tag() != Tag::NATIVE {
@@ -372,13 +389,14 @@ impl Table {
         (a.is_table() && b.is_table()).then(|| [a.as_table(), b.as_table()])
     }
 
-    /// The `__index` of `meta`, the metatable of something else than a table, which a cache is going to depend on.
+    /// Returns the `__index` of `meta`, the metatable of values other than tables, and watches
+    /// `meta`, as a cache is going to depend on it.
     unsafe fn watch_handler(st: *mut State, meta: *mut Table) -> Value {
         (*meta).header.flags |= GcHeader::IS_META;
         Table::fast_event(st, meta, Event::Index)
     }
 
-    /// Looks up `name` in `holder`, and records it for what has `meta` for a metatable.
+    /// Looks up `name` in `holder`, and records it for values with the metatable `meta`.
     unsafe fn cache_member(
         st: *mut State,
         cache: *mut FieldCache,
@@ -412,7 +430,8 @@ impl Table {
         Some(v)
     }
 
-    /// The table's `__index`, which a cache is going to depend on: it watches the metatable.
+    /// Returns the table's `__index`, and watches the metatable, as a cache is going to depend on
+    /// it.
     unsafe fn watch_index(st: *mut State, t: *mut Table) -> Value {
         let word = (*t).meta;
         if word != 0 && word & super::metatable::TAGGED == 0 {
@@ -422,8 +441,8 @@ impl Table {
         Table::index_event(st, t)
     }
 
-    /// Stores `v` in field `name`, a constant, of `t`, unless a `__newindex` has a say, and records in `cache` how. To be called on a
-    /// miss.
+    /// Stores `v` in the field `name`, a constant, of `t`, unless a `__newindex` applies, and
+    /// records in `cache` how. Called on a miss.
     #[inline(never)]
     pub unsafe fn cache_set(
         st: *mut State,

@@ -7,7 +7,7 @@ use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
 impl Cell {
-    /// A cell with value `v`.
+    /// Allocates a cell with the value `v`.
     pub(super) unsafe fn new(st: *mut State, v: Value) -> *mut Cell {
         let cell = (*st).alloc(Kind::Cell, size_of::<Cell>().next_multiple_of(16)).cast::<Cell>();
         (&raw mut (*cell).value).put(v);
@@ -16,7 +16,7 @@ impl Cell {
 }
 
 impl Table {
-    /// Makes `t` a dictionary whose string keys have cells, for use as `_ENV`.
+    /// Converts `t` to a dictionary whose string keys have cells, for use as `_ENV`.
     pub unsafe fn make_environment(st: *mut State, t: *mut Table) {
         if (*t).header.flags & GcHeader::ENVIRONMENT != 0 {
             return;
@@ -36,11 +36,12 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// The cell of string key `name` in environment `t`; null if there is none and `create` does not ask for one (which is
-    /// then nil).
+    /// Returns the cell of the string key `name` in the environment `t`. If there is none, returns
+    /// null, or with `create` a new cell that is nil.
     ///
-    /// Who keeps the cell may read it as long as its value is not nil, and overwrite a value that is not nil: a cell that is nil may be
-    /// orphaned. Names that start with `__` must not be cached for writing, as the environment may be a metatable.
+    /// Code that keeps the cell may read it while its value is not nil, and overwrite a value that
+    /// is not nil: a cell that is nil may be orphaned. Names that start with `__` must not be
+    /// cached for writing, as the environment may be a metatable.
     pub unsafe fn cell_of(
         st: *mut State,
         t: *mut Table,
@@ -63,7 +64,7 @@ impl Table {
         let cell = Cell::new(st, Value::NIL);
         let v = Value::from_parts(cell.expose_provenance() as u64, Tag::CELL);
         if !n.is_null() {
-            // The key stayed behind without a value.
+            // The key is still there, without a value.
             Table::revive(st, t, n, key, v);
         } else if !Table::insert_node(t, key, v) {
             Table::rehash(st, t, key, v);

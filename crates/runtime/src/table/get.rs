@@ -4,16 +4,16 @@ use super::{Node, Table};
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
-/// The integer equal to `f`, if there is one.
+/// Returns the integer equal to `f`, if there is one.
 #[inline]
 pub(super) fn float_to_int(f: f64) -> Option<i64> {
-    // The bounds are exact: -2^63, and 2^63 which is already too large.
+    // The bounds are exact: -2^63, and 2^63, which is already too large.
     let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&f);
     (fits && (f as i64) as f64 == f).then_some(f as i64)
 }
 
 impl Table {
-    /// The value under integer key `i`.
+    /// Returns the value under the integer key `i`.
     #[inline(always)]
     pub unsafe fn get_int(t: *mut Table, i: i64) -> Value {
         let at = (i as u64).wrapping_sub(1);
@@ -23,7 +23,7 @@ impl Table {
         Table::get_int_slow(t, i)
     }
 
-    /// The value under integer key `i`, which is not in the array part.
+    /// Returns the value under the integer key `i`, which is not in the array part.
     #[inline(never)]
     pub unsafe fn get_int_slow(t: *mut Table, i: i64) -> Value {
         match Table::node_of_int(t, i) {
@@ -32,7 +32,7 @@ impl Table {
         }
     }
 
-    /// The value under string key `name`.
+    /// Returns the value under the string key `name`.
     #[inline(always)]
     pub unsafe fn get_str(t: *mut Table, name: *mut LuaString) -> Value {
         if !LuaString::is_short(name) {
@@ -48,7 +48,7 @@ impl Table {
         }
     }
 
-    /// The value in the hash part under a normalised key.
+    /// Returns the value under a normalised key in the hash part.
     #[inline(never)]
     unsafe fn get_node(t: *mut Table, key: Value) -> Value {
         match Table::node_of(t, key) {
@@ -57,7 +57,7 @@ impl Table {
         }
     }
 
-    /// The value under `key` (manual 3.4.10, `rawget`).
+    /// Returns the value under `key` (manual 3.4.10, `rawget`).
     #[inline]
     pub unsafe fn get(t: *mut Table, key: Value) -> Value {
         match key.tag() {
@@ -72,14 +72,14 @@ impl Table {
         }
     }
 
-    /// The slot of field `name` (a short string), in shape mode.
+    /// Returns the slot of the field `name` (a short string), in shape mode.
     #[inline(always)]
     pub unsafe fn field_slot(t: *mut Table, name: *mut LuaString) -> Option<u32> {
         let shape = (*t).shape;
         if shape.is_null() { None } else { super::LocalShape::find(shape, name) }
     }
 
-    /// The number of the node of `name` (a short string), in dictionary mode.
+    /// Returns the index of the node of `name` (a short string), in dictionary mode.
     pub unsafe fn node_of_str(t: *mut Table, name: *mut LuaString) -> Option<u32> {
         if !(*t).shape.is_null() || (*t).nodes.is_null() {
             return None;

@@ -1,11 +1,12 @@
-//! The hash part: nodes in the order of insertion, and chains through them.
+//! The hash part: nodes in the order of insertion, in chains.
 //!
-//! The buffer has three parts: the nodes, of which the first `nodes_used` are in use; an [`Order`]; and for each node
-//! the head of a chain. Heads and links are numbers of nodes counted from 1; 0 ends a chain. A node stays in place until
-//! the buffer is replaced or [settled](Table::start), so a traversal sees keys in the order in which they were inserted,
-//! which depends neither on addresses nor on hashes.
+//! The buffer has three parts: the nodes, of which the first `nodes_used` are in use; an [`Order`];
+//! and for each node the head of a chain. Heads and links are numbers of nodes counted from 1; 0
+//! ends a chain. A node does not move until the buffer is replaced or [settled](Table::start), so a
+//! traversal sees keys in the order in which they were inserted, which depends neither on addresses
+//! nor on hashes.
 //!
-//! Keys here are normalised: a float with an integer's value never is a key.
+//! Keys here are normalised: a float with an integral value is never a key.
 
 use std::ptr;
 
@@ -16,31 +17,31 @@ use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
-/// Tag that the collector gives to a collectable key whose value is nil, so that the key may die. Its payload stays, for
-/// `next` to find the place.
+/// The tag that the collector gives to a collectable key whose value is nil, so that the key may
+/// die. Its payload remains, so that `next` can find the position.
 pub const DEAD_KEY: Tag = Tag(0x3F);
 
-/// Top `log` bits of a multiplicative hash.
+/// Returns the top `log` bits of a multiplicative hash.
 #[inline(always)]
 fn mix(x: u64, log: u8) -> usize {
     ((x.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) >> (32 - log as u32)) as usize
 }
 
 impl Node {
-    /// The key.
+    /// Returns the key.
     #[inline(always)]
     pub unsafe fn key(n: *mut Node) -> Value {
         Value::from_parts((*n).key_bits, (*n).key_tag)
     }
 
-    /// The value; that of the cell in environments.
+    /// Returns the value, which in environments is that of the cell.
     #[inline(always)]
     pub unsafe fn value(n: *mut Node) -> Value {
         let v = Value::from_parts((*n).value_bits, (*n).value_tag);
         if v.tag() == Tag::CELL { (&raw mut (*v.as_ptr::<Cell>()).value).get() } else { v }
     }
 
-    /// Stores a value in the node, or in its cell, of table `t`.
+    /// Stores a value in the node of the table `t`, or in its cell.
     #[inline(always)]
     pub(super) unsafe fn put(st: *mut State, t: *mut Table, n: *mut Node, v: Value) {
         let owner = if (*n).value_tag == Tag::CELL {
@@ -59,7 +60,7 @@ impl Node {
 }
 
 impl Table {
-    /// Returns the number of nodes in use, those without a value included.
+    /// Returns the number of nodes in use, including those without a value.
     #[inline(always)]
     pub unsafe fn node_count(t: *mut Table) -> usize {
         (*t).nodes_used as usize
@@ -79,19 +80,19 @@ impl Table {
         capacity * (size_of::<Node>() + size_of::<u32>()) + size_of::<Order>()
     }
 
-    /// Returns the facts about the order of the nodes. There are nodes.
+    /// Returns the record of the order of the nodes. The hash part must not be empty.
     #[inline(always)]
     pub(super) unsafe fn order(t: *mut Table) -> *mut Order {
         (*t).nodes.byte_add(size_of::<Node>() << (*t).log_nodes).cast()
     }
 
-    /// Returns the heads of the chains. There are nodes.
+    /// Returns the heads of the chains. The hash part must not be empty.
     #[inline(always)]
     pub(super) unsafe fn heads(t: *mut Table) -> *mut u32 {
         (*t).nodes.byte_add((size_of::<Node>() << (*t).log_nodes) + size_of::<Order>()).cast()
     }
 
-    /// Returns the number of the chain that `key` is in. There are nodes.
+    /// Returns the index of the chain that `key` belongs to. The hash part must not be empty.
     #[inline]
     unsafe fn main_position(t: *mut Table, key: Value) -> usize {
         let log = (*t).log_nodes;
@@ -103,7 +104,7 @@ impl Table {
         }
     }
 
-    /// Walks chain number `chain` for a key that `matches`.
+    /// Searches the chain with index `chain` for a key that `matches`.
     #[inline(always)]
     unsafe fn walk(t: *mut Table, chain: usize, matches: impl Fn(*mut Node) -> bool) -> *mut Node {
         let mut link = *Table::heads(t).add(chain);
@@ -117,7 +118,7 @@ impl Table {
         ptr::null_mut()
     }
 
-    /// The node of a short string, or null. There are nodes.
+    /// Returns the node of a short string, or null. The hash part must not be empty.
     #[inline(always)]
     pub(super) unsafe fn node_of_short(t: *mut Table, name: *mut LuaString) -> *mut Node {
         let bits = Value::string(name).bits();
@@ -125,7 +126,7 @@ impl Table {
         Table::walk(t, start, |n| (*n).key_bits == bits && (*n).key_tag == Tag::STRING)
     }
 
-    /// The node of an integer, or null.
+    /// Returns the node of an integer, or null.
     #[inline]
     pub(super) unsafe fn node_of_int(t: *mut Table, i: i64) -> *mut Node {
         if (*t).nodes.is_null() {
@@ -135,7 +136,7 @@ impl Table {
         Table::walk(t, start, |n| (*n).key_bits == i as u64 && (*n).key_tag == Tag::INTEGER)
     }
 
-    /// The node of a normalised key, or null.
+    /// Returns the node of a normalised key, or null.
     pub(super) unsafe fn node_of(t: *mut Table, key: Value) -> *mut Node {
         if (*t).nodes.is_null() {
             return ptr::null_mut();
@@ -152,7 +153,8 @@ impl Table {
         Table::walk(t, start, |n| (*n).key_bits == key.bits() && (*n).key_tag == key.tag())
     }
 
-    /// As [`Table::node_of`], and finds a key that died since its value became nil (for `next`).
+    /// Does the same as [`Table::node_of`], but also finds a key that died after its value became
+    /// nil (for `next`).
     pub(super) unsafe fn node_of_maybe_dead(t: *mut Table, key: Value) -> *mut Node {
         let n = Table::node_of(t, key);
         if !n.is_null() || (*t).nodes.is_null() || !key.is_collectable() {
@@ -162,8 +164,9 @@ impl Table {
         Table::walk(t, start, |n| (*n).key_bits == key.bits() && (*n).key_tag == DEAD_KEY)
     }
 
-    /// Enters `key`, normalised and in no node, with node value `v`, not nil and possibly a cell, after the other nodes.
-    /// Returns `false` when there is no free node. No barrier, no note of the change.
+    /// Inserts `key`, which is normalised and in no node, after the other nodes. The node value `v`
+    /// is not nil, and may be a cell. Returns `false` when there is no free node. The caller is
+    /// responsible for the barrier and for noting the change.
     pub(super) unsafe fn insert_node(t: *mut Table, key: Value, v: Value) -> bool {
         let nodes = (*t).nodes;
         let used = (*t).nodes_used;
@@ -186,8 +189,9 @@ impl Table {
         true
     }
 
-    /// Gives a value to the key of `n`, which has none; `v` may be a cell. A key that the collector could have killed before
-    /// gets a node after the others, so that the order does not depend on when it ran.
+    /// Gives a value to the key of `n`, which has none; `v` may be a cell. If the collector could
+    /// have killed the key before, it gets a new node after the others, so that the order does not
+    /// depend on when the collector ran.
     pub(super) unsafe fn revive(st: *mut State, t: *mut Table, n: *mut Node, key: Value, v: Value) {
         Table::note_new_key(st, t);
         if !key.is_collectable() {
@@ -202,12 +206,13 @@ impl Table {
                 return Table::rehash(st, t, key, v);
             }
         }
-        // The key may be an equal long string that the collector has yet to reach again.
+        // The key may be an equal long string that the collector has to reach again.
         (*st).barrier(t.cast());
     }
 
-    /// Takes the last nodes out of use as long as they have no value, before a new key comes: so keys that are set and
-    /// cleared in turn use no new nodes. The place of a dead key in its chain is not known any more.
+    /// Takes the last nodes out of use while they have no value, before a new key is inserted, so
+    /// that keys that are set and cleared in turn use no new nodes. The position of a dead key in
+    /// its chain is not known any more.
     #[inline]
     unsafe fn drop_last(t: *mut Table) {
         while let Some(last) = (*t).nodes_used.checked_sub(1) {
@@ -226,7 +231,8 @@ impl Table {
         }
     }
 
-    /// The value to put in the node of a new key: in environments, string keys get a cell.
+    /// Returns the value to store in the node of a new key: in environments, string keys get a
+    /// cell.
     #[inline]
     pub(super) unsafe fn wrap(st: *mut State, t: *mut Table, key: Value, v: Value) -> Value {
         if (*t).header.flags & GcHeader::ENVIRONMENT != 0 && key.is_string() {
@@ -236,14 +242,14 @@ impl Table {
         }
     }
 
-    /// Enters a normalised key that is in no part of the table, with a value that is not nil.
+    /// Inserts a normalised key that is in no part of the table, with a value that is not nil.
     #[inline(never)]
     pub(super) unsafe fn insert_key(st: *mut State, t: *mut Table, key: Value, v: Value) {
         Table::note_new_key(st, t);
         Table::drop_last(t);
         let node_value = Table::wrap(st, t, key, v);
         if Table::insert_node(t, key, node_value) {
-            // Key or value may be collectable, and the table scanned.
+            // The key or the value may be collectable, and the table may have been scanned.
             (*st).barrier(t.cast());
         } else {
             Table::rehash(st, t, key, node_value);

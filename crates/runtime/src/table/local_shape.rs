@@ -1,4 +1,4 @@
-//! A shape as one state knows it.
+//! The representation of a shape in one state.
 
 use std::ptr;
 use std::sync::Arc;
@@ -8,38 +8,40 @@ use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::LuaString;
 
-/// One state's object for an engine-wide [`Shape`]: it holds the shape, names its fields by this state's strings, and caches
-/// transitions, so that neither lookups nor transitions touch anything that another thread writes.
+/// One state's object for an engine-wide [`Shape`]. It holds the shape, names the fields by this
+/// state's strings, and caches transitions, so that neither lookups nor transitions access anything
+/// that other threads write.
 ///
-/// Boxed outside the blocks. Marked by the tables, inline caches and transitions that point at it; when unreached it is
-/// dropped, which lets go of the engine's shape.
+/// It is boxed outside the blocks, and marked by the tables, inline caches and transitions that
+/// point to it. When it is unreachable it is dropped, which releases the engine's shape.
 #[repr(C)]
 pub struct LocalShape {
     /// `word` is the shape's id.
     pub header: GcHeader,
     /// Number of fields.
     pub count: u32,
-    /// Tables of this shape have a metatable.
+    /// Whether tables of this shape have a metatable.
     pub has_meta: bool,
-    /// Field names by slot; alive while the shape is.
+    /// The names of the fields by slot, which are alive as long as the shape is.
     pub keys: Box<[*mut LuaString]>,
-    /// For more than eight fields: open-addressed index from name to slot.
+    /// An open-addressed index from name to slot, for more than eight fields.
     pub index: Option<Box<[u8]>>,
-    /// Known successors: field name (null: gain of a metatable) and shape. Not traced: a successor holds its own life, and
-    /// the entry is removed when the successor is dropped.
+    /// Known successors: a field name (null for the addition of a metatable) and a shape. Not
+    /// traced: a transition does not keep its successor alive, and is removed when the successor is
+    /// dropped.
     pub next: Vec<(*mut LuaString, *mut LocalShape)>,
-    /// The shape.
+    /// The engine's shape.
     pub shape: Arc<Shape>,
 }
 
-/// Most fields that are searched one by one.
+/// The largest number of fields for a linear search.
 const LINEAR: usize = 8;
 
-// The index holds slots plus one in bytes, and fields are counted in bytes.
+// The index holds slots plus one in bytes, and field counts are bytes.
 const _: () = assert!(MAX_FIELDS < u8::MAX as u32);
 
 impl LocalShape {
-    /// The slot of field `name`, a short string.
+    /// Returns the slot of the field `name`, a short string.
     #[inline(always)]
     pub unsafe fn find(this: *mut LocalShape, name: *mut LuaString) -> Option<u32> {
         let keys = &(*this).keys;
@@ -64,7 +66,8 @@ impl LocalShape {
         }
     }
 
-    /// An index of twice to four times as many places as keys; a place holds a slot plus one.
+    /// Builds an index that has two to four times as many places as keys. A place holds a slot plus
+    /// one.
     unsafe fn build_index(keys: &[*mut LuaString]) -> Option<Box<[u8]>> {
         if keys.len() <= LINEAR {
             return None;
@@ -81,7 +84,8 @@ impl LocalShape {
         Some(index)
     }
 
-    /// This state's object for `shape`, whose fields have these names; made if there is none.
+    /// Returns this state's object for `shape`, whose fields have these names, after creating it if
+    /// necessary.
     unsafe fn adopt(
         st: *mut State,
         shape: Arc<Shape>,
@@ -113,19 +117,20 @@ impl LocalShape {
         local
     }
 
-    /// The shape of tables without fields.
+    /// Returns the shape of tables without fields.
     ///
     /// # Safety
-    /// As [`State::adopt`]; called once, while the state is set up.
+    /// As for [`State::adopt`]. Called once, while the state is set up.
     pub unsafe fn empty(st: *mut State) -> *mut LocalShape {
         let shape = (*st).engine.empty_shape().clone();
         LocalShape::adopt(st, shape, Box::default())
     }
 
-    /// The shape of a table without metatable whose fields have these names; null when such a table should be a dictionary.
+    /// Returns the shape of a table without a metatable whose fields have these names, or null when
+    /// such a table should be a dictionary.
     ///
     /// # Safety
-    /// As [`State::adopt`].
+    /// As for [`State::adopt`].
     pub unsafe fn with_names(st: *mut State, names: &'static [&'static str]) -> *mut LocalShape {
         let Some(shape) = (*st).engine.with_fields(names) else { return ptr::null_mut() };
         if let Some(&known) = (*st).shapes.get(&shape.id()) {
@@ -135,7 +140,7 @@ impl LocalShape {
         LocalShape::adopt(st, shape, keys)
     }
 
-    /// A successor that this state has used before.
+    /// Returns a successor that this state has used before.
     #[inline]
     unsafe fn known_successor(this: *mut LocalShape, name: *mut LuaString) -> *mut LocalShape {
         let next = &mut (*this).next;
@@ -143,14 +148,15 @@ impl LocalShape {
             None => ptr::null_mut(),
             Some(0) => next[0].1,
             Some(i) => {
-                // The busy ones drift to the front.
+                // Successors that are used often move to the front.
                 next.swap(i, i / 2);
                 next[i / 2].1
             }
         }
     }
 
-    /// The shape after a table of this one gained field `name`, a short string; null when it should become a dictionary.
+    /// Returns the shape of a table of this shape after it has gained the field `name`, a short
+    /// string, or null when it should become a dictionary.
     pub unsafe fn with_field(
         st: *mut State,
         this: *mut LocalShape,
@@ -160,7 +166,8 @@ impl LocalShape {
         if known.is_null() { LocalShape::new_successor(st, this, name) } else { known }
     }
 
-    /// The shape after a table of this one gained a metatable; null when it should become a dictionary.
+    /// Returns the shape of a table of this shape after it has gained a metatable, or null when it
+    /// should become a dictionary.
     pub unsafe fn with_meta(st: *mut State, this: *mut LocalShape) -> *mut LocalShape {
         if (*this).has_meta {
             return this;
@@ -168,7 +175,7 @@ impl LocalShape {
         LocalShape::with_field(st, this, ptr::null_mut())
     }
 
-    /// The shape with the same fields and no metatable; null when there is none.
+    /// Returns the shape with the same fields and no metatable, or null when there is none.
     pub unsafe fn without_meta(st: *mut State, this: *mut LocalShape) -> *mut LocalShape {
         if !(*this).has_meta {
             return this;
@@ -210,11 +217,13 @@ impl LocalShape {
         local
     }
 
-    /// Takes a dead shape out of the state's map and out of its predecessor's transitions. The collector calls this for
-    /// every unreached shape before anything can run again, and drops the box at its leisure.
+    /// Removes a dead shape from the state's map and from its predecessor's transitions. The
+    /// collector calls this for every unreachable shape before the program runs again, and drops
+    /// the box later.
     ///
     /// # Safety
-    /// No table, cache or root points at `this`, and shapes that died with it are still readable unless they went through here.
+    /// No table, cache or root points to `this`, and other dead shapes are still readable unless
+    /// they were passed to this function.
     pub unsafe fn forget(st: *mut State, this: *mut LocalShape) {
         (*st).shapes.remove(&(*this).header.word);
         if let Some(from) = (*this).shape.predecessor()

@@ -1,4 +1,5 @@
-//! Metatables: the metatable word of a table, metatables of other types, and finding metamethods (manual 2.4).
+//! Metatables: the metatable word of a table, metatables of other types, and finding metamethods
+//! (manual 2.4).
 
 use super::{LocalShape, Table};
 use crate::header::GcHeader;
@@ -6,7 +7,7 @@ use crate::meta::Event;
 use crate::state::{State, type_meta_index};
 use crate::value::{Tag, Value};
 
-/// Events with a bit in [`Table::absent`].
+/// Number of events with a bit in [`Table::absent`].
 const CACHED_EVENTS: u8 = 8;
 const _: () = assert!(CACHED_EVENTS as u32 == u8::BITS, "`absent` is a byte");
 const _: () = assert!((Event::Index as u8) < CACHED_EVENTS, "caches rely on its bit");
@@ -17,13 +18,13 @@ const _: () = assert!((Event::Mode as u8) < CACHED_EVENTS, "the collector sets i
 pub const TAGGED: usize = 1;
 
 impl Table {
-    /// Does it have a metatable?
+    /// Returns whether the table has a metatable.
     #[inline(always)]
     pub unsafe fn has_meta(t: *mut Table) -> bool {
         (*t).meta != 0
     }
 
-    /// `C` of a metatable `{__index = C}` that was never materialised; null otherwise.
+    /// Returns `C` of a metatable `{__index = C}` that was never materialised; null otherwise.
     #[inline(always)]
     pub(super) unsafe fn tagged_index(t: *mut Table) -> *mut Table {
         let word = (*t).meta;
@@ -34,7 +35,7 @@ impl Table {
         }
     }
 
-    /// The metatable, or null; a tagged metatable word is materialised.
+    /// Returns the metatable, or null. Materialises a tagged metatable word.
     #[inline(always)]
     pub unsafe fn metatable(st: *mut State, t: *mut Table) -> *mut Table {
         if (*t).meta & TAGGED != 0 {
@@ -55,7 +56,7 @@ impl Table {
         m
     }
 
-    /// Sets or (null) removes the metatable. `__gc` and `__metatable` are the caller's business.
+    /// Sets or (null) removes the metatable. The caller handles `__gc` and `__metatable`.
     pub unsafe fn set_metatable(st: *mut State, t: *mut Table, m: *mut Table) {
         if !m.is_null() {
             Table::note_metatable(st, m);
@@ -63,7 +64,7 @@ impl Table {
         Table::set_meta_word(st, t, m.expose_provenance());
     }
 
-    /// Gives `t` a metatable `{__index = class}` of its own, without making it yet.
+    /// Gives `t` a metatable `{__index = class}` of its own, without creating that table yet.
     pub unsafe fn set_meta_index(st: *mut State, t: *mut Table, class: *mut Table) {
         (*class).header.flags |= GcHeader::INDEX_TARGET;
         Table::set_meta_word(st, t, class.expose_provenance() | TAGGED);
@@ -87,7 +88,7 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// The metatable of any value, or null.
+    /// Returns the metatable of any value, or null.
     #[inline]
     pub unsafe fn meta_of(st: *mut State, v: Value) -> *mut Table {
         match v.tag() {
@@ -106,7 +107,8 @@ impl Table {
         }
     }
 
-    /// Sets or (null) removes the metatable of a basic type, given by one of its values, neither table nor full userdata.
+    /// Sets or (null) removes the metatable of a basic type. `v` is any value of the type, neither
+    /// a table nor a full userdata.
     pub unsafe fn set_type_meta(st: *mut State, v: Value, m: *mut Table) {
         if !m.is_null() {
             Table::note_metatable(st, m);
@@ -116,7 +118,7 @@ impl Table {
         }
     }
 
-    /// The metamethod of `v` for event `e`, or nil.
+    /// Returns the metamethod of `v` for the event `e`, or nil.
     #[inline]
     pub unsafe fn metamethod(st: *mut State, v: Value, e: Event) -> Value {
         if v.is_table() && (*v.as_table()).meta & TAGGED != 0 {
@@ -128,8 +130,8 @@ impl Table {
         Table::fast_event(st, Table::meta_of(st, v), e)
     }
 
-    /// The metamethod for `e` in metatable `mt`, which may be null. One bit test when one of the first eight events is
-    /// known to be absent.
+    /// Returns the metamethod for `e` in the metatable `mt`, which may be null. This is one bit
+    /// test when `e` is one of the first eight events and known to be absent.
     #[inline(always)]
     pub unsafe fn fast_event(st: *mut State, mt: *mut Table, e: Event) -> Value {
         if mt.is_null() || (e as u8) < CACHED_EVENTS && (*mt).absent & 1 << (e as u8) != 0 {
@@ -142,14 +144,14 @@ impl Table {
     unsafe fn find_event(st: *mut State, mt: *mut Table, e: Event) -> Value {
         let v = Table::get_str(mt, (&(*st).event_names)[e as usize]);
         if v.is_nil() && (e as u8) < CACHED_EVENTS {
-            // From now on a new field in it must clear the bit.
+            // From now on, a new field in `mt` must clear the bit.
             (*mt).header.flags |= GcHeader::IS_META;
             (*mt).absent |= 1 << (e as u8);
         }
         v
     }
 
-    /// The table's metamethod for `__index`, or nil.
+    /// Returns the table's metamethod for `__index`, or nil.
     #[inline(always)]
     pub unsafe fn index_event(st: *mut State, t: *mut Table) -> Value {
         match (*t).meta {
@@ -161,7 +163,7 @@ impl Table {
         }
     }
 
-    /// The table's metamethod for `e`, which is not `__index`, or nil.
+    /// Returns the table's metamethod for `e`, which is not `__index`, or nil.
     #[inline(always)]
     pub unsafe fn event(st: *mut State, t: *mut Table, e: Event) -> Value {
         debug_assert!(e != Event::Index);
@@ -172,7 +174,8 @@ impl Table {
         }
     }
 
-    /// Is it known that storing a new key in `t` calls no `__newindex`? May err on the side of no.
+    /// Returns whether storing a new key in `t` is known to call no `__newindex`. The result may be
+    /// false although there is none.
     #[inline(always)]
     pub unsafe fn lacks_newindex(t: *mut Table) -> bool {
         let word = (*t).meta;

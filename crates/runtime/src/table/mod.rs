@@ -1,20 +1,21 @@
 //! Tables: fields by shape, an array part with an element kind, and a hash part.
 //!
-//! Where a key lives:
-//! * a short-string key stored by an instruction with a constant name lives in a **field** slot given by the table's shape,
-//!   as long as the table has a shape; a table with many or computed string keys becomes a dictionary (shape id 0)
-//!   and keeps its string keys in the hash part;
-//! * an integer key `k` with `1 <= k <= array_len` lives in the **array** part;
-//! * everything else lives in the **hash** part.
+//! Where a key is stored:
+//! * a short-string key that an instruction with a constant name stores is in a **field** slot that
+//!   the table's shape gives, as long as the table has a shape; a table with many or computed
+//!   string keys becomes a dictionary (shape id 0) and has its string keys in the hash part;
+//! * an integer key `k` with `1 <= k <= array_len` is in the **array** part;
+//! * every other key is in the **hash** part.
 //!
-//! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and key `array_len + 1` is nowhere.
-//! So `array_len` is always a border, and `#t` is one load.
+//! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and the key `array_len +
+//! 1` is absent. So `array_len` is always a border, and `#t` is one load.
 //!
-//! A traversal (`next`, `pairs`) sees integer keys below 1 in ascending order, then the array part, fields in the order of
-//! their slots, and the rest of the hash part: integers in ascending order, then other keys in the order of insertion.
+//! A traversal (`next`, `pairs`) visits integer keys below 1 in ascending order, then the array
+//! part, then fields in the order of their slots, and then the rest of the hash part: integers in
+//! ascending order, then other keys in the order of insertion.
 //!
-//! Functions on tables take no metamethods into account unless they say so. Those that may allocate, or store a value
-//! and so need the write barrier, get the state.
+//! Functions on tables ignore metamethods unless they say otherwise. The state is passed to those
+//! that may allocate, or that store a value and so need the write barrier.
 
 mod array;
 mod cache;
@@ -46,19 +47,19 @@ pub use set::KeyError;
 use crate::header::GcHeader;
 use crate::value::Value;
 
-/// Flags of tables that inline caches of metatable chains depend on: their structural changes bump
-/// [`crate::state::State::meta_epoch`].
+/// The flags of tables that inline caches of metatable chains depend on: changes of their structure
+/// increment [`crate::state::State::meta_epoch`].
 pub const WATCHED: u8 = GcHeader::IS_META | GcHeader::INDEX_TARGET;
 
-/// What an array part holds; kept in `header.aux`.
+/// The kind of the elements of an array part; kept in `header.aux`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum ArrayKind {
-    /// Nothing allocated; `array_cap` elements will be at once when the first comes.
+    /// Nothing is allocated. The first element allocates room for `array_cap` elements.
     Empty = 0,
-    /// `[i64; cap]`, all present.
+    /// `[i64; cap]`; all elements are present.
     Int,
-    /// `[f64; cap]`, all present.
+    /// `[f64; cap]`; all elements are present.
     Float,
     /// `[u64; cap]` payloads, then `[Tag; cap]`; elements below `array_len` may be nil.
     Any,
@@ -67,32 +68,33 @@ pub enum ArrayKind {
 /// A table.
 #[repr(C)]
 pub struct Table {
-    /// `aux` is the [`ArrayKind`], `word` the shape id (0: dictionary).
+    /// `aux` is the [`ArrayKind`], and `word` the shape id (0: dictionary).
     pub header: GcHeader,
     /// The shape's object in this state; null in dictionary mode.
     pub shape: *mut LocalShape,
-    /// Field slots: inline behind the table, or a buffer.
+    /// Field slots: inline after the table, or a buffer.
     pub fields: *mut Value,
-    /// Metatable word: 0 none; else the address of the metatable; or, with bit 0 set, the address of the table `C` of a
-    /// metatable `{__index = C}` that was never materialised.
+    /// The metatable word: 0 for none, or the address of the metatable, or, with bit 0 set, the
+    /// address of the table `C` of a metatable `{__index = C}` that was never materialised.
     pub meta: usize,
-    /// Array elements, or null.
+    /// The array elements, or null.
     pub array: *mut u8,
-    /// Elements in use; a border.
+    /// Number of elements in use, which is a border.
     pub array_len: u32,
-    /// Elements allocated.
+    /// Number of elements allocated.
     pub array_cap: u32,
-    /// Nodes of the hash part, or null.
+    /// The nodes of the hash part, or null.
     pub nodes: *mut Node,
-    /// Number of nodes in use: the first ones.
+    /// Number of nodes in use, which are the first ones.
     pub nodes_used: u32,
-    /// log2 of the number of nodes allocated, when there are any.
+    /// Logarithm to base 2 of the number of nodes allocated, if there are any.
     pub log_nodes: u8,
-    /// Field slots allocated.
+    /// Number of field slots allocated.
     pub fields_cap: u8,
-    /// Of those, how many are inline behind the table.
+    /// How many of these are inline after the table.
     pub fields_inline: u8,
-    /// For a metatable: bit `e` set means that metamethod `e` (the first eight of [`crate::meta::Event`]) is known to be absent.
+    /// For a metatable: if bit `e` is set, metamethod `e` (one of the first eight of
+    /// [`crate::meta::Event`]) is known to be absent.
     pub absent: u8,
 }
 
@@ -106,7 +108,7 @@ pub struct Node {
     pub value_bits: u64,
     /// Tag of the value; nil when the key has none.
     pub value_tag: crate::value::Tag,
-    /// Tag of the key; [`DEAD_KEY`] when the key may be gone.
+    /// Tag of the key; [`DEAD_KEY`] when the key may be dead.
     pub key_tag: crate::value::Tag,
     /// Number of the next node of the chain, from 1; 0 ends it.
     pub next: u32,
@@ -116,8 +118,9 @@ pub struct Node {
 
 const _: () = assert!(size_of::<Node>() == 24);
 
-/// Where a global lives: the value of one string key of an environment table. It stays put while the key exists, so that
-/// caches may hold its address; an orphaned cell is nil and is never written again.
+/// The storage of a global: the value of one string key of an environment table. It does not move
+/// while the key exists, so that caches may hold its address. An orphaned cell is nil and is never
+/// written again.
 #[repr(C)]
 pub struct Cell {
     /// Header.

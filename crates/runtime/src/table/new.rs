@@ -1,4 +1,4 @@
-//! Making tables.
+//! Creation of tables.
 
 use std::ptr;
 
@@ -10,17 +10,17 @@ use crate::state::State;
 use crate::value::{SlotExt, Value};
 
 impl Table {
-    /// Bytes of a table with `fields` field slots inline.
+    /// Returns the size in bytes of a table with `fields` inline field slots.
     #[inline(always)]
     pub const fn size_for(fields: u8) -> usize {
         size_of::<Table>() + fields as usize * size_of::<Value>()
     }
 
-    /// A table without fields, with room for `fields_hint` of them inline, and, when the first array element comes, for
-    /// `array_cap` of them.
+    /// Creates a table without fields. It has room for `fields_hint` fields inline, and allocates
+    /// room for `array_cap` array elements when the first one is stored.
     ///
     /// # Safety
-    /// As [`State::alloc`]; the table is not rooted.
+    /// As for [`State::alloc`]; the table is not rooted.
     #[inline]
     pub unsafe fn new(st: *mut State, fields_hint: u8, array_cap: u32) -> *mut Table {
         let t = (*st).alloc(Kind::Table, Table::size_for(fields_hint)).cast::<Table>();
@@ -46,10 +46,11 @@ impl Table {
         t
     }
 
-    /// A table with fields of these names, all different; field number `i` is `value(i)`.
+    /// Creates a table with fields of these names, all different; the field with index `i` is
+    /// `value(i)`.
     ///
     /// # Safety
-    /// As [`Table::new`]; `value` makes live values of the state.
+    /// As for [`Table::new`]. `value` returns live values of the state.
     pub unsafe fn with_names(
         st: *mut State,
         names: &'static [&'static str],
@@ -71,10 +72,10 @@ impl Table {
         t
     }
 
-    /// An empty dictionary with `2^log_nodes` nodes.
+    /// Creates an empty dictionary with `2^log_nodes` nodes.
     ///
     /// # Safety
-    /// As [`Table::new`].
+    /// As for [`Table::new`].
     pub unsafe fn new_dict(st: *mut State, log_nodes: u8) -> *mut Table {
         let t = Table::new(st, 0, 0);
         (*t).header.word = 0;
@@ -83,7 +84,7 @@ impl Table {
         t
     }
 
-    /// Gives the (empty) hash part room for `count` keys.
+    /// Allocates nodes for `count` keys, as the new (empty) hash part.
     pub(super) unsafe fn alloc_nodes(st: *mut State, t: *mut Table, count: usize) {
         (*t).nodes_used = 0;
         if count == 0 {
@@ -102,7 +103,7 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Where inline field slots are.
+    /// Returns the address of the inline field slots.
     #[inline(always)]
     pub(super) unsafe fn inline_fields(t: *mut Table) -> *mut Value {
         t.add(1).cast::<Value>()

@@ -1,8 +1,9 @@
 //! Traversal (manual 6.1, `next`).
 //!
-//! Positions are numbered: array elements by capacity, then field slots by capacity, then nodes. Nodes of integer keys
-//! below 1 that come before the array part have positions of their own, from [`FRONT`] on. Assigning to existing fields
-//! (nil included) changes none of these, so a position stays good while a traversal clears fields.
+//! Positions are numbered: array elements by capacity, then field slots by capacity, then nodes.
+//! Nodes of integer keys below 1, which come before the array part, have positions of their own,
+//! from [`FRONT`] on. An assignment to an existing field (nil included) changes none of these, so a
+//! position remains valid while a traversal clears fields.
 
 use super::get::float_to_int;
 use super::order::FRONT;
@@ -16,8 +17,8 @@ use crate::value::{SlotExt, Tag, Value};
 pub struct InvalidKey;
 
 impl Table {
-    /// Returns the first entry at position `index` or later: the position after it, key and value. A traversal begins
-    /// at [`Table::start`].
+    /// Returns the first entry at position `index` or later: the position after it, the key and the
+    /// value. A traversal begins at [`Table::start`].
     #[inline(always)]
     pub unsafe fn next_index(t: *mut Table, index: u32) -> Option<(u32, Value, Value)> {
         let len = (*t).array_len;
@@ -32,7 +33,7 @@ impl Table {
         Table::next_unordered(t, i)
     }
 
-    /// [`Table::next_index`] past the last array element.
+    /// Does the same as [`Table::next_index`] after the last array element.
     #[inline(never)]
     unsafe fn next_unordered(t: *mut Table, index: u32) -> Option<(u32, Value, Value)> {
         if index >= FRONT {
@@ -70,7 +71,7 @@ impl Table {
         None
     }
 
-    /// [`Table::next_index`] before the first array element.
+    /// Does the same as [`Table::next_index`] before the first array element.
     #[cold]
     unsafe fn next_in_front(t: *mut Table, index: u32) -> Option<(u32, Value, Value)> {
         if !(*t).nodes.is_null() {
@@ -87,7 +88,7 @@ impl Table {
     /// Returns the position after `key`, which is not nil.
     ///
     /// # Errors
-    /// If the table has no such key and had none when the traversal was there.
+    /// If the table has no such key, and had none when the traversal reached it.
     pub unsafe fn index_of_key(t: *mut Table, key: Value) -> Result<u32, InvalidKey> {
         let key = match key.tag() {
             Tag::FLOAT => float_to_int(key.as_float()).map_or(key, Value::int),
@@ -113,14 +114,14 @@ impl Table {
             }
             return Ok((*t).array_cap + (*t).fields_cap as u32 + number + 1);
         }
-        // An element that the traversal has cleared, behind what is now the last one.
+        // The traversal has cleared this element, which now is after the last one.
         if in_array { Ok(key.as_int() as u32) } else { Err(InvalidKey) }
     }
 
     /// Returns the entry after `key`, or the first one for nil; `None` at the end.
     ///
     /// # Errors
-    /// As [`Table::index_of_key`].
+    /// As for [`Table::index_of_key`].
     ///
     /// # Safety
     /// `t` is a live table of `st`.

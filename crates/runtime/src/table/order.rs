@@ -1,29 +1,30 @@
 //! The order of traversal.
 //!
-//! Nodes are in the order of insertion. Integer keys come before others, in ascending order: a key that is inserted out
-//! of that order leaves the nodes *unsettled*, and the next traversal sorts them when it starts.
+//! Nodes are in the order of insertion, except that integer keys come before others, in ascending
+//! order. A key that is inserted out of that order leaves the nodes *unsettled*, and the next
+//! traversal sorts them when it starts.
 
 use super::{Node, Table};
 use crate::state::State;
 use crate::value::Tag;
 
-/// What is known of the order of nodes; lies between them and the heads of their chains.
+/// The record of the order of the nodes, stored between them and the heads of their chains.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Order {
-    /// So many nodes from the first on have integer keys, in ascending order.
+    /// How many nodes, from the first on, have integer keys in ascending order.
     pub(super) integers: u32,
     /// Number of nodes in use when they were last settled, and the bit [`UNSETTLED`].
     settled: u32,
 }
 
-/// An integer key is not where it belongs.
+/// Set when an integer key is not in its place in the order.
 const UNSETTLED: u32 = 1 << 31;
 
-/// Up to so many nodes are settled by each traversal that finds them unsettled.
+/// Up to this many nodes are settled by each traversal that finds them unsettled.
 const FEW: u32 = 64;
 
-/// Positions from here on are of nodes with integer keys below 1, which come before the array part.
+/// The first position of nodes with integer keys below 1, which come before the array part.
 pub(super) const FRONT: u32 = 3 << 30;
 
 impl Order {
@@ -31,14 +32,15 @@ impl Order {
 }
 
 impl Table {
-    /// Most nodes of a table.
+    /// The largest number of nodes of a table.
     pub(super) const MAX_NODES: usize = 1 << 29;
 
-    /// The position of the first entry for code that does not care for the order of integer keys in the hash part.
+    /// The position of the first entry, for code that does not depend on the order of integer keys
+    /// in the hash part.
     pub const FIRST: u32 = FRONT;
 
-    /// Starts a traversal: puts the nodes into order, and returns the position of the first entry for
-    /// [`Table::next_index`].
+    /// Starts a traversal: puts the nodes into order, and returns the position of the first entry
+    /// for [`Table::next_index`].
     ///
     /// # Safety
     /// `t` is a live table of `st`.
@@ -51,8 +53,8 @@ impl Table {
     unsafe fn start_nodes(st: *mut State, t: *mut Table) -> u32 {
         let used = (*t).nodes_used;
         let Order { integers, settled } = *Table::order(t);
-        // To sort pays for itself when the table is small or many keys are new, so a program that looks for the first
-        // entry after each insertion takes linear time in all.
+        // Sorting is worth its cost when the table is small or many keys are new, so that a program
+        // that looks for the first entry after each insertion takes linear time in total.
         if settled & UNSETTLED != 0
             && (used <= FEW || used - (settled & !UNSETTLED).min(used) >= used / 4)
         {
@@ -62,7 +64,7 @@ impl Table {
         if integers > 0 && (*(*t).nodes).key_bits as i64 <= 0 { FRONT } else { 0 }
     }
 
-    /// Notes that node number `at`, the last one, was made for integer key `key`.
+    /// Notes that the node with index `at`, the last one, was added for the integer key `key`.
     #[inline]
     pub(super) unsafe fn note_integer(t: *mut Table, at: u32, key: i64) {
         let order = Table::order(t);
@@ -74,7 +76,8 @@ impl Table {
         }
     }
 
-    /// Sorts the nodes, and drops those without a value. Does nothing if there is no memory for it.
+    /// Sorts the nodes, and drops those without a value. Has no effect if there is no memory for
+    /// it.
     #[cold]
     #[inline(never)]
     unsafe fn settle(st: *mut State, t: *mut Table) {
@@ -86,7 +89,7 @@ impl Table {
         for i in 0..(*t).nodes_used {
             let n = (*t).nodes.add(i as usize);
             if !Node::value(n).is_nil() {
-                // the links are made again below
+                // The links are rebuilt below.
                 live.push(Node { next: i, ..*n });
             }
         }
@@ -101,11 +104,12 @@ impl Table {
             Table::re_enter_node(t, &mut n);
         }
         Table::note_new_key(st, t);
-        // The collector may have been in the middle of the nodes.
+        // The collector may have visited some of the nodes.
         (*st).barrier(t.cast());
     }
 
-    /// Returns how many of the first nodes have integer keys below 1. There are nodes.
+    /// Returns how many of the first nodes have integer keys below 1. The hash part must not be
+    /// empty.
     pub(super) unsafe fn front_end(t: *mut Table) -> usize {
         let integers = (*Table::order(t)).integers as usize;
         if integers == 0 || (*(*t).nodes).key_bits as i64 > 0 {

@@ -1,11 +1,12 @@
-//! Resizing the array and hash parts together, when the hash part is full or an array has become sparse.
+//! Resizing the array and hash parts together, when the hash part is full or an array has become
+//! sparse.
 
 use super::{ArrayKind, Node, Table};
 use crate::header::GcHeader;
 use crate::state::State;
 use crate::value::{Tag, Value};
 
-/// How many integer keys lie in each range `(2^(i-1), 2^i]`.
+/// The number of integer keys in each range `(2^(i-1), 2^i]`.
 struct Census {
     ranges: [usize; 32],
     total: usize,
@@ -33,7 +34,8 @@ impl Census {
         }
     }
 
-    /// The largest power of two so that more than half of an array of that size is in use, and how many keys it takes.
+    /// Returns the largest power of two such that more than half of an array of that size is in
+    /// use, and how many keys it takes.
     fn best(&self) -> (usize, usize) {
         let (mut seen, mut size, mut inside) = (0, 0, 0);
         for (i, &n) in self.ranges.iter().enumerate() {
@@ -51,8 +53,8 @@ impl Census {
 }
 
 impl Table {
-    /// Enters a normalised key that is in no part of the table, with node value `v`, into parts sized anew. Nothing happens to a table that
-    /// [may not grow](Table::may_grow).
+    /// Inserts a normalised key that is in no part of the table, with the node value `v`, after
+    /// resizing the parts. Has no effect on a table that [may not grow](Table::may_grow).
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn rehash(st: *mut State, t: *mut Table, key: Value, v: Value) {
@@ -102,7 +104,7 @@ impl Table {
             Table::spill_array(st, t, size);
             last = (*t).array_len as usize;
         }
-        // How far the array reaches, and whether with holes.
+        // Find how far the array extends, and whether it has holes.
         let mut joining = 0;
         let mut note = |key: Value| {
             if key.is_int() && key.as_int() >= 1 && key.as_int() <= size as i64 {
@@ -142,9 +144,10 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Returns the number of nodes to allocate for `keys` when there were `old`. A hash part that does not grow, because
-    /// some of its keys had no value any more, gets room for a good part of its keys: else one in which keys come
-    /// and go would be made again for each of them.
+    /// Returns the number of nodes to allocate for `keys` when there were `old`. A hash part that
+    /// does not grow, because some of its keys had no value any more, gets room for a considerable
+    /// part of its keys. Otherwise one in which keys are added and removed would be rebuilt for
+    /// each of them.
     fn wanted_nodes(keys: usize, old: usize) -> usize {
         match keys.next_power_of_two() {
             _ if keys == 0 => 0,
@@ -153,7 +156,7 @@ impl Table {
         }
     }
 
-    /// Puts a key that is in no part where it belongs; there is room.
+    /// Inserts a key that is in no part where it belongs. There must be room for it.
     #[inline]
     unsafe fn re_enter(st: *mut State, t: *mut Table, key: Value, node_value: Value) {
         if key.is_int() && (key.as_int() as u64).wrapping_sub(1) < (*t).array_len as u64 {
@@ -164,7 +167,8 @@ impl Table {
         }
     }
 
-    /// Moves array elements from `size` up into the hash part, which has room, and shrinks the array to `size`.
+    /// Moves the array elements from `size` up to the hash part, which has room for them, and
+    /// shrinks the array to `size`.
     unsafe fn spill_array(st: *mut State, t: *mut Table, size: usize) {
         for i in size as u32..(*t).array_len {
             let v = Table::element(t, i);
@@ -178,8 +182,8 @@ impl Table {
         Table::resize_array(st, t, size as u32);
     }
 
-    /// Makes room in the hash part for `extra` more keys, drops its dead ones, and enters the `fields` between integer
-    /// keys and others, where a traversal found them before.
+    /// Makes room for `extra` more keys in the hash part, drops its dead keys, and inserts the
+    /// `fields` between integer keys and others, where a traversal found them before.
     pub(super) unsafe fn reserve_nodes(
         st: *mut State,
         t: *mut Table,
@@ -211,14 +215,16 @@ impl Table {
         }
     }
 
-    /// Enters the key of `n`, a copy or a node of another buffer, with its value; there is room.
+    /// Inserts the key of `n`, a copy or a node of another buffer, with its value. There must be
+    /// room for it.
     pub(super) unsafe fn re_enter_node(t: *mut Table, n: *mut Node) {
         let v = Value::from_parts((*n).value_bits, (*n).value_tag);
         let entered = Table::insert_node(t, Node::key(n), v);
         debug_assert!(entered);
     }
 
-    /// Notes that a key was added to the hash part or a field to the shape: caches of chains may be wrong now.
+    /// Notes that a key was added to the hash part or a field to the shape, which may invalidate
+    /// caches of chains.
     #[inline(always)]
     pub(super) unsafe fn note_new_key(st: *mut State, t: *mut Table) {
         if (*t).header.flags & super::WATCHED != 0 {
@@ -226,14 +232,14 @@ impl Table {
         }
     }
 
-    /// Makes caches of metatable chains and of absent metamethods forget what they know of `t`.
+    /// Invalidates caches of metatable chains and of absent metamethods that depend on `t`.
     #[cold]
     pub(super) unsafe fn bump(st: *mut State, t: *mut Table) {
         (*t).absent = 0;
         (*st).meta_epoch = (*st).meta_epoch.next();
     }
 
-    /// Notes that string key `name` of `t` is about to change from `old` to `new`.
+    /// Notes that the value of the string key `name` of `t` is about to change from `old` to `new`.
     #[inline(always)]
     pub(super) unsafe fn note_write(
         st: *mut State,
@@ -252,7 +258,8 @@ impl Table {
     unsafe fn note_write_cold(st: *mut State, t: *mut Table, name: Value, old: Value, new: Value) {
         use crate::string::LuaString;
         let meta = (*t).header.flags & GcHeader::IS_META != 0;
-        // A value that goes away needs no bump: caches look at the holder's value, and a table in between only loses one.
+        // A removed value does not invalidate caches: they read the holder's value, and a table
+        // before it in the chain only loses a field.
         if old.is_nil() && !new.is_nil()
             || meta && name.is_string() && LuaString::bytes(name.as_string()).starts_with(b"__")
         {

@@ -1,42 +1,45 @@
-//! Growing tables within the memory limit.
+//! Growth of tables within the memory limit.
 //!
-//! A hash part that is full doubles. Where somebody can collect and fail, a store asks first whether there is room for that; other stores (of the host, and of
-//! functions that store few values) grow the table, and the next safepoint finds the limit exceeded. An array part near the limit grows by little.
+//! A full hash part doubles. A store whose caller can collect and raise an error first checks
+//! whether there is room for that. Other stores (by the host, and by functions that store few
+//! values) grow the table, and the next safepoint finds the limit exceeded. An array part near the
+//! limit grows in small steps.
 
 use super::{ArrayKind, KeyError, Table};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::Value;
 
-/// Bytes for which a table grows without asking.
+/// Number of bytes by which a table may grow without a check.
 const LITTLE: usize = 1 << 14;
 
 /// Why a store was not done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// The value cannot be a key.
+    /// The value is not a valid key.
     Key(KeyError),
-    /// So many bytes would be needed.
+    /// The store would need this many bytes.
     NoRoom(usize),
 }
 
-/// Who stores asks for room.
+/// Whether the current store requests a check for room, and its result.
 #[derive(Default)]
 pub(crate) struct Asking {
-    /// A store that would need much room is refused.
+    /// Whether a store that would need much room is refused.
     on: bool,
-    /// So many bytes were refused.
+    /// The number of bytes that were refused.
     refused: usize,
 }
 
 impl Table {
-    /// [`Table::set`] within the memory limit.
+    /// Does the same as [`Table::set`], within the memory limit.
     ///
     /// # Errors
-    /// If `key` is nil or NaN, or the table would have to grow by more than there is room for. Nothing was stored then.
+    /// If `key` is nil or NaN, or the table would have to grow by more than there is room for.
+    /// Nothing is stored then.
     ///
     /// # Safety
-    /// As [`Table::set`].
+    /// As for [`Table::set`].
     #[inline(never)]
     pub unsafe fn set_within(
         st: *mut State,
@@ -54,19 +57,21 @@ impl Table {
         }
     }
 
-    /// [`Table::set_int`] within the memory limit; whether it was done.
+    /// Does the same as [`Table::set_int`], within the memory limit. Returns whether the value was
+    /// stored.
     ///
     /// # Safety
-    /// As [`Table::set_int`].
+    /// As for [`Table::set_int`].
     #[inline(always)]
     pub unsafe fn set_int_within(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
         Table::set_int_at_once(st, t, i, v) || Table::set_within(st, t, Value::int(i), v).is_ok()
     }
 
-    /// [`Table::set_str`] within the memory limit, for a short string; whether it was done.
+    /// Does the same as [`Table::set_str`] for a short string, within the memory limit. Returns
+    /// whether the value was stored.
     ///
     /// # Safety
-    /// As [`Table::set_str`].
+    /// As for [`Table::set_str`].
     #[inline(always)]
     pub unsafe fn set_short_within(
         st: *mut State,
@@ -78,7 +83,8 @@ impl Table {
             || Table::set_within(st, t, Value::string(name), v).is_ok()
     }
 
-    /// Whether a table may get so many bytes, some of them in place of `old` ones that it has still; refuses the store if not.
+    /// Returns whether a table may allocate `new` bytes, some of which replace `old` ones that it
+    /// still has. Refuses the store if not.
     pub(super) unsafe fn may_grow(st: *mut State, old: usize, new: usize) -> bool {
         let within = !(*st).heap.asking.on || new <= old || new < LITTLE || (*st).check_room(new);
         if within && (*st).heap.memory.may_have(new) {
@@ -88,7 +94,8 @@ impl Table {
         false
     }
 
-    /// A store is not done for want of `bytes` bytes. A caller that did not ask gets an error from the next safepoint.
+    /// Refuses a store that needs `bytes` bytes. If the caller did not request a check, the next
+    /// safepoint raises an error.
     #[cold]
     pub(super) unsafe fn refuse(st: *mut State, bytes: usize) {
         if (*st).heap.asking.on {
@@ -99,15 +106,15 @@ impl Table {
         }
     }
 
-    /// Elements that a full array of `cap` is to have room for: twice as many, or few more when memory is short. `None` when there is no memory for
-    /// these either.
+    /// Returns the new capacity for a full array of capacity `cap`: twice as many elements, or a
+    /// few more when memory is short. Returns `None` when there is not even memory for these.
     pub(super) unsafe fn grown(
         st: *mut State,
         kind: ArrayKind,
         cap: u32,
         least: u32,
     ) -> Option<u32> {
-        // The old buffer stays until its contents are in the new one.
+        // The old buffer is needed until its contents are copied.
         let has = |cap| (*st).heap.memory.may_have(kind.bytes(cap));
         let wanted = Table::within_limit(st, kind, cap, least);
         if has(wanted) {
@@ -117,7 +124,7 @@ impl Table {
         has(few).then_some(few)
     }
 
-    /// As [`Table::grown`], as far as the memory limit is concerned.
+    /// Does the same as [`Table::grown`] with regard to the memory limit only.
     unsafe fn within_limit(st: *mut State, kind: ArrayKind, cap: u32, least: u32) -> u32 {
         let wanted = cap.saturating_mul(2).max(least);
         let more = kind.bytes(wanted) - kind.bytes(cap);
@@ -125,12 +132,12 @@ impl Table {
         if more < LITTLE || more <= left {
             return wanted;
         }
-        // half of what is left, as long as that is much
+        // Take half of the remaining memory, as long as that is much.
         let fits = left / 2 / ArrayKind::Any.bytes(1);
         if fits > cap as usize / 64 {
             return cap + (fits as u32).min(wanted - cap);
         }
-        // the next safepoint collects, and raises the error if that was in vain
+        // The next safepoint collects, and raises the error if that frees too little.
         (*st).request(crate::state::poll::GC);
         cap.saturating_add(cap / 64).max(cap.saturating_add(least))
     }

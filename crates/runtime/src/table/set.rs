@@ -6,7 +6,7 @@ use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
 
-/// Why a value cannot be a key (manual 2.1).
+/// The reason why a value is not a valid key (manual 2.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyError {
     /// "index is nil"
@@ -16,7 +16,7 @@ pub enum KeyError {
 }
 
 impl Table {
-    /// Stores `v` under `key` (`rawset`). A string key counts as computed, see [`Table::set_str`].
+    /// Stores `v` under `key` (`rawset`). A string key counts as computed; see [`Table::set_str`].
     ///
     /// # Errors
     /// If `key` is nil or NaN.
@@ -36,7 +36,8 @@ impl Table {
         Ok(())
     }
 
-    /// Stores `v` under `name`, a constant of the program: a new name becomes a field while the table has a shape.
+    /// Stores `v` under `name`, a constant of the program. A new name becomes a field while the
+    /// table has a shape.
     #[inline]
     pub unsafe fn set_str_const(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
         if (*t).shape.is_null() || !LuaString::is_short(name) {
@@ -57,7 +58,8 @@ impl Table {
         }
     }
 
-    /// Stores `v` under `name`, a string that the program computed: a new name turns the table into a dictionary.
+    /// Stores `v` under `name`, a string that the program computed. A new name turns the table into
+    /// a dictionary.
     #[inline]
     pub unsafe fn set_str(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
         if !(*t).shape.is_null() && LuaString::is_short(name) {
@@ -70,7 +72,8 @@ impl Table {
         Table::set_str_node(st, t, name, v);
     }
 
-    /// The plain cases of [`Table::set_str`] for a short string, in which nothing is allocated; false, and nothing is done, in others.
+    /// Handles the cases of [`Table::set_str`] for a short string that need no allocation. Returns
+    /// false, without an effect, in other cases.
     #[inline(always)]
     pub(super) unsafe fn set_short_at_once(
         st: *mut State,
@@ -89,7 +92,7 @@ impl Table {
         true
     }
 
-    /// Stores `v` under a string key that lives in the hash part.
+    /// Stores `v` under a string key that belongs in the hash part.
     #[inline]
     unsafe fn set_str_node(st: *mut State, t: *mut Table, name: *mut LuaString, v: Value) {
         if !Table::set_existing_short(st, t, name, v) {
@@ -97,7 +100,8 @@ impl Table {
         }
     }
 
-    /// The plain case: a short string in a dictionary, with a value. `false` when it is not that plain.
+    /// Handles the simple case of a short string that has a value in a dictionary. Returns `false`,
+    /// without an effect, in other cases.
     #[inline]
     unsafe fn set_existing_short(
         st: *mut State,
@@ -119,7 +123,7 @@ impl Table {
         true
     }
 
-    /// Stores `v` under a normalised key that lives in the hash part.
+    /// Stores `v` under a normalised key that belongs in the hash part.
     #[inline(never)]
     pub(super) unsafe fn set_node(st: *mut State, t: *mut Table, key: Value, v: Value) {
         let n = Table::node_of(t, key);
@@ -129,7 +133,7 @@ impl Table {
                 Table::note_write(st, t, key, old, v);
                 Node::put(st, t, n, v);
             } else if !v.is_nil() {
-                // The key is there, without a value.
+                // The key is present, without a value.
                 let wrapped = Table::wrap(st, t, key, v);
                 Table::revive(st, t, n, key, wrapped);
             }
@@ -138,8 +142,8 @@ impl Table {
         }
     }
 
-    /// Stores `v` under `key` if its present value is not nil; else does nothing and returns `false` (the moment for
-    /// `__newindex`, manual 2.4).
+    /// Stores `v` under `key` if its present value is not nil. Otherwise returns `false`, without
+    /// an effect, so that the caller can try `__newindex` (manual 2.4).
     #[inline]
     pub unsafe fn set_existing(st: *mut State, t: *mut Table, key: Value, v: Value) -> bool {
         match key.tag() {
@@ -152,7 +156,7 @@ impl Table {
         }
     }
 
-    /// [`Table::set_existing`] for an integer key.
+    /// Does the same as [`Table::set_existing`] for an integer key.
     #[inline]
     pub unsafe fn set_existing_int(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
         if (i as u64).wrapping_sub(1) < (*t).array_len as u64 {
@@ -165,7 +169,7 @@ impl Table {
         Table::set_existing_node(st, t, Value::int(i), v)
     }
 
-    /// [`Table::set_existing`] for a string key.
+    /// Does the same as [`Table::set_existing`] for a string key.
     #[inline]
     pub unsafe fn set_existing_str(
         st: *mut State,

@@ -1,4 +1,4 @@
-//! Fields: slots given by the table's shape, and the way to dictionary mode.
+//! Fields: slots that the table's shape gives, and the conversion to dictionary mode.
 
 use std::ptr;
 
@@ -11,11 +11,12 @@ use crate::value::{SlotExt, Value};
 const _: () = assert!(crate::value::Tag::COLLECTABLE >> 6 == GcHeader::UNLOGGED);
 
 impl Table {
-    /// Writes field slot `slot` of the table's shape.
+    /// Writes the field slot `slot` of the table's shape.
     #[inline(always)]
     pub(super) unsafe fn write_field(st: *mut State, t: *mut Table, slot: u32, v: Value) {
         let place = (*t).fields.add(slot as usize);
-        // One test for both: the flag UNLOGGED matters only to collectable values, whose tags have bit 6.
+        // One test serves both: the flag UNLOGGED matters only for collectable values, whose tags
+        // have bit 6.
         if (*t).header.flags & (WATCHED | v.tag().0 >> 6) != 0 {
             Table::before_field_write(st, t, slot, v);
         }
@@ -32,7 +33,7 @@ impl Table {
         }
     }
 
-    /// Adds the field that shape `next` has more than the table's, with value `v`.
+    /// Adds the field that the shape `next` has in addition to the table's, with the value `v`.
     #[inline(always)]
     pub(super) unsafe fn add_field(st: *mut State, t: *mut Table, next: *mut LocalShape, v: Value) {
         let slot = (*next).count - 1;
@@ -43,7 +44,7 @@ impl Table {
         Table::set_shape(st, t, next);
     }
 
-    /// Gives the table a shape of as many fields as it has slots in use.
+    /// Gives the table a shape with as many fields as it has slots in use.
     #[inline(always)]
     pub(super) unsafe fn set_shape(st: *mut State, t: *mut Table, shape: *mut LocalShape) {
         (*t).shape = shape;
@@ -60,7 +61,7 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Doubles the field slots.
+    /// Doubles the number of field slots.
     #[cold]
     #[inline(never)]
     pub(super) unsafe fn grow_fields(st: *mut State, t: *mut Table) {
@@ -84,7 +85,7 @@ impl Table {
         }
     }
 
-    /// Turns a table with a shape into a dictionary, with room for `extra` more keys.
+    /// Converts a table with a shape to a dictionary with room for `extra` more keys.
     #[inline(never)]
     pub(super) unsafe fn make_dictionary(st: *mut State, t: *mut Table, extra: usize) {
         let shape = (*t).shape;

@@ -1,4 +1,5 @@
-//! Random class hierarchies change under inline caches, which must go on answering as a plain walk does.
+//! Random class hierarchies that change under inline caches, whose results must remain those of a
+//! plain lookup.
 
 use super::{Random, check, string, with_state};
 use crate::instance::FieldCache;
@@ -10,7 +11,7 @@ use crate::value::Value;
 
 const NAMES: [&str; 6] = ["a", "b", "method", "x", "__index", "__newindex"];
 
-/// What a cached load may come to.
+/// The possible results of a cached load.
 #[derive(PartialEq, Eq, Debug)]
 enum Answer {
     Value(u64, u8),
@@ -18,7 +19,7 @@ enum Answer {
     Loop,
 }
 
-/// The load by a plain walk.
+/// Loads the field by a plain lookup.
 unsafe fn walk(st: *mut State, t: *mut Table, name: *mut LuaString) -> Answer {
     let index = Value::string((&(*st).event_names)[Event::Index as usize]);
     let mut t = t;
@@ -78,7 +79,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
     if r.one_in(3) {
         Table::make_environment(st, tables[0]);
     }
-    // As instructions have them: for loads and for stores apart.
+    // Loads and stores have separate caches, as in instructions.
     let make = || -> Vec<_> { (0..12).map(|i| (FieldCache::EMPTY, i % NAMES.len())).collect() };
     let (mut loads, mut stores_to) = (make(), make());
     for step in 0..steps {
@@ -191,7 +192,7 @@ fn stable_classes_hit() {
                     });
                     assert_eq!(v.as_int(), expected);
                 }
-                // A field that is nil, and in no class.
+                // A field that is nil, and that no class has.
                 Table::set_str_const(st, o, x, Value::NIL);
                 if FieldCache::hit_get(&get_x, o, (*st).meta_epoch).is_none() {
                     misses += 1;

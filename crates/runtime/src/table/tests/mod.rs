@@ -1,4 +1,4 @@
-//! Tests of tables: directed cases here, randomised ones against a model in the submodules.
+//! Tests of tables: single cases here, and randomised tests against a model in the submodules.
 
 #![allow(
     clippy::undocumented_unsafe_blocks,
@@ -28,11 +28,11 @@ static NO_VM: Vm = Vm {
     close: |_, _| unreachable!("no code runs"),
 };
 
-/// Runs `test` on a fresh state, where nothing collects.
+/// Runs `test` on a fresh state without collections.
 fn with_state(test: unsafe fn(*mut State)) {
     let engine = EngineShared::new();
     let st = State::create(engine.clone(), &NO_VM);
-    // SAFETY: the state is live; the tests keep what they use, since no safepoint is reached.
+    // SAFETY: the state is live, and the tests' objects stay alive, since no safepoint is reached.
     unsafe {
         test(st);
         State::destroy(st);
@@ -194,7 +194,8 @@ fn shapes_are_shared_and_given_up() {
         }
         assert_eq!(Table::get(a, string(st, "f13")).as_int(), 13);
         check(a);
-        // A computed name that exists stays a field; a new one makes a dictionary.
+        // A computed name of an existing field does not change the shape; a new one makes the table
+        // a dictionary.
         Table::set(st, a, string(st, "f13"), Value::int(1)).unwrap();
         assert_eq!((*a).shape, (*b).shape);
         Table::set(st, a, string(st, "other"), Value::int(2)).unwrap();
@@ -303,7 +304,7 @@ fn constructors_store_lists() {
         Table::set_list(st, t, 18, mixed.as_ptr(), 4);
         assert_eq!((Table::kind(t), Table::length(t)), (ArrayKind::Any, 21));
         check(t);
-        // A batch that ended in nils, then another.
+        // A batch that ended with nils, then another one.
         Table::set_list(st, t, 22, ints.as_ptr(), 2);
         assert_eq!(Table::length(t), 24);
         assert!(Table::get_int(t, 22).is_nil());
@@ -375,7 +376,7 @@ fn strings_are_interned() {
         for (i, &s) in all.iter().enumerate() {
             assert_eq!((*st).intern(format!("string {i}").as_bytes()), s);
         }
-        // Those up to the tenth live on, and so do all from before.
+        // The strings up to the tenth stay alive, and so do all from before.
         for &s in &all[10..] {
             (*s).header.mark = 77;
         }

@@ -1,4 +1,4 @@
-//! A table and a `HashMap` go through the same random operations.
+//! The same random operations on a table and on a `HashMap`.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::state::State;
 use crate::table::Table;
 use crate::value::{Tag, Value};
 
-/// A key by what makes keys equal.
+/// A key, in a form whose equality is that of Lua keys.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Key {
     Int(i64),
@@ -68,7 +68,8 @@ unsafe fn compare(st: *mut State, t: *mut Table, model: &HashMap<Key, Value>) {
     assert_eq!(seen, model.len());
 }
 
-/// Some of a collection, in any mode, so that the table is seen half marked, old, and so on.
+/// Does a part of a collection, in any mode, so that the table is used while it is partly marked,
+/// old, and so on.
 unsafe fn collect(st: *mut State, r: &mut Random) {
     match r.below(8) {
         0 => _ = (*st).gc_set_generational(20, 100),
