@@ -71,7 +71,11 @@ pub struct Thread {
     pub hook_yielded: Option<u32>,
 }
 
-/// Memory for a stack: all nil.
+/// Allocates the memory of a stack and fills it with nil.
+///
+/// # Safety
+/// `memory` is that of the state that the stack belongs to. The caller frees the stack by
+/// [`free_stack`], with the same capacity.
 pub(crate) unsafe fn alloc_stack(memory: &mut Memory, capacity: usize) -> *mut Value {
     let stack = memory.alloc(capacity * size_of::<Value>()).cast::<Value>();
     for i in 0..capacity {
@@ -81,6 +85,10 @@ pub(crate) unsafe fn alloc_stack(memory: &mut Memory, capacity: usize) -> *mut V
 }
 
 /// Frees the memory of a stack.
+///
+/// # Safety
+/// `stack` is a result of [`alloc_stack`] for the same memory and capacity, and nothing uses it
+/// afterwards.
 pub(crate) unsafe fn free_stack(memory: &mut Memory, stack: *mut Value, capacity: usize) {
     memory.free(stack.cast(), capacity * size_of::<Value>());
 }

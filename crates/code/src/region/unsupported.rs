@@ -23,6 +23,8 @@ impl Mapping {
         match *self {}
     }
 
+    /// # Safety
+    /// None: there is no mapping on this system.
     pub(super) unsafe fn write(&self, _: usize, _: usize, _: &[u8]) -> io::Result<()> {
         match *self {}
     }

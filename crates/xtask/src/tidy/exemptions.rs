@@ -21,7 +21,6 @@ const EXEMPT: &[(&str, &[&str])] = &[
             "docs/code-life.md",
             "docs/jit-debugging.md",
             "docs/testing.md",
-            "docs/unsafe.md",
             "lang-tests/",
         ],
     ),
@@ -39,7 +38,6 @@ const EXEMPT: &[(&str, &[&str])] = &[
             "docs/architecture.md",
             "docs/code-life.md",
             "docs/testing.md",
-            "docs/unsafe.md",
         ],
     ),
 ];
