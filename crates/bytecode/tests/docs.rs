@@ -10,10 +10,10 @@ fn items(page: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut in_item = false;
     for line in page.lines() {
-        if line.starts_with("- ") {
-            in_item = line.starts_with("- `");
+        if let Some(item) = line.strip_prefix("- ") {
+            in_item = item.starts_with('`');
             if in_item {
-                items.push(line[2..].to_owned());
+                items.push(item.to_owned());
             }
         } else if let (true, Some(more)) = (in_item, line.strip_prefix("  ")) {
             let item = items.last_mut().expect("it has begun");

@@ -25,13 +25,12 @@ impl State {
         if heap.loses_barriers {
             return;
         }
-        // In other phases of incremental mode nothing is recorded: the next cycle scans everything.
-        if heap.phase == Phase::Mark || heap.pace.generational {
-            if !super::gray::try_push(&mut heap.marker.again, owner) {
-                // The object cannot be logged, so the marks are no longer complete.
-                heap.marker.lost = true;
-                heap.pace.unfinished = heap.pace.generational;
-            }
+        // Outside of marking and generational mode the next cycle scans everything anyway.
+        let is_logged = heap.phase == Phase::Mark || heap.pace.generational;
+        if is_logged && !super::gray::try_push(&mut heap.marker.again, owner) {
+            // Without the log the marks are worth nothing.
+            heap.marker.lost = true;
+            heap.pace.unfinished = heap.pace.generational;
         }
     }
 }
