@@ -80,7 +80,7 @@ fn program_of(seed: u64) -> ProgramTree {
 fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     let threshold = 1 << (seed % 4);
     let loops = 1 << (seed / 4 % 6);
-    let configuration = if seed % 3 == 0 { (seed / 3 % 4) as u8 } else { 0 };
+    let configuration = if seed.is_multiple_of(3) { (seed / 3 % 4) as u8 } else { 0 };
     let mode = Mode { configuration, ..Mode::default() };
     let sync = Code::Sync(threshold, loops);
     let background = Code::Background(threshold, loops);

@@ -88,6 +88,9 @@ impl Flow {
 mod tests {
     use std::sync::Arc;
 
+    use perilune_bytecode::Op;
+    use perilune_bytecode::flow::jump_target;
+
     use super::*;
 
     fn flow(source: &str) -> (Arc<Proto>, Flow) {
@@ -105,8 +108,8 @@ mod tests {
     #[test]
     fn loops_begin_where_jumps_go_back_to() {
         let (p, flow) = flow("local n = 0 while n < 9 do n = n + 1 end return n");
-        let back = all(&p, Op::Jmp).into_iter().find(|&pc| jump_target(&p, pc) <= pc);
-        let head = jump_target(&p, back.expect("it goes round"));
+        let back = all(&p, Op::Jmp).into_iter().find(|&pc| jump_target(&p.code, pc) <= pc);
+        let head = jump_target(&p.code, back.expect("it goes round"));
         assert!(flow.is_loop[head] && flow.leader[head] && flow.preds[head] == 2);
         assert_eq!(flow.is_loop.iter().filter(|&&is_loop| is_loop).count(), 1);
         let (p, flow) = self::flow("for i = 1, 9 do print(i) end");

@@ -12,6 +12,7 @@ use cranelift_codegen::{CompiledCode, Context, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
+use perilune_bytecode::Proto;
 
 use super::input::Input;
 use super::staging::Staging;
@@ -80,19 +81,17 @@ impl Compiler {
         })
     }
 
-    /// Begins a module of `count` functions, which have `bytecodes` instructions together.
+    /// Begins a module of these functions.
     ///
     /// # Errors
     /// If there is no memory.
     pub(crate) fn assemble(
         &mut self,
         symbols: &Arc<Symbols>,
-        count: usize,
-        bytecodes: usize,
+        protos: &[Arc<Proto>],
+        verify_values: bool,
     ) -> Result<Assembly<'_>, String> {
-        /// More than any function takes; pages that code does not reach are never touched.
-        const BYTES_PER_BYTECODE: usize = 4096;
-        self.staging.prepare(bytecodes * BYTES_PER_BYTECODE)?;
+        self.staging.prepare(protos.iter().map(|p| largest_size(p, verify_values)).sum())?;
         let mut builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
         builder.memory_provider(Box::new(self.staging.clone()));
         let imported = symbols.clone();
@@ -100,13 +99,13 @@ impl Compiler {
         let mut module = JITModule::new(builder);
         let signature = tier1::entry_signature();
         let declare = |_| module.declare_anonymous_function(&signature).map_err(message);
-        let members = (0..count).map(declare).collect::<Result<_, _>>()?;
+        let members = (0..protos.len()).map(declare).collect::<Result<_, _>>()?;
         Ok(Assembly {
             compiler: self,
             module,
             members,
             symbols: symbols.clone(),
-            sizes: Vec::with_capacity(count),
+            sizes: Vec::with_capacity(protos.len()),
         })
     }
 
@@ -163,6 +162,16 @@ impl Assembly<'_> {
         drop(self.module);
         Ok(Linked { bytes: staging.take(), bodies })
     }
+}
+
+/// Returns more bytes than the code of a function takes. Staging memory that code does not reach is
+/// never touched.
+fn largest_size(proto: &Proto, verify_values: bool) -> usize {
+    const PER_BYTECODE: usize = 4096;
+    /// Code that verifies values may call the runtime for every register at each instruction.
+    const PER_REGISTER: usize = 128;
+    let registers = if verify_values { usize::from(proto.max_stack) } else { 0 };
+    proto.code.len() * (PER_BYTECODE + registers * PER_REGISTER)
 }
 
 /// Checks that code does not depend on its own address, so that it can be moved after it was

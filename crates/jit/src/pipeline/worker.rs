@@ -208,9 +208,8 @@ impl Backend {
                 false => (place, Refusal::Backend(e.into())),
             }
         };
-        let bytecodes = protos.iter().map(|proto| proto.code.len()).sum();
-        let mut assembly =
-            compiler.assemble(&self.symbols, units.len(), bytecodes).map_err(refused(0))?;
+        let assembly = compiler.assemble(&self.symbols, protos, self.verify_values);
+        let mut assembly = assembly.map_err(refused(0))?;
         let mut compiled = Vec::with_capacity(units.len());
         for (place, (unit, proto)) in units.iter().zip(protos).enumerate() {
             let mut direct = HashMap::new();

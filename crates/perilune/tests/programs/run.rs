@@ -238,7 +238,7 @@ impl Run {
         self.shown.is_some()
     }
 
-    fn to_the_end(mut self) -> String {
+    fn run_to_end(mut self) -> String {
         while !self.advance() {}
         self.shown.unwrap_or_default()
     }
@@ -269,7 +269,7 @@ impl Mode {
         let run = |configuration: &u8| Run::new(&engine, &program, *configuration, self);
         if self.states == States::Threads {
             return std::thread::scope(|scope| {
-                let shown = |c| catching(move || run(c).to_the_end());
+                let shown = |c| catching(move || run(c).run_to_end());
                 let threads: Vec<_> =
                     source.configurations.iter().map(|c| scope.spawn(move || shown(c))).collect();
                 let shown = threads.into_iter().map(|t| t.join().expect("panics are caught"));
@@ -278,7 +278,7 @@ impl Mode {
         }
         let mut runs: Vec<Run> = source.configurations.iter().map(run).collect();
         while !runs.iter_mut().fold(true, |all, run| run.advance() & all) {}
-        joined(&runs.into_iter().map(|run| run.to_the_end()).collect::<Vec<_>>())
+        joined(&runs.into_iter().map(|run| run.run_to_end()).collect::<Vec<_>>())
     }
 }
 
