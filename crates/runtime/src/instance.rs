@@ -1,4 +1,5 @@
-//! What one state keeps for a proto: constants as objects of its heap, inline caches, feedback, counters.
+//! The data of a proto in one state: constants as objects of its heap, inline caches, feedback,
+//! counters.
 
 use std::ptr::{drop_in_place, null_mut, slice_from_raw_parts_mut};
 use std::slice::from_raw_parts;
@@ -16,52 +17,57 @@ use crate::string::{LuaString, MAX_SHORT};
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::Value;
 
-/// A proto in one state. Allocated outside the blocks; freed when the last closure (or the parent's instance) is gone.
+/// A proto in one state. Allocated outside the blocks, and freed when the last closure (or the
+/// parent's instance) is gone.
 ///
-/// Its arrays lie behind it in the same allocation, as many programs make many instances.
+/// Its arrays follow it in the same allocation, as many programs create many instances.
 #[repr(C)]
 pub struct Instance {
     /// Header.
     pub header: GcHeader,
     /// The instructions of `proto`.
     pub code: *const Instr,
-    /// Constants; strings are objects of this state.
+    /// Constants; strings among them are objects of this state.
     pub constants: *const Value,
     /// One feedback cell per instruction word; see [`perilune_bytecode::Feedback`].
     pub cells: *mut u32,
-    /// The slot that the method is entered by.
+    /// The slot through which the method is entered.
     pub slot: *const AtomicPtr<u8>,
-    /// Registers of a frame.
+    /// Number of registers of a frame.
     pub max_stack: u8,
-    /// Named parameters.
+    /// Number of named parameters.
     pub num_params: u8,
-    /// Takes extra arguments.
+    /// Whether the function takes extra arguments.
     pub is_vararg: bool,
-    /// Entries so far, wrapping: a hint for the compiler, which nothing relies on.
+    /// Number of entries so far, wrapping: a hint for the compiler, on which no correctness
+    /// depends.
     pub entries: u32,
-    /// Calls of the runtime, by compiled code that met what it was not compiled for, until the compiler is told.
+    /// How many more calls compiled code may make to the runtime for cases that it was not compiled
+    /// for, before the compiler is told.
     pub misses_left: u32,
-    /// What that began with the last time.
+    /// The value from which `misses_left` was last counted down.
     pub miss_step: u32,
     /// Inline caches of fields.
     pub fields: *mut FieldCache,
     /// Inline caches of globals.
     pub globals: *mut GlobalCache,
-    /// Callees seen.
+    /// Inline caches of callees.
     pub callees: *mut CalleeCache,
-    /// Allocation sites.
+    /// Feedback of allocation sites.
     pub sites: *mut SiteFeedback,
-    /// Instances of the functions defined inside; null until first needed.
+    /// Instances of the inner functions; null until first needed.
     pub children: *mut *mut Instance,
-    /// The code.
+    /// The function's code and description.
     pub proto: Arc<Proto>,
-    /// Bytes of the proto and of the functions inside it that have no instance of their own: nobody else counts them.
+    /// Size in bytes of the proto and of those inner functions that have no instance of their own,
+    /// and so are counted only here.
     pub proto_bytes: usize,
-    /// Lengths of the arrays that the proto does not tell.
+    /// Lengths of the arrays whose lengths the proto does not have.
     pub counts: RecordCounts,
 }
 
-/// Where the arrays of an instance are in its allocation, in bytes. The proto alone tells, so machine code addresses them relative to the instance.
+/// Offsets in bytes of the arrays in the allocation of an instance. They depend on the proto alone,
+/// so machine code addresses the arrays relative to the instance.
 pub struct Places {
     /// [`Instance::constants`]
     pub constants: usize,
@@ -78,13 +84,14 @@ pub struct Places {
 }
 
 impl Places {
-    /// Of the instances of `proto`.
+    /// Returns the offsets for instances of `proto`.
     pub fn in_instances_of(proto: &Proto) -> Places {
         Places::of(proto, RecordCounts::of(&proto.code))
     }
 
     fn of(proto: &Proto, counts: RecordCounts) -> Places {
-        // No sum overflows: the proto itself is in memory, and each of its instructions has at most one record.
+        // No sum overflows: the proto itself is in memory, and each of its instructions has at most
+        // one record.
         let mut end = size_of::<Instance>();
         let mut place = |size: usize, align: usize, n: usize| {
             let start = end.next_multiple_of(align);
@@ -115,37 +122,40 @@ const _: () = assert!(
         && align_of::<CalleeCache>() <= align_of::<Instance>()
 );
 
-/// Inline cache of a field access: one entry, and more once it was seen to be polymorphic.
+/// The inline cache of a field access: one entry, and more once the access has proved polymorphic.
 #[repr(C)]
 pub struct FieldCache {
     /// The first entry.
     pub first: FieldEntry,
-    /// Further entries, tried in order.
+    /// Further entries, which are tried in order.
     pub more: Option<Box<[FieldEntry; FieldCache::MORE]>>,
-    /// Misses so far, saturating: how polymorphic the site is.
+    /// Number of misses so far, saturating, which shows how polymorphic the access is.
     pub misses: u32,
 }
 
-/// One entry of a field's inline cache.
+/// An entry of a field's inline cache.
 ///
-/// An own entry has `own_shape`, a chain entry `chain_shape`; the other is [`FieldEntry::NO_SHAPE`], which no table has.
+/// An own entry has `own_shape`, and a chain entry `chain_shape`; the other is
+/// [`FieldEntry::NO_SHAPE`], which no table has.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FieldEntry {
     /// Tables of this shape have the field themselves, in `slot`.
     pub own_shape: u32,
-    /// Slot in the table or in the holder.
+    /// The slot in the table or in the holder.
     pub slot: u32,
-    /// Tables of this shape do not have the field, and, with the metatable word `meta`, find it in `holder`
-    /// (null: nowhere, the result is nil); or, in a store, gain it by the transition to `successor`.
+    /// Tables of this shape do not have the field. With the metatable word `meta`, they find it in
+    /// `holder` (null: it is absent, and the result is nil), or, for a store, gain it by the
+    /// transition to `successor`.
     pub chain_shape: u32,
-    /// Shape id of `holder`, compared too; 0: the holder is a dictionary and `slot` a node number.
+    /// The shape id of `holder`, which is also compared; 0 if the holder is a dictionary and `slot`
+    /// the index of a node.
     pub holder_shape: u32,
-    /// Value of the state's [`MetaEpoch`] for which `holder` is right.
+    /// The state's [`MetaEpoch`] for which `holder` is valid.
     pub epoch: MetaEpoch,
-    /// The metatable word compared.
+    /// The metatable word that is compared.
     pub meta: usize,
-    /// Table of the chain that has the field in `slot` of its fields.
+    /// The table of the chain that has the field, in its `slot`.
     pub holder: *mut Table,
     /// For stores: the shape after the field was added.
     pub successor: *mut LocalShape,
@@ -154,10 +164,11 @@ pub struct FieldEntry {
 impl FieldEntry {
     /// A shape id that no table has.
     pub const NO_SHAPE: u32 = RESERVED_IDS.start + 2;
-    /// `chain_shape` of an entry for strings, which no table has either: `meta` is the metatable
-    /// of strings.
+    /// The `chain_shape` of an entry for strings, which no table has either: `meta` is the
+    /// metatable of strings.
     pub const STRING_SHAPE: u32 = RESERVED_IDS.start + 1;
-    /// `chain_shape` of an entry for userdata, likewise: `meta` is their metatable.
+    /// The `chain_shape` of an entry for userdata, which no table has either: `meta` is their
+    /// metatable.
     pub const USERDATA_SHAPE: u32 = RESERVED_IDS.start;
     /// An entry that matches nothing.
     pub const EMPTY: FieldEntry = FieldEntry {
@@ -172,27 +183,28 @@ impl FieldEntry {
     };
 }
 
-/// What an entry of a field's inline cache says, taken from its sentinels and null pointers.
+/// The meaning of an entry of a field's inline cache, decoded from its sentinels and null pointers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryKind {
     /// Nothing was recorded.
     Unused,
     /// Tables of this shape have the field themselves.
     Own(u32),
-    /// Tables of this shape, with the entry's metatable, do not have it, nor does their chain.
+    /// Tables of this shape, with the entry's metatable, do not have the field, nor does their
+    /// chain.
     Absent(u32),
-    /// Tables of this shape, with the entry's metatable, find it in the holder.
+    /// Tables of this shape, with the entry's metatable, find the field in the holder.
     Chain(u32),
-    /// A store gives tables of this shape the field.
+    /// A store adds the field to tables of this shape.
     Gain(u32),
-    /// Strings find it in the holder.
+    /// Strings find the field in the holder.
     Strings,
-    /// Userdata with the entry's metatable find it in the holder.
+    /// Userdata with the entry's metatable find the field in the holder.
     Userdata,
 }
 
 impl FieldEntry {
-    /// Returns what the entry says.
+    /// Returns the meaning of the entry.
     pub fn kind(&self) -> EntryKind {
         if self.own_shape != FieldEntry::NO_SHAPE {
             return EntryKind::Own(self.own_shape);
@@ -207,50 +219,54 @@ impl FieldEntry {
         }
     }
 
-    /// Returns whether the holder is a dictionary, so that `slot` is the number of a node.
+    /// Returns whether the holder is a dictionary, so that `slot` is the index of a node.
     pub fn holder_is_dictionary(&self) -> bool {
         self.holder_shape == 0
     }
 }
 
-/// Inline cache of a global: the environment table it was found in, and the cell.
+/// The inline cache of a global: the environment table in which it was found, and the cell.
 #[repr(C)]
 pub struct GlobalCache {
     /// The environment; null when nothing is cached.
     pub env: *mut Table,
-    /// The cell of the name in it.
+    /// The cell of the name in the environment.
     pub cell: *mut Cell,
 }
 
-/// What a call site called: the callee's instance (Lua) or native function, the first one seen, and how often something else came.
+/// The inline cache of a call site: the first callee, which is the instance of a Lua function or a
+/// native function, and how often others were called.
 #[repr(C)]
 pub struct CalleeCache {
-    /// Address of the first callee's [`Instance`], or that of a native function with [`CalleeCache::NATIVE`]; compared, never followed. 0: none yet.
+    /// The address of the first callee's [`Instance`], or that of a native function with
+    /// [`CalleeCache::NATIVE`]. It is compared and never dereferenced. 0: no call so far.
     pub callee: usize,
-    /// Calls of another callee, saturating.
+    /// Number of calls of other callees, saturating.
     pub others: u32,
 }
 
 impl CalleeCache {
-    /// Stands for what is no function.
+    /// Stands for callees that are not functions.
     pub const OTHER: usize = 1;
-    /// Set in what stands for a native function: addresses have no such bit.
+    /// The bit that marks native functions; no address has it.
     pub const NATIVE: usize = 1 << (usize::BITS - 1);
 }
 
-/// What the tables made at one place grow to.
+/// The sizes that tables allocated at one site grow to.
 #[repr(C)]
 pub struct SiteFeedback {
-    /// Field slots that a new table gets inline.
+    /// Number of inline field slots of a new table.
     pub fields: u8,
-    /// Kinds of array seen (bit per `ArrayKind`).
+    /// The kinds of array seen (a bit for each `ArrayKind`).
     pub array_kinds: u8,
-    /// Array elements that a new table gets at once.
+    /// Number of array elements allocated for a new table.
     pub array: u16,
 }
 
 impl Instance {
-    /// The instance of `proto` in `st` (`parent`: that of the function it is defined in, or null), not yet seen by the collector's roots: the caller puts it into a closure or its parent.
+    /// Creates the instance of `proto` in `st`; `parent` is the instance of the function that
+    /// contains it, or null. The instance is not reachable from a root yet: the caller stores it in
+    /// a closure or in its parent.
     ///
     /// # Safety
     /// `st` is live.
@@ -328,7 +344,8 @@ impl Instance {
         this
     }
 
-    /// The constant of `parent` (may be null) that is this string, if it is a long one: short ones are the same object anyway.
+    /// Returns the constant of `parent` (which may be null) that is this string, if it is a long
+    /// one. Short strings are interned, so they are the same object anyway.
     unsafe fn long_string(parent: *mut Instance, bytes: &[u8]) -> Option<Value> {
         if bytes.len() <= MAX_SHORT || parent.is_null() {
             return None;
@@ -340,7 +357,7 @@ impl Instance {
     /// Frees an instance.
     ///
     /// # Safety
-    /// `this` was made by [`Instance::create`], and nothing refers to it any more.
+    /// `this` was created by [`Instance::create`], and nothing refers to it any more.
     pub(crate) unsafe fn free(memory: &mut Memory, this: *mut Instance) {
         let size = Places::of(&(*this).proto, (*this).counts).size;
         drop_in_place(slice_from_raw_parts_mut((*this).fields, (*this).counts.fields as usize));
@@ -348,19 +365,20 @@ impl Instance {
         memory.free(this.cast(), size);
     }
 
-    /// Constants.
+    /// Returns the constants.
     pub fn constants(&self) -> &[Value] {
-        // SAFETY: the array that `create` made; nobody writes to it.
+        // SAFETY: this is the array that `create` filled, and nothing writes to it.
         unsafe { from_raw_parts(self.constants, self.proto.constants.len()) }
     }
 
-    /// Instances of the functions defined inside.
+    /// Returns the instances of the inner functions.
     pub fn children(&self) -> &[*mut Instance] {
-        // SAFETY: the array that `create` made; it is written by `make_child` only, which holds no slice of it.
+        // SAFETY: this is the array that `create` filled; only `make_child` writes to it, and holds
+        // no slice of it.
         unsafe { from_raw_parts(self.children, self.proto.protos.len()) }
     }
 
-    /// The feedback cells, as they are now.
+    /// Returns the feedback cells with their current contents.
     ///
     /// # Safety
     /// No code of the state runs while the slice is in use.
@@ -368,41 +386,41 @@ impl Instance {
         from_raw_parts(self.cells, self.proto.code.len())
     }
 
-    /// Inline caches of fields, as they are now.
+    /// Returns the inline caches of fields with their current contents.
     ///
     /// # Safety
-    /// As [`Instance::cells`].
+    /// As for [`Instance::cells`].
     pub unsafe fn field_caches(&self) -> &[FieldCache] {
         from_raw_parts(self.fields, self.counts.fields as usize)
     }
 
-    /// Inline caches of globals, as they are now.
+    /// Returns the inline caches of globals with their current contents.
     ///
     /// # Safety
-    /// As [`Instance::cells`].
+    /// As for [`Instance::cells`].
     pub unsafe fn global_caches(&self) -> &[GlobalCache] {
         from_raw_parts(self.globals, self.counts.globals as usize)
     }
 
-    /// Callees seen, as they are now.
+    /// Returns the inline caches of callees with their current contents.
     ///
     /// # Safety
-    /// As [`Instance::cells`].
+    /// As for [`Instance::cells`].
     pub unsafe fn callee_caches(&self) -> &[CalleeCache] {
         from_raw_parts(self.callees, self.counts.callees as usize)
     }
 
-    /// About how much memory it keeps alive.
+    /// Returns approximately how many bytes the instance keeps alive.
     pub fn bytes(&self) -> usize {
         Places::of(&self.proto, self.counts).size + self.proto_bytes
     }
 
-    /// [`Instance::bytes`] of an instance of `proto`.
+    /// Returns [`Instance::bytes`] of an instance of `proto`.
     pub fn bytes_for(proto: &Proto) -> usize {
         Places::of(proto, RecordCounts::of(&proto.code)).size + proto.bytes()
     }
 
-    /// The instance of the function `i` defined inside.
+    /// Returns the instance of the inner function `i`, after creating it if necessary.
     ///
     /// # Safety
     /// `this` is a live instance of `st` with more than `i` inner functions.
@@ -417,7 +435,7 @@ impl Instance {
         let proto = Arc::clone(&(&(*this).proto).protos[i]);
         let c = Instance::create(st, proto, this);
         *(*this).children.add(i) = c;
-        // From now on the child counts its proto.
+        // From now on the child's instance counts its proto.
         let moved = (*c).proto_bytes;
         (*this).proto_bytes -= moved;
         st.heap.note_external(-(moved as isize));

@@ -1,4 +1,4 @@
-//! One state: a heap, a set of globals, and the coroutine that runs.
+//! One state: a heap, a set of globals, and the running coroutine.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -32,139 +32,159 @@ use crate::vm::Vm;
 
 /// Bits of the poll word.
 pub mod poll {
-    /// The heap wants a safepoint.
+    /// The heap requests a safepoint.
     pub const GC: u32 = 1;
     /// A hook is set on the running coroutine.
     pub const HOOK: u32 = 2;
-    /// Someone asked to stop the script.
+    /// The script is requested to stop.
     pub const INTERRUPT: u32 = 4;
-    /// Quiescence is asked for (code life).
+    /// A quiescence announcement is requested (code life).
     pub const QUIESCENCE: u32 = 8;
-    /// Something may happen at random (a mode for tests).
+    /// Random events are enabled (a test mode).
     pub const CHAOS: u32 = 16;
-    /// There are frames of machine code that are to be left, since a debugger has written to their registers. It stays set for as long.
+    /// Some frames of machine code must continue in the interpreter, since a debugger has written
+    /// to their registers. Set as long as such frames exist.
     pub const LEAVE: u32 = 32;
-    /// Together with INTERRUPT: library functions that run long go on for [`PATIENCE`](crate::interrupt::PATIENCE).
+    /// Together with INTERRUPT: library functions that take long may continue for
+    /// [`PATIENCE`](crate::interrupt::PATIENCE).
     pub const PATIENCE: u32 = 64;
-    /// Together with INTERRUPT: the time that the host has given the script is over. It stays set until the host gives it more.
+    /// Together with INTERRUPT: the time that the host has granted the script is over. Set until
+    /// the host grants more.
     pub const OUT_OF_TIME: u32 = 128;
-    /// Together with INTERRUPT: the instructions that the host has given the script are used up. It stays set until the host gives it more.
+    /// Together with INTERRUPT: the instructions that the host has granted the script are used up.
+    /// Set until the host grants more.
     pub const OUT_OF_FUEL: u32 = 256;
 }
 
-/// One state. Stays at one address for its whole life, and is used by that address from many places: a reference to it is never the only way to reach it, which
-/// the compiler is told by its not being `Unpin`.
+/// One state. It has one address for its whole life, and is accessed through that address from many
+/// places: a reference to it is never the only way to reach it. The compiler knows this because the
+/// type is not `Unpin`.
 #[repr(C)]
 pub struct State {
-    /// Allocator and collector.
+    /// The allocator and the collector.
     pub heap: Heap,
-    /// Tested at function entries, back-edges and after calls and allocations; see [`poll`]. Written by other threads too.
+    /// Tested at function entries, at back-edges and after calls and allocations; see [`poll`].
+    /// Other threads write to it as well.
     pub poll: AtomicU32,
-    /// Changes when a table that caches of metatable chains depend on changes its structure.
+    /// Changes when the structure of a table changes on which caches of metatable chains depend.
     pub meta_epoch: MetaEpoch,
-    /// Stays where it is.
+    /// Makes the type `!Unpin`, as a state must not move.
     pub(crate) pinned: PhantomPinned,
-    /// Base of the top frame of the running coroutine. The interpreter keeps its own copy and stores it here before it calls out.
+    /// The base of the top frame of the running coroutine. The interpreter keeps its own copy and
+    /// stores it here before it calls other code.
     pub base: *mut Value,
-    /// End of the values of the top frame. For a Lua frame that called out: its base plus its `max_stack`.
+    /// The end of the values of the top frame. For a Lua frame that called other code, this is its
+    /// base plus its `max_stack`.
     pub top: *mut Value,
-    /// A frame must end at or below this.
+    /// The address that frames must not exceed.
     pub limit: *mut Value,
     /// The running coroutine.
     pub thread: *mut Thread,
-    /// Instructions that the script may still execute, as [`State::spend`] counts them.
+    /// Number of instructions that the script may still execute, as [`State::spend`] counts them.
     pub fuel: u64,
-    /// They are counted. Never changes once the state runs something, as machine code counts too or does not.
+    /// Whether instructions are counted. Never changes once the state has run code, as machine code
+    /// is compiled with or without counting.
     pub counts: bool,
-    /// Nested entries of the interpreter from native code, and parser levels (PUC's `nCcalls`).
+    /// Number of nested entries of the interpreter from native code, and of parser levels
+    /// (PUC-Lua's `nCcalls`).
     pub native_depth: u32,
-    /// Below this address of the native stack no machine code is entered.
+    /// The address of the native stack below which no machine code is entered.
     pub native_limit: usize,
-    /// Below this address of the native stack nothing is called.
+    /// The address of the native stack below which nothing is called.
     pub native_floor: usize,
-    /// First result of a return from the interpreter to machine code.
+    /// The first result of a return from the interpreter to machine code.
     pub returned: Returned,
-    /// Entries of a method after which the compiler is asked for code.
+    /// Number of entries of a method after which the compiler is asked for code.
     pub entry_threshold: Threshold,
-    /// Rounds of a loop after which the compiler is asked for code.
+    /// Number of iterations of a loop after which the compiler is asked for code.
     pub loop_threshold: Threshold,
-    /// Calls of the runtime, by compiled code that met what it was not compiled for, after which the compiler is told.
+    /// Number of calls to the runtime, by compiled code for cases that it was not compiled for,
+    /// after which the compiler is told.
     pub miss_step: u32,
     /// The compiler, if there is one.
     pub tier: Option<Box<dyn Tier>>,
-    /// What decides at random, in the mode `chaos`.
+    /// The source of random decisions in the mode `chaos`.
     pub chaos: Option<Box<Chaos>>,
-    /// A panic of a native function that is passing machine code, whose frames cannot be unwound.
+    /// The panic of a native function while it passes machine code, whose frames cannot be unwound.
     pub panic: Option<Box<dyn Any + Send>>,
-    /// Where the error on its way was raised, if native frames have passed it on since: offsets of `base` and `top`. A coroutine that dies
-    /// of it keeps its frames for tracebacks.
+    /// Where the propagating error was raised, if native frames have passed it on since: offsets of
+    /// `base` and `top`. A coroutine that the error ends keeps its frames for tracebacks.
     pub raised_at: Option<(u32, u32)>,
-    /// The message handler has seen `error` already.
+    /// Whether the message handler has already processed `error`.
     pub error_handled: bool,
-    /// Small stacks: every growth is by what is needed only, so that stacks move often (a mode for tests).
+    /// Whether stacks grow only by what is needed, so that they move often (a test mode).
     pub small_stack: bool,
-    /// The coroutine that the state was made with.
+    /// The coroutine that the state was created with.
     pub main_thread: *mut Thread,
     /// The registry.
     pub registry: *mut Table,
     /// The table of globals.
     pub globals: *mut Table,
-    /// Value of the error on its way.
+    /// The value of the propagating error.
     pub error: Value,
-    /// Metatables of the basic types: nil, boolean, light userdata, number, string, function, thread.
+    /// The metatables of the basic types: nil, boolean, light userdata, number, string, function,
+    /// thread.
     pub type_metas: [*mut Table; 7],
-    /// Names of the metamethods.
+    /// The names of the metamethods.
     pub event_names: [*mut LuaString; Event::COUNT],
-    /// Strings of one byte, by byte.
+    /// The strings of one byte, by byte.
     pub byte_strings: [*mut LuaString; 256],
-    /// The string `not enough memory`, made in time.
+    /// The string `not enough memory`, allocated in advance.
     pub memory_message: *mut LuaString,
     /// The shape of a table without fields.
     pub empty_shape: *mut LocalShape,
-    /// Interned strings.
+    /// The interned strings.
     pub strings: StringTable,
-    /// Shapes that this state has objects for, by id (weak: dead ones leave when they are dropped).
+    /// The shapes for which this state has objects, by id. The references are weak: entries are
+    /// removed when the shapes are dropped.
     pub shapes: hashbrown::HashMap<u32, *mut LocalShape, foldhash::fast::FixedState>,
     /// Further roots: values held by the host.
     pub host_roots: HostRoots,
-    /// What the host keeps for this state: its own affair.
+    /// Data that the host keeps for this state, which only the host uses.
     pub host: *const (),
-    /// Traceback of the error on its way, made for a call of the host ([`crate::frame::flags::TRACED`]).
+    /// The traceback of the propagating error, made for a call of the host
+    /// ([`crate::frame::flags::TRACED`]).
     pub traceback: Option<Vec<u8>>,
-    /// The hook that coroutines are made with.
+    /// The hook of new coroutines.
     pub hook_of_new: Option<Box<crate::hook::Hook>>,
-    /// Where warnings go, if not to the standard error.
+    /// The receiver of warnings, if not the standard error.
     pub warn: Option<fn(&Cx, &[u8])>,
-    /// When a library function first saw a request to stop that leaves it time.
+    /// When a library function first noticed a request to stop that leaves it time.
     pub interrupt_seen: Cell<Option<Instant>>,
-    /// What runs code.
+    /// The interpreter that runs code.
     pub vm: &'static Vm,
     /// The engine.
     pub engine: Arc<EngineShared>,
 }
 
-/// In the mode of small stacks, stacks up to this size grow by what is needed only; beyond, deep recursion would take for ever.
+/// In the mode of small stacks, stacks up to this size grow only by what is needed. Beyond, deep
+/// recursion would take too long.
 const SMALL_STEPS: usize = 4_000;
 
-/// Bytes that reading and verifying a binary chunk takes, for each byte of it, at most.
+/// The largest number of bytes that reading and verifying a binary chunk takes, for each of its
+/// bytes.
 const UNDUMPED: usize = 16;
 
-/// Index in [`State::type_metas`] of the metatable of strings.
+/// The index of the metatable of strings in [`State::type_metas`].
 pub const STRING_META: usize = 4;
 
-/// A live state that is borrowed for each use alone: between two uses other pointers to it may be used, as functions that are called with its address do.
+/// A live state that is borrowed separately for each use: between two uses, other pointers to it
+/// may be used, as by functions that are called with its address.
 #[derive(Clone, Copy)]
 pub struct StateRef(*mut State);
 
 impl StateRef {
+    /// Wraps the address of a state.
+    ///
     /// # Safety
-    /// `st` is alive as long as this is used, and of this thread. No reference that was made of this is in use when something else uses the state.
+    /// `st` is alive as long as the result is used, and belongs to this thread. No reference
+    /// obtained from the result is in use when other code uses the state.
     #[inline(always)]
     pub unsafe fn new(st: *mut State) -> StateRef {
         StateRef(st)
     }
 
-    /// The state's address.
+    /// Returns the state's address.
     #[inline(always)]
     pub fn ptr(self) -> *mut State {
         self.0
@@ -176,7 +196,8 @@ impl std::ops::Deref for StateRef {
 
     #[inline(always)]
     fn deref(&self) -> &State {
-        // SAFETY: alive, as its maker promised; what runs while the result is in use has no other reference.
+        // SAFETY: the state is alive, as the caller of `new` promised, and nothing that runs while
+        // the result is in use has another reference.
         unsafe { &*self.0 }
     }
 }
@@ -189,7 +210,7 @@ impl std::ops::DerefMut for StateRef {
     }
 }
 
-/// Index in [`State::type_metas`] of a tag, `None` for tables and full userdata.
+/// Returns the index in [`State::type_metas`] for a tag; `None` for tables and full userdata.
 pub fn type_meta_index(tag: Tag) -> Option<usize> {
     Some(match tag {
         Tag::NIL => 0,
@@ -204,12 +225,12 @@ pub fn type_meta_index(tag: Tag) -> Option<usize> {
 }
 
 impl State {
-    /// A new state without libraries. It is freed with [`State::destroy`].
+    /// Creates a state without libraries. It is freed with [`State::destroy`].
     pub fn create(engine: Arc<EngineShared>, vm: &'static Vm) -> *mut State {
         State::create_with(engine, vm, Allocator::global())
     }
 
-    /// As [`State::create`], with memory from `allocator`.
+    /// Does the same as [`State::create`], with memory from `allocator`.
     pub fn create_with(
         engine: Arc<EngineShared>,
         vm: &'static Vm,
@@ -259,7 +280,8 @@ impl State {
             vm,
             engine,
         }));
-        // SAFETY: the state was just made and is not shared; nothing collects before it is complete.
+        // SAFETY: the state was just created and is not shared, and no collection happens before it
+        // is complete.
         unsafe {
             let mut s = StateRef::new(st);
             s.empty_shape = LocalShape::empty(s.ptr());
@@ -273,7 +295,7 @@ impl State {
             s.thread = main;
             (*main).status = crate::thread::Status::Running;
             (*main).non_yieldable = 1;
-            // the host's own frame, at the bottom: calls into the state are made from it
+            // The host's own frame, at the bottom, from which calls into the state are made.
             let bottom = crate::frame::Frame((*main).stack.add(2));
             bottom.set_word(crate::frame::FrameWord::new(crate::frame::FrameWord::NATIVE, 0));
             bottom.set_link(crate::frame::Link::new(0, 0, 0));
@@ -290,16 +312,17 @@ impl State {
         st
     }
 
-    /// Runs all finalizers, for the end of the state. Their errors are warnings; a panic of one of them leaves the others uncalled.
+    /// Runs all finalizers, at the end of the state. Their errors become warnings. If one of them
+    /// panics, the others are not called.
     ///
     /// # Safety
     /// `st` is alive, and no native or Lua frame of it is active.
     pub unsafe fn close(st: *mut State) {
-        /// Leaves also after a panic.
+        /// Leaves the state, also after a panic.
         struct Entered(*mut State);
         impl Drop for Entered {
             fn drop(&mut self) {
-                // SAFETY: the state is alive until it is destroyed, which is later.
+                // SAFETY: the state is alive until it is destroyed, which happens later.
                 if let Some(tier) = unsafe { (&mut (*self.0).tier).as_mut() } {
                     tier.leave();
                 }
@@ -315,15 +338,16 @@ impl State {
     /// Runs all finalizers that were not run by [`State::close`] and frees the state.
     ///
     /// # Safety
-    /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to it is used again.
+    /// `st` came from [`State::create`], no native or Lua frame of it is active, and no handle to
+    /// it is used again.
     pub unsafe fn destroy(st: *mut State) {
         State::close(st);
-        // nobody walks its stacks any more
+        // Nothing walks the state's stacks any more.
         (*st).tier = None;
         drop(Box::from_raw(st));
     }
 
-    /// Native functions may push up to here.
+    /// Returns the address up to which native functions may push.
     #[inline(always)]
     pub fn hard_limit(&self) -> *mut Value {
         // SAFETY: `limit` is MIN_FREE slots below the end of the stack's memory.
@@ -336,27 +360,28 @@ impl State {
     /// "stack overflow".
     ///
     /// # Safety
-    /// `st` is live; its registers (`base`, `top`, `limit`) describe its running coroutine. Addresses into the stack are
-    /// stale afterwards.
+    /// `st` is live, and its registers (`base`, `top`, `limit`) describe its running coroutine.
+    /// Addresses into the stack are invalid afterwards.
     pub unsafe fn reserve(st: *mut State, n: usize) -> Result<(), Raised> {
         if (*st).limit.offset_from((*st).top) < n as isize { Thread::grow(st, n) } else { Ok(()) }
     }
 
-    /// A new coroutine that will call `f`.
+    /// Creates a coroutine that will call `f`.
     ///
     /// # Safety
     /// `f` is a live value of this state.
     pub unsafe fn new_thread(st: *mut State, f: Value) -> *mut Thread {
         let th = Thread::create(&mut *st, (*st).small_stack);
         (*th).stack.put(f);
-        // callee and header slot of the function to call first; its arguments come with the first resume
+        // The callee and header slots of the function to call first. Its arguments are passed with
+        // the first resume.
         (*th).stack.add(1).put(Value::NIL);
         (*th).top = (*th).stack.add(2);
         (*th).hook = (*st).hook_of_new.clone();
         th
     }
 
-    /// A closure of `proto` with fresh upvalues, the first of which is `env`.
+    /// Creates a closure of `proto` with new upvalues, the first of which is `env`.
     ///
     /// # Safety
     /// `env` is a live value of this state.
@@ -374,7 +399,7 @@ impl State {
         c
     }
 
-    /// A closure whose upvalues the caller fills in at once.
+    /// Creates a closure whose upvalues the caller must fill in immediately.
     #[inline(always)]
     pub unsafe fn new_closure(
         &mut self,
@@ -387,7 +412,7 @@ impl State {
         c
     }
 
-    /// Makes a table that of the globals; for functions that are made from now on.
+    /// Sets the table of globals, for functions that are loaded from now on.
     ///
     /// # Safety
     /// `globals` is a live table of this state.
@@ -400,7 +425,7 @@ impl State {
     /// Compiles a chunk to a closure over `env` (default: the globals).
     ///
     /// # Safety
-    /// `st` is live, `env` a live value of it.
+    /// `st` is live, and `env` is a live value of it.
     pub unsafe fn load(
         st: *mut State,
         source: &[u8],
@@ -416,7 +441,7 @@ impl State {
             return Err(LoadError { message: message.into_bytes(), is_runtime: false });
         }
         let proto = if binary {
-            // What is read, and what verifying needs, is in proportion to the chunk.
+            // The memory that reading and verifying take is in proportion to the chunk.
             if !(*st).check_room(source.len().saturating_mul(UNDUMPED)) {
                 return Err(LoadError { message: GIVEN_UP.into(), is_runtime: true });
             }
@@ -440,8 +465,10 @@ impl State {
         Ok(State::instantiate(st, proto, env))
     }
 
-    /// What parsing asks for: whether it has to be given up after so many bytes, for their sake or because the script has to stop. The memory
-    /// that it takes until it asks again is there, but for little, which the program's [reserve] has.
+    /// Returns a function that tells the parser whether to stop after it has used so many bytes,
+    /// because memory is short or because the script has to stop. The memory that parsing uses
+    /// until the next call is available, apart from small amounts that the program's [reserve]
+    /// covers.
     ///
     /// # Safety
     /// `st` is live as long as the result is used.
@@ -458,13 +485,13 @@ impl State {
         }
     }
 
-    /// Wants a safepoint soon, for `reason` (a bit of [`poll`]).
+    /// Requests a safepoint soon, for `reason` (a bit of [`poll`]).
     #[inline]
     pub fn request(&self, reason: u32) {
         self.poll.fetch_or(reason, Ordering::Relaxed);
     }
 
-    /// Makes the poll word's HOOK bit say whether the running coroutine has a hook.
+    /// Sets the poll word's HOOK bit to whether the running coroutine has a hook.
     #[inline]
     pub fn sync_hook(&self) {
         // SAFETY: the running coroutine is alive.
@@ -475,7 +502,7 @@ impl State {
         }
     }
 
-    /// Finds or makes the open upvalue for a stack slot of the running coroutine.
+    /// Finds or creates the open upvalue for a stack slot of the running coroutine.
     ///
     /// # Safety
     /// `place` is a slot of the running coroutine's stack.
@@ -524,7 +551,7 @@ impl State {
     /// Registers `object` for finalization if `meta` (may be null) has `__gc`.
     ///
     /// # Safety
-    /// `object` is a live table or userdata, `meta` its metatable.
+    /// `object` is a live table or userdata, and `meta` is its metatable.
     pub unsafe fn note_finalizer(&mut self, object: Value, meta: *mut Table) {
         if meta.is_null() || (*object.as_header()).flags & GcHeader::FINALIZER != 0 {
             return;
@@ -535,14 +562,14 @@ impl State {
     }
 }
 
-/// Where an open upvalue keeps its successor: the payload of `closed`.
+/// Returns the address of an open upvalue's link to the next one: the payload of `closed`.
 #[inline(always)]
 pub(crate) unsafe fn next_open_place(up: *mut Upvalue) -> *mut *mut Upvalue {
     (&raw mut (*up).closed).cast::<*mut Upvalue>()
 }
 
 impl Thread {
-    /// A coroutine with an empty stack.
+    /// Creates a coroutine with an empty stack.
     ///
     /// # Safety
     /// `st` is live.
@@ -573,10 +600,10 @@ impl Thread {
         st.make_boxed(thread, size_of::<Thread>() + capacity * 16)
     }
 
-    /// Lets a coroutine that is closed, or did not begin, begin with `f`.
+    /// Prepares a coroutine that is closed or was never started to begin with `f`.
     ///
     /// # Safety
-    /// All are live; no frame of the coroutine is needed any more.
+    /// All arguments are live, and no frame of the coroutine is needed any more.
     pub unsafe fn restart(st: &mut State, th: *mut Thread, f: Value) {
         (*th).stack.put(f);
         (*th).stack.add(1).put(Value::NIL);
@@ -590,10 +617,10 @@ impl Thread {
         st.barrier(th.cast());
     }
 
-    /// Makes `th` the running coroutine: loads its registers into the state.
+    /// Makes `th` the running coroutine, by loading its registers into the state.
     ///
     /// # Safety
-    /// Both are live; the registers of the coroutine that ran were saved.
+    /// Both are live, and the registers of the previously running coroutine were saved.
     #[inline(always)]
     pub unsafe fn load_registers(st: *mut State, th: *mut Thread) {
         (*st).thread = th;
@@ -602,7 +629,7 @@ impl Thread {
         (*st).limit = (*th).stack.add((*th).capacity - MIN_FREE);
     }
 
-    /// Saves the state's registers into its running coroutine.
+    /// Saves the state's registers in its running coroutine.
     ///
     /// # Safety
     /// `st` is live.
@@ -612,13 +639,13 @@ impl Thread {
         (*(*st).thread).top = (*st).top;
     }
 
-    /// Makes room for `n` slots above the state's `top`.
+    /// Makes room for `n` slots above the state's `top`, by moving the stack if necessary.
     ///
     /// # Errors
     /// "stack overflow".
     ///
     /// # Safety
-    /// As [`State::reserve`].
+    /// As for [`State::reserve`].
     #[cold]
     #[inline(never)]
     pub unsafe fn grow(st: *mut State, n: usize) -> Result<(), Raised> {
@@ -630,7 +657,7 @@ impl Thread {
             if !handling {
                 let large = MAX_STACK + MIN_FREE + ERROR_ROOM;
                 if n <= ERROR_ROOM / 2 {
-                    // leave room for the handler of this very error
+                    // Leave room for the handler of this error.
                     if !Thread::has_room(st, large) {
                         return Err(Thread::memory_error(st));
                     }
@@ -651,7 +678,7 @@ impl Thread {
         };
         if target > (*th).capacity {
             let within = (*st).check_room((target - (*th).capacity) * size_of::<Value>());
-            // What is needed will do where there is no memory for more.
+            // If there is no memory for more, the needed slots are enough.
             if within && Thread::has_room(st, target) {
                 Thread::set_capacity(st, target);
             } else if within && target > needed && Thread::has_room(st, needed) {
@@ -663,10 +690,10 @@ impl Thread {
         Ok(())
     }
 
-    /// After an error was caught: gives back the extra room of a stack overflow.
+    /// Frees the extra room of a stack overflow after an error was caught.
     ///
     /// # Safety
-    /// As [`State::reserve`].
+    /// As for [`State::reserve`].
     #[inline]
     pub unsafe fn shrink_after_error(st: *mut State) {
         if (*(*st).thread).capacity > MAX_STACK + MIN_FREE {
@@ -677,7 +704,7 @@ impl Thread {
         }
     }
 
-    /// Whether a stack of so many slots can be allocated beside the present one.
+    /// Returns whether a stack of `capacity` slots can be allocated in addition to the present one.
     unsafe fn has_room(st: *mut State, capacity: usize) -> bool {
         (*st).heap.memory.may_have(capacity * size_of::<Value>())
     }
@@ -689,22 +716,23 @@ impl Thread {
         Raised::new()
     }
 
-    /// Moves the running coroutine's stack, for tests of who keeps addresses in it.
+    /// Moves the running coroutine's stack, for tests that detect stale addresses.
     ///
     /// # Safety
-    /// As [`State::reserve`].
+    /// As for [`State::reserve`].
     pub unsafe fn relocate(st: *mut State) {
         Thread::set_capacity(st, (*(*st).thread).capacity);
     }
 
-    /// Moves the running coroutine's stack to a new allocation and re-points everything that points into it.
+    /// Moves the running coroutine's stack to a new allocation, and adjusts all pointers into it.
     unsafe fn set_capacity(st: *mut State, capacity: usize) {
         let th = (*st).thread;
         let old = (*th).stack;
         let new = alloc_stack(&mut (*st).heap.memory, capacity);
         let used =
             ((*st).top.offset_from(old) as usize + MIN_FREE).min((*th).capacity).min(capacity);
-        // frames that called out may own registers above `top`; copy all that fits
+        // Frames that called other code may have registers above `top`, so everything that fits is
+        // copied.
         let keep = (*th).capacity.min(capacity).max(used);
         ptr::copy_nonoverlapping(old, new, keep);
         let moved = |p: *mut Value| new.add(p.offset_from(old) as usize);
@@ -723,7 +751,7 @@ impl Thread {
         (*th).capacity = capacity;
         (*st).limit = new.add(capacity - MIN_FREE);
         if cfg!(debug_assertions) {
-            // whoever still looks at the old place reads integers that make no sense
+            // Code that still uses the old addresses reads meaningless integers.
             std::slice::from_raw_parts_mut(old, old_capacity).fill(Value::int(0x5AFE_DEAD_57AC));
         }
         free_stack(&mut (*st).heap.memory, old, old_capacity);

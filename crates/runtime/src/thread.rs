@@ -1,20 +1,20 @@
-//! A coroutine: its VM stack and what it needs while it does not run.
+//! A coroutine: its VM stack, and its state while it does not run.
 
 use crate::closure::Upvalue;
 use crate::header::GcHeader;
 use crate::heap::Memory;
 use crate::value::Value;
 
-/// Most slots that a stack may have (PUC's `LUAI_MAXSTACK`).
+/// The largest number of slots of a stack (PUC-Lua's `LUAI_MAXSTACK`).
 pub const MAX_STACK: usize = 1_000_000;
-/// Slots kept free above every frame for native functions and metamethod calls.
+/// Number of slots kept free above every frame for native functions and metamethod calls.
 pub const MIN_FREE: usize = 24;
-/// Slots of room past [`MAX_STACK`] while a stack overflow is being handled.
+/// Number of slots beyond [`MAX_STACK`] that are available while a stack overflow is being handled.
 pub const ERROR_ROOM: usize = 4_000;
-/// Slots that a new stack has.
+/// Number of slots of a new stack.
 pub const INITIAL_STACK: usize = 64;
 
-/// Status of a coroutine.
+/// The status of a coroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Status {
@@ -22,52 +22,55 @@ pub enum Status {
     Suspended,
     /// Running.
     Running,
-    /// It resumed another one.
+    /// It has resumed another coroutine, and waits for it.
     Normal,
     /// Finished, or ended by an error.
     Dead,
 }
 
-/// A coroutine. Boxed outside the blocks, as its stack is allocated apart.
+/// A coroutine. Boxed outside the blocks, as its stack is a separate allocation.
 ///
-/// While it runs, `base`, `top` and `limit` live in the [`crate::state::State`].
+/// While it runs, its `base`, `top` and `limit` are those of the [`crate::state::State`].
 #[repr(C)]
 pub struct Thread {
     /// Header.
     pub header: GcHeader,
-    /// The slots; `capacity` of them, of which the last [`MIN_FREE`] are never part of a Lua frame.
+    /// The slots. There are `capacity` of them, of which the last [`MIN_FREE`] are never part of a
+    /// Lua frame.
     pub stack: *mut Value,
-    /// Slots allocated.
+    /// Number of slots allocated.
     pub capacity: usize,
-    /// Saved base of the top frame.
+    /// The saved base of the top frame.
     pub base: *mut Value,
-    /// Saved end of the top frame's values.
+    /// The saved end of the top frame's values.
     pub top: *mut Value,
-    /// Head of the list of open upvalues, from the top of the stack down.
+    /// The head of the list of open upvalues, from the top of the stack down.
     pub open: *mut Upvalue,
-    /// To-be-closed variables: offsets in the stack, rising.
+    /// To-be-closed variables: ascending offsets in the stack.
     pub to_close: Vec<u32>,
-    /// Returns that wait for variables to be closed: offset of the frame's base, number of results.
+    /// Returns that wait for variables to be closed: the offset of the frame's base, and the number
+    /// of results.
     pub returning: Vec<(u32, u32)>,
     /// Status.
     pub status: Status,
-    /// It ended with an error, whose value `coroutine.close` still has to report.
+    /// Whether it ended with an error whose value `coroutine.close` still has to report.
     pub failed: bool,
-    /// The error that ended it, as long as `failed`.
+    /// The error that ended it, while `failed` is set.
     pub death: Value,
-    /// Native depth at which it was resumed last.
+    /// The native depth at which it was last resumed.
     pub depth: u32,
     /// The coroutine that resumed it.
     pub resumer: *mut Thread,
-    /// Native calls that stand between its base and the running frame: it may yield at 0.
+    /// Number of native calls between its base and the running frame. It may yield when this is 0.
     pub non_yieldable: u32,
-    /// Highest slot ever written since the last collection cleared the rest.
+    /// The highest slot written since the last collection, which cleared the slots above.
     pub high_water: *mut Value,
-    /// Hook of this coroutine.
+    /// The hook of this coroutine.
     pub hook: Option<Box<crate::hook::Hook>>,
-    /// The running hook wants the coroutine to yield before the instruction.
+    /// Whether the running hook requests the coroutine to yield before the instruction.
     pub hook_yields: bool,
-    /// It did so: it is suspended with a frame of Lua code on top, whose values end at this offset of the stack as far as the code is concerned.
+    /// Set while the coroutine is suspended after such a yield: a frame of Lua code is on top, and
+    /// the values that the code uses end at this offset of the stack.
     pub hook_yielded: Option<u32>,
 }
 

@@ -1,7 +1,8 @@
-//! What all states of an engine share: symbols and shapes.
+//! The parts that all states of an engine share: symbols and shapes.
 //!
-//! **Invariant:** nothing here points into a heap, and everything dies with its last user, but for the shapes of the library's tables, which
-//! stay: an engine that many programs passed through is as large as one that has made its first state.
+//! **Invariant:** nothing here points into a heap, and everything is dropped with its last user,
+//! except the shapes of the library's tables. So an engine in which many programs have run is as
+//! large as one that has created its first state.
 
 mod shape;
 mod symbol;
@@ -23,12 +24,12 @@ pub struct EngineShared {
     symbols: Arc<SymbolTable>,
     ids: Arc<ShapeIds>,
     empty: Arc<Shape>,
-    /// Shapes found by [`EngineShared::with_fields`], by address and length of the names.
+    /// Shapes created by [`EngineShared::with_fields`], by address and length of the list of names.
     lists: Mutex<Vec<(usize, usize, Arc<Shape>)>>,
 }
 
 impl EngineShared {
-    /// A fresh engine: no symbols, and the shape without fields.
+    /// Creates an engine without symbols, with only the shape without fields.
     pub fn new() -> Arc<EngineShared> {
         let ids = Arc::new(ShapeIds::default());
         let empty = Shape::root(&ids);
@@ -36,18 +37,19 @@ impl EngineShared {
         Arc::new(EngineShared { symbols, ids, empty, lists: Mutex::default() })
     }
 
-    /// The shape of a table without fields and without metatable.
+    /// Returns the shape of a table without fields and without a metatable.
     pub fn empty_shape(&self) -> &Arc<Shape> {
         &self.empty
     }
 
-    /// The symbol of a field name.
+    /// Returns the symbol of a field name.
     pub fn symbol(&self, name: &[u8]) -> Arc<Symbol> {
         self.symbols.intern(name)
     }
 
-    /// The shape of a table of shape `from` after it gained field `name`; `None` when such a table should become a
-    /// dictionary (too many fields, too many successors, or no ids left).
+    /// Returns the shape of a table of the shape `from` after it has gained the field `name`, or
+    /// `None` when such a table should become a dictionary (too many fields, too many successors,
+    /// or no ids left).
     pub fn with_field(&self, from: &Arc<Shape>, name: &[u8]) -> Option<Arc<Shape>> {
         if from.count() >= MAX_FIELDS {
             return None;
@@ -55,8 +57,10 @@ impl EngineShared {
         from.successor(Some(self.symbol(name)))
     }
 
-    /// The shape of a table without metatable that gained fields with these names, all different, one after another; `None` as in
-    /// [`EngineShared::with_field`]. It stays with the engine, so that the next state finds it at once: such a list is part of the process.
+    /// Returns the shape of a table without a metatable that has gained fields with these names,
+    /// all different, in this order, or `None` as for [`EngineShared::with_field`]. The shape stays
+    /// with the engine, so that the next state finds it immediately. This does not accumulate, as
+    /// the lists are static.
     pub fn with_fields(&self, names: &'static [&'static str]) -> Option<Arc<Shape>> {
         let (at, len) = (names.as_ptr().addr(), names.len());
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,24 +75,25 @@ impl EngineShared {
         Some(shape)
     }
 
-    /// The shape of a table of shape `from` (which has no metatable) after it gained a metatable.
+    /// Returns the shape of a table of the shape `from` (which has no metatable) after it has
+    /// gained a metatable.
     pub fn with_metatable(&self, from: &Arc<Shape>) -> Option<Arc<Shape>> {
         debug_assert!(!from.has_meta());
         from.successor(None)
     }
 
-    /// Leaves `count` ids for shapes that are still to be made, for tests of what happens when
-    /// they run out.
+    /// Limits the ids for shapes that are created from now on to `count`, for tests of what happens
+    /// when they run out.
     pub fn leave_shape_ids(&self, count: u32) {
         self.ids.skip_to(RESERVED_IDS.start - count);
     }
 
-    /// Symbols alive.
+    /// Returns the number of live symbols.
     pub fn symbol_count(&self) -> usize {
         self.symbols.count()
     }
 
-    /// Shapes alive, the empty one included.
+    /// Returns the number of live shapes, including the empty one.
     pub fn shape_count(&self) -> usize {
         self.ids.live.load(Ordering::Relaxed)
     }

@@ -10,15 +10,15 @@ use hashbrown::HashMap;
 
 use super::symbol::Symbol;
 
-/// Most fields that a shape may have.
+/// The largest number of fields of a shape.
 pub const MAX_FIELDS: u32 = 128;
-/// Most successors that a shape may have at one time.
+/// The largest number of successors that a shape has at one time.
 pub const MAX_CHILDREN: usize = 1000;
 
-/// Numbers that are no shape's id: inline caches use them to mean other things than a shape.
+/// Numbers that are not the id of any shape: inline caches give them other meanings.
 pub const RESERVED_IDS: Range<u32> = u32::MAX - 3..u32::MAX;
 
-/// Source of shape ids, and the number of shapes alive.
+/// The source of shape ids, and the number of live shapes.
 pub(super) struct ShapeIds {
     next: AtomicU32,
     pub(super) live: AtomicUsize,
@@ -26,7 +26,7 @@ pub(super) struct ShapeIds {
 
 impl Default for ShapeIds {
     fn default() -> Self {
-        // 0 means dictionary.
+        // The id 0 means dictionary.
         ShapeIds { next: AtomicU32::new(1), live: AtomicUsize::new(0) }
     }
 }
@@ -47,16 +47,19 @@ impl ShapeIds {
     }
 }
 
-/// An engine-wide hidden class: which fields a table has, in which slots, and whether it has a metatable. Immutable but
-/// for the transitions, which are weak: a successor holds its predecessor and not the other way round.
+/// An engine-wide hidden class: which fields a table has, in which slots, and whether it has a
+/// metatable. Immutable except for the transitions, which are weak: a successor keeps its
+/// predecessor alive, and not the reverse.
 pub struct Shape {
     id: u32,
     count: u32,
     has_meta: bool,
-    /// Predecessor and the field gained on the way (none: a metatable). The root has no predecessor.
+    /// The predecessor, and the field that was added (none: a metatable). The root has no
+    /// predecessor.
     origin: Option<(Arc<Shape>, Option<Arc<Symbol>>)>,
-    /// By address of the symbol (0: gain of a metatable). The address identifies the symbol, since the successor under it
-    /// holds it; an entry whose successor is gone counts for nothing.
+    /// Successors by the address of the symbol (0: addition of a metatable). The address identifies
+    /// the symbol, since the successor holds it. An entry whose successor was dropped has no
+    /// effect.
     successors: Mutex<HashMap<usize, Weak<Shape>, FixedState>>,
     ids: Arc<ShapeIds>,
 }
@@ -79,27 +82,28 @@ impl Shape {
         })
     }
 
-    /// The id: not 0, and of no other shape of the engine, ever.
+    /// Returns the id, which is not 0, and is never the id of another shape of the engine.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Number of fields.
+    /// Returns the number of fields.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Do tables of this shape have a metatable?
+    /// Returns whether tables of this shape have a metatable.
     pub fn has_meta(&self) -> bool {
         self.has_meta
     }
 
-    /// The shape that this one was reached from.
+    /// Returns the shape whose transition led to this one.
     pub fn predecessor(&self) -> Option<&Arc<Shape>> {
         self.origin.as_ref().map(|(shape, _)| shape)
     }
 
-    /// The last field's symbol; none for the root and for a shape that gained a metatable last.
+    /// Returns the last field's symbol; `None` for the root and for a shape whose last transition
+    /// added a metatable.
     pub fn last_field(&self) -> Option<&Arc<Symbol>> {
         self.origin.as_ref().and_then(|(_, symbol)| symbol.as_ref())
     }
@@ -131,11 +135,12 @@ impl Shape {
 impl Drop for Shape {
     fn drop(&mut self) {
         self.ids.live.fetch_sub(1, Ordering::Relaxed);
-        // Dropping the predecessor after this may drop it in turn: at most as deep as a shape has fields.
+        // Dropping the predecessor after this may drop its predecessor, and so on: the recursion is
+        // at most as deep as a shape has fields.
         if let Some((from, symbol)) = &self.origin {
             let key = key_of(symbol);
             let mut successors = from.successors.lock().unwrap_or_else(PoisonError::into_inner);
-            // Another thread may have put a new successor in the place of this dying one.
+            // Another thread may have replaced this dying successor by a new one.
             if successors.get(&key).is_some_and(|entry| ptr::eq(entry.as_ptr(), self)) {
                 successors.remove(&key);
             }

@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-/// A field name. Two live symbols of one engine are the same object exactly when their names are equal.
+/// A field name. Two live symbols of an engine are the same object exactly when their names are
+/// equal.
 pub struct Symbol {
     name: Box<[u8]>,
     table: Weak<SymbolTable>,
 }
 
 impl Symbol {
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
@@ -26,14 +27,14 @@ impl Drop for Symbol {
     }
 }
 
-/// The symbols of an engine, by name; weak.
+/// The symbols of an engine, by name. The references are weak.
 #[derive(Default)]
 pub(super) struct SymbolTable {
     map: Mutex<HashMap<Box<[u8]>, Weak<Symbol>, FixedState>>,
 }
 
 impl SymbolTable {
-    /// The symbol called `name`.
+    /// Returns the symbol called `name`, after creating it if necessary.
     pub(super) fn intern(self: &Arc<Self>, name: &[u8]) -> Arc<Symbol> {
         let mut map = self.map.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(symbol) = map.get(name).and_then(Weak::upgrade) {
@@ -44,7 +45,8 @@ impl SymbolTable {
         symbol
     }
 
-    /// Takes out the entry of a symbol that is being dropped, unless a new one of that name has taken its place.
+    /// Removes the entry of a symbol that is being dropped, unless a new one of that name has
+    /// replaced it.
     fn forget(&self, symbol: &Symbol) {
         let mut map = self.map.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = map.get(&symbol.name)

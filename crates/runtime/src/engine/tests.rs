@@ -58,10 +58,10 @@ fn ids_end_before_the_reserved_ones() {
     assert_eq!([a.id(), b.id()], [RESERVED_IDS.start - 2, RESERVED_IDS.start - 1]);
     assert!(e.with_field(e.empty_shape(), b"c").is_none());
     assert!(e.with_metatable(e.empty_shape()).is_none());
-    // those that exist are still found
+    // Existing shapes are still found.
     assert!(Arc::ptr_eq(&a, &e.with_field(e.empty_shape(), b"a").unwrap()));
     drop((a, b));
-    // an id that was given back is not used again
+    // The id of a dropped shape is not used again.
     assert!(e.with_field(e.empty_shape(), b"a").is_none());
 }
 
