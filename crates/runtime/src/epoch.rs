@@ -1,9 +1,9 @@
-//! The epoch with which inline caches of metatable chains are compared.
+//! The epoch that inline caches of metatable chains compare.
 
-/// Counts the changes, in one state, of what inline caches of metatable chains rely on.
+/// Counts, in one state, the changes that may invalidate inline caches of metatable chains.
 ///
-/// An entry of a cache holds while the state's epoch is the one that it was recorded with, and is
-/// trusted without bounds checks then. The count has 64 bits, so no value ever comes again.
+/// An entry of a cache is valid while the state's epoch is the one that it was recorded with, and
+/// is then used without bounds checks. The count has 64 bits, so no value ever recurs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct MetaEpoch(u64);
@@ -41,7 +41,7 @@ mod tests {
             assert_ne!(next, MetaEpoch::NEVER);
             epoch = next;
         }
-        // the step at which a count of 32 bits begins again
+        // The step at which a count of 32 bits wraps around.
         let last = MetaEpoch(if cfg!(debug_assertions) {
             u64::from(u32::MAX) << 32
         } else {

@@ -1,6 +1,6 @@
 //! The first word of every heap object.
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
@@ -36,36 +36,41 @@ impl Kind {
 /// The header of a heap object: 8 bytes.
 #[repr(C)]
 pub struct GcHeader {
-    /// What it is.
+    /// The kind of the object.
     pub kind: Kind,
-    /// Mark of the cycle that last reached it; alive when equal to the heap's current mark (see [`crate::heap`]).
+    /// The mark of the cycle that last reached it. It is alive when this equals the heap's current
+    /// mark (see [`crate::heap`]).
     pub mark: u8,
-    /// Bits, see the constants.
+    /// Flags; see the constants.
     pub flags: u8,
-    /// Kind-dependent: string class, array kind, number of upvalues.
+    /// A byte whose meaning depends on the kind: string class, array kind, number of upvalues.
     pub aux: u8,
-    /// Kind-dependent: a string's hash, a table's shape id.
+    /// A word whose meaning depends on the kind: a string's hash, a table's shape id.
     pub word: u32,
 }
 
 const _: () = assert!(size_of::<GcHeader>() == 8);
 
 impl GcHeader {
-    /// Scanned in this cycle and not written since: the next pointer store into it must take the barrier's cold path.
+    /// Set when the object was scanned in this cycle and not written to since: the next pointer
+    /// store into it must take the cold path of the barrier.
     pub const UNLOGGED: u8 = 1;
-    /// Allocated in the large-object space.
+    /// The object is allocated in the large-object space.
     pub const LARGE: u8 = 2;
-    /// Has a finalizer that is still to run.
+    /// The object has a finalizer that is still to be called.
     pub const FINALIZER: u8 = 4;
     /// A table that serves (or served) as a metatable.
     pub const IS_META: u8 = 8;
-    /// A table that serves (or served) as an `__index` target, or in a chain that a cache depends on.
+    /// A table that serves (or served) as an `__index` target, or in a chain that a cache depends
+    /// on.
     pub const INDEX_TARGET: u8 = 16;
-    /// A table used as an environment: string keys of its dictionary live in cells.
+    /// A table used as an environment: string keys of its dictionary have cells.
     pub const ENVIRONMENT: u8 = 32;
-    /// Its hash part is weak (`__mode` was seen in its metatable); set by the collector.
+    /// The hash part of the table is weak (`__mode` was found in its metatable); set by the
+    /// collector.
     pub const WEAK: u8 = 64;
-    /// A native closure whose bound values debuggers neither see nor set: its code takes them for what they were.
+    /// A native closure whose bound values debuggers neither see nor set, as its code relies on
+    /// them.
     pub const HIDDEN: u8 = 128;
 }
 

@@ -1,6 +1,8 @@
-//! What machine code reads and writes of the runtime's objects: one place that lists the offsets, taken from the types.
+//! The offsets at which machine code accesses the runtime's objects, all in one place and taken
+//! from the types.
 //!
-//! Sizes and offsets that code generators build addressing modes from (scaled indices, element sizes) are asserted.
+//! Sizes and offsets from which code generators build addressing modes (scaled indices, element
+//! sizes) are asserted.
 
 use std::mem::offset_of;
 
@@ -19,34 +21,34 @@ macro_rules! offsets {
     ($($(#[$doc:meta])* $name:ident = $type:ty, $($field:ident).+;)*) => {
         $($(#[$doc])* pub const $name: usize = offset_of!($type, $($field).+);)*
 
-        /// All of them by name.
+        /// All offsets, by name.
         pub const NAMES: &[(&str, usize)] = &[$((stringify!($name), $name)),*];
     };
 }
 
-/// Of a heap object's header.
+/// Offsets in a heap object's header.
 pub mod header {
     use super::*;
     offsets! {
-        /// Kind.
+        /// The kind.
         KIND = GcHeader, kind;
-        /// Flags.
+        /// The flags.
         FLAGS = GcHeader, flags;
-        /// Kind-dependent byte: array kind, number of upvalues, string class.
+        /// A byte whose meaning depends on the kind: array kind, number of upvalues, string class.
         AUX = GcHeader, aux;
-        /// Kind-dependent word: shape id, hash.
+        /// A word whose meaning depends on the kind: shape id, hash.
         WORD = GcHeader, word;
     }
     const _: () =
         assert!(size_of::<GcHeader>() == 8 && KIND == 0 && FLAGS == 2 && AUX == 3 && WORD == 4);
 }
 
-/// Of a value.
+/// Offsets in a value.
 pub mod value {
     use super::*;
-    /// Payload.
+    /// The payload.
     pub const BITS: usize = 0;
-    /// Tag.
+    /// The tag.
     pub const TAG: usize = 8;
     const _: () = assert!(size_of::<Value>() == 16 && size_of::<Tag>() == 1);
     // Machine code tests truth by an order, numbers by a range and collectable values by a bit.
@@ -55,33 +57,33 @@ pub mod value {
     const _: () = assert!(Tag::STRING.0 == Tag::COLLECTABLE && Tag::CELL.0 < 0x80);
 }
 
-/// Of a table.
+/// Offsets in a table.
 pub mod table {
     use super::*;
     offsets! {
-        /// Shape object.
+        /// The shape object.
         SHAPE = Table, shape;
-        /// Field slots.
+        /// The field slots.
         FIELDS = Table, fields;
-        /// Metatable word.
+        /// The metatable word.
         META = Table, meta;
-        /// Array payloads.
+        /// The array payloads.
         ARRAY = Table, array;
-        /// Elements in use.
+        /// Number of elements in use.
         ARRAY_LEN = Table, array_len;
-        /// Elements allocated.
+        /// Number of elements allocated.
         ARRAY_CAP = Table, array_cap;
-        /// Hash nodes.
+        /// The hash nodes.
         NODES = Table, nodes;
         /// Number of nodes in use.
         NODES_USED = Table, nodes_used;
-        /// log2 of the number of nodes allocated.
+        /// Logarithm to base 2 of the number of nodes allocated.
         LOG_NODES = Table, log_nodes;
-        /// Field slots allocated.
+        /// Number of field slots allocated.
         FIELDS_CAP = Table, fields_cap;
-        /// Of those, how many are inline.
+        /// Number of field slots that are inline.
         FIELDS_INLINE = Table, fields_inline;
-        /// Events known to be absent.
+        /// The events known to be absent.
         ABSENT = Table, absent;
     }
     /// Where inline field slots begin.
@@ -93,35 +95,35 @@ pub mod table {
     );
 }
 
-/// Of a userdata.
+/// Offsets in a userdata.
 pub mod userdata {
     use super::*;
     offsets! {
-        /// Metatable.
+        /// The metatable.
         META = Userdata, meta;
     }
 }
 
-/// Of a hash node.
+/// Offsets in a hash node.
 pub mod node {
     use super::*;
     offsets! {
-        /// Payload of the value.
+        /// The payload of the value.
         VALUE_BITS = Node, value_bits;
-        /// Tag of the value.
+        /// The tag of the value.
         VALUE_TAG = Node, value_tag;
-        /// Tag of the key.
+        /// The tag of the key.
         KEY_TAG = Node, key_tag;
-        /// Number of the next node of the chain.
+        /// The number of the next node of the chain.
         NEXT = Node, next;
-        /// Payload of the key.
+        /// The payload of the key.
         KEY_BITS = Node, key_bits;
     }
     const _: () = assert!(size_of::<Node>() == 24);
     const _: () = assert!(VALUE_BITS == 0 && VALUE_TAG == 8, "a node's value reads like a Value");
 }
 
-/// Of a cell.
+/// Offsets in a cell.
 pub mod cell {
     use super::*;
     offsets! {
@@ -131,7 +133,7 @@ pub mod cell {
     const _: () = assert!(VALUE == 8);
 }
 
-/// Of a shape object.
+/// Offsets in a shape object.
 pub mod shape {
     use super::*;
     offsets! {
@@ -141,11 +143,11 @@ pub mod shape {
     const _: () = assert!(offset_of!(LocalShape, header) == 0);
 }
 
-/// Of a string.
+/// Offsets in a string.
 pub mod string {
     use super::*;
     offsets! {
-        /// Length in bytes.
+        /// The length in bytes.
         LEN = LuaString, len;
     }
     /// Where the bytes begin.
@@ -153,7 +155,7 @@ pub mod string {
     const _: () = assert!(BYTES == 16);
 }
 
-/// Of functions and upvalues.
+/// Offsets in functions and upvalues.
 pub mod closure {
     use super::*;
     offsets! {
@@ -161,9 +163,9 @@ pub mod closure {
         INSTANCE = LuaClosure, instance;
         /// A native function's code.
         FUNC = NativeClosure, func;
-        /// Where an upvalue's value is.
+        /// The address of an upvalue's value.
         PLACE = Upvalue, place;
-        /// The value of a closed one.
+        /// The value of a closed upvalue.
         CLOSED = Upvalue, closed;
     }
     /// Where a Lua function's upvalues begin.
@@ -173,117 +175,117 @@ pub mod closure {
     const _: () = assert!(UPVALUES == 16 && BOUND == 16 && size_of::<Upvalue>() == 32);
 }
 
-/// Of a coroutine.
+/// Offsets in a coroutine.
 pub mod thread {
     use super::*;
     offsets! {
-        /// Head of the list of open upvalues.
+        /// The head of the list of open upvalues.
         OPEN = Thread, open;
     }
 }
 
-/// Of an instance.
+/// Offsets in an instance.
 pub mod instance {
     use super::*;
     offsets! {
-        /// Instructions.
+        /// The instructions.
         CODE = Instance, code;
-        /// Constants.
+        /// The constants.
         CONSTANTS = Instance, constants;
-        /// Feedback cells.
+        /// The feedback cells.
         CELLS = Instance, cells;
-        /// Field caches.
+        /// The field caches.
         FIELDS = Instance, fields;
-        /// Global caches.
+        /// The global caches.
         GLOBALS = Instance, globals;
-        /// Callee caches.
+        /// The callee caches.
         CALLEES = Instance, callees;
-        /// Allocation sites.
+        /// The feedback of allocation sites.
         SITES = Instance, sites;
-        /// Entries so far.
+        /// Number of entries so far.
         ENTRIES = Instance, entries;
         /// The entry slot.
         SLOT = Instance, slot;
-        /// Registers of a frame.
+        /// Number of registers of a frame.
         MAX_STACK = Instance, max_stack;
     }
 }
 
-/// Of an inline cache of a field.
+/// Offsets in an inline cache of a field.
 pub mod field_cache {
     use super::*;
     offsets! {
-        /// First entry: shape of tables that have the field.
+        /// First entry: the shape of tables that have the field.
         OWN_SHAPE = FieldCache, first.own_shape;
-        /// First entry: slot.
+        /// First entry: the slot.
         SLOT = FieldCache, first.slot;
-        /// First entry: shape of tables that do not.
+        /// First entry: the shape of tables that do not have the field.
         CHAIN_SHAPE = FieldCache, first.chain_shape;
-        /// First entry: epoch.
+        /// First entry: the epoch.
         EPOCH = FieldCache, first.epoch;
-        /// First entry: metatable word.
+        /// First entry: the metatable word.
         META = FieldCache, first.meta;
-        /// First entry: holder.
+        /// First entry: the holder.
         HOLDER = FieldCache, first.holder;
-        /// First entry: shape of the holder.
+        /// First entry: the shape of the holder.
         HOLDER_SHAPE = FieldCache, first.holder_shape;
-        /// First entry: shape after the store.
+        /// First entry: the shape after the store.
         SUCCESSOR = FieldCache, first.successor;
         /// Further entries, or null.
         MORE = FieldCache, more;
     }
-    // a box that may be absent is a pointer that may be null
+    // An optional box is a pointer that may be null.
     const _: () =
         assert!(size_of::<Option<Box<[FieldEntry; FieldCache::MORE]>>>() == size_of::<usize>());
     const _: () = assert!(offset_of!(FieldCache, first) == 0 && size_of::<FieldEntry>() == 48);
 }
 
-/// Of a global's cache.
+/// Offsets in an inline cache of a global.
 pub mod global_cache {
     use super::*;
     offsets! {
-        /// Environment.
+        /// The environment.
         ENV = GlobalCache, env;
-        /// Cell.
+        /// The cell.
         CELL = GlobalCache, cell;
     }
     const _: () = assert!(size_of::<GlobalCache>() == 16);
 }
 
-/// Of a state.
+/// Offsets in a state.
 pub mod state {
     use super::*;
     offsets! {
-        /// Allocation: next free byte.
+        /// Allocation: the next free byte.
         CURSOR = State, heap.cursor;
-        /// Allocation: end of the hole.
+        /// Allocation: the end of the hole.
         HOLE_END = State, heap.hole_end;
-        /// Allocation: mark of new objects.
+        /// Allocation: the mark of new objects.
         NEWBORN = State, heap.newborn;
-        /// Poll word.
+        /// The poll word.
         POLL = State, poll;
-        /// Base of the top frame.
+        /// The base of the top frame.
         BASE = State, base;
-        /// Instructions that may still be executed.
+        /// Number of instructions that may still be executed.
         FUEL = State, fuel;
-        /// End of the top frame's values.
+        /// The end of the top frame's values.
         TOP = State, top;
-        /// End of the stack for frames.
+        /// The end of the stack for frames.
         LIMIT = State, limit;
-        /// Running coroutine.
+        /// The running coroutine.
         THREAD = State, thread;
-        /// Lowest address of the native stack for machine code.
+        /// The lowest address of the native stack for machine code.
         NATIVE_LIMIT = State, native_limit;
-        /// First result of a return to machine code: payload.
+        /// First result of a return to machine code: the payload.
         RETURNED_BITS = State, returned.bits;
-        /// First result of a return to machine code: tag.
+        /// First result of a return to machine code: the tag.
         RETURNED_TAG = State, returned.tag;
-        /// Epoch of metatable chains.
+        /// The epoch of metatable chains.
         META_EPOCH = State, meta_epoch;
-        /// Shape of a new table.
+        /// The shape of a new table.
         EMPTY_SHAPE = State, empty_shape;
     }
-    /// Metatable of strings.
+    /// The metatable of strings.
     pub const STRING_METATABLE: usize =
         offset_of!(State, type_metas) + crate::state::STRING_META * size_of::<usize>();
     const _: () = assert!(offset_of!(State, heap) == 0 && offset_of!(Heap, cursor) == 0);

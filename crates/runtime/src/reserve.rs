@@ -2,11 +2,11 @@
 //!
 //! Rust's collections and reference counts abort the process when the global allocator fails. A
 //! program that installs [`Reserve`] as its global allocator has some memory set aside, from which
-//! such allocations are served when the system has none left. Each use is counted; a state that
+//! such allocations are served when the system has none left. Each use is counted. A state that
 //! sees the count change collects at its next safepoint, and raises "not enough memory" unless the
-//! system has memory again. What may be large is asked for before it is made
-//! ([`State::make_room`](crate::state::State::make_room)), so that the reserve only meets small
-//! allocations, and few of them between two safepoints.
+//! system has memory again. Memory for things that may be large is requested before they are
+//! created ([`State::make_room`](crate::state::State::make_room)), so that the reserve only serves
+//! small allocations, and few of them between two safepoints.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
@@ -14,37 +14,38 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Allocations that a reserve has served.
+/// Number of allocations that a reserve has served.
 static USES: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the reserve in use.
+/// Number of bytes of the reserve in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// Where the reserve that has served lies, and its size.
+/// The address and the size of the reserve that has served allocations.
 static BASE: AtomicUsize = AtomicUsize::new(0);
 static SIZE: AtomicUsize = AtomicUsize::new(0);
 
-/// How often the program's reserve has served an allocation.
+/// Returns how many allocations the program's reserve has served.
 #[inline]
 pub fn uses() -> usize {
     USES.load(Ordering::Relaxed)
 }
 
-/// Whether more than half of the reserve is in use.
+/// Returns whether more than half of the reserve is in use.
 pub fn is_low() -> bool {
     USED.load(Ordering::Relaxed) > SIZE.load(Ordering::Relaxed) / 2
 }
 
-/// Whether `p` lies in the reserve.
+/// Returns whether `p` is in the reserve.
 pub(crate) fn owns(p: *mut u8) -> bool {
     p.addr().wrapping_sub(BASE.load(Ordering::Relaxed)) < SIZE.load(Ordering::Relaxed)
 }
 
-/// Whether the global allocator has `bytes` bytes outside of the reserve: allocates and frees them.
+/// Returns whether the global allocator has `bytes` bytes outside the reserve, by allocating and
+/// freeing them.
 pub fn system_has(bytes: usize) -> bool {
     let mut buffer = Vec::<u8>::new();
     buffer.try_reserve_exact(bytes).is_ok() && !owns(std::hint::black_box(buffer.as_mut_ptr()))
 }
 
-/// A list of `len` times `value`, if the system has memory for it outside of the reserve.
+/// Returns a list of `len` times `value`, if the system has memory for it outside the reserve.
 pub(crate) fn try_list<T: Clone>(value: T, len: usize) -> Option<Box<[T]>> {
     let mut list = Vec::<T>::new();
     list.try_reserve_exact(len).ok()?;
@@ -55,15 +56,15 @@ pub(crate) fn try_list<T: Clone>(value: T, len: usize) -> Option<Box<[T]>> {
     Some(list.into_boxed_slice())
 }
 
-/// Unit of the reserve, and its alignment.
+/// The unit of allocation in the reserve, and its alignment.
 const UNIT: usize = 64;
-/// Bytes of a [`Reserve`] by default.
+/// The size in bytes of a [`Reserve`] by default.
 pub const DEFAULT_BYTES: usize = 4 << 20;
 
 /// A global allocator with `BYTES` bytes (4 MB by default) set aside for when `A` fails.
 ///
-/// The reserve is memory of the program's image that is zero at first: it costs address space, but
-/// no physical memory before it is used.
+/// The reserve is zero-initialised memory of the program's image: it costs address space, but no
+/// physical memory before it is used.
 ///
 /// ```
 /// use perilune_runtime::reserve::Reserve;
@@ -81,18 +82,18 @@ pub struct Reserve<A = std::alloc::System, const BYTES: usize = DEFAULT_BYTES> {
 #[repr(align(64))]
 struct Memory<const BYTES: usize>([u8; BYTES]);
 
-// SAFETY: the memory is only reached by those who were given a part of it, and through the free
-// list, which is locked.
+// SAFETY: the memory is only accessed by the owners of its parts, and through the free list, which
+// is locked.
 unsafe impl<A: Sync, const BYTES: usize> Sync for Reserve<A, BYTES> {}
 
-/// The free pieces in order of their addresses, as a list within them.
+/// The free pieces in the order of their addresses, linked through the pieces themselves.
 struct FreeList {
-    /// Whether the memory was entered as one piece.
+    /// Whether the memory was added as one piece.
     ready: bool,
     first: *mut Piece,
 }
 
-// SAFETY: the list is reached under the lock only.
+// SAFETY: the list is only accessed under the lock.
 unsafe impl Send for FreeList {}
 
 struct Piece {
@@ -101,17 +102,18 @@ struct Piece {
 }
 
 impl FreeList {
-    /// The first piece of at least `size` bytes whose end can be taken at this alignment.
+    /// Takes `size` bytes with this alignment from the end of the first piece that has room for
+    /// them. Returns null if there is none.
     ///
     /// # Safety
-    /// The list is that of memory that nobody else uses.
+    /// The list is that of memory that nothing else uses.
     unsafe fn take(&mut self, size: usize, align: usize) -> *mut u8 {
         let mut link = &raw mut self.first;
         while !(*link).is_null() {
             let piece = *link;
             let (start, end) = (piece.addr(), piece.addr() + (*piece).size);
             let at = end.wrapping_sub(size) & !(align - 1);
-            // What alignment leaves behind the block, if anything, is a piece of its own.
+            // If alignment leaves a rest after the block, it is a piece of its own.
             let after = end.wrapping_sub(at).wrapping_sub(size);
             if at >= start && at <= end {
                 let p = piece.cast::<u8>().add(at - start);
@@ -132,10 +134,10 @@ impl FreeList {
         null_mut()
     }
 
-    /// Enters `size` bytes at `p`, and joins them with what is free beside them.
+    /// Adds `size` bytes at `p`, and merges them with adjacent free pieces.
     ///
     /// # Safety
-    /// They belong to the memory of the list, are in no piece, and nobody uses them any more.
+    /// The bytes belong to the memory of the list, are in no piece, and nothing uses them any more.
     unsafe fn give(&mut self, p: *mut u8, size: usize) {
         let mut before: *mut Piece = null_mut();
         let mut after = self.first;
@@ -161,7 +163,7 @@ impl FreeList {
 }
 
 impl<A, const BYTES: usize> Reserve<A, BYTES> {
-    /// A reserve behind `allocator`.
+    /// Creates an allocator that uses `allocator`, and a reserve when that fails.
     pub const fn new(allocator: A) -> Self {
         const { assert!(BYTES.is_multiple_of(UNIT) && BYTES > 0) };
         Reserve {
@@ -183,12 +185,12 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
     #[cold]
     fn serve(&self, layout: Layout) -> *mut u8 {
         let Some(size) = layout.size().checked_next_multiple_of(UNIT) else { return null_mut() };
-        // Half of the reserve at a time, so that one request does not leave others without.
+        // A request gets at most half of the reserve, so that some remains for others.
         if size > BYTES / 2 {
             return null_mut();
         }
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the list is locked; its memory is that of this reserve.
+        // SAFETY: the list is locked, and its memory is that of this reserve.
         let p = unsafe {
             if !free.ready {
                 free.ready = true;
@@ -205,8 +207,10 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
         p
     }
 
+    /// Frees memory of the reserve.
+    ///
     /// # Safety
-    /// `p` was served with this layout, and nobody uses it any more.
+    /// `p` was allocated from the reserve with this layout, and nothing uses it any more.
     #[cold]
     unsafe fn take_back(&self, p: *mut u8, layout: Layout) {
         let size = layout.size().next_multiple_of(UNIT);
@@ -215,9 +219,9 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
     }
 }
 
-// SAFETY: memory comes from `A`, which keeps the contract, or is a piece of the reserve that nobody
-// else has, of the size and alignment asked for. Which of both it is follows from its address.
-// Nothing here unwinds.
+// SAFETY: memory comes from `A`, which fulfils the contract, or is a piece of the reserve that
+// nothing else uses, with the requested size and alignment. Its address says which of the two it
+// is. Nothing here unwinds.
 unsafe impl<A: GlobalAlloc, const BYTES: usize> GlobalAlloc for Reserve<A, BYTES> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

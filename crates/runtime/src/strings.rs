@@ -1,4 +1,4 @@
-//! The interned short strings of one state, and making strings.
+//! The interned short strings of one state, and the creation of strings.
 
 use std::ptr;
 
@@ -8,25 +8,28 @@ use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT, hash_bytes};
 use crate::value::Value;
 
-/// Open-addressed hash table of the short strings; weak: the collector takes dead ones out with [`StringTable::purge`].
+/// An open-addressed hash table of the short strings. The references are weak: the collector
+/// removes dead strings with [`StringTable::purge`].
 ///
-/// A power of two of slots, at most half of them taken, probed linearly.
+/// The number of slots is a power of two, normally at most half of them are used, and probing is
+/// linear.
 pub struct StringTable {
     slots: Box<[Slot]>,
-    /// Strings in it.
+    /// Number of strings in the table.
     pub count: usize,
-    /// While dead strings are being taken out: the mark of the live ones; else 0.
+    /// The mark of live strings while dead ones are being removed, else 0.
     live_mark: u8,
-    /// Slots from here on are still to be looked at.
+    /// The slots from here on have yet to be visited.
     purge_from: usize,
-    /// Strings, dead ones included, when marking ended.
+    /// Number of strings, including dead ones, when marking ended.
     before_purge: usize,
 }
 
-/// A string and sixteen bits of its hash, which spare a look at most strings that are other ones; or nothing.
+/// A string with sixteen bits of its hash, or nothing. The bits rule out most other strings without
+/// accessing them.
 #[derive(Clone, Copy)]
 struct Slot {
-    /// The address and, above it, the bits.
+    /// The address, and the bits of the hash above it.
     #[cfg(not(miri))]
     word: u64,
     #[cfg(miri)]
@@ -36,7 +39,7 @@ struct Slot {
 #[cfg(not(miri))]
 impl Slot {
     const FREE: Slot = Slot { word: 0 };
-    /// Bits of an address in use.
+    /// Number of bits of an address that are used.
     const ADDRESS: u32 = 48;
 
     fn new(s: *mut LuaString, hash: u32) -> Slot {
@@ -52,7 +55,7 @@ impl Slot {
         self.word == 0
     }
 
-    /// May it be a string with this hash?
+    /// Returns whether this may be a string with this hash.
     #[inline(always)]
     fn may_have(self, hash: u32) -> bool {
         self.word >> Slot::ADDRESS == (hash >> 16) as u64
@@ -64,7 +67,7 @@ impl Slot {
     }
 }
 
-// Miri follows pointers, not addresses.
+// Miri tracks pointers, which cannot be packed with other bits.
 #[cfg(miri)]
 impl Slot {
     const FREE: Slot = Slot { string: ptr::null_mut() };
@@ -86,7 +89,8 @@ impl Slot {
     }
 }
 
-/// Are they equal? For strings so short that a call to compare them is most of the work.
+/// Returns whether `a` and `b` are equal. For strings so short that a call to compare them would be
+/// most of the work.
 #[inline(always)]
 fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
@@ -103,10 +107,10 @@ fn same_bytes(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(b).all(|(x, y)| x == y)
 }
 
-/// Fewest slots: what a state with the standard library needs.
+/// The least number of slots, which a state with the standard library needs.
 const MIN_SLOTS: usize = 1024;
 
-/// Hashes of the strings of one byte.
+/// The hashes of the strings of one byte.
 static BYTE_HASHES: [u32; 256] = {
     let mut hashes = [0; 256];
     let mut b = 0;
@@ -124,7 +128,7 @@ impl Default for StringTable {
 }
 
 impl StringTable {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> StringTable {
         StringTable {
             slots: vec![Slot::FREE; MIN_SLOTS].into(),
@@ -135,23 +139,23 @@ impl StringTable {
         }
     }
 
-    /// All strings in it.
+    /// Returns all strings in the table.
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = *mut LuaString> + '_ {
         self.slots.iter().filter(|s| !s.is_free()).map(|s| s.string())
     }
 
-    /// Bytes of the slots.
+    /// Returns the size in bytes of the slots.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.slots)
     }
 
-    /// Slots, free ones included.
+    /// Returns the number of slots, including free ones.
     pub(crate) fn capacity(&self) -> usize {
         self.slots.len()
     }
 
-    /// The string with these bytes, or the free slot where it belongs.
+    /// Returns the string with these bytes, or the free slot where it belongs.
     #[inline(always)]
     unsafe fn find(&self, bytes: &[u8], hash: u32) -> Result<*mut LuaString, usize> {
         let mask = self.slots.len() - 1;
@@ -171,7 +175,7 @@ impl StringTable {
         }
     }
 
-    /// Puts `s`, which is not in the table, in the first free slot.
+    /// Stores `s`, which is not in the table, in the first free slot of its probe sequence.
     unsafe fn place(slots: &mut [Slot], s: Slot) {
         let mask = slots.len() - 1;
         let mut i = (*s.string()).header.word as usize & mask;
@@ -181,7 +185,7 @@ impl StringTable {
         slots[i] = s;
     }
 
-    /// Moves the strings to a table of `len` slots; false if there is no memory for it.
+    /// Moves the strings to a table of `len` slots. Returns false if there is no memory for it.
     #[cold]
     #[inline(never)]
     unsafe fn resize(&mut self, len: usize) -> bool {
@@ -190,20 +194,22 @@ impl StringTable {
             StringTable::place(&mut slots, s);
         }
         self.slots = slots;
-        // All strings have moved.
+        // All strings have moved, so all have to be visited again.
         self.purge_from = 0;
         true
     }
 
-    /// Marking has ended: strings without the mark `live` are to be taken out with [`StringTable::purge`], before their memory is
-    /// used again. Until that is done, lookups revive the strings that they find, and new strings get the mark.
+    /// Begins to remove the strings without the mark `live`, after marking. [`StringTable::purge`]
+    /// removes them before their memory is reused. Until that is done, lookups revive the strings
+    /// that they find, and new strings get the mark.
     pub(crate) fn begin_purge(&mut self, live: u8) {
         self.live_mark = live;
         self.purge_from = 0;
         self.before_purge = self.count;
     }
 
-    /// Looks at up to `limit` slots; true when all dead strings are out. Then gives memory back if there were few strings.
+    /// Visits up to `limit` slots. Returns whether all dead strings are removed, in which case the
+    /// table may have shrunk.
     ///
     /// # Safety
     /// All strings in the table are still readable.
@@ -216,7 +222,7 @@ impl StringTable {
             if s.is_free() || (*s.string()).header.mark == self.live_mark {
                 i += 1;
             } else {
-                // Another string may move into the slot, so it is looked at again.
+                // Another string may have moved to the slot, so it is visited again.
                 self.remove(i);
             }
         }
@@ -225,15 +231,15 @@ impl StringTable {
             return false;
         }
         self.live_mark = 0;
-        // Dead ones counted: there will be as many before the next collection.
+        // The count includes dead strings, as there will be as many before the next collection.
         if self.before_purge.max(self.count) * 8 <= len && len > MIN_SLOTS {
-            // If there is no memory for a smaller table, this one does.
+            // If there is no memory for a smaller table, the present one is kept.
             self.resize(len / 2);
         }
         true
     }
 
-    /// Empties slot `i` and closes the gap in the run of strings that follows.
+    /// Empties slot `i`, and closes the gap in the run of strings that follows.
     unsafe fn remove(&mut self, i: usize) {
         let mask = self.slots.len() - 1;
         let (mut gap, mut j) = (i, i);
@@ -243,7 +249,7 @@ impl StringTable {
             if s.is_free() {
                 break;
             }
-            // It may move back if that does not take it before its home slot.
+            // The string may move back if that does not move it before its home slot.
             let home = (*s.string()).header.word as usize & mask;
             if j.wrapping_sub(home) & mask >= j.wrapping_sub(gap) & mask {
                 self.slots[gap] = s;
@@ -256,16 +262,16 @@ impl StringTable {
 }
 
 impl State {
-    /// The string with these bytes: for up to [`MAX_SHORT`] bytes the interned one, else a new object. At most
-    /// `u32::MAX` bytes.
+    /// Returns the string with these bytes: the interned one for up to [`MAX_SHORT`] bytes, else a
+    /// new object. There are at most `u32::MAX` bytes.
     ///
     /// # Safety
-    /// As [`State::alloc`]; the string is not rooted.
+    /// As for [`State::alloc`]; the string is not rooted.
     #[inline]
     pub unsafe fn intern(&mut self, bytes: &[u8]) -> *mut LuaString {
         if bytes.len() > MAX_SHORT {
             if !self.heap.memory.may_have(bytes.len()) {
-                // The next safepoint raises an error, so nobody sees this string.
+                // The next safepoint raises an error, so the program never sees this string.
                 self.heap.memory.note_failed();
                 self.request(crate::state::poll::GC);
                 return self.intern_short(b"");
@@ -280,7 +286,8 @@ impl State {
         self.intern_short(bytes)
     }
 
-    /// Makes the strings of one byte. They are roots, and are found without the table, so they are not in it.
+    /// Creates the strings of one byte. They are roots, and are found without the table, so they
+    /// are not in it.
     ///
     /// # Safety
     /// Called once, while the state is set up.
@@ -329,36 +336,39 @@ impl State {
         s
     }
 
-    /// Within the memory limit, or because the slots are nearly full.
+    /// Returns whether the table may grow: the memory limit allows it, or the slots are nearly
+    /// full.
     #[cold]
     #[inline(never)]
     fn strings_may_grow(&self) -> bool {
         let StringTable { slots, count, .. } = &self.strings;
-        // Where there was no memory once, it is not tried again for every string.
+        // After a failure, growth is not tried again for every string.
         const BETWEEN_TRIES: usize = 256;
         let is_time = count.is_multiple_of(BETWEEN_TRIES) || *count == slots.len() / 2 + 1;
         count * 8 > slots.len() * 7 || is_time && self.check_room(self.strings.bytes())
     }
 
-    /// Whether strings can be made without filling the table, which is made larger if need be.
+    /// Returns whether strings can be created without filling the table, after enlarging it if
+    /// necessary.
     pub(crate) unsafe fn strings_have_room(&mut self) -> bool {
         let len = self.strings.slots.len();
         self.strings.count * 8 <= len * 7 || self.strings.resize(len * 2)
     }
 
-    /// There is no memory for more slots. Some are left, for the strings that are made until the next safepoint, which collects.
+    /// Handles the lack of memory for more slots. The remaining ones serve for the strings that are
+    /// created until the next safepoint, which collects.
     #[cold]
     fn strings_cannot_grow(&mut self) {
         let StringTable { slots, count, .. } = &self.strings;
         if count + 1 >= slots.len() {
-            // A search ends at a free slot.
+            // A search needs a free slot to end at.
             std::alloc::handle_alloc_error(std::alloc::Layout::for_value(&**slots));
         }
         self.heap.memory.note_short();
         self.request(crate::state::poll::GC);
     }
 
-    /// A long string whose bytes are still to be written.
+    /// Returns a long string whose bytes the caller must write.
     pub(crate) unsafe fn new_long(&mut self, len: usize) -> *mut LuaString {
         let length = u32::try_from(len).expect("callers bound the length of strings");
         let s = self.alloc(Kind::String, LuaString::size_for(len)).cast::<LuaString>();
@@ -370,10 +380,12 @@ impl State {
         s
     }
 
-    /// The long string of `len` bytes that `n` strings make together; `None` if the script has to stop before they are all copied.
+    /// Returns the concatenation, of `len` bytes, of `n` strings, or `None` if the script has to
+    /// stop before all are copied.
     ///
     /// # Safety
-    /// As [`State::intern`]; the values are strings, and `len` their length, which is that of a long one.
+    /// As for [`State::intern`]; the values are strings, and `len` is their total length, which is
+    /// that of a long string.
     pub unsafe fn join_long(
         st: *mut State,
         parts: *const Value,
@@ -389,7 +401,8 @@ impl State {
                 ptr::copy_nonoverlapping(piece.as_ptr(), to.add(at), piece.len());
                 at += piece.len();
                 if piece.len() == PIECE && crate::native::piece_of_work(st) {
-                    // it ends where copying ended: large objects are freed by the size that their own record has
+                    // The string ends where copying stopped. This is safe as large objects are
+                    // freed by the size in their own record.
                     (&raw mut (*s).len).write(at as u32);
                     LuaString::terminate(s, at);
                     return None;
@@ -399,10 +412,11 @@ impl State {
         Some(s)
     }
 
-    /// A string of `len` bytes (at most `u32::MAX`) that `fill` writes, all of them; interned when short. One allocation.
+    /// Returns a string of `len` bytes (at most `u32::MAX`), all of which `fill` writes. It is
+    /// interned when short, and allocated once.
     ///
     /// # Safety
-    /// As [`State::intern`]; `fill` writes every byte and reads none before it is written.
+    /// As for [`State::intern`]; `fill` writes every byte, and reads none before it is written.
     #[inline]
     pub unsafe fn new_string_with(
         &mut self,

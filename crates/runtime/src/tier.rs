@@ -1,12 +1,15 @@
-//! Where the interpreter, machine code and the compiler meet: entry points, statuses, and the calls that machine code makes.
+//! The interface of the interpreter, machine code and the compiler: entry points, statuses, and the
+//! calls that machine code makes.
 //!
-//! Machine code of a method is entered by its slot, with Cranelift's `tail` convention and the state in its pinned register:
-//! `(callee, base, nargs) -> (status, bits, tag, base)`. The callee and its arguments lie in the VM stack, and the link of the frame is
-//! stored. It returns a [`status`] and the number of results: one result in registers, any other number of them in the stack from the
-//! callee's slot on (and the first, or nil, in registers too); and its base, since the stack may have moved.
+//! Machine code of a method is entered through its slot, with Cranelift's `tail` convention and the
+//! state in the pinned register: `(callee, base, nargs) -> (status, bits, tag, base)`. The callee
+//! and its arguments are in the VM stack, and the link of the frame is stored. The code returns a
+//! [`status`] and the number of results: one result is in registers, any other number is in the
+//! stack from the callee's slot on (with the first, or nil, in registers as well). It also returns
+//! its base, since the stack may have moved.
 //!
-//! A frame of machine code keeps each register in its home slot whenever it calls out, and then looks like a frame of the interpreter
-//! but for the code id in its frame word.
+//! Machine code has each register in its home slot whenever it calls other code. Its frame then
+//! looks like one of the interpreter, except for the code id in its frame word.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicPtr;
@@ -20,7 +23,8 @@ use crate::state::State;
 use crate::table::Table;
 use crate::value::Value;
 
-/// What a call of machine code, or from it, ended with: the low half of the status word. The high half counts results.
+/// How a call of machine code, or from it, ended: the low half of the status word. The high half
+/// counts results.
 pub mod status {
     /// It returned.
     pub const OK: u64 = 0;
@@ -28,8 +32,10 @@ pub mod status {
     pub const ERROR: u64 = 1;
     /// The coroutine yields.
     pub const YIELD: u64 = 2;
-    /// Of a call from machine code: the frame that called is to go on in the interpreter, at its pc. The code returns nothing to its caller then: code of a
-    /// function jumps to [`super::RuntimeCalls::resume`], so that no return address in it is left; code of a loop returns this to the loop that entered it.
+    /// Of a call from machine code: the calling frame must continue in the interpreter, at its pc.
+    /// The code then returns nothing to its caller: code of a function jumps to
+    /// [`super::RuntimeCalls::resume`], so that no return address in it remains on the stack, and
+    /// code of a loop returns this status to the loop that entered it.
     pub const RESUME: u64 = 4;
     /// A native function panicked; the panic is in [`crate::state::State::panic`].
     pub const PANIC: u64 = 8;
@@ -44,16 +50,16 @@ pub struct Returned {
     pub tag: u64,
 }
 
-/// What came back from machine code.
+/// The result of machine code.
 #[repr(C)]
 pub struct Left {
-    /// See [`status`].
+    /// The status; see [`status`].
     pub status: u64,
-    /// Payload of the first result.
+    /// The payload of the first result.
     pub bits: u64,
     /// Its tag, in the low byte.
     pub tag: u64,
-    /// The frame's base; results other than one begin two slots below.
+    /// The frame's base. Unless there is one result, the results begin two slots below it.
     pub base: *mut Value,
 }
 
@@ -80,85 +86,105 @@ impl From<Value> for Pair {
     }
 }
 
-/// The functions that machine code calls. Those that return a status may run Lua code, collect and move the stack; the caller has stored its frame
-/// word and `State::base`, and reads its base from `State::base` afterwards. The others do none of that.
+/// The functions that machine code calls.
+///
+/// Those that return a status may run Lua code, collect and move the stack. The caller has stored
+/// its frame word and `State::base`, and reads its base from `State::base` afterwards. The others
+/// do none of that.
 #[derive(Clone, Copy)]
 pub struct RuntimeCalls {
-    /// Runs the instruction at the frame's pc in the interpreter; after a test the pc says where to go on.
+    /// Runs the instruction at the frame's pc in the interpreter. After a test, the pc is that of
+    /// the instruction to continue at.
     pub one: unsafe extern "C" fn(*mut State) -> u64,
-    /// As `one`, but the frame is left for the interpreter then: the status is never OK.
+    /// Does the same as `one`, after which the frame continues in the interpreter: the status is
+    /// never OK.
     pub deoptimize_after: unsafe extern "C" fn(*mut State) -> u64,
-    /// The frame is left for the interpreter before an instruction that was never executed before. The status is never OK.
+    /// Makes the frame continue in the interpreter, before an instruction that was never executed.
+    /// The status is never OK.
     pub deoptimize_before: unsafe extern "C" fn(*mut State) -> u64,
-    /// FORPREP has begun a loop over other numbers than expected: that is noted, and the frame left for the interpreter.
+    /// Makes the frame continue in the interpreter after FORPREP has begun a loop over other kinds
+    /// of numbers than expected, which is recorded.
     pub deoptimize_loop: unsafe extern "C" fn(*mut State) -> u64,
-    /// CALL of what is no Lua function: `callee`, `nargs`. Results as CALL leaves them.
+    /// CALL of a value that is not a Lua function: `callee`, `nargs`. The results are where CALL
+    /// stores them.
     pub call: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// TFORCALL of what is neither a Lua function nor known. Results as TFORCALL leaves them.
+    /// TFORCALL of a value that is neither a Lua function nor a known iterator. The results are
+    /// where TFORCALL stores them.
     pub call_iterator: unsafe extern "C" fn(*mut State) -> u64,
-    /// Does what the poll word asks for; the second argument is the end of the live registers.
+    /// Does what the poll word requests; the second argument is the end of the live registers.
     pub poll: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Stops the script, as more instructions would be needed than are left; the second argument is as for `poll`. The status is never OK.
+    /// Stops the script, as it needs more instructions than it may execute; the second argument is
+    /// as for `poll`. The status is never OK.
     pub out_of_fuel: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Prepares TAILCALL (`callee`, `nargs`, are there upvalues to close): the status; if the frame is now that of a Lua
-    /// function to be jumped to, with its base in `State::base`, the number of its arguments plus 1 in the high half.
+    /// Prepares TAILCALL (`callee`, `nargs`, whether to close upvalues). Returns the status. If the
+    /// frame is now that of a Lua function to jump to, its base is in `State::base`, and the high
+    /// half is the number of its arguments plus 1.
     pub tail_call: unsafe extern "C" fn(*mut State, *mut Value, usize, bool) -> u64,
-    /// Closes the upvalues and variables of the frame for RETURN, whose results are given.
+    /// Closes the upvalues and variables of the frame for RETURN; the arguments are its results.
     pub close_return: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// Lays out the frame of a vararg function; returns its base. There is room.
+    /// Lays out the frame of a vararg function, for which there is room. Returns its base.
     pub vararg_prep: unsafe extern "C" fn(*mut State, *mut Value, usize) -> *mut Value,
     /// Moves `n` results from `src` to `dst`.
     pub move_values: unsafe extern "C" fn(*mut Value, *mut Value, usize),
-    /// A new table, not rooted; null: the function has panicked.
+    /// Returns a new table, not rooted, or null if the function has panicked.
     pub new_table: unsafe extern "C" fn(*mut State, u32, u32) -> *mut Table,
-    /// A closure of inner function `n`, not rooted; null likewise.
+    /// Returns a closure of the inner function `n`, not rooted, or null if the function has
+    /// panicked.
     pub closure:
         unsafe extern "C" fn(*mut State, *mut Instance, usize, *mut Value) -> *mut LuaClosure,
-    /// The barrier's cold path.
+    /// The cold path of the write barrier.
     pub barrier: unsafe extern "C" fn(*mut State, *mut crate::header::GcHeader),
-    /// Field by a cache, none of whose entries was found in line; the tag is [`MISS`] when all miss. Counted as a miss: the frame is stored.
+    /// Loads a field through a cache of which no entry that is compared inline matched; the tag is
+    /// [`MISS`] when none does. This counts as a miss, for which the frame is stored.
     pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
-    /// Stores a field by a cache; 0 is a miss. Likewise.
+    /// Stores a field through a cache in the same way; 0 is a miss.
     pub set_field: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
-    /// `rawget` of a short string key; the tag is [`MISS`] if a metatable has a say.
+    /// `rawget` of a short string key; the tag is [`MISS`] if a metatable has to be consulted.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
-    /// `rawget` of an integer key outside of the array; likewise.
+    /// `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable has to be
+    /// consulted.
     pub get_int: unsafe extern "C" fn(*mut State, *mut Table, i64) -> Pair,
-    /// Store under an integer key; 0: a metatable has a say, nothing was done.
+    /// Stores under an integer key. 0: nothing was stored, as a metatable has to be consulted.
     pub set_int: unsafe extern "C" fn(*mut State, *mut Table, i64, u64, u64) -> u64,
-    /// Store under a short string key; likewise.
+    /// Stores under a short string key. 0: nothing was stored, as a metatable has to be consulted.
     pub set_str: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64) -> u64,
-    /// TFORCALL of a `next` or `ipairs` loop: 1, or 0 if it is neither.
+    /// TFORCALL of a `next` or `ipairs` loop. Returns 1, or 0 if it is neither.
     pub for_next: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// `rawget` of any key; the tag is [`MISS`] if a metatable has a say.
+    /// `rawget` of any key; the tag is [`MISS`] if a metatable has to be consulted.
     pub get_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64) -> Pair,
-    /// Store under any key (payload and tag) of a value; 0: a metatable has a say or the key is refused, nothing was done.
+    /// Stores a value under any key (payload and tag of each). 0: nothing was stored, as a
+    /// metatable has to be consulted or the key is invalid.
     pub set_any: unsafe extern "C" fn(*mut State, *mut Table, u64, u64, u64, u64) -> u64,
-    /// CONCAT of so many values from the first on; 0: it is not a matter of strings and numbers of moderate length.
+    /// CONCAT of the given number of values, from the first on. 0: they are not all strings and
+    /// numbers of moderate length.
     pub concat: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// FORPREP: 0: it is an error, 1: the loop runs, 2: it does not.
+    /// FORPREP. 0: it is an error, 1: the loop runs, 2: it does not.
     pub for_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// SETLIST: the table, the position before the first, the values and their number; 0: the
+    /// SETLIST: the table, the position before the first, the values and their number. 0: the
     /// function has panicked.
     pub set_list: unsafe extern "C" fn(*mut State, *mut Table, u32, *mut Value, usize) -> u64,
-    /// VARARG into register A of the frame at a base, with operand C; 0: the stack has to grow first.
+    /// VARARG to register A of the frame at a base, with operand C. 0: the stack has to grow first.
     pub var_arg: unsafe extern "C" fn(*mut State, *mut Value, usize, usize) -> u64,
-    /// TFORPREP; 0: there is something to be closed.
+    /// TFORPREP. 0: there is a value to be closed.
     pub for_each_prep: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// CLOSE of registers from the given one on, as far as upvalues go; 0: there is a variable to be closed.
+    /// CLOSE of the registers from the given one on, with regard to upvalues only. 0: there is a
+    /// variable to be closed.
     pub close: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Are two values of one type that differ in their bits equal? Payloads and tag. 2: a metamethod has a say.
+    /// Compares two values of one type whose bits differ (payloads, and the tag) for equality. 2: a
+    /// metamethod has to be called.
     pub equal: unsafe extern "C" fn(*mut State, u64, u64, u64) -> u64,
-    /// Compares two strings: negative, zero or positive.
+    /// Compares two strings. The result is negative, zero or positive.
     pub compare_strings: unsafe extern "C" fn(u64, u64) -> i64,
-    /// CALLMETA of a first register, as far as it makes a plain class of a table (and operand C); 0: it does not.
+    /// CALLMETA from a first register on, with operand C, if it sets a plain class as the metatable
+    /// of a table. 0: it does not.
     pub set_class: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
-    /// The metamethod of two operands (payloads and tags) for an [`crate::meta::Event`], not one that tables are indexed by, if it is a Lua function; 0: it is not, or
-    /// the operands need none.
+    /// Returns the metamethod of two operands (payloads and tags) for an [`crate::meta::Event`]
+    /// other than the index events, if it is a Lua function. 0: it is not, or the operands need
+    /// none.
     pub handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64, u64) -> u64,
-    /// The `__index` of a value that lacks a key, if it is a Lua function; else 0.
+    /// Returns the `__index` of a value that lacks a key, if it is a Lua function; else 0.
     pub index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
-    /// The `__newindex` of a value that lacks a key, if it is a Lua function; else 0.
+    /// Returns the `__newindex` of a value that lacks a key, if it is a Lua function; else 0.
     pub new_index_handler: unsafe extern "C" fn(*mut State, u64, u64, u64, u64) -> u64,
     /// `a ^ b`
     pub pow: extern "C" fn(f64, f64) -> f64,
@@ -166,32 +192,37 @@ pub struct RuntimeCalls {
     pub float_mod: extern "C" fn(f64, f64) -> f64,
     /// `a << n`
     pub shift_left: extern "C" fn(i64, i64) -> i64,
-    /// Library functions, by [`crate::native::Builtin`], for one result: the arguments and their number. The tag is [`MISS`] if the function itself has to be called.
+    /// Library functions, by [`crate::native::Builtin`], for one result: the arguments and their
+    /// number. The tag is [`MISS`] if the function itself has to be called.
     pub builtins: &'static [unsafe extern "C" fn(*mut State, *mut Value, usize) -> Pair;
                  crate::native::Builtin::COUNT],
-    /// Compares what code holds of a register with its home slot in the frame at a base; the
-    /// second argument is packed as [`verify`] says, payload and tag follow. This and the
-    /// following are called by code that checks itself, and end the process at a difference.
+    /// Compares the value that code holds for a register with the home slot in the frame at a base.
+    /// The second argument is packed as [`verify`] describes, and payload and tag follow.
+    ///
+    /// This function and the following ones are called by code that checks itself, and end the
+    /// process at a difference.
     pub verify_register: unsafe extern "C" fn(*mut Value, u64, u64, u64),
-    /// Compares closure (0: not held) and instance with those of the frame.
+    /// Compares the closure (0: not held) and the instance with those of the frame.
     pub verify_closure: unsafe extern "C" fn(*mut Value, u64, u64, u64),
-    /// Compares a value with what a table has under a key: the table, payload and tag of the key
-    /// and of the value.
+    /// Compares a value with the one that a table has under a key: the table, then payload and tag
+    /// of the key and of the value.
     pub verify_entry: unsafe extern "C" fn(*mut Value, u64, *mut Table, u64, u64, u64, u64),
-    /// Compares a value with what the field access finds along the metatables of an object:
+    /// Compares a value with the result of the field access along the metatables of an object:
     /// payload and tag of the object and of the value.
     pub verify_lookup: unsafe extern "C" fn(*mut State, *mut Value, u64, u64, u64, u64, u64),
-    /// Enters the interpreter: what slots of methods without code hold. Convention of machine code.
+    /// Enters the interpreter. The slots of methods without code hold this address. Uses the
+    /// convention of machine code.
     pub interpret: unsafe extern "C" fn(),
-    /// Runs the top frame in the interpreter, to its end: what code jumps to when its frame is left ([`status::RESUME`]). Convention of machine code;
-    /// the arguments are not looked at.
+    /// Runs the top frame in the interpreter to its end. Code jumps here when its frame must
+    /// continue in the interpreter ([`status::RESUME`]). Uses the convention of machine code, and
+    /// ignores the arguments.
     pub resume: unsafe extern "C" fn(),
 }
 
-/// How code that checks itself says where: the pc in the low half, and what else is to be said
-/// above.
+/// How code that checks itself describes the place: the pc is in the low half, and the bits above
+/// say what is compared.
 pub mod verify {
-    /// The first bit of the register's number, which has eight.
+    /// The position of the register's number, which has eight bits.
     pub const REGISTER: u32 = 32;
     /// The payload is compared.
     pub const PAYLOAD: u64 = 1 << 48;
@@ -199,7 +230,7 @@ pub mod verify {
     pub const TAG: u64 = 1 << 49;
 }
 
-/// A count at which the compiler is asked, and asked again at regular intervals after that.
+/// A count at which the compiler is called, and called again at regular intervals after that.
 ///
 /// The interval is the next power of two, so that a test is a mask and a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -222,55 +253,61 @@ impl Threshold {
         Threshold { mask, phase: count & mask }
     }
 
-    /// Whether a counter that goes up by one reaches the threshold, or a multiple of the interval
-    /// after it, with this value.
+    /// Returns whether a counter that is incremented by one reaches the threshold, or a multiple of
+    /// the interval after it, with the value `count`.
     #[inline(always)]
     pub fn is_reached(self, count: u32) -> bool {
         count & self.mask == self.phase
     }
 }
 
-/// Tag of a [`Pair`] that says that there is no answer.
+/// The tag of a [`Pair`] without a result.
 pub const MISS: u64 = 0xFF;
 
-/// What a state asks of the compiler.
+/// The requests that a state makes to the compiler.
 pub trait Tier {
-    /// The slot of a function's method, if it has one already; lives as long as the proto.
+    /// Returns the slot of a function's method, if it has one already; it lives as long as the
+    /// proto.
     fn slot(&mut self, proto: &Arc<Proto>) -> Option<*const AtomicPtr<u8>>;
-    /// The method is entered often, and has no code as far as the instance knows: it gets the method's slot.
+    /// Handles a method that is entered often, and has no code as far as the instance knows. Sets
+    /// the instance's slot to that of the method, and requests code for it.
     ///
     /// # Safety
     /// `inst` is a live instance of the state.
     unsafe fn hot_entry(&mut self, st: *mut State, inst: *mut Instance);
-    /// A loop of the method went round often; `pc` is where it goes on. Returns the address of code that goes on from there, or null.
+    /// Handles a loop of the method that has run many iterations; `pc` is where it continues.
+    /// Returns the address of code that continues from there, or null.
     ///
     /// # Safety
-    /// As [`Tier::hot_entry`].
+    /// As for [`Tier::hot_entry`].
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8;
-    /// The poll word's QUIESCENCE bit is set: announces the versions in use.
+    /// Announces the versions of code in use. Called when the poll word's QUIESCENCE bit is set.
     ///
     /// # Safety
-    /// A safepoint of the state.
+    /// This is a safepoint of the state.
     unsafe fn announce(&mut self, st: *mut State);
-    /// Is the version with this code id out of its slot for good, so that a frame in it should leave it?
+    /// Returns whether the version with this code id was permanently removed from its slot, so that
+    /// frames in it should continue elsewhere.
     fn is_retired(&mut self, code: u32) -> bool;
-    /// Code of the version `code` has often met what it was not compiled for, in a function of this instance.
+    /// Notes that code of the version `code` has often met cases that it was not compiled for, in a
+    /// function of this instance.
     ///
     /// # Safety
-    /// As [`Tier::hot_entry`].
+    /// As for [`Tier::hot_entry`].
     unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32);
-    /// Mode `chaos`: does something at random to code.
+    /// Does a random operation on code, in the mode `chaos`.
     ///
     /// # Safety
-    /// A safepoint of the state.
+    /// This is a safepoint of the state.
     unsafe fn chaos(&mut self, st: *mut State, chaos: &mut Chaos);
-    /// The host enters the state, perhaps once more.
+    /// Notes that the host enters the state, possibly while it is entered already.
     fn enter(&mut self);
-    /// The host leaves the state, as often as it entered it.
+    /// Notes that the host leaves the state. Each call belongs to one of [`Tier::enter`].
     fn leave(&mut self);
-    /// A native function is about to wait for something other than the state, which nobody touches meanwhile.
+    /// Notes that a native function is about to wait for something other than the state, which
+    /// nothing accesses meanwhile.
     fn block(&mut self);
-    /// It goes on.
+    /// Notes that the native function continues.
     fn unblock(&mut self);
 }
 
