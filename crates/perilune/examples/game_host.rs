@@ -185,7 +185,7 @@ pub(crate) fn main() -> Result<()> {
     }
     for actor in &game.actors {
         let entity = locked(&actor.entity.0);
-        let state = if actor.update.is_some() { "goes on" } else { "has ended" };
+        let state = if actor.update.is_some() { "is running" } else { "has ended" };
         println!("{} at {:?}, health {}: {state}", entity.name, entity.at, entity.health);
         if let Some(failure) = &actor.failure {
             println!("    {}", failure.replace('\n', "\n    "));

@@ -92,7 +92,7 @@ pub(crate) fn main() -> Result<()> {
         for batch in 0..200 {
             let order = |i: i64| Order {
                 id: batch * 100 + i,
-                customer: "somebody",
+                customer: "a customer",
                 country: if i == 7 { "XX" } else { "DE" },
                 cents: (batch * 7919 + i * 104_729) % 110_000,
             };
@@ -112,9 +112,9 @@ pub(crate) fn main() -> Result<()> {
     }
     println!("together: {total:?}");
     engine.wait_for_compiler();
-    for (name, figure) in engine.jit_metrics() {
+    for (name, metric) in engine.jit_metrics() {
         if matches!(name, "compiles begun" | "versions live" | "bytes live") {
-            println!("{name}: {figure}");
+            println!("{name}: {metric}");
         }
     }
 

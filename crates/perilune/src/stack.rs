@@ -117,7 +117,8 @@ impl<'a> Stack<'a> {
         unsafe { (*self.st).gc_poll() }.map_err(|_| Error::not_enough_memory())
     }
 
-    /// Returns an error if the last store was not done for want of memory. No unrooted value is held.
+    /// Returns an error if the last store was not done for want of memory. No unrooted value is
+    /// held.
     #[inline(always)]
     pub(crate) fn check_stored(self) -> Result<()> {
         // SAFETY: as above.

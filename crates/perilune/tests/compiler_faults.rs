@@ -1,5 +1,5 @@
-//! What goes wrong in the compiler costs speed only: the method is refused with a reason, that is
-//! counted, and the program goes on.
+//! A fault of the compiler costs speed only: the method is refused with a reason, the refusal is
+//! counted, and the program continues.
 
 use perilune::{Engine, Fault, JitOptions, Lua, Stage};
 
@@ -21,9 +21,9 @@ fn options() -> JitOptions {
     JitOptions { threshold: 1, loop_threshold: 1, sync: true, verify: true, ..Default::default() }
 }
 
-fn figure(engine: &Engine, name: &str) -> u64 {
-    let figures = engine.jit_metrics();
-    figures.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no figure {name}")).1
+fn metric(engine: &Engine, name: &str) -> u64 {
+    let metrics = engine.jit_metrics();
+    metrics.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("no metric {name}")).1
 }
 
 /// Runs a program; its result is that of the interpreter.
@@ -45,11 +45,11 @@ fn run(options: JitOptions, program: &str) -> Engine {
 }
 
 /// Runs a program of which nothing is compiled, each time for this reason.
-fn refused(options: JitOptions, program: &str, figure_name: &str) {
+fn refused(options: JitOptions, program: &str, metric_name: &str) {
     let engine = run(JitOptions { stats: true, ..options }, program);
-    let count = figure(&engine, figure_name);
-    assert!(count > 0, "{figure_name}");
-    assert_eq!(figure(&engine, "versions installed"), 0);
+    let count = metric(&engine, metric_name);
+    assert!(count > 0, "{metric_name}");
+    assert_eq!(metric(&engine, "versions installed"), 0);
     let refusals = engine.jit_metrics().into_iter().filter(|(n, _)| n.starts_with("refused"));
     let all: u64 = refusals.map(|(_, n)| n).sum();
     assert_eq!(all, count, "refused for another reason:\n{}", engine.jit_report());
@@ -100,12 +100,12 @@ fn little_code_memory() {
     for background in [false, true] {
         let o = JitOptions { budget: 64 << 10, sync: !background, ..options() };
         let engine = run(o, program);
-        let short = figure(&engine, "reservations under pressure");
+        let short = metric(&engine, "reservations under pressure");
         assert!(short > 0 || background, "{}", engine.jit_report());
-        assert!(figure(&engine, "bytes peak") <= 64 << 10);
-        let gone = figure(&engine, "retired: evicted")
-            + figure(&engine, "refused: code memory exhausted")
-            + figure(&engine, "retired: program dropped");
+        assert!(metric(&engine, "bytes peak") <= 64 << 10);
+        let gone = metric(&engine, "retired: evicted")
+            + metric(&engine, "refused: code memory exhausted")
+            + metric(&engine, "retired: program dropped");
         assert!(gone > 0 || background, "{}", engine.jit_report());
     }
 }
@@ -116,18 +116,18 @@ fn a_method_too_large() {
     let program = format!("local x = 0 {} return x", line.repeat(6000));
     let program = format!("local function large() {program} end large() large() return large()");
     let engine = run(JitOptions { stats: true, ..options() }, &program);
-    assert_eq!(figure(&engine, "refused: too large"), 2, "once per program");
+    assert_eq!(metric(&engine, "refused: too large"), 2, "once per program");
     assert!(engine.jit_report().contains(": too large"), "{}", engine.jit_report());
     assert!(engine.jit_report().contains("refused large@"), "{}", engine.jit_report());
 }
 
-/// What compiling costs is told.
+/// The costs of compiles are metrics and in the report.
 #[test]
-fn figures_of_compiles() {
+fn metrics_of_compiles() {
     let engine = run(options(), PROGRAM);
-    let compiled = figure(&engine, "functions compiled") + figure(&engine, "loops compiled");
+    let compiled = metric(&engine, "functions compiled") + metric(&engine, "loops compiled");
     assert!(compiled >= 3);
-    assert_eq!(compiled, figure(&engine, "versions installed"));
+    assert_eq!(compiled, metric(&engine, "versions installed"));
     for name in [
         "bytecodes compiled",
         "code bytes compiled",
@@ -140,7 +140,7 @@ fn figures_of_compiles() {
         "field caches monomorphic",
         "call sites monomorphic",
     ] {
-        assert!(figure(&engine, name) > 0, "{name}");
+        assert!(metric(&engine, name) > 0, "{name}");
     }
     let report = engine.jit_report();
     for line in

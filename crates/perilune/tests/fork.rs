@@ -1,4 +1,4 @@
-//! A server that forks its workers in the middle of hot code, while its compile threads are at work.
+//! A server that forks its workers in the middle of hot code, while its compile threads work.
 #![cfg(all(unix, not(miri)))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,7 +79,7 @@ fn a_prefork_server() {
     let (children, child) = (next.clone(), pid.clone());
     let fork = lua
         .create_function(move |_, kind: i64| {
-            // SAFETY: the child goes on with this thread; that it may is what is tested.
+            // SAFETY: the child continues with this thread only; the test is that this works.
             let pid = unsafe { libc::fork() };
             child.store(pid.into(), Relaxed);
             if pid == 0 {
@@ -140,7 +140,7 @@ fn time_limits_hold_in_a_child() {
         lua.load("while true do end").exec().expect_err("it takes too long");
     };
     spin();
-    // SAFETY: the child goes on with this thread; that it may is what is tested.
+    // SAFETY: the child continues with this thread only; the test is that this works.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         // SAFETY: a system call on this process.

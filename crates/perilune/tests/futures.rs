@@ -31,7 +31,7 @@ fn block_on<F: Future>(future: F) -> (F::Output, usize) {
         if let Poll::Ready(r) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return (r, polls);
         }
-        assert!(count.0.load(Ordering::SeqCst) > woken, "nobody wakes the task");
+        assert!(count.0.load(Ordering::SeqCst) > woken, "nothing wakes the task");
     }
     unreachable!()
 }

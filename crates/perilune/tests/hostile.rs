@@ -15,7 +15,8 @@ use perilune::Lua;
 use programs::{CATCHING, ENDLESS, GROWING, LARGE, ODD, SETUP, SLOW};
 use watch::{overrun, peak, processor_time, reset_peak};
 
-/// How long a script may go on after it should have stopped, in processor time of its thread. (Debug builds are slow.)
+/// How long a script may run after it should have stopped, in processor time of its thread. (Debug
+/// builds are slow.)
 const BOUND: Duration = Duration::from_millis(if cfg!(debug_assertions) { 100 } else { 10 });
 
 /// When scripts are stopped.
@@ -103,7 +104,7 @@ impl Findings {
             lift(&lua);
             lua.set_memory_limit(0).expect("it can be set");
             check_usable(&lua, &what);
-            if std::env::var_os("PERILUNE_HOSTILE_FIGURES").is_some() {
+            if std::env::var_os("PERILUNE_HOSTILE_METRICS").is_some() {
                 eprintln!("{:>10.1?} {late:>10.1?} {what}", begun.elapsed());
             }
             least = least.min(late.unwrap_or_default());
@@ -165,7 +166,7 @@ fn time_limits_stop_endless_scripts() {
     findings.check();
 }
 
-/// What takes long because there is much of it, above all collections, is stopped as soon as what takes long by itself.
+/// Work on much data, above all collections, is stopped as soon as any other work.
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn time_limits_stop_work_on_much_data() {
@@ -231,9 +232,10 @@ fn instruction_limits_stop_endless_scripts() {
 #[cfg_attr(miri, ignore = "takes too long")]
 fn the_memory_limit_stops_growing_scripts() {
     const LIMIT: usize = 8 << 20;
-    // what is allocated without asking, before the next safepoint finds out: 3 % at most, by coroutines
+    // allocated without a check of the limit until the next safepoint: 3 % at most, by coroutines
     const UNASKED: usize = LIMIT / 16;
-    // what is no memory of the script's: the engine's, temporary copies; debug builds keep what is freed for a while
+    // memory outside the script: the engine's, and temporary copies; debug builds keep freed memory
+    // for a while
     const OUTSIDE: usize = if cfg!(debug_assertions) { 4 * LIMIT } else { LIMIT };
     let _turn = turn();
     let mut findings = Findings::default();
@@ -259,7 +261,7 @@ fn the_memory_limit_stops_growing_scripts() {
                 findings.wrong.push(format!("{what}: {error}"));
             }
             let used = lua.used_memory();
-            if std::env::var_os("PERILUNE_HOSTILE_FIGURES").is_some() {
+            if std::env::var_os("PERILUNE_HOSTILE_METRICS").is_some() {
                 eprintln!("{used:>10} {grown:>10} {what}");
             }
             if used > limit + UNASKED || grown > limit + OUTSIDE {
@@ -297,7 +299,7 @@ fn odd_scripts_end() {
     findings.check();
 }
 
-/// A state that is closed runs its finalizers, also when its time is over: none of them can keep it.
+/// A state that is closed after its time limit runs its finalizers, and none of them can delay it.
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn finalizers_do_not_keep_a_state_that_is_out_of_time() {

@@ -65,7 +65,7 @@ const GROWING: &[&str] = &[
 /// An interrupted program stops within this time, as long as the machine has time for it.
 const LIMIT: Duration = Duration::from_millis(100);
 
-/// Runs the program, interrupts it, and measures how long it goes on.
+/// Runs the program, interrupts it, and measures how long it still runs.
 fn latency(lua: &Lua, program: &str, after: Duration) -> Duration {
     let interrupt = lua.interrupt_handle();
     let waker = thread::spawn(move || {
@@ -97,8 +97,8 @@ fn interrupts_stop_endless_programs() {
                     break;
                 }
             }
-            assert!(least <= LIMIT, "{mode:?}: {program} went on for {least:?}");
-            // the state goes on
+            assert!(least <= LIMIT, "{mode:?}: {program} ran for {least:?}");
+            // the state is usable
             assert_eq!(
                 lua.load("return 6 * 7").call::<String>(()).expect("it runs"),
                 "42",
@@ -163,7 +163,7 @@ fn stubborn(program: &str) -> String {
 
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
-fn time_limits_stand_until_they_are_set_anew() {
+fn time_limits_stand_until_they_are_set_again() {
     for mode in MODES {
         for program in ENDLESS
             .iter()
@@ -187,7 +187,7 @@ fn time_limits_stand_until_they_are_set_anew() {
                     break;
                 }
             }
-            assert!(over <= LIMIT, "{mode:?}: {program} went on for {over:?}");
+            assert!(over <= LIMIT, "{mode:?}: {program} ran for {over:?}");
             let message = lua.load("while true do end").exec().expect_err("no time").to_string();
             assert!(message.contains("time limit exceeded"), "{mode:?}: {message}");
             lua.set_time_limit(Some(Duration::from_secs(3600))).expect("it is set");

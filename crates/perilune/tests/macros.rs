@@ -49,7 +49,7 @@ impl Account {
 
     #[lua(setter, infallible)]
     fn alias(&mut self, name: Option<&str>) {
-        self.owner = name.unwrap_or("nobody").to_owned();
+        self.owner = name.unwrap_or("unknown").to_owned();
     }
 
     #[lua(field)]
@@ -129,14 +129,14 @@ fn fields_and_methods() -> Result<()> {
         local ok, e = pcall(a.pay, a, -1)
         assert(not ok and tostring(e):find("nothing to pay"))
         a.alias = "Bo" assert(a.owner == "Bo")
-        a.alias = nil assert(a.owner == "nobody")
+        a.alias = nil assert(a.owner == "unknown")
         assert(a.CURRENCY == "EUR" and a.bank == "Moon")
         assert(a.SECRET == nil and a.hidden == nil and a.absent == nil)
         local b = Account.new("Cy")
         a:give(b, 4)
         assert(a.balance == 7 and b.balance == 4 and b < a and not (a < b))
         assert(a:richer(b) and b:richer())
-        assert(tostring(a) == "nobody: 7" and Account.digest("\1\2") == 3 and Account.more(4) == 4)
+        assert(tostring(a) == "unknown: 7" and Account.digest("\1\2") == 3 and Account.more(4) == 4)
         local name, n = b:close()
         assert(name == "Cy" and n == 4 and not pcall(b.pay, b, 1))
         -- one borrow for writing at a time

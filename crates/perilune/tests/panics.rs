@@ -52,7 +52,7 @@ fn run(lua: &Lua, way: &str) -> bool {
 }
 
 #[test]
-fn panics_pass_and_the_state_goes_on() {
+fn panics_pass_and_the_state_stays_usable() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if !info.to_string().contains("boom") {

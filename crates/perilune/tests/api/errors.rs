@@ -62,7 +62,7 @@ fn errors_of_callbacks_keep_what_they_are() -> Result<()> {
 }
 
 #[test]
-fn panics_go_on_in_the_host() {
+fn panics_resume_in_the_host() {
     let lua = Lua::new();
     let f = lua.create_function(|_, ()| -> Result<()> { panic!("deep") }).unwrap();
     lua.globals().set("f", f).unwrap();

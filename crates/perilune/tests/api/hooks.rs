@@ -153,7 +153,7 @@ fn count_hooks_share_time() -> Result<()> {
 }
 
 #[test]
-fn a_hook_that_may_not_yield_goes_on() -> Result<()> {
+fn a_hook_that_may_not_yield_continues() -> Result<()> {
     let lua = Lua::new();
     // in the main coroutine, and inside a function of the host
     lua.set_hook(HookTriggers::EVERY_LINE, |_, _| Ok(VmState::Yield))?;

@@ -1,4 +1,4 @@
-//! The sandbox: what there is in it, and how scripts try to get out.
+//! The sandbox: its contents, and attempts of scripts to escape.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ fn reachable(lua: &Lua) -> Result<BTreeSet<String>> {
     Ok(list.into_iter().filter(|p| p != "function").collect())
 }
 
-/// Whatever is added to the libraries is not in a sandbox before somebody says so here.
+/// An addition to the libraries is not in a sandbox unless this list has it.
 #[test]
 fn these_functions_and_no_others() -> Result<()> {
     let expected = "
@@ -129,7 +129,7 @@ fn what_is_there_works() -> Result<()> {
         local ok, why = pcall(load)
         assert(not ok and why:find('bad argument #1', 1, true), why)
         assert(('x'):rep(3) == 'xxx' and os.time() > 0 and debug.traceback('m'):find('^m\\nstack'))
-        print('one', 2) warn('@on') warn('nobody hears')
+        print('one', 2) warn('@on') warn('not shown')
         return 'done'";
     assert_eq!(sandbox.run(|_| sandbox.load(script).eval::<String>())?, "done");
     Ok(())

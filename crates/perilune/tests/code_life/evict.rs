@@ -44,7 +44,7 @@ fn evicted(options: JitOptions) -> Engine {
         assert_eq!(eval(&lua, &call), eval(&plain, &call), "{call}");
     }
     engine.wait_for_compiler();
-    let live = figure(&engine, "bytes live") + figure(&engine, "bytes retired");
+    let live = metric(&engine, "bytes live") + metric(&engine, "bytes retired");
     assert!(live <= 24 << 10, "{live} bytes are in use");
     engine
 }
@@ -54,8 +54,8 @@ fn the_coldest_code_goes_and_comes_back() {
     for options in [sync(), background()] {
         let is_sync = options.sync;
         let engine = evicted(options);
-        let evicted = figure(&engine, "retired: evicted");
-        let installed = figure(&engine, "versions installed");
+        let evicted = metric(&engine, "retired: evicted");
+        let installed = metric(&engine, "versions installed");
         println!("sync {is_sync}: {evicted} evicted, {installed} installed");
         println!("{:?}", engine.jit_metrics());
         assert!(evicted > 10);
@@ -76,5 +76,5 @@ fn what_is_larger_than_the_budget_is_refused_and_runs() {
     big.push_str("return s end t = setmetatable({}, {__index = function() return 2 end})");
     eval(&lua, &big);
     assert_eq!(eval(&lua, "local s = 0 for i = 1, 100 do s = s + big(t) end return s"), "59800");
-    assert!(figure(&engine, "refused: code memory exhausted") >= 1);
+    assert!(metric(&engine, "refused: code memory exhausted") >= 1);
 }

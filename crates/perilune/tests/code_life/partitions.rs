@@ -40,9 +40,9 @@ fn a_whole_program_before_it_runs() {
         let program = engine.compile(PROGRAM, "=whole").expect("it compiles");
         assert_eq!(engine.precompile(&program), 9, "the main function is one of them");
         engine.wait_for_compiler();
-        assert_eq!(figure(&engine, "versions installed"), 9);
-        let largest = figure(&engine, "largest module");
-        let modules = figure(&engine, "modules published");
+        assert_eq!(metric(&engine, "versions installed"), 9);
+        let largest = metric(&engine, "largest module");
+        let modules = metric(&engine, "modules published");
         assert!(largest <= functions as u64, "{largest} functions in a module");
         if functions == 100 && bytes > 4000 {
             // leaf, middle, run and their callees; and the main function, which calls run
@@ -56,7 +56,7 @@ fn a_whole_program_before_it_runs() {
             eval(&lua, "return run(300)");
             engine.wait_for_compiler();
         }
-        let most = figure(&engine, "most versions of one method");
+        let most = metric(&engine, "most versions of one method");
         assert!(most <= 6, "{most} versions of one method");
         // the same names now refer to other functions, which calls must notice
         let other = "local old = odd function odd(n) return n == 0 and 'other' or old(n) end \
@@ -75,7 +75,7 @@ fn the_cut_is_the_same_however_many_workers_there_are() {
         let program = engine.compile(PROGRAM, "=whole").expect("it compiles");
         engine.precompile(&program);
         engine.wait_for_compiler();
-        (figure(&engine, "modules published"), figure(&engine, "bytes live"))
+        (metric(&engine, "modules published"), metric(&engine, "bytes live"))
     };
     assert_eq!(sizes(1), sizes(4));
 }
@@ -101,10 +101,10 @@ fn what_waits_and_calls_each_other_is_compiled_together() {
     assert_eq!(eval(&lua, &source), expected);
     engine.wait_for_compiler();
     let (modules, versions) =
-        (figure(&engine, "modules published"), figure(&engine, "versions installed"));
+        (metric(&engine, "modules published"), metric(&engine, "versions installed"));
     println!(
         "{versions} versions in {modules} modules, at most {} in one",
-        figure(&engine, "largest module")
+        metric(&engine, "largest module")
     );
     assert!(modules < versions, "{versions} versions in {modules} modules");
     assert_eq!(eval(&lua, &source), expected);

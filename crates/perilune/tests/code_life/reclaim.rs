@@ -1,4 +1,4 @@
-//! Retired code is freed whatever the states do meanwhile.
+//! Retired code is freed whatever the states do in the meantime.
 
 use std::sync::mpsc;
 use std::thread;
@@ -13,13 +13,13 @@ use crate::support::*;
 const HOT: &str = "function hot(n) local s = 0 for i = 1, n do s = s + i % 7 end return s end
     for i = 1, 100 do hot(100) end";
 
-/// Compiles everything anew and waits until what was replaced is freed.
+/// Recompiles everything and waits until the replaced code is freed.
 fn replace_and_free(engine: &Engine) {
-    let freed = figure(engine, "modules freed");
+    let freed = metric(engine, "modules freed");
     wait_for("a version is replaced", || engine.recompile_all() > 0);
     engine.wait_for_compiler();
     wait_for("retired code is freed", || {
-        figure(engine, "bytes retired") == 0 && figure(engine, "modules freed") > freed
+        metric(engine, "bytes retired") == 0 && metric(engine, "modules freed") > freed
     });
 }
 
@@ -34,14 +34,14 @@ fn idle_states_delay_nothing() {
         scope.spawn(move || {
             let lua = Lua::with_engine(engine);
             eval(&lua, HOT);
-            told.send(()).expect("somebody waits");
+            told.send(()).expect("the receiver is alive");
             thread::sleep(Duration::from_millis(300));
             assert_eq!(eval(&lua, "return hot(10)"), "27");
         });
         wait.recv().expect("it runs");
         let start = Instant::now();
         replace_and_free(engine);
-        assert!(start.elapsed() < Duration::from_millis(2000), "nobody waits for idle states");
+        assert!(start.elapsed() < Duration::from_millis(2000), "idle states delay nothing");
     });
     assert_eq!(eval(&idle, "return hot(10)"), "27");
 }
@@ -69,9 +69,15 @@ fn a_blocked_host_call_delays_nothing() {
             // the frames of compiled code below the call are walked on the state's behalf
             let gate = std::sync::Mutex::new(gate);
             eval(&lua, HOT);
-            eval(&lua, "function outer(n) local r = 0 for i = 1, n do r = r + hot(5) end return r end for i = 1, 50 do outer(2) end");
-            told.send(()).expect("somebody waits");
-            lua.with(|cx| cx.blocking(|| gate.lock().expect("no panic").recv().expect("it is opened")));
+            eval(
+                &lua,
+                "function outer(n) local r = 0 for i = 1, n do r = r + hot(5) end \
+                        return r end for i = 1, 50 do outer(2) end",
+            );
+            told.send(()).expect("the receiver is alive");
+            lua.with(|cx| {
+                cx.blocking(|| gate.lock().expect("no panic").recv().expect("it is opened"))
+            });
             eval(&lua, &wait_there)
         });
         wait.recv().expect("it runs");
@@ -79,7 +85,7 @@ fn a_blocked_host_call_delays_nothing() {
         let start = Instant::now();
         replace_and_free(engine);
         assert!(start.elapsed() < Duration::from_secs(2));
-        open.send(()).expect("somebody waits");
+        open.send(()).expect("the receiver is alive");
         wait_for("os.execute runs", || begun.exists());
         replace_and_free(engine);
         assert!(!blocked.is_finished(), "the call that blocks has not ended");
@@ -94,21 +100,25 @@ fn suspended_coroutines_pin_nothing() {
     let lua = Lua::with_engine(&engine);
     eval(
         &lua,
-        "function body(a) local s = a for i = 1, 1000 do s = s + i if i % 10 == 0 then s = s + coroutine.yield(s) end end return s end
+        "function body(a) local s = a for i = 1, 1000 do s = s + i \
+         if i % 10 == 0 then s = s + coroutine.yield(s) end end return s end
          function deep(d, a) if d == 0 then return body(a) end local r = deep(d - 1, a) return r end
-         function run(a) local co, s = coroutine.wrap(deep), 0 for i = 1, 101 do s = co(i == 1 and 5 or 1, a) end return s end
+         function run(a) local co, s = coroutine.wrap(deep), 0 \
+         for i = 1, 101 do s = co(i == 1 and 5 or 1, a) end return s end
          for i = 1, 30 do run(i) end",
     );
     let wanted = eval(&lua, "return run(1)");
     eval(
         &lua,
-        "cos = {} for i = 1, 50 do cos[i] = coroutine.wrap(deep) for j = 1, i do cos[i](j == 1 and 5 or 1, 1) end end",
+        "cos = {} for i = 1, 50 do cos[i] = coroutine.wrap(deep) \
+         for j = 1, i do cos[i](j == 1 and 5 or 1, 1) end end",
     );
     replace_and_free(&engine);
-    // all suspended coroutines go on, in the interpreter and in new code
+    // all suspended coroutines continue, in the interpreter and in new code
     let sums = eval(
         &lua,
-        "local t = {} for i = 1, 50 do local s for j = i + 1, 101 do s = cos[i](1) end t[s] = true end
+        "local t = {} for i = 1, 50 do local s for j = i + 1, 101 do s = cos[i](1) end \
+         t[s] = true end
          local n, k = 0 for s in pairs(t) do n = n + 1 k = s end return n .. ' ' .. k",
     );
     assert_eq!(sums, format!("1 {wanted}"));
@@ -122,7 +132,8 @@ fn a_program_is_dropped_inside_its_own_frames() {
         for round in 0..20 {
             let program = "
                 local function inner(n) local s = 0 for i = 1, n do s = s + i end return s end
-                local function middle(n) local r = inner(n) if n == 99 then drop() end return r + inner(n) end
+                local function middle(n) local r = inner(n) if n == 99 then drop() end \
+                return r + inner(n) end
                 function f(n) local r = middle(n) return r + 1 end
                 for i = 1, 98 do f(i) end for i = 1, 200 do f(10) end";
             let program = engine.compile(program, "=dropped").expect("it compiles");
@@ -150,7 +161,8 @@ fn results_that_come_late_are_discarded() {
         for n in 0..8 {
             // hot just before its end
             let source = format!(
-                "local function f(a) local t = {{{n}, a}} return t[1] * {round} + t[2] end local s = 0 for i = 1, 40 do s = s + f(i) end return s"
+                "local function f(a) local t = {{{n}, a}} return t[1] * {round} + t[2] end \
+                 local s = 0 for i = 1, 40 do s = s + f(i) end return s"
             );
             eval(&lua, &source);
         }
@@ -158,8 +170,8 @@ fn results_that_come_late_are_discarded() {
     engine.wait_for_compiler();
     wait_for("all code is freed", || is_empty(&engine));
     let (begun, installed) =
-        (figure(&engine, "compiles begun"), figure(&engine, "versions installed"));
-    let unused = figure(&engine, "compiles given back") + figure(&engine, "late results");
+        (metric(&engine, "compiles begun"), metric(&engine, "versions installed"));
+    let unused = metric(&engine, "compiles given back") + metric(&engine, "late results");
     println!("{begun} begun, {installed} installed, {unused} for nothing");
     assert_eq!(begun, installed + unused);
     assert!(unused > 0, "some programs were gone before their code came");

@@ -14,15 +14,15 @@ fn new_types_are_compiled_for_and_old_ones_are_kept() {
          return f(a, b) end",
     );
     assert_eq!(eval(&lua, "return run(1, 2)"), "3");
-    let first = figure(&engine, "versions installed");
+    let first = metric(&engine, "versions installed");
     assert_eq!(eval(&lua, "return run(1.5, 2.5)"), "4.0");
-    let second = figure(&engine, "versions swapped");
-    assert!(figure(&engine, "versions installed") > first && second >= 1);
+    let second = metric(&engine, "versions swapped");
+    assert!(metric(&engine, "versions installed") > first && second >= 1);
     for _ in 0..10 {
         assert_eq!(eval(&lua, "return run(1, 2)"), "3");
         assert_eq!(eval(&lua, "return run(1.5, 2.5)"), "4.0");
     }
-    assert_eq!(figure(&engine, "versions swapped"), second, "both kinds are compiled for");
+    assert_eq!(metric(&engine, "versions swapped"), second, "both kinds are compiled for");
 }
 
 #[test]
@@ -36,9 +36,9 @@ fn a_loop_that_cannot_be_entered_is_compiled_again() {
         for _, x in ipairs{1, 1.5, 'text', 2, 2.5} do shown[#shown + 1] = run(x) end
         return table.concat(shown, ' ')";
     assert_eq!(eval(&lua, program), "1 1.5 text 2 2.5");
-    assert_eq!(figure(&engine, "functions compiled"), 0);
+    assert_eq!(metric(&engine, "functions compiled"), 0);
     // for an integer, then for values of any kind
-    let loops = figure(&engine, "loops compiled");
+    let loops = metric(&engine, "loops compiled");
     assert!((2..=3).contains(&loops), "{loops} loops:\n{}", engine.jit_report());
 }
 
@@ -79,7 +79,7 @@ fn operands_that_never_settle_end_in_general_code() {
         assert_eq!(eval(&lua, &source), expected);
         engine.wait_for_compiler();
         // six functions, one of them main, and one loop
-        let installed = figure(&engine, "versions installed");
+        let installed = metric(&engine, "versions installed");
         println!("{installed} versions of 9 methods");
         assert!(installed <= 9 * 6, "{installed} versions");
     }
@@ -110,7 +110,7 @@ fn a_frame_that_stays_leaves_code_that_was_replaced() {
     eval(&lua, "local t = os.time() + 1 function done() return os.time() > t end");
     assert_eq!(eval(&lua, program), "true");
     worker.join().expect("no panic");
-    let replaced = figure(&engine, "retired: replaced");
+    let replaced = metric(&engine, "retired: replaced");
     assert!(replaced >= 50, "{replaced} versions were replaced");
-    wait_for("retired code is freed", || figure(&engine, "bytes retired") == 0);
+    wait_for("retired code is freed", || metric(&engine, "bytes retired") == 0);
 }

@@ -20,14 +20,14 @@ fn a_second_state_runs_what_the_first_compiled() {
     let program = engine.compile(PROGRAM, "=shared").expect("it compiles");
     let run = |lua: &Lua| lua.load_program(&program).call::<String>(()).expect("it runs");
     let first = run(&Lua::with_engine(&engine));
-    let begun = figure(&engine, "compiles begun");
+    let begun = metric(&engine, "compiles begun");
     assert!(begun >= 3);
     let second = std::thread::scope(|s| {
         s.spawn(|| run(&Lua::with_engine(&engine))).join().expect("no panic")
     });
     assert_eq!(first, "2584 2001000 1000.0");
     assert_eq!(second, first);
-    assert_eq!(figure(&engine, "compiles begun"), begun, "nothing is compiled again");
+    assert_eq!(metric(&engine, "compiles begun"), begun, "nothing is compiled again");
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn code_goes_with_the_program() {
         let lua = Lua::with_engine(&engine);
         lua.load_program(&program).call::<String>(()).expect("it runs");
     }
-    assert!(figure(&engine, "versions live") > 0, "the program is held");
+    assert!(metric(&engine, "versions live") > 0, "the program is held");
     drop(program);
     wait_for("all code is freed", || is_empty(&engine));
 }

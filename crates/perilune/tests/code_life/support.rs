@@ -15,10 +15,10 @@ pub(crate) fn sync() -> JitOptions {
 }
 
 /// Returns a metric of the engine.
-pub(crate) fn figure(engine: &Engine, name: &str) -> u64 {
-    let figures = engine.jit_metrics();
-    let found = figures.iter().find(|(n, _)| *n == name);
-    found.unwrap_or_else(|| panic!("no figure is named {name}")).1
+pub(crate) fn metric(engine: &Engine, name: &str) -> u64 {
+    let metrics = engine.jit_metrics();
+    let found = metrics.iter().find(|(n, _)| *n == name);
+    found.unwrap_or_else(|| panic!("no metric is named {name}")).1
 }
 
 /// Runs a chunk and returns its result.
@@ -41,5 +41,5 @@ pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
 
 /// Asserts that no code is left.
 pub(crate) fn is_empty(engine: &Engine) -> bool {
-    ["versions live", "bytes live", "bytes retired"].iter().all(|n| figure(engine, n) == 0)
+    ["versions live", "bytes live", "bytes retired"].iter().all(|n| metric(engine, n) == 0)
 }

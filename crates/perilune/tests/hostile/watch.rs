@@ -44,8 +44,10 @@ pub(crate) fn processor_time<R>(f: impl FnOnce() -> R) -> (R, Duration) {
     (r, clock.now() - before)
 }
 
-/// Runs `f`; `stop` is called on another thread at `due`. How much processor time `f` took since then: at most what is said, as the clock is read before; `None`
-/// when it ended before. `stops_here`: it is `stop` that stops it, so the time counts from there. A `f` that does not stop ends the process, with `what` as message.
+/// Runs `f`; `stop` is called on another thread at `due`. How much processor time `f` took since
+/// then: at most what is said, as the clock is read before; `None` when it ended before.
+/// `stops_here`: it is `stop` that stops it, so the time counts from there. A `f` that does not
+/// stop ends the process, with `what` as message.
 pub(crate) fn overrun<R>(
     what: &str,
     due: Duration,
@@ -91,7 +93,7 @@ fn memory(name: &str) -> usize {
     kilobytes.expect("a number") * 1024
 }
 
-/// Lets [`peak`] begin anew; the resident memory of this process.
+/// Resets [`peak`], and returns the resident memory of this process.
 pub(crate) fn reset_peak() -> usize {
     std::fs::write("/proc/self/clear_refs", "5").expect("it is Linux");
     memory("VmRSS:")

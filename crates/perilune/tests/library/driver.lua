@@ -1,8 +1,10 @@
 -- Makes the calls of a batch and writes down what they give. Runs on both sides.
 local byte, char, sub, rep, concat = string.byte, string.char, string.sub, string.rep, table.concat
 local spack, sunpack, tpack, tunpack = string.pack, string.unpack, table.pack, table.unpack
-local pcall, select, type, tostring, tonumber, mathtype = pcall, select, type, tostring, tonumber, math.type
-local find, match, gmatch, gsub, format = string.find, string.match, string.gmatch, string.gsub, string.format
+local pcall, select, type, tostring, tonumber, mathtype = pcall, select, type, tostring, tonumber,
+  math.type
+local find, match, gmatch, gsub, format = string.find, string.match, string.gmatch, string.gsub,
+  string.format
 local pack, packsize, unpack = string.pack, string.packsize, string.unpack
 
 -- What a value shows, with its type.
@@ -61,10 +63,25 @@ local fresh = {
   function() return { 1, "1", 2 } end,
   function() return { {}, {} } end,
   function() return { n = 1, "x", true, false } end,
-  function() return setmetatable({}, { __index = function(_, k) return k end, __len = function() return 4 end }) end,
-  function() return setmetatable({ 1, 2, 3 }, { __newindex = function(t, k, v) rawset(t, k, v and "new") end }) end,
-  function() return setmetatable({ 5, 4 }, { __len = function() return "3" end, __name = "List" }) end,
-  function() return setmetatable({}, { __metatable = "protected", __len = function() error("no length", 0) end }) end,
+  function()
+    return setmetatable({}, {
+      __index = function(_, k) return k end,
+      __len = function() return 4 end,
+    })
+  end,
+  function()
+    return setmetatable({ 1, 2, 3 }, { __newindex = function(t, k, v)
+      rawset(t, k, v and "new")
+    end })
+  end,
+  function()
+    return setmetatable({ 5, 4 }, { __len = function() return "3" end, __name = "List" })
+  end,
+  function()
+    return setmetatable({}, { __metatable = "protected", __len = function()
+      error("no length", 0)
+    end })
+  end,
   function() return function(a, b) return a < b end end,
   function() return function(a, b) return a > b end end,
   function() return function() return true end end,
@@ -77,7 +94,8 @@ local operations = {
   function(x, conversion)
     local exact = format("%.17g", x)
     local hex = format("%a", x)
-    return tostring(x), format("%.14g", x), exact, hex, tonumber(exact), tonumber(hex), pcall(format, conversion, x)
+    return tostring(x), format("%.14g", x), exact, hex, tonumber(exact), tonumber(hex),
+      pcall(format, conversion, x)
   end,
   function(text, base)
     if base then return tonumber(text, base) end
@@ -150,7 +168,9 @@ local named = {
     for p, c in utf8.codes(...) do all[#all + 1] = p .. ":" .. c end
     return concat(all, " ")
   end,
-  ipairs = function(t) local n = 0 for i, v in ipairs(t) do n = n + 1 if n > 50 then break end end return n end,
+  ipairs = function(t)
+    local n = 0 for i, v in ipairs(t) do n = n + 1 if n > 50 then break end end return n
+  end,
 }
 for _, library in ipairs({ "_G", "math", "string", "utf8", "table", "os" }) do
   for name, f in pairs(_G[library]) do
@@ -165,7 +185,8 @@ operations[#operations + 1] = function(name, ...)
     if type(results[i]) == "table" and getmetatable(results[i]) ~= "protected" then
       local t = results[i]
       results[i] = show_list(t)
-      for _, field in ipairs({ "year", "month", "day", "hour", "min", "sec", "wday", "yday", "isdst", "n" }) do
+      for _, field in ipairs({ "year", "month", "day", "hour", "min", "sec", "wday", "yday",
+        "isdst", "n" }) do
         results[i] = results[i] .. " " .. tostring(rawget(t, field))
       end
     end
@@ -173,7 +194,8 @@ operations[#operations + 1] = function(name, ...)
   return type(first) == "table" and show_list(first), tunpack(results, 1, results.n)
 end
 
--- Results of the calls of a batch, each behind its length. The objects' state is the same at the start of each.
+-- Returns the results of the calls of a batch, each after its length. The objects' state is the
+-- same at the start of each.
 function batch(data)
   local at, n, results = 1, 0, {}
   while at <= #data do
@@ -188,7 +210,8 @@ function batch(data)
     local result
     if count <= 2 then
       result = count == 2 and show_all(pcall(operations[operation], a, b))
-        or count == 1 and show_all(pcall(operations[operation], a)) or show_all(pcall(operations[operation]))
+        or count == 1 and show_all(pcall(operations[operation], a))
+        or show_all(pcall(operations[operation]))
     else
       local arguments = { a, b, c, d }
       for i = 5, count do arguments[i], at = read(data, at) end

@@ -5,7 +5,7 @@
 --   R()  renews the budget; the end of a slice of a program that is run in slices
 --   P()  shows values, tables by content and in sorted order
 --   K(v) cuts long strings, N(v) limits a number that says how often to do something
---   S(v) false for a table that is not a sequence (one with a length of its own: only in S(v, true))
+--   S(v) false for a table that is not a sequence (one with its own length: only in S(v, true))
 --   O(v) false for a table that has no order, I(v) false for one of several keys
 --   A(v) the value, or the name of its type where its text would be an address
 --   H(kind, n) makes a userdata of the host
@@ -134,7 +134,8 @@ local function configure(n)
     CLASS = {__index = {x = 1, m = function(e, a) return a, 1 end}}
   elseif n == 1 then
     debug.getmetatable("").__index = function(s, k) return string[k] or k end
-    debug.setmetatable(0, {__index = {x = 7, m = function(v, a) return v + 1, a end}, __call = type})
+    debug.setmetatable(0, {__index = {x = 7, m = function(v, a) return v + 1, a end},
+      __call = type})
     CLASS = {
       __index = function(e, k) return k end,
       __newindex = function(e, k, v) rawset(e, k, v) end,

@@ -73,7 +73,7 @@ impl ValueTree for ProgramTree {
         self.now.render()
     }
 
-    /// Called when the program still fails: its changes are listed anew from the same place.
+    /// Called when the program still fails: lists its changes again from the same place.
     fn simplify(&mut self) -> bool {
         if self.next > 0 {
             self.progress = true;

@@ -230,8 +230,8 @@ const RARE: &[&str] = &[
 ];
 
 impl Generator {
-    /// A statement of the main function; most are guarded, so that the program goes on after an
-    /// error.
+    /// A statement of the main function; most are guarded, so that the program
+    /// continues after an error.
     pub(crate) fn top_statement(&mut self) -> Node {
         match self.range(0, 100) {
             0..16 => {
@@ -306,7 +306,7 @@ impl Generator {
         let mut parts = Vec::new();
         for _ in 0..self.range(1, most + 1) {
             if depth > 1 && self.chance(25) {
-                // Goes on after an error.
+                // Continues after an error.
                 let mark = self.vars.len();
                 let outer = *self.function();
                 self.functions.push(Function { vararg: false, loops: 0, ..outer });
