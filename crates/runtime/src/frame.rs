@@ -137,8 +137,10 @@ const _: () = assert!(flags::TRACED < 1 << 15, "flags have 16 bits");
 pub struct Frame(pub *mut Value);
 
 impl Frame {
+    /// Returns the callee.
+    ///
     /// # Safety
-    /// For all of these: the base is that of a frame of a live stack.
+    /// The base is that of a frame of a live stack.
     #[inline(always)]
     pub unsafe fn callee(self) -> Value {
         use crate::value::SlotExt;

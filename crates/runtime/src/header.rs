@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether objects of this kind are boxed outside the blocks.
+    /// Returns whether objects of this kind are boxed outside the blocks.
     pub const fn is_boxed(self) -> bool {
         matches!(self, Kind::Userdata | Kind::Thread | Kind::Instance | Kind::Shape)
     }

@@ -25,10 +25,10 @@ impl State {
         if heap.loses_barriers {
             return;
         }
-        // Outside of marking and generational mode the next cycle scans everything anyway.
+        // In other phases of incremental mode the next cycle scans everything, so no log is needed.
         let is_logged = heap.phase == Phase::Mark || heap.pace.generational;
         if is_logged && !super::gray::try_push(&mut heap.marker.again, owner) {
-            // Without the log the marks are worth nothing.
+            // The object cannot be logged, so the marks are no longer complete.
             heap.marker.lost = true;
             heap.pace.unfinished = heap.pace.generational;
         }

@@ -62,7 +62,7 @@ const fn layout(size: usize) -> Layout {
     }
 }
 
-/// The [`AllocFn`] of [`Allocator::global`].
+/// Implements the [`AllocFn`] of [`Allocator::global`].
 unsafe extern "C" fn from_global(
     _data: *mut c_void,
     block: *mut c_void,

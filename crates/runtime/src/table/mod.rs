@@ -7,8 +7,8 @@
 //! * an integer key `k` with `1 <= k <= array_len` is in the **array** part;
 //! * every other key is in the **hash** part.
 //!
-//! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and the key `array_len +
-//! 1` is absent. So `array_len` is always a border, and `#t` is one load.
+//! Invariant (border): `array_len` is 0 or element `array_len` is not nil, and the key
+//! `array_len + 1` is absent. So `array_len` is always a border, and `#t` is one load.
 //!
 //! A traversal (`next`, `pairs`) visits integer keys below 1 in ascending order, then the array
 //! part, then fields in the order of their slots, and then the rest of the hash part: integers in

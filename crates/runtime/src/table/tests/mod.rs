@@ -450,7 +450,7 @@ fn integers_ascend_and_others_keep_the_order_of_insertion() {
         let all = ["-7", "-1", "0", "1", "2", "20", "30", "40", "zulu", "alpha", "mike"];
         assert_eq!(keys(st, t), all);
         check(t);
-        // the collector may have killed the key or not: the order is the same
+        // The order is the same whether or not the collector has killed the key.
         for collects in [false, true] {
             let name = string(st, "zulu").as_string();
             Table::set_str(st, t, name, Value::NIL);
