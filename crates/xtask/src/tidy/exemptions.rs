@@ -19,7 +19,6 @@ const EXEMPT: &[(&str, &[&str])] = &[
             "crates/runtime/src/native/",
             "docs/architecture.md",
             "docs/code-life.md",
-            "docs/jit-debugging.md",
             "lang-tests/",
         ],
     ),
