@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use perilune_runtime::reserve::Reserve;
 
-/// An allocator that has nothing.
+/// An allocator without any memory.
 struct Nothing;
 
 // SAFETY: it allocates nothing.
@@ -30,7 +30,7 @@ fn pieces_are_apart_aligned_and_joined_again() {
     for round in 0..2_000 {
         let size = 1 + random(2_000) as usize;
         let layout = Layout::from_size_align(size, 1 << random(9)).unwrap();
-        // SAFETY: blocks are used as they were asked for.
+        // SAFETY: each block is used within its layout and freed once, with the same layout.
         unsafe {
             let p = reserve.alloc(layout);
             if !p.is_null() {
@@ -50,7 +50,7 @@ fn pieces_are_apart_aligned_and_joined_again() {
         // SAFETY: as above.
         unsafe { reserve.dealloc(p, layout) };
     }
-    // It is whole again: both halves can be had.
+    // The free pieces have merged: both halves are available.
     let half = Layout::from_size_align(32 << 10, 64).unwrap();
     // SAFETY: as above.
     unsafe {
