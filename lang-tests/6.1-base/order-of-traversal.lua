@@ -1,5 +1,5 @@
--- The order of next and pairs, which the manual leaves open (6.1): integer keys in ascending order, then other keys in
--- the order of insertion; fields of a constructor come before keys of other types.
+-- The order of next and pairs, which the manual leaves open (6.1): integer keys in
+-- ascending order, then other keys in insertion order, fields of a constructor before other types.
 -- expect: ok
 --| 0 1 2 3
 --| -2 -1 0 1 2 3

@@ -1,5 +1,5 @@
--- The state of a generic loop is what PUC shows, and what is written to it counts (6.10), also where the loop by next
--- calls nothing.
+-- The state of a generic loop is what PUC shows, and writes to it take effect (6.10), also
+-- where the loop by next calls nothing.
 -- expect: ok
 --| 1	true	1:10 2:20 function table 2 nil
 --| 1	true	1:10 2:20 function table 2 nil

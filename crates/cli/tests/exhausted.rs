@@ -1,5 +1,5 @@
 //! Memory that is exhausted for real: the command runs with little address space (`ulimit -v`).
-//! What runs out is a Lua error, in every kind of program, and the program goes on.
+//! What runs out is a Lua error, in every kind of program, and the program continues.
 
 #![cfg(target_os = "linux")]
 
@@ -33,7 +33,7 @@ fn can_limit() -> bool {
     can
 }
 
-/// `body` runs out of memory in a protected call, twice, and the program goes on.
+/// `body` runs out of memory in a protected call, twice, and the program continues.
 fn check(body: &str) {
     if !can_limit() {
         return;

@@ -239,7 +239,8 @@ impl Backend {
                 counts: self.counts,
                 direct: &direct,
             };
-            // Generating code takes long and uses no lock of the engine: other threads may fork meanwhile.
+            // Generating code takes long and uses no lock of the engine, so other threads may fork
+            // in the meantime.
             let defined =
                 perilune_code::fork::outside(|| assembly.define(&input, &mut observation));
             if let Err((_, refusal)) = defined.map_err(refused(place)) {
