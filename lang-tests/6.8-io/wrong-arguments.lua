@@ -53,7 +53,6 @@
 --| ? #3  ok: none nil -1 '10'; number expected: false 'x' {} print thread file; number has no integer representation!: 1.5 1e100
 --| ? #1  FILE* expected: none nil false 1.5 -1 1e100 'x' '10' {} print thread; ok: file
 --| ? #2  ok: none; string expected: nil false {} print thread file; number has no integer representation!: 1.5 1e100; not enough memory: -1; invalid format!: 'x' '10'
-
 local check = dofile("../modules/arguments.lua")
 local name = os.tmpname()
 local f = io.open(name, "w+")
