@@ -15,8 +15,8 @@
 //!   while it is offline. A retired version is freed once every state has reported since and none
 //!   has a frame in it.
 //! - [`Workers`] run compile jobs by priority.
-//! - A process may [`fork`]: parent and child keep their code apart, and the child goes on with the
-//!   thread that it has.
+//! - A process may [`fork`]: parent and child keep their code apart, and the child continues with
+//!   the thread that it has.
 //!
 //! With `--cfg loom` only the parts that the model of the protocol is made of are built
 //! (`tests/loom.rs`).

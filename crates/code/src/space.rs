@@ -458,11 +458,11 @@ impl CodeSpace {
     }
 
     /// Returns all counters by name, and the current sizes.
-    pub fn figures(&self) -> Vec<(&'static str, u64)> {
+    pub fn metrics(&self) -> Vec<(&'static str, u64)> {
         let usage = self.usage();
         let pauses = self.pauses();
-        let mut figures: Vec<_> = self.stats.iter().collect();
-        figures.extend([
+        let mut metrics: Vec<_> = self.stats.iter().collect();
+        metrics.extend([
             ("versions live", self.versions() as u64),
             ("bytes live", (usage.live - self.retired_bytes().min(usage.live)) as u64),
             ("bytes retired", self.retired_bytes() as u64),
@@ -473,7 +473,7 @@ impl CodeSpace {
             ("pause ns, 99th percentile", pauses.quantile(0.99)),
             ("pause ns, maximum", pauses.max()),
         ]);
-        figures
+        metrics
     }
 }
 

@@ -276,7 +276,7 @@ impl<C: Compiler> Shared<C> {
                 self.compiler.compile(context, &mut job);
             })
         });
-        // What panics as it is dropped or reported is not reported, and the thread goes on.
+        // What panics as it is dropped or reported is not reported, and the thread continues.
         let _ = match result {
             Ok(()) => caught(|| drop(job)),
             Err(message) => {

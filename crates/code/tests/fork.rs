@@ -22,7 +22,7 @@ use perilune_code::{
 /// A child process that runs `f`. One that panics, hangs or crashes fails [`join`].
 #[must_use]
 fn spawn_child(f: impl FnOnce()) -> libc::pid_t {
-    // SAFETY: the child goes on with this thread; what it may do is what is tested.
+    // SAFETY: the child continues with this thread; what it may do is what is tested.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "it can fork");
     if pid == 0 {
@@ -290,7 +290,7 @@ fn states_on_threads_that_a_child_lacks_hold_nothing_up() {
         let pid = spawn_child(|| {
             space.invalidate(&method, Cause::Invalid);
             drain(&space);
-            // A state that was idle may go on, here or on a new thread.
+            // A state that was idle may continue, here or on a new thread.
             compile(method.begin().expect("it can be compiled"), 2);
             idle.mutator.enter();
             assert_eq!(idle.call(&method), 2);

@@ -115,7 +115,7 @@ fn replaced(versions: u32, mapping: MappingKind) {
         println!("calls of machine code: {compiled:?}");
         assert!(compiled.iter().all(|c| *c > 0));
     });
-    println!("{:?}", space.figures());
+    println!("{:?}", space.metrics());
     assert_eq!(space.stats().get(Counter::Installed), u64::from(versions));
     drop(method);
     baseline(&space);
@@ -200,7 +200,7 @@ fn modules_workers_and_a_small_budget() {
         workers.wait_idle();
         stop.store(true, Relaxed);
     });
-    println!("{:?}", space.figures());
+    println!("{:?}", space.metrics());
     assert!(space.usage().peak <= 8 << 10);
     let counts = [Counter::Late, Counter::RetiredEvicted];
     assert!(counts.iter().all(|c| space.stats().get(*c) > 0));

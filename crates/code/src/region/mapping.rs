@@ -143,7 +143,8 @@ impl Mapping {
         // SAFETY: the offset is inside of both mappings.
         let (code, alias) = unsafe { (self.code.add(offset), alias.add(offset)) };
         let file = memory_file(size)?;
-        // SAFETY: the chunk is mapped and readable, and no thread writes to it: writers hold the lock.
+        // SAFETY: the chunk is mapped and readable, and no thread writes to it: writers hold the
+        // lock.
         let contents = unsafe { std::slice::from_raw_parts(code.as_ptr(), size) };
         let mut done = 0;
         while done < size {

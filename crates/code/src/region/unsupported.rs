@@ -9,7 +9,7 @@ use super::MappingKind;
 pub(super) enum Mapping {}
 
 impl Mapping {
-    /// Reports that there is no machine code.
+    /// Returns the error for targets without machine code.
     pub(super) fn new(_size: usize, _kind: MappingKind) -> io::Result<Mapping> {
         let text = "no machine code is generated for this target";
         Err(io::Error::new(io::ErrorKind::Unsupported, text))

@@ -1,5 +1,5 @@
-//! What is known of the tags of registers before each instruction, by constants, by the feedback
-//! that is taken for granted, and by control flow.
+//! The known tags of registers before each instruction, from constants, from feedback that the code
+//! speculates on, and from control flow.
 //!
 //! Where feedback has seen operands of one kind only, code is made for that kind, and deoptimized
 //! when another comes ([`Speculation`]). So what follows such an instruction may rely on the tags
@@ -403,7 +403,7 @@ fn keys_are_integers(snapshot: &Snapshot, pc: usize) -> bool {
         && seen & (access::STRING | access::OTHER | access::NO_TABLE) == 0
 }
 
-/// The tag of the elements that the load at `pc` takes for granted, from arrays of numbers.
+/// Returns the tag of the elements that the load at `pc` speculates on, for arrays of numbers.
 pub(crate) fn element_tag(snapshot: &Snapshot, pc: usize) -> Option<Tag> {
     match snapshot.cells[pc] & access::ALL {
         _ if snapshot.general => None,

@@ -57,7 +57,7 @@ impl Jit {
 
     /// Returns the metrics of the code and of its compilation, by name.
     pub fn metrics(&self) -> Vec<(&'static str, u64)> {
-        let mut metrics = self.space.figures();
+        let mut metrics = self.space.metrics();
         metrics.extend(self.observer().metrics.iter());
         metrics
     }

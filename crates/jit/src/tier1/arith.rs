@@ -285,7 +285,7 @@ impl Translator<'_> {
         self.deoptimize_at(wrong, pc);
     }
 
-    /// What is taken for granted is known to be wrong: goes to `wrong`, and on in a block that is
+    /// The speculation is known to fail: goes to `wrong`, and on in a block that is
     /// not reached.
     fn never(&mut self, wrong: Block, dst: usize) {
         self.b.ins().jump(wrong, &[]);

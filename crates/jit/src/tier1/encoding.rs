@@ -41,7 +41,7 @@ const _: () = assert!(
         && Tag::ITER.0 & Tag::COLLECTABLE == 0
 );
 
-// No value has the tag that says that there is no answer.
+// No value has the tag of a missing answer.
 const _: () = assert!(MISS == 0xFF && Tag::CELL.0 < 0xFF);
 
 // A status is tested for RESUME by its bit, and for ERROR by its low byte.

@@ -151,8 +151,8 @@ impl Translator<'_> {
         self.end_round(round, by_next.then_some(key), (key, integer), (bits, tag));
     }
 
-    /// Takes the first entry in the nodes from position `at` on. The runtime is asked for the first one of all, since it
-    /// may be one that comes before the array part.
+    /// Takes the first entry in the nodes from position `at` on. The runtime is asked for the first
+    /// one of all, since it may be one that comes before the array part.
     fn node_round(&mut self, round: &Round, object: Value, at: Value) {
         let nodes = self.b.ins().load(I64, MEM, object, table::NODES as i32);
         self.guard(nodes, round.ask);

@@ -577,7 +577,7 @@ impl Translator<'_> {
         self.runtime_step(self.calls.one as usize, pc + 1, &[st]);
     }
 
-    /// Goes on in a new block if `answer` is not 0, and else there after running the instruction at
+    /// Continues in a new block if `answer` is not 0, and else there after running the instruction at
     /// `pc` in the runtime.
     fn unless_generic(&mut self, pc: usize, answer: Value) {
         let (slow, on) = (self.cold_block(), self.b.create_block());
@@ -779,7 +779,7 @@ impl Translator<'_> {
         self.b.switch_to_block(on);
     }
 
-    /// Goes on where `condition` holds; returns the block where it does not.
+    /// Continues where `condition` holds; returns the block where it does not.
     fn case(&mut self, condition: Value) -> Block {
         let (holds, other) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(condition, holds, &[], other, &[]);

@@ -1,37 +1,37 @@
-//! The table of crates in `docs/architecture.md` against the manifests.
+//! The list of crates in `docs/architecture.md` against the manifests.
 
 use std::collections::BTreeSet;
 
 use super::markdown::{quoted, section};
 use super::tree::{Complaint, Tree};
 
-/// The document with the table.
+/// The document with the list.
 const DOCUMENT: &str = "docs/architecture.md";
 
-/// The table lists every crate, and each with the dependencies of its manifest.
+/// The section lists every crate, and each with the dependencies of its manifest.
 pub(super) fn documented(tree: &Tree) -> Vec<Complaint> {
     let mut documented = BTreeSet::new();
     let mut complaints = Vec::new();
-    for line in section(tree.text(DOCUMENT), "## Crates and dependencies").lines() {
-        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let Some(name) = cells.get(1).and_then(|c| c.strip_prefix("`crates/")?.strip_suffix('`'))
+    let listed = section(tree.text(DOCUMENT), "## Crates and dependencies");
+    for item in listed.split("\n- ").skip(1) {
+        let mut words = quoted(item).into_iter().map(|(_, word)| word);
+        let Some(name) = words.next().and_then(|w| w.strip_prefix("crates/").map(str::to_owned))
         else {
             continue;
         };
-        documented.insert(name.to_owned());
-        let expected: BTreeSet<String> =
-            cells[2..].iter().take(2).flat_map(|c| quoted(c)).map(|(_, word)| word).collect();
+        let expected: BTreeSet<String> = words.collect();
         let actual = names(tree.text(&format!("crates/{name}/Cargo.toml")));
         if expected != actual {
             let what = format!("{name}: {expected:?} here, {actual:?} in its Cargo.toml");
             complaints.push(Complaint::file(DOCUMENT, what));
         }
+        documented.insert(name);
     }
     let crates: BTreeSet<String> = tree.crates().into_iter().collect();
     complaints.extend(
         crates
             .symmetric_difference(&documented)
-            .map(|c| Complaint::file(DOCUMENT, format!("{c}: only in the table or only a folder"))),
+            .map(|c| Complaint::file(DOCUMENT, format!("{c}: only in the list or only a folder"))),
     );
     complaints
 }
