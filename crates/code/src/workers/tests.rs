@@ -175,7 +175,7 @@ fn every_thread_finds_what_another_received() {
 }
 
 #[test]
-fn a_panic_refuses_its_job_and_the_thread_goes_on() {
+fn a_panic_refuses_its_job_and_the_thread_survives() {
     let cases: [(&str, &[&str]); 4] = [
         ("context", &["+a with +b", "+a refused: context", "c refused: context"]),
         ("companions", &["+a refused: companions", "+b refused: companions", "c1"]),

@@ -577,8 +577,8 @@ impl Translator<'_> {
         self.runtime_step(self.calls.one as usize, pc + 1, &[st]);
     }
 
-    /// Continues in a new block if `answer` is not 0, and else there after running the instruction at
-    /// `pc` in the runtime.
+    /// Continues in a new block if `answer` is not 0, and else there after running the instruction
+    /// at `pc` in the runtime.
     fn unless_generic(&mut self, pc: usize, answer: Value) {
         let (slow, on) = (self.cold_block(), self.b.create_block());
         self.b.ins().brif(answer, on, &[], slow, &[]);
