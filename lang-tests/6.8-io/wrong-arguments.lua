@@ -53,6 +53,7 @@
 --| ? #3  ok: none nil -1 '10'; number expected: false 'x' {} print thread file; number has no integer representation!: 1.5 1e100
 --| ? #1  FILE* expected: none nil false 1.5 -1 1e100 'x' '10' {} print thread; ok: file
 --| ? #2  ok: none; string expected: nil false {} print thread file; number has no integer representation!: 1.5 1e100; not enough memory: -1; invalid format!: 'x' '10'
+
 local check = dofile("../modules/arguments.lua")
 local name = os.tmpname()
 local f = io.open(name, "w+")
@@ -66,8 +67,7 @@ check("io.type", io.type, f)
 check("io.write", function(...) io.output(f); return io.write(...) end, "x", "y")
 io.output(io.stdout)
 for _, method in ipairs({ "close", "flush", "lines", "read", "seek", "setvbuf", "write", "__gc",
-  "__close", "__tostring" }) do
-  local g = io.open(name, "w+")
+  "__close", "__tostring" }) do local g = io.open(name, "w+")
   local function call(...)
     if select("#", ...) == 0 then return g[method]() end
     return (g[method] or getmetatable(g)[method])(...)
