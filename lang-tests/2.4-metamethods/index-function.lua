@@ -6,7 +6,7 @@
 --| now there	6
 --| 42	42	42
 --| nil
---| false	index-function.lua:25: no field foo
+--| false	index-function.lua:28: no field foo
 --| true
 
 local log = {}
@@ -19,8 +19,12 @@ print(o.a, (o.b))
 print(table.concat(log, " "))
 o.absent = "now there"
 print(o.absent, #log)
-local memo = setmetatable({}, { __index = function(t, k) local v = k * 2; rawset(t, k, v); return v end })
+local memo = setmetatable({}, { __index = function(t, k)
+  local v = k * 2; rawset(t, k, v); return v
+end })
 print(memo[21], rawget(memo, 21), memo[21])
 print(setmetatable({}, { __index = function() end }).x)
-print(pcall(function() return setmetatable({}, { __index = function(t, k) error("no field " .. k, 2) end }).foo end))
+print(pcall(function()
+  return setmetatable({}, { __index = function(t, k) error("no field " .. k, 2) end }).foo
+end))
 print(setmetatable({}, { __index = function(t, k) return t end }).a.b.c ~= nil)

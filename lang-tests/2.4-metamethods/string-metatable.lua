@@ -7,7 +7,7 @@
 --| 15	12	false	string-metatable.lua:18: attempt to add a 'string' with a 'number'
 --| e	5
 --| callme	1	2
---| false	string-metatable.lua:25: attempt to call a string value (constant 'callme')
+--| false	string-metatable.lua:27: attempt to call a string value (constant 'callme')
 
 print(("x"):rep(3), #("abc"):upper(), ("%d"):format(5))
 print(("abc").len == string.len, ("abc").x)
@@ -16,7 +16,9 @@ print(("hi"):shout())
 string.shout = nil
 print(pcall(function() return ("hi"):shout() end))
 print("10" + 5, "3" * "4", pcall(function() return "a" + 1 end))
-getmetatable("").__index = function(s, k) return math.type(k) == "integer" and string.sub(s, k, k) or string[k] end
+getmetatable("").__index = function(s, k)
+  return math.type(k) == "integer" and string.sub(s, k, k) or string[k]
+end
 print(("hello")[2], ("hello"):len())
 getmetatable("").__index = string
 getmetatable("").__call = function(s, ...) return s, ... end

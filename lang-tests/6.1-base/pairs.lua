@@ -11,8 +11,8 @@
 --| false	bad argument #1 to 'pairs' (value expected)
 --| nil	nil
 --| text	nil
---| false	pairs.lua:30: bad argument #1 to 'for iterator' (table expected, got nil)
---| false	pairs.lua:30: bad argument #1 to 'for iterator' (table expected, got string)
+--| false	pairs.lua:36: bad argument #1 to 'for iterator' (table expected, got nil)
+--| false	pairs.lua:37: bad argument #1 to 'for iterator' (table expected, got string)
 --| false	attempt to call a number value
 --| false	inside
 --| 10100	nil
@@ -20,14 +20,21 @@
 
 local f, t, k = pairs({ 10 })
 print(f == next, type(t), k, select("#", pairs({})))
-local proxy = setmetatable({}, { __pairs = function(...) print("pairs", select("#", ...)); return function(_, k) if not k then return 1, "one" end end, 2, nil, 4, 5 end })
+local proxy = setmetatable({}, { __pairs = function(...)
+  print("pairs", select("#", ...))
+  return function(_, k) if not k then return 1, "one" end end, 2, nil, 4, 5
+end })
 print(select("#", pairs(proxy)), select(2, pairs(proxy)))
 for k, v in pairs(proxy) do print(k, v) end
 print(select("#", pairs(setmetatable({}, { __pairs = function() end }))))
-debug.setmetatable(1, { __pairs = function(n) return function(_, i) i = i + 1; if i <= n then return i end end, nil, 0 end })
+debug.setmetatable(1, { __pairs = function(n)
+  return function(_, i) i = i + 1; if i <= n then return i end end, nil, 0
+end })
 for i in pairs(3) do io.write(i, " ") end print()
 debug.setmetatable(1, nil)
-print(pcall(pairs)); print(select(3, pcall(pairs, nil))); print(select(3, pcall(pairs, "text"))); print(pcall(function() for _ in pairs(nil) do end end)); print(pcall(function() for _ in pairs("text") do end end))
+print(pcall(pairs)); print(select(3, pcall(pairs, nil))); print(select(3, pcall(pairs, "text")))
+print(pcall(function() for _ in pairs(nil) do end end))
+print(pcall(function() for _ in pairs("text") do end end))
 print(pcall(pairs, setmetatable({}, { __pairs = 5 })))
 print(pcall(pairs, setmetatable({}, { __pairs = function() error("inside", 0) end })))
 -- Fields may be changed and removed while a table is walked.

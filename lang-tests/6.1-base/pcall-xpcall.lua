@@ -1,6 +1,6 @@
 -- pcall and xpcall (6.1).
 -- expect: error
---! pcall-xpcall.lua:34: bad argument #2 to 'xpcall' (function expected, got nil)
+--! pcall-xpcall.lua:41: bad argument #2 to 'xpcall' (function expected, got nil)
 --| called	1
 --| true
 --| true	2
@@ -23,14 +23,21 @@
 --| false	after 5: again
 print(pcall(print, "called", 1)); print(pcall(select, "#", nil, nil))
 print(select("#", pcall(function() return nil, nil end)))
-print(pcall(nil)); print(pcall({})); print(pcall("f")); print(pcall(pcall)); print(pcall(pcall, error, "x")); print(pcall(xpcall)); print(pcall(xpcall, print))
+print(pcall(nil)); print(pcall({})); print(pcall("f")); print(pcall(pcall))
+print(pcall(pcall, error, "x")); print(pcall(xpcall)); print(pcall(xpcall, print))
 print(pcall(setmetatable({}, { __call = function(self, ...) return "called", ... end }), 1, 2))
 local function handler(...) return "handled " .. tostring((...)), select("#", ...) end
-print(xpcall(error, handler, "message")); print(xpcall(error, handler)); print(xpcall(print, handler, "no error", nil)); print(xpcall(function(...) return select("#", ...) end, handler, nil, nil))
+print(xpcall(error, handler, "message")); print(xpcall(error, handler))
+print(xpcall(print, handler, "no error", nil))
+print(xpcall(function(...) return select("#", ...) end, handler, nil, nil))
 -- What the handler returns first is the only message; an error in it goes to it again.
-print(select("#", xpcall(error, function() return 1, 2, 3 end))); print(select("#", xpcall(error, function() end)))
+print(select("#", xpcall(error, function() return 1, 2, 3 end)))
+print(select("#", xpcall(error, function() end)))
 local depth = 0
-print(xpcall(error, function(m) depth = depth + 1; if depth < 5 then error("again", 0) end return "after " .. depth .. ": " .. tostring(m) end, "first"))
+print(xpcall(error, function(m)
+  depth = depth + 1; if depth < 5 then error("again", 0) end
+  return "after " .. depth .. ": " .. tostring(m)
+end, "first"))
 print(xpcall(error, nil, "m") == false, xpcall(function() end, nil)); print((xpcall(error, 5, "m")))
 -- The handler runs where the error is.
 print(xpcall(function() local inner = "seen"; error("x") end, function()

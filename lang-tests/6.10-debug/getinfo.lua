@@ -5,7 +5,7 @@
 --| main	0	0
 --| nil	false	bad argument #2 to 'debug.getinfo' (invalid option)
 --| false	bad argument #1 to 'debug.getinfo' (number expected, got no value)
---| 20
+--| 23
 --| true	true
 --| a	c	(temporary)
 --| a	nil
@@ -14,10 +14,13 @@
 
 local function f(a, b, ...) local i = debug.getinfo(1, "nSlutf"); return i end
 local i = f()
-print(i.name, i.namewhat, i.what, i.short_src, i.source, i.linedefined, i.lastlinedefined, i.currentline, i.nups, i.nparams, i.isvararg, i.istailcall, i.func == f)
-i = debug.getinfo(print); print(i.what, i.short_src, i.source, i.currentline, i.linedefined, i.nups, i.nparams, i.isvararg)
+print(i.name, i.namewhat, i.what, i.short_src, i.source, i.linedefined, i.lastlinedefined,
+  i.currentline, i.nups, i.nparams, i.isvararg, i.istailcall, i.func == f)
+i = debug.getinfo(print)
+print(i.what, i.short_src, i.source, i.currentline, i.linedefined, i.nups, i.nparams, i.isvararg)
 i = debug.getinfo(1, "S"); print(i.what, i.linedefined, i.lastlinedefined)
-print(debug.getinfo(100), pcall(debug.getinfo, 1, "X")); print(pcall(debug.getinfo)); print(debug.getinfo(1, "l").currentline)
+print(debug.getinfo(100), pcall(debug.getinfo, 1, "X")); print(pcall(debug.getinfo))
+print(debug.getinfo(1, "l").currentline)
 local function tail() return f() end
 print(tail().istailcall, next(debug.getinfo(1, "L").activelines) ~= nil)
 local function locals(a, b)

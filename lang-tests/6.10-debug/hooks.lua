@@ -4,8 +4,8 @@
 --| calls	call:Lua:leaf:nil call:C:abs:nil call:Lua:flush:nil call:C:sethook:nil
 --| returns	return:C:sethook:nil return:Lua:leaf:nil return:C:abs:nil
 --| tail call	return:C:sethook:nil call:Lua:nil:nil tail call:Lua:nil:nil return:Lua:nil:nil call:Lua:flush:nil call:C:sethook:nil
---| lines	line:2 line:3 line:4 line:3 line:4 line:3 line:6 line:8 line:10 line:8 line:-5 line:11 line:-6
---| body	0 1 1 1 3 3 3 5 -18
+--| lines	line:2 line:3 line:4 line:3 line:4 line:3 line:6 line:8 line:10 line:8 line:-7 line:11 line:-8
+--| body	0 1 1 1 3 3 3 5 -20
 --| nil
 --| true	crl	100
 --| 	7
@@ -18,7 +18,9 @@ local log = {}
 local function add(...) log[#log + 1] = table.concat({ ... }, ":") end
 local function flush(label) debug.sethook(); print(label, table.concat(log, " ")); log = {} end
 local function leaf(x) return x end
-local function hooked(event, line) local i = debug.getinfo(2, "nSl"); add(event, i.what, tostring(i.name), tostring(line)) end
+local function hooked(event, line)
+  local i = debug.getinfo(2, "nSl"); add(event, i.what, tostring(i.name), tostring(line))
+end
 debug.sethook(hooked, "c"); leaf(1); math.abs(1); flush("calls")
 debug.sethook(hooked, "r"); leaf(1); math.abs(1); flush("returns")
 debug.sethook(hooked, "cr"); (function() return leaf(1) end)(); flush("tail call")
@@ -43,9 +45,18 @@ local function body() local a = 1
 end
 base = debug.getinfo(body, "S").linedefined
 debug.sethook(function(event, line) add(line - base) end, "l"); body(); flush("body")
-print(debug.gethook()); local hook = function() end; debug.sethook(hook, "crl", 100); local h, mask, count = debug.gethook(); print(h == hook, mask, count); debug.sethook(hook, "", 7); print(select(2, debug.gethook())); debug.sethook(hook, "xyz"); print(debug.gethook()); debug.sethook(nil, "crl"); print(debug.gethook()); debug.sethook(hook, "lrc"); print(select(2, debug.gethook())); debug.sethook(); print(select("#", debug.gethook()), select("#", debug.sethook()))
+print(debug.gethook()); local hook = function() end; debug.sethook(hook, "crl", 100)
+local h, mask, count = debug.gethook(); print(h == hook, mask, count); debug.sethook(hook, "", 7)
+print(select(2, debug.gethook())); debug.sethook(hook, "xyz"); print(debug.gethook())
+debug.sethook(nil, "crl"); print(debug.gethook()); debug.sethook(hook, "lrc")
+print(select(2, debug.gethook())); debug.sethook()
+print(select("#", debug.gethook()), select("#", debug.sethook()))
 -- Counts: about every so many instructions; not again while the hook runs.
-local n = 0; debug.sethook(function(event, line) n = n + 1; assert(event == "count" and line == nil); for i = 1, 1000 do end end, "", 100); for i = 1, 1e5 do end; debug.sethook(); print(n > 500, n < 5000)
+local n = 0
+debug.sethook(function(event, line)
+  n = n + 1; assert(event == "count" and line == nil); for i = 1, 1000 do end
+end, "", 100)
+for i = 1, 1e5 do end; debug.sethook(); print(n > 500, n < 5000)
 -- Errors in a hook come out of the code that runs; a hook stays with its coroutine.
 debug.sethook(function() debug.sethook(); error("from the hook", 0) end, "l")
 print(pcall(function() local a = 1

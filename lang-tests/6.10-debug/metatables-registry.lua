@@ -1,10 +1,23 @@
 -- Metatables, user values and the registry through debug, and traceback (6.10).
 -- expect: error
---! metatables-registry.lua:7: ')' expected near '('
+--! metatables-registry.lua:19: ')' expected near '('
 
-for _, v in ipairs({ 1, "x", true, print, io.stdout, coroutine.create(print), {} }) do local old = debug.getmetatable(v); local meta = {}; print(type(v), debug.setmetatable(v, meta) == v, debug.getmetatable(v) == meta); debug.setmetatable(v, old) end
-debug.setmetatable(nil, { __index = function(_, k) return "nil." .. k end }); print((nil).field, debug.getmetatable(nil) ~= nil); debug.setmetatable(nil, nil); print(pcall(function() return (nil).field end)); local protected = setmetatable({}, { __metatable = "p" }); print(type(debug.getmetatable(protected)), debug.setmetatable(protected, nil) == protected, getmetatable(protected))
-debug.setmetatable(print, { __index = { name = "function field" } }); print(print.name, leaf); debug.setmetatable(print, nil); debug.setmetatable(true, { __call = function(self, a) return self, a end }); print(true(1), (false)(2)); debug.setmetatable(true, nil); print(pcall(debug.setmetatable, 1, 2)); print(pcall(debug.setmetatable, 1)); print(pcall(debug.getmetatable)); debug.setmetatable(1, nil)
+for _, v in ipairs({ 1, "x", true, print, io.stdout, coroutine.create(print), {} }) do
+  local old = debug.getmetatable(v); local meta = {}
+  print(type(v), debug.setmetatable(v, meta) == v, debug.getmetatable(v) == meta)
+  debug.setmetatable(v, old)
+end
+debug.setmetatable(nil, { __index = function(_, k) return "nil." .. k end })
+print((nil).field, debug.getmetatable(nil) ~= nil); debug.setmetatable(nil, nil)
+print(pcall(function() return (nil).field end))
+local protected = setmetatable({}, { __metatable = "p" })
+print(type(debug.getmetatable(protected)), debug.setmetatable(protected, nil) == protected,
+  getmetatable(protected))
+debug.setmetatable(print, { __index = { name = "function field" } }); print(print.name, leaf)
+debug.setmetatable(print, nil)
+debug.setmetatable(true, { __call = function(self, a) return self, a end })
+print(true(1), (false)(2)); debug.setmetatable(true, nil); print(pcall(debug.setmetatable, 1, 2))
+print(pcall(debug.setmetatable, 1)); print(pcall(debug.getmetatable)); debug.setmetatable(1, nil)
 print(debug.getuservalue(io.stdout), debug.getuservalue(io.stdout, 1))
 print(debug.getuservalue(io.stdout, 2))
 print(debug.getuservalue(5), debug.getuservalue({}, 1), debug.getuservalue("x", 0))

@@ -1,11 +1,17 @@
 -- coroutine.close in every status (6.2).
 -- expect: error
---! close.lua:8: multiple to-be-closed variables in local list
+--! close.lua:13: multiple to-be-closed variables in local list
 local close, create, resume, status, yield = coroutine.close, coroutine.create, coroutine.resume,
   coroutine.status, coroutine.yield
-local function closing(name, raised) return setmetatable({}, { __close = function(_, e) print("closing " .. name, type(e) == "table" and e[1] or e); if raised then error(raised, 0) end end }) end
+local function closing(name, raised)
+  return setmetatable({}, { __close = function(_, e)
+    print("closing " .. name, type(e) == "table" and e[1] or e); if raised then error(raised, 0) end
+  end })
+end
 local co = create(print); print(close(co), status(co), resume(co)); print(close(co))
-co = create(function() local a <close>, b <close> = closing("a"), closing("b"); yield("y"); print("never") end)
+co = create(function()
+  local a <close>, b <close> = closing("a"), closing("b"); yield("y"); print("never")
+end)
 print(resume(co)); print(close(co), status(co)); print(close(co)); print(resume(co))
 co = create(function()
   local a <close> = closing("a", "from a"); local b <close> = closing("b", "from b"); yield()

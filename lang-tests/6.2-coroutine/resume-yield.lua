@@ -36,7 +36,7 @@
 --| false	attempt to yield across a C-call boundary
 --| false	attempt to yield across a C-call boundary
 --| false	attempt to yield across a C-call boundary
---| false	resume-yield.lua:64: attempt to call a string value (for iterator 'for iterator')
+--| false	resume-yield.lua:94: attempt to call a string value (for iterator 'for iterator')
 --| 1 2 11 201 5001 
 --| 4002000
 --| true	deep
@@ -49,19 +49,49 @@ local co; co = create(function(...)
   local inner = create(function() print("outer is", status(co)) end); resume(inner)
   print("got", yield()); print("got", yield(nil, nil)); return nil, "end", nil
 end)
-print(status(co), resume(co, 1, nil)); print(status(co), resume(co)); print(select("#", resume(co, "x", nil))); print(status(co), resume(co))
-print(resume(create(function() return end))); print(resume(create(error), nil)); print(resume(create(function() return resume(running()) end)))
-print(resume(running())); local main = running(); print(resume(create(function() return resume(main) end))); print(status(main), status(create(print)))
+print(status(co), resume(co, 1, nil)); print(status(co), resume(co))
+print(select("#", resume(co, "x", nil))); print(status(co), resume(co))
+print(resume(create(function() return end))); print(resume(create(error), nil))
+print(resume(create(function() return resume(running()) end)))
+print(resume(running())); local main = running()
+print(resume(create(function() return resume(main) end)))
+print(status(main), status(create(print)))
 co = create(function() return resume(co) end); print(resume(co)); print(status(co))
 -- Outside of a coroutine, and across native functions.
 print(pcall(yield)); print(pcall(yield, 1))
-local function inside(f, ...) local co = create(f); local r = table.pack(resume(co, ...)); while status(co) ~= "dead" do r = table.pack(resume(co, "again")) end return table.unpack(r, 1, r.n) end
-print(inside(function() table.sort({ 2, 1 }, yield) end)); print(inside(function() ("x"):gsub("x", yield) end)); print(inside(function() return load(yield) end))
-print(inside(function() return pcall(yield, 1) end)); print(inside(function() return xpcall(yield, print, 1) end)); print(inside(function() return select(2, yield(1, 2)) end))
-print(inside(function() for i in yield do return i end end)); print(inside(function() return setmetatable({}, { __index = yield }).x end)); print(inside(function() return #setmetatable({}, { __len = yield }) end))
-print(inside(function() return setmetatable({}, { __eq = yield }) == setmetatable({}, {}) end)); print(inside(function() return setmetatable({}, { __lt = yield }) < 1, not (setmetatable({}, { __le = yield }) <= 1) end)); print(inside(function() return setmetatable({}, { __concat = yield }) .. "x" .. "y", 1 + setmetatable({}, { __add = yield }), -setmetatable({}, { __unm = yield }) end))
-print(inside(function() local t = setmetatable({}, { __newindex = yield }); t.x = 1; return rawget(t, "x") end)); print(inside(function() return setmetatable({}, { __call = yield })() end) ~= nil)
-print(inside(function() return dofile("../modules/arguments.lua") end) == true); print(inside(function() return table.unpack(setmetatable({}, { __index = yield }), 1, 1) end)); print(inside(function() return tostring(setmetatable({}, { __tostring = yield })) end)); print(inside(function() return table.concat(setmetatable({}, { __index = yield, __len = function() return 1 end })) end)); print(inside(function() for k in pairs(setmetatable({}, { __pairs = yield })) do end end))
+local function inside(f, ...)
+  local co = create(f); local r = table.pack(resume(co, ...))
+  while status(co) ~= "dead" do r = table.pack(resume(co, "again")) end
+  return table.unpack(r, 1, r.n)
+end
+print(inside(function() table.sort({ 2, 1 }, yield) end))
+print(inside(function() ("x"):gsub("x", yield) end))
+print(inside(function() return load(yield) end))
+print(inside(function() return pcall(yield, 1) end))
+print(inside(function() return xpcall(yield, print, 1) end))
+print(inside(function() return select(2, yield(1, 2)) end))
+print(inside(function() for i in yield do return i end end))
+print(inside(function() return setmetatable({}, { __index = yield }).x end))
+print(inside(function() return #setmetatable({}, { __len = yield }) end))
+print(inside(function() return setmetatable({}, { __eq = yield }) == setmetatable({}, {}) end))
+print(inside(function()
+  return setmetatable({}, { __lt = yield }) < 1, not (setmetatable({}, { __le = yield }) <= 1)
+end))
+print(inside(function()
+  return setmetatable({}, { __concat = yield }) .. "x" .. "y",
+    1 + setmetatable({}, { __add = yield }), -setmetatable({}, { __unm = yield })
+end))
+print(inside(function()
+  local t = setmetatable({}, { __newindex = yield }); t.x = 1; return rawget(t, "x")
+end))
+print(inside(function() return setmetatable({}, { __call = yield })() end) ~= nil)
+print(inside(function() return dofile("../modules/arguments.lua") end) == true)
+print(inside(function() return table.unpack(setmetatable({}, { __index = yield }), 1, 1) end))
+print(inside(function() return tostring(setmetatable({}, { __tostring = yield })) end))
+print(inside(function()
+  return table.concat(setmetatable({}, { __index = yield, __len = function() return 1 end }))
+end))
+print(inside(function() for k in pairs(setmetatable({}, { __pairs = yield })) do end end))
 -- Many values, and many coroutines.
 co = create(function(...)
   local n = select("#", ...); while true do n = select("#", yield(table.unpack({}, 1, n))) end

@@ -6,15 +6,15 @@
 --| end	nil
 --| false	cannot resume dead coroutine
 --| false	cannot resume dead coroutine
---| false	wrap.lua:35: message
+--| false	wrap.lua:37: message
 --| false	cannot resume dead coroutine
 --| false	plain
---| false	wrap.lua:37: plain
---| false	wrap.lua:38: plain
+--| false	wrap.lua:39: plain
+--| false	wrap.lua:40: plain
 --| false	42
 --| 7
 --| false	nil
---| false	wrap.lua:40: wrap.lua:40: attempt to index a nil value (local 'x')
+--| false	wrap.lua:44: wrap.lua:43: attempt to index a nil value (local 'x')
 --| closed	in body
 --| false	in body
 --| false	cannot resume dead coroutine
@@ -29,15 +29,19 @@
 --| function
 
 local wrap, yield = coroutine.wrap, coroutine.yield
-local f = wrap(function(...) print("start", ...); print("second", yield(1, 2)); return "end", nil end)
+local f = wrap(function(...)
+  print("start", ...); print("second", yield(1, 2)); return "end", nil
+end)
 print(f("a", nil)); print(f("b", nil)); print(pcall(f)); print(pcall(f))
 -- A message of an error gets the position of the caller in front, an object stays as it is.
 f = wrap(function() error("message") end); print(pcall(f)); print(pcall(f))
 f = wrap(function() error("plain", 0) end); print(pcall(f))
 f = wrap(function() error("plain", 0) end); print(pcall(function() f() end))
 f = wrap(function() error("plain", 0) end); print(pcall(function() return (f()) end))
-f = wrap(function() error(42) end); print(pcall(f)); f = wrap(function() error({ 7 }) end); print(select(2, pcall(f))[1]); f = wrap(error); print(pcall(f))
-f = wrap(function() local x = nil; return x.y end); print(pcall(function() local r = f(); return r end))
+f = wrap(function() error(42) end); print(pcall(f)); f = wrap(function() error({ 7 }) end)
+print(select(2, pcall(f))[1]); f = wrap(error); print(pcall(f))
+f = wrap(function() local x = nil; return x.y end)
+print(pcall(function() local r = f(); return r end))
 -- An error closes what is pending, once.
 f = wrap(function()
   local c <close> = setmetatable({}, { __close = function(_, e) print("closed", e) end })

@@ -62,13 +62,34 @@
 --| false	bad argument #2 to 'math.fmod' (zero)
 --| nanf
 local max, min, huge, nan = math.maxinteger, math.mininteger, math.huge, 0/0
-local function show(...) local r = table.pack(...); for i = 1, r.n do local x = r[i]; r[i] = math.type(x) == "float" and ("%.14g"):format(x):gsub("^%-?nan$", "nan") .. "f" or tostring(x) end print(table.concat(r, " ", 1, r.n)) end
-for _, x in ipairs({ 0, -0.0, 0.5, -0.5, 2.5, -2.5, 2^53 + 0.0, 2^63, -2^63, -2^63 * 1.5, max, min, huge, -huge, nan, 5e-324, 1e308, "10", "-2.7", "0x10" }) do show(math.floor(x), math.ceil(x), math.abs(x), math.modf(x)) end
-for _, x in ipairs({ 3.0, 3.5, "3", "3.0", "0x10", " 7 ", "x", 2^63, -2^63, max + 0.0, huge, nan, {}, true, "9223372036854775807", "9223372036854775808", "1e2" }) do show(math.tointeger(x)) end
-for _, p in ipairs({ { 7, 3 }, { -7, 3 }, { 7, -3 }, { min, -1 }, { min, 1 }, { max, -1 }, { 7.5, 2 }, { -7.5, 2 }, { 7, 2.5 }, { 5, huge }, { -5, huge }, { huge, 5 }, { 5, 0.0 }, { nan, 1 }, { 0, -1 }, { -6, 2 }, { -0.0, 2 }, { 1e308, 3 }, { 5e-324, 1 } }) do show(math.fmod(p[1], p[2])) end
+local function show(...)
+  local r = table.pack(...)
+  for i = 1, r.n do
+    local x = r[i]
+    r[i] = math.type(x) == "float" and ("%.14g"):format(x):gsub("^%-?nan$", "nan") .. "f"
+      or tostring(x)
+  end
+  print(table.concat(r, " ", 1, r.n))
+end
+for _, x in ipairs({ 0, -0.0, 0.5, -0.5, 2.5, -2.5, 2^53 + 0.0, 2^63, -2^63, -2^63 * 1.5, max, min,
+  huge, -huge, nan, 5e-324, 1e308, "10", "-2.7", "0x10" }) do
+  show(math.floor(x), math.ceil(x), math.abs(x), math.modf(x))
+end
+for _, x in ipairs({ 3.0, 3.5, "3", "3.0", "0x10", " 7 ", "x", 2^63, -2^63, max + 0.0, huge, nan,
+  {}, true, "9223372036854775807", "9223372036854775808", "1e2" }) do
+  show(math.tointeger(x))
+end
+for _, p in ipairs({ { 7, 3 }, { -7, 3 }, { 7, -3 }, { min, -1 }, { min, 1 }, { max, -1 },
+  { 7.5, 2 }, { -7.5, 2 }, { 7, 2.5 }, { 5, huge }, { -5, huge }, { huge, 5 }, { 5, 0.0 },
+  { nan, 1 }, { 0, -1 }, { -6, 2 }, { -0.0, 2 }, { 1e308, 3 }, { 5e-324, 1 } }) do
+  show(math.fmod(p[1], p[2]))
+end
 print(pcall(math.fmod, 1, 0)); print(pcall(math.fmod, 0, 0)); print(pcall(math.fmod, min, 0))
 show(math.fmod(1, 0.0))
-show(math.max(1, 2, 3), math.max(1.0, 1), math.max(1, 1.0), math.max(-0.0, 0), math.max(0, -0.0), math.max(nan, 1), math.max(1, nan), math.max(max, max + 0.0), math.max(max + 0.0, max), math.max("10", 9), math.max("2", "10"), math.min(huge, max), math.min(-huge, min), math.min(min, min + 0.0), math.min(nan, nan), math.min("1", 2))
+show(math.max(1, 2, 3), math.max(1.0, 1), math.max(1, 1.0), math.max(-0.0, 0), math.max(0, -0.0),
+  math.max(nan, 1), math.max(1, nan), math.max(max, max + 0.0), math.max(max + 0.0, max),
+  math.max("10", 9), math.max("2", "10"), math.min(huge, max), math.min(-huge, min),
+  math.min(min, min + 0.0), math.min(nan, nan), math.min("1", 2))
 show(math.sqrt(0), math.sqrt(-0.0), math.sqrt(huge), math.sqrt(-1), math.sqrt(5e-324), math.sqrt(2),
   math.exp(710), math.exp(-750), math.exp(-huge), math.exp(1), math.exp(0.5))
 for _, b in ipairs({ 2, 10, 2.0, 10.0, 3, 0, 1, -1, huge, 0.5, 16 }) do

@@ -1,6 +1,6 @@
 -- math.random: exact sequences for seeds and ranges (6.7).
 -- expect: error
---! random-exact.lua:15: bad argument #1 to 'randomseed' (number has no integer representation)
+--! random-exact.lua:16: bad argument #1 to 'randomseed' (number has no integer representation)
 --| 0.2469118419609948 0.23482927841848023 0.069275939529084729 0.58646399553479667 8746992150480317615 1 1 87 2854383942152437264 0 -5 2897701723202958645 -1916210319650966358 8713787267623415970 680730547272 3 5 1845768475942026370 9223372036854775807
 --| 0.93081217803956817 0.45178389935924312 0.54688311243421495 0.79358935263827257 -7059243630996204619 1 2 25 3570341730643388675 1 2 -7872297187403636992 -8437215707573260096 695586496122339134 307431699454 3 2 3672190198671438311 9223372036854775806
 --| 0.64588803338814316 0.93513561224856689 0.85629716275528922 0.64594643353090575 -1971808131736728457 1 6 24 1872836993916261270 1 0 4752284313135783596 -6838130056519635436 2407635436787381254 484874045930 3 3 499903366689592488 9223372036854775806
@@ -12,8 +12,17 @@
 --| 0.17211978188133981 0.80642197722407394 0.99470344731196647 0.62309724338203787 2076284995028257022 1 5 53 127754728654030444 1 2 -4279069624104760842 -8604306583419706776 7572178417173295628 547696856200 3 5 4506896473371594821 9223372036854775806
 
 local max, min = math.maxinteger, math.mininteger
-local function sequence(...) math.randomseed(...); local r = {}; for i = 1, 4 do r[i] = ("%.17g"):format(math.random()) end; for i, range in ipairs({ { 0 }, { 1 }, { 6 }, { 100 }, { max }, { 0, 1 }, { -5, 5 }, { min, max }, { min, -1 }, { 0, max }, { 1, 1 << 40 }, { 3, 3 }, { 2.0, "7" }, { -1, 1 << 62 }, { max - 1, max } }) do r[#r + 1] = tostring(math.random(table.unpack(range))) end print(table.concat(r, " ")) end
-sequence(0); sequence(42); sequence(-1); sequence(1, 2); sequence(max, min); sequence(0.0); sequence("7"); sequence(3.7 // 1); sequence(2^53); sequence(1e300); sequence(0.5)
+local function sequence(...)
+  math.randomseed(...); local r = {}; for i = 1, 4 do r[i] = ("%.17g"):format(math.random()) end
+  for i, range in ipairs({ { 0 }, { 1 }, { 6 }, { 100 }, { max }, { 0, 1 }, { -5, 5 }, { min, max },
+    { min, -1 }, { 0, max }, { 1, 1 << 40 }, { 3, 3 }, { 2.0, "7" }, { -1, 1 << 62 },
+    { max - 1, max } }) do
+    r[#r + 1] = tostring(math.random(table.unpack(range)))
+  end
+  print(table.concat(r, " "))
+end
+sequence(0); sequence(42); sequence(-1); sequence(1, 2); sequence(max, min); sequence(0.0)
+sequence("7"); sequence(3.7 // 1); sequence(2^53); sequence(1e300); sequence(0.5)
 math.randomseed(5); local first = math.random(1e6); math.randomseed(5, 0)
 print(first == math.random(1e6)); math.randomseed(5.0); print(first == math.random(1e6))
 print(select("#", math.randomseed(1)), select("#", math.randomseed()),

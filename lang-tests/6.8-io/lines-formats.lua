@@ -18,8 +18,8 @@
 --|
 --| 3 three
 --| false	cannot open file '/no/such/file' (No such file or directory)
---| true	false	lines-formats.lua:52: bad argument #2 to 'for iterator' (invalid format)
---| false	lines-formats.lua:52: bad argument #2 to 'for iterator' (string expected, got table)
+--| true	false	lines-formats.lua:57: bad argument #2 to 'for iterator' (invalid format)
+--| false	lines-formats.lua:58: bad argument #2 to 'for iterator' (string expected, got table)
 --| false	bad argument #252 to 'io.lines' (too many arguments)
 --| true
 --| false	bad argument #1 to 'io.lines' (string expected, got table)
@@ -47,9 +47,17 @@
 --| 2000	94950
 local name = os.tmpname(); local f = io.open(name, "w"); f:write("1 one\n2 two\n\n3 three")
 f:close()
-for a, b in io.lines(name, "n", "l") do print(a, b) end; for a in io.lines(name, 4) do io.write("<", (a:gsub("\n", "|")), ">") end print(); for a in io.lines(name, "a") do io.write("<", (a:gsub("\n", "|")), ">"); break end print(); for a, b, c in io.lines(name, 1, "n", "L") do print(a, b, c) end
-for a in io.lines(name, 0) do io.write("zero "); break end print(); for l in io.lines(name, "L") do io.write(l) end print()
-print(pcall(io.lines, "/no/such/file")); print(pcall(io.lines, name, "x") == true, pcall(function() for l in io.lines(name, "x") do end end)); print(pcall(function() for l in io.lines(name, {}) do end end)); print(pcall(io.lines, name, table.unpack({}, 1, 251))); print(pcall(io.lines, name, table.unpack({}, 1, 250)) == true); print(pcall(io.lines, {}))
+for a, b in io.lines(name, "n", "l") do print(a, b) end
+for a in io.lines(name, 4) do io.write("<", (a:gsub("\n", "|")), ">") end print()
+for a in io.lines(name, "a") do io.write("<", (a:gsub("\n", "|")), ">"); break end print()
+for a, b, c in io.lines(name, 1, "n", "L") do print(a, b, c) end
+for a in io.lines(name, 0) do io.write("zero "); break end print()
+for l in io.lines(name, "L") do io.write(l) end print()
+print(pcall(io.lines, "/no/such/file"))
+print(pcall(io.lines, name, "x") == true, pcall(function() for l in io.lines(name, "x") do end end))
+print(pcall(function() for l in io.lines(name, {}) do end end))
+print(pcall(io.lines, name, table.unpack({}, 1, 251)))
+print(pcall(io.lines, name, table.unpack({}, 1, 250)) == true); print(pcall(io.lines, {}))
 print(select("#", io.lines(name)), select("#", io.open(name):lines()))
 local it, a, b, file = io.lines(name); print(type(it), a, b, io.type(file))
 print(it(), it(), it(), it(), it()); print(io.type(file)); print(pcall(it))

@@ -101,7 +101,7 @@
 --| nil	Bad file descriptor	9
 --| nil	Bad file descriptor	9
 --| nil	Bad file descriptor	9
---| false	open-modes.lua:128: Bad file descriptor
+--| false	open-modes.lua:140: Bad file descriptor
 --| nil	No space left on device	28
 --| true
 --| true
@@ -115,17 +115,29 @@
 --| file (closed)	closed file	true
 local name = os.tmpname()
 local function put(text) local f = assert(io.open(name, "wb")); f:write(text); f:close() end
-local function get() local f = assert(io.open(name, "rb")); local s = f:read("a"); f:close(); return s end
+local function get()
+  local f = assert(io.open(name, "rb")); local s = f:read("a"); f:close(); return s
+end
 for _, mode in ipairs({ "r", "w", "a", "r+", "w+", "a+", "rb", "wb", "ab", "r+b", "w+b", "a+b" }) do
   put("old text\n"); local f = io.open(name, mode)
-  print(mode, "read", f:read(3)); print(mode, "seek", f:seek("cur")); print(mode, "write", f:write("NEW") == f); print(mode, "flush", f:flush() == f); print(mode, "at", f:seek("cur")); print(mode, "close", f:close(), (get():gsub("\n", "|")))
+  print(mode, "read", f:read(3)); print(mode, "seek", f:seek("cur"))
+  print(mode, "write", f:write("NEW") == f); print(mode, "flush", f:flush() == f)
+  print(mode, "at", f:seek("cur")); print(mode, "close", f:close(), (get():gsub("\n", "|")))
 end
-for _, mode in ipairs({ "", "x", "rw", "+r", "r++", "rb+", "br", "r ", "R", "rbb", "wx", "r+b+" }) do local ok, r = pcall(io.open, name, mode); print(mode, ok, ok and io.type(r) or r) end
-print(io.open("/no/such/file")); print(io.open("/no/such/file", "w")); print(io.open("", "r")); print(io.open("/", "w")); print((select(2, io.open(name .. "/x")):gsub("^/tmp/lua_%w+", "NAME"))); print(io.open("/dev/null"):read("a") == "", io.open("/dev/null", "w"):write("x") ~= nil)
+for _, mode in ipairs({ "", "x", "rw", "+r", "r++", "rb+", "br", "r ", "R", "rbb", "wx",
+  "r+b+" }) do
+  local ok, r = pcall(io.open, name, mode); print(mode, ok, ok and io.type(r) or r)
+end
+print(io.open("/no/such/file")); print(io.open("/no/such/file", "w")); print(io.open("", "r"))
+print(io.open("/", "w")); print((select(2, io.open(name .. "/x")):gsub("^/tmp/lua_%w+", "NAME")))
+print(io.open("/dev/null"):read("a") == "", io.open("/dev/null", "w"):write("x") ~= nil)
 local dir = io.open("."); print(dir and dir:read(1)); print(dir and dir:read("a"))
 print(dir and dir:read("n")); if dir then dir:close() end
 -- Errors of a stream come as nil, message and number.
-put("text"); local f = io.open(name, "r"); print(f:write("x")); print(f:write("x", "y")); print(f:read("a")); f:close(); f = io.open(name, "w"); print(f:read()); print(f:read("a")); print(f:read("n")); print(f:read(0)); print(f:read(5)); print(pcall(function() for l in f:lines() do end end)); f:close()
+put("text"); local f = io.open(name, "r"); print(f:write("x")); print(f:write("x", "y"))
+print(f:read("a")); f:close(); f = io.open(name, "w"); print(f:read()); print(f:read("a"))
+print(f:read("n")); print(f:read(0)); print(f:read(5))
+print(pcall(function() for l in f:lines() do end end)); f:close()
 local full = io.open("/dev/full", "w")
 if full then
   full:setvbuf("no"); print(full:write("x")); print(full:close()); full = io.open("/dev/full", "w")

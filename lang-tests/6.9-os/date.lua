@@ -1,6 +1,6 @@
 -- os.date: every conversion, the table, and wrong formats (6.9).
 -- expect: error
---! date.lua:43: time result cannot be represented in this installation
+--! date.lua:46: time result cannot be represented in this installation
 --| 0	1970-01-01T00:00:00 Thu Thursday Jan January AM 12 001 4 4 70 19  1 01/01/70 1970-01-01 00:00:00 00:00 12:00:00 AM Jan 
 --| 	% 00 00 01 1970 70 01/01/70 00:00:00 Thu Jan  1 00:00:00 1970 GMT +0000
 --| 1970	1	1	0	0	0	5	1	false
@@ -39,8 +39,11 @@
 local times = { 0, 86399, 951782400, 1e9 // 1 | 0, 1234567890, 1709210096, 1735689599, 4102444799,
   -1, -86400 * 365 * 70 }
 for _, t in ipairs(times) do
-  print(t, os.date("!%Y-%m-%dT%H:%M:%S %a %A %b %B %p %I %j %w %u %y %C %e %D %F %T %R %r %h %n%t%% %U %W %V %G %g %x %X %c %Z %z", t))
-  local d = os.date("!*t", t); print(d.year, d.month, d.day, d.hour, d.min, d.sec, d.wday, d.yday, d.isdst); local l = os.date("*t", t); print(os.time(l) == t, l.isdst)
+  print(t, os.date("!%Y-%m-%dT%H:%M:%S %a %A %b %B %p %I %j %w %u %y %C %e %D %F %T %R %r %h "
+    .. "%n%t%% %U %W %V %G %g %x %X %c %Z %z", t))
+  local d = os.date("!*t", t)
+  print(d.year, d.month, d.day, d.hour, d.min, d.sec, d.wday, d.yday, d.isdst)
+  local l = os.date("*t", t); print(os.time(l) == t, l.isdst)
 end
 for _, c in ipairs({ "E", "O" }) do
   for letter in ("cCxXyYdeHImMSuUVwWy"):gmatch(".") do

@@ -1,35 +1,35 @@
 -- A hook that a called function sets runs at the caller's next instruction, however it was called.
 -- expect: ok
---| 65	20 32 30 31 31 19
---| 65	20 32 30 31 31 19
---| 65	20 32 30 31 31 19
---| 65	20 38 36 37 23 19
---| 65	20 38 36 37 23 19
---| 65	20 38 36 37 23 19
---| 65	20 44 42 43 23 19
---| 65	20 44 42 43 23 19
---| 65	20 44 42 43 23 19
---| 75	20 51 48 49 50 24
---| 75	20 51 48 49 50 24
---| 75	20 51 48 49 50 24
---| 75	20 58 55 56 57 24
---| 75	20 58 55 56 57 24
---| 75	20 58 55 56 57 24
---| 65	20 64 62 63 24 19
---| 65	20 64 62 63 24 19
---| 65	20 64 62 63 24 19
---| 65	20 70 68 69 25 19
---| 65	20 70 68 69 25 19
---| 65	20 70 68 69 25 19
---| 75	20 77 74 75 76 25
---| 75	20 77 74 75 76 25
---| 75	20 77 74 75 76 25
---| 54	20 82 81 81 19 20
---| 54	20 82 81 81 19 20
---| 54	20 82 81 81 19 20
---| 55	20 89 87 88 19 20
---| 55	20 89 87 88 19 20
---| 55	20 89 87 88 19 20
+--| 65	20 35 33 34 34 19
+--| 65	20 35 33 34 34 19
+--| 65	20 35 33 34 34 19
+--| 65	20 41 39 40 23 19
+--| 65	20 41 39 40 23 19
+--| 65	20 41 39 40 23 19
+--| 65	20 47 45 46 24 19
+--| 65	20 47 45 46 24 19
+--| 65	20 47 45 46 24 19
+--| 75	20 54 51 52 53 26
+--| 75	20 54 51 52 53 26
+--| 75	20 54 51 52 53 26
+--| 75	20 61 58 59 60 27
+--| 75	20 61 58 59 60 27
+--| 75	20 61 58 59 60 27
+--| 65	20 67 65 66 27 19
+--| 65	20 67 65 66 27 19
+--| 65	20 67 65 66 27 19
+--| 65	20 73 71 72 28 19
+--| 65	20 73 71 72 28 19
+--| 65	20 73 71 72 28 19
+--| 75	20 80 77 78 79 28
+--| 75	20 80 77 78 79 28
+--| 75	20 80 77 78 79 28
+--| 54	20 85 84 84 19 20
+--| 54	20 85 84 84 19 20
+--| 54	20 85 84 84 19 20
+--| 55	20 92 90 91 19 20
+--| 55	20 92 90 91 19 20
+--| 55	20 92 90 91 19 20
 local lines, count
 local function hook(_, line)
   count = count + 1
@@ -40,8 +40,11 @@ local function set(i)
 end
 local function start() lines, count = {}, 0 end
 local function stop() debug.sethook() print(count, table.concat(lines, " ")) end
-local mt = {__index = function(_, i) set(i) return i end, __add = function(_, i) set(i) return i end,
-  __eq = function(a) set(a.i) return true end, __call = function(_, i) set(i) end, __lt = function(a) set(a.i) return true end,
+local mt = {__index = function(_, i) set(i) return i end,
+  __add = function(_, i) set(i) return i end,
+  __eq = function(a)
+    set(a.i) return true
+  end, __call = function(_, i) set(i) end, __lt = function(a) set(a.i) return true end,
   __concat = function(_, i) set(i) return "" end, __len = function(a) set(a.i) return 1 end}
 local o, other = setmetatable({}, mt), setmetatable({}, mt)
 local s = 0
