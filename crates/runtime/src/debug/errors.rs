@@ -10,7 +10,8 @@ use crate::string::LuaString;
 use crate::table::Table;
 use crate::value::{SlotExt, Tag, Value};
 
-/// An error whose message is `text` behind the position of the top frame, if that is a Lua function's.
+/// Raises an error whose message is `text` after the position of the top frame, if that is a Lua
+/// function's.
 ///
 /// # Safety
 /// `st` is live, its `base` that of the top frame, with the pc stored.
@@ -34,7 +35,8 @@ pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
     Raised::new()
 }
 
-/// The type of a value as messages name it: `__name` of a table's or userdata's metatable, or the plain name.
+/// Returns the type name of a value for messages: `__name` of a table's or userdata's metatable, or
+/// the plain name.
 ///
 /// # Safety
 /// `v` is a live value of `st`.
@@ -48,7 +50,7 @@ pub unsafe fn type_name_for_error(st: *mut State, v: Value) -> Vec<u8> {
     v.type_name().as_bytes().to_vec()
 }
 
-/// The operands of an instruction that an error can be about.
+/// The operands of an instruction that an error can concern.
 fn operands(i: Instr) -> [Option<Operand>; 2] {
     use Op::*;
     let r = |n| Some(Operand::Register(n));
@@ -67,7 +69,7 @@ fn operands(i: Instr) -> [Option<Operand>; 2] {
     }
 }
 
-/// ` (local 'x')` for the operand of the current instruction that holds `v`, or nothing.
+/// Returns ` (local 'x')` for the operand of the current instruction that holds `v`, or nothing.
 unsafe fn operand_info(st: *mut State, v: Value) -> Vec<u8> {
     let Some(l) = Level::innermost(st, (*st).thread) else { return Vec::new() };
     let (Some(proto), Some(pc)) = (l.proto(), l.pc()) else { return Vec::new() };
@@ -97,29 +99,29 @@ unsafe fn type_error(st: *mut State, what: &[u8], v: Value, info: &[u8]) -> Rais
     runtime_error(st, &[b"attempt to ", what, b" a ", &t, b" value", info].concat())
 }
 
-/// "attempt to `what` a … value", with the name of the operand.
+/// Raises "attempt to `what` a … value", with the name of the operand.
 ///
 /// # Safety
-/// As [`runtime_error`]; so for all below.
+/// As for [`runtime_error`]; so for all below.
 #[cold]
 pub unsafe fn operand_error(st: *mut State, what: &[u8], v: Value) -> Raised {
     let info = operand_info(st, v);
     type_error(st, what, v, &info)
 }
 
-/// "attempt to index a … value".
+/// Raises "attempt to index a … value".
 ///
 /// # Safety
-/// As [`runtime_error`].
+/// As for [`runtime_error`].
 #[cold]
 pub unsafe fn index_error(st: *mut State, object: Value, _key: Value) -> Raised {
     operand_error(st, b"index", object)
 }
 
-/// "attempt to call a … value"; `callee` is where the value is.
+/// Raises "attempt to call a … value"; `callee` is the place of the value.
 ///
 /// # Safety
-/// As [`runtime_error`].
+/// As for [`runtime_error`].
 #[cold]
 pub unsafe fn call_error(st: *mut State, callee: *mut Value) -> Raised {
     let v = callee.get();
@@ -127,10 +129,10 @@ pub unsafe fn call_error(st: *mut State, callee: *mut Value) -> Raised {
     type_error(st, b"call", v, &named(name.map(|(k, n)| (k.text(), n))))
 }
 
-/// What a failed arithmetic or bitwise operation says.
+/// Raises the error of a failed arithmetic or bitwise operation.
 ///
 /// # Safety
-/// As [`runtime_error`].
+/// As for [`runtime_error`].
 #[cold]
 pub unsafe fn arith_error(st: *mut State, a: Value, b: Value, bitwise: bool) -> Raised {
     if bitwise && a.is_number() && b.is_number() {
@@ -149,10 +151,10 @@ pub unsafe fn arith_error(st: *mut State, a: Value, b: Value, bitwise: bool) -> 
     )
 }
 
-/// "attempt to concatenate a … value"; the operands are at `first` and behind it.
+/// Raises "attempt to concatenate a … value"; the operands are `first` and the next one.
 ///
 /// # Safety
-/// As [`runtime_error`].
+/// As for [`runtime_error`].
 #[cold]
 pub unsafe fn concat_error(st: *mut State, first: *mut Value) -> Raised {
     let a = first.get();
@@ -170,10 +172,10 @@ pub unsafe fn concat_error(st: *mut State, first: *mut Value) -> Raised {
     type_error(st, b"concatenate", place.get(), &info)
 }
 
-/// "attempt to compare …".
+/// Raises "attempt to compare …".
 ///
 /// # Safety
-/// As [`runtime_error`].
+/// As for [`runtime_error`].
 #[cold]
 pub unsafe fn compare_error(st: *mut State, a: Value, b: Value) -> Raised {
     let (t, u) = (type_name_for_error(st, a), type_name_for_error(st, b));
@@ -185,17 +187,18 @@ pub unsafe fn compare_error(st: *mut State, a: Value, b: Value) -> Raised {
     runtime_error(st, &text)
 }
 
-/// "variable 'x' got a non-closable value"; the variable is at `place`.
+/// Raises "variable 'x' got a non-closable value"; the variable is at `place`.
 ///
 /// # Safety
-/// As [`runtime_error`].
+/// As for [`runtime_error`].
 #[cold]
 pub unsafe fn close_error(st: *mut State, place: *mut Value) -> Raised {
     let register = place.offset_from((*st).base);
     let name = Level::innermost(st, (*st).thread)
         .and_then(|l| {
             let (p, pc) = (l.proto()?, l.pc()?);
-            // a loop's is active from the next instruction on, a declared one maybe only here
+            // a loop's variable is active from the next instruction on, a declared one possibly
+            // only here
             let named = |l: &&LocalDesc| {
                 l.register as isize == register
                     && l.start_pc as usize <= pc + 1

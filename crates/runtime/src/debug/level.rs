@@ -10,18 +10,19 @@ use crate::state::State;
 use crate::thread::{Status, Thread};
 use crate::value::{SlotExt, Tag, Value};
 
-/// Which register of a generic loop's state, from the iterator on, holds the position of a loop that runs inline.
+/// The register of a generic loop's state, counted from the iterator, that holds the position of a
+/// loop that runs inline.
 const LOOP_POSITION: usize = 3;
 
 /// One active function of a coroutine.
 #[derive(Clone, Copy)]
 pub struct Level {
     frame: Frame,
-    /// End of the values of this frame: the callee slot of the next one, or the coroutine's top.
+    /// End of the values of this frame: the callee slot of the next frame, or the coroutine's top.
     end: *mut Value,
 }
 
-/// What is known of a function, active or not.
+/// Information about a function, active or not.
 pub struct FunctionInfo {
     /// Chunk name as given to `load`; `=[C]` for functions of the host, `=?` when stripped.
     pub source: Arc<[u8]>,
@@ -29,19 +30,19 @@ pub struct FunctionInfo {
     pub short_source: Vec<u8>,
     /// `Lua`, `C` or `main`.
     pub what: &'static str,
-    /// First line, -1 for functions of the host.
+    /// First line; -1 for functions of the host.
     pub line_defined: i64,
-    /// Last line, likewise.
+    /// Last line; -1 for functions of the host.
     pub last_line: i64,
     /// Number of upvalues.
     pub upvalues: u8,
     /// Number of parameters.
     pub params: u8,
-    /// Takes extra arguments.
+    /// Whether the function is variadic.
     pub is_vararg: bool,
 }
 
-/// The proto of a Lua function.
+/// Returns the proto of a Lua function.
 ///
 /// # Safety
 /// `f` is a live value.
@@ -54,7 +55,7 @@ pub(crate) unsafe fn proto_of<'a>(f: Value) -> Option<&'a Arc<Proto>> {
 }
 
 impl FunctionInfo {
-    /// About the function `f`.
+    /// Returns information about the function `f`.
     ///
     /// # Safety
     /// `f` is a live function.
@@ -88,7 +89,7 @@ impl FunctionInfo {
 }
 
 impl Level {
-    /// The innermost active function of `th`; `None` when nothing is active.
+    /// Returns the innermost active function of `th`; `None` when nothing is active.
     ///
     /// # Safety
     /// `th` is a live coroutine of `st`.
@@ -106,10 +107,10 @@ impl Level {
         Some(Level { frame: Frame(base), end })
     }
 
-    /// Level `n` of `th`, 0 being the innermost.
+    /// Returns level `n` of `th`; 0 is the innermost.
     ///
     /// # Safety
-    /// As [`Level::innermost`].
+    /// As for [`Level::innermost`].
     pub unsafe fn at(st: *mut State, th: *mut Thread, n: usize) -> Option<Level> {
         let mut l = Level::innermost(st, th)?;
         for _ in 0..n {
@@ -118,7 +119,7 @@ impl Level {
         Some(l)
     }
 
-    /// The level below.
+    /// Returns the level below.
     ///
     /// # Safety
     /// The stack was not changed since this was made; so for all below.
@@ -127,7 +128,8 @@ impl Level {
         Some(Level { frame, end: self.first_slot() })
     }
 
-    /// Where the caller's part of the stack ends: this frame's callee as the caller placed it.
+    /// Returns the end of the caller's part of the stack: this frame's callee as the caller placed
+    /// it.
     unsafe fn first_slot(self) -> *mut Value {
         let base = self.frame.0;
         match proto_of(self.function()) {
@@ -136,60 +138,60 @@ impl Level {
         }
     }
 
-    /// The function.
+    /// Returns the function.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn function(self) -> Value {
         self.frame.callee()
     }
 
-    /// Its proto, when it is a Lua function.
+    /// Returns the function's proto, if it is a Lua function.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn proto<'a>(self) -> Option<&'a Arc<Proto>> {
         proto_of(self.function())
     }
 
-    /// Number of extra arguments.
+    /// Returns the number of extra arguments.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn extra(self) -> usize {
         if self.function().tag() == Tag::NATIVE { 0 } else { self.frame.link().extra() }
     }
 
-    /// The instruction that it executes, when it is a Lua function.
+    /// Returns the pc of the current instruction of a Lua function.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn pc(self) -> Option<usize> {
         let w = self.frame.word();
         (w.code() != FrameWord::NATIVE && self.function().tag() == Tag::FUNCTION)
             .then(|| (w.pc() as usize).saturating_sub(1))
     }
 
-    /// The line that it executes.
+    /// Returns the current line.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn line(self) -> Option<u32> {
         self.proto()?.lines.get(self.pc()?).copied()
     }
 
-    /// Whether it was called by a tail call.
+    /// Returns whether the function was called by a tail call.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn is_tail_call(self) -> bool {
         self.frame.link().flags() & flags::TAIL != 0
     }
 
-    /// What it was called as: kind (`namewhat`) and name.
+    /// Returns the kind (`namewhat`) and the name by which the function was called.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn name(self) -> Option<(&'static str, Vec<u8>)> {
         let fl = self.frame.link().flags();
         if fl & flags::TAIL != 0 {
@@ -205,10 +207,10 @@ impl Level {
         caller.call_name().map(|(kind, name)| (kind.text(), name))
     }
 
-    /// The name of what its current instruction calls.
+    /// Returns the name of the callee of the current instruction.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub(crate) unsafe fn call_name(self) -> Option<(NameKind, Vec<u8>)> {
         let (proto, pc) = (self.proto()?, self.pc()?);
         if self.divides_integers(proto.code[pc]) {
@@ -218,8 +220,9 @@ impl Level {
         Some((kind, crate::cfmt::c_str(&name).to_vec()))
     }
 
-    /// Whether `i`, its current instruction, divides integers. No metamethod is called for these: what it seems to call is the handler
-    /// of a division by zero, which PUC raises before the instruction that would call a metamethod.
+    /// Returns whether `i`, the current instruction, divides integers. Such an instruction calls no
+    /// metamethod: its apparent callee is the handler of a division by zero, which PUC raises
+    /// before the instruction that would call a metamethod.
     unsafe fn divides_integers(self, i: Instr) -> bool {
         let integer = |r| self.register(r).is_int();
         match i.op() {
@@ -230,10 +233,10 @@ impl Level {
         }
     }
 
-    /// `chunk:line:` and a space, when it is a Lua function whose lines are known.
+    /// Returns `chunk:line:` and a space, if the function is a Lua function whose lines are known.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn position(self) -> Option<Vec<u8>> {
         let line = self.line()?;
         let mut text = FunctionInfo::of(self.function()).short_source;
@@ -241,10 +244,11 @@ impl Level {
         Some(text)
     }
 
-    /// Register `i` of the frame, read through the frame's safepoint map (for the interpreter and native functions: the identity).
+    /// Returns register `i` of the frame, read through the frame's safepoint map (for the
+    /// interpreter and native functions: the identity).
     ///
     /// # Safety
-    /// As [`Level::caller`]; `i` is below [`Level::registers`].
+    /// As for [`Level::caller`]; `i` is below [`Level::registers`].
     pub unsafe fn register(self, i: usize) -> Value {
         self.frame.0.add(i).get()
     }
@@ -252,32 +256,33 @@ impl Level {
     /// Overwrites register `i`.
     ///
     /// # Safety
-    /// As [`Level::register`].
+    /// As for [`Level::register`].
     pub unsafe fn set_register(self, i: usize, v: Value) {
         self.frame.0.add(i).put(v);
     }
 
-    /// Number of registers in use, temporaries included.
+    /// Returns the number of registers in use, temporaries included.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn registers(self) -> usize {
         self.end.offset_from(self.frame.0).max(0) as usize
     }
 
-    /// The place of extra argument `i`.
+    /// Returns the place of extra argument `i`.
     ///
     /// # Safety
-    /// As [`Level::caller`]; `i` is below [`Level::extra`].
+    /// As for [`Level::caller`]; `i` is below [`Level::extra`].
     pub unsafe fn vararg(self, i: usize) -> *mut Value {
         self.frame.0.sub(2 + self.extra()).add(i)
     }
 
-    /// Names and places of local variables, as `debug.getlocal` numbers them: `n` from 1, negative for extra arguments. A temporary may
-    /// hold what is no Lua value: a stale header, or the position of a loop that runs inline.
+    /// Returns names and places of local variables, as `debug.getlocal` numbers them: `n` from 1,
+    /// negative for extra arguments. A temporary may hold something that is not a Lua value: a
+    /// stale header, or the position of a loop that runs inline.
     ///
     /// # Safety
-    /// As [`Level::caller`].
+    /// As for [`Level::caller`].
     pub unsafe fn local(self, n: i64) -> Option<(Vec<u8>, *mut Value)> {
         if n < 0 {
             let i = n.unsigned_abs() as usize - 1;
@@ -298,18 +303,18 @@ impl Level {
         None
     }
 
-    /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. A generic loop that runs inline calls
-    /// its iterator from now on, if the variable is part of its state.
+    /// Sets local variable `n`, numbered as in [`Level::local`], and returns its name. A generic
+    /// loop that runs inline calls its iterator from now on if the variable is part of its state.
     ///
     /// # Safety
-    /// As [`Level::caller`]; `v` is a live value.
+    /// As for [`Level::caller`]; `v` is a live value.
     pub unsafe fn set_local(self, n: i64, v: Value) -> Option<Vec<u8>> {
         let (name, place) = self.local(n)?;
         if place.get().tag() == Tag::FRAME {
             return Some(name);
         }
-        // The position of a traversal is in the last register of a loop's state, and nil there ends the traversal
-        // without harm: the control variable has the key.
+        // The last register of a loop's state holds the position of a traversal, and nil there ends
+        // the inline traversal safely: the control variable has the key.
         for i in 0..=LOOP_POSITION {
             let register = place.wrapping_add(i);
             if place >= self.frame.0 && register < self.end && register.get().tag() == Tag::ITER {
@@ -318,7 +323,7 @@ impl Level {
         }
         place.put(v);
         if self.frame.word().is_machine() {
-            // Machine code may know the old value, so the interpreter goes on with the frame.
+            // Machine code may have cached the old value, so the frame is deoptimized.
             self.frame.add_flags(flags::LEAVE);
         }
         Some(name)

@@ -1,7 +1,7 @@
-//! What a state says about itself: positions, names of functions and values, error messages, tracebacks.
+//! Inspection of a state: positions, names of functions and values, error messages, tracebacks.
 //!
-//! Every read of another frame goes through [`level::Level`], so that frames of compiled code can be read through their
-//! safepoint maps.
+//! Every read of another frame goes through [`level::Level`], so that frames of compiled code can
+//! be read through their safepoint maps.
 
 mod errors;
 mod level;

@@ -5,19 +5,20 @@ use super::{errors, traceback};
 use crate::native::{Cx, Raised, Val};
 
 impl Cx {
-    /// The level `n` of the running coroutine; 0 is the running native function.
+    /// Returns level `n` of the running coroutine; 0 is the running native function.
     pub(crate) fn level(&self, n: usize) -> Option<Level> {
         // SAFETY: N1.
         unsafe { Level::at(self.state(), (*self.state()).thread, n) }
     }
 
-    /// `chunk:line: ` for level `n` (1: the caller of this function), empty where that is unknown (`luaL_where`).
+    /// Returns `chunk:line: ` for level `n` (1: the caller of this function), empty if unknown
+    /// (`luaL_where`).
     pub fn position(&self, n: usize) -> Vec<u8> {
         // SAFETY: N1: the stack does not change in between.
         self.level(n).and_then(|l| unsafe { l.position() }).unwrap_or_default()
     }
 
-    /// The text of a bad argument, numbered from 0 here.
+    /// Returns the text for a bad argument, numbered from 0 here.
     pub(crate) fn argument_message(&self, i: usize, msg: &[u8]) -> Vec<u8> {
         let mut number = i + 1;
         // SAFETY: N1.
@@ -41,25 +42,25 @@ impl Cx {
         [format!("bad argument #{number} to '").as_bytes(), &name, b"' (", msg, b")"].concat()
     }
 
-    /// "attempt to index …" about a value that is no operand of an instruction.
+    /// Raises "attempt to index …" for a value that is not an operand of an instruction.
     pub(crate) fn index_error(&self, object: Val<'_>, key: Val<'_>) -> Raised {
         // SAFETY: N1.
         unsafe { errors::index_error(self.state(), object.raw(), key.raw()) }
     }
 
-    /// "attempt to `what` …" about a value that is no operand of an instruction.
+    /// Raises "attempt to `what` …" for a value that is not an operand of an instruction.
     pub(crate) fn operand_error(&self, what: &str, v: Val<'_>) -> Raised {
         // SAFETY: N1.
         unsafe { errors::operand_error(self.state(), what.as_bytes(), v.raw()) }
     }
 
-    /// "attempt to compare …".
+    /// Raises "attempt to compare …".
     pub(crate) fn compare_error(&self, a: Val<'_>, b: Val<'_>) -> Raised {
         // SAFETY: N1.
         unsafe { errors::compare_error(self.state(), a.raw(), b.raw()) }
     }
 
-    /// A traceback of the coroutine `co` (default: the running one) from level `first` on.
+    /// Returns a traceback of the coroutine `co` (default: the running one) from level `first` on.
     pub fn traceback(&self, co: Option<Val<'_>>, message: Option<&[u8]>, first: usize) -> Vec<u8> {
         // SAFETY: N1, N2; `co` is checked to be a coroutine.
         unsafe {
@@ -71,7 +72,8 @@ impl Cx {
         }
     }
 
-    /// Gives the error on its way a traceback, for the host that will see it; no message handler sees it any more.
+    /// Attaches a traceback to the error being raised, for the host that will receive it; no
+    /// message handler sees it any more.
     pub fn note_traceback(&self, text: Vec<u8>) {
         // SAFETY: N1.
         unsafe {
@@ -80,7 +82,7 @@ impl Cx {
         }
     }
 
-    /// The value of the error on its way, for messages.
+    /// Returns the value of the error being raised, for messages.
     pub fn error_value(&self) -> Val<'_> {
         // SAFETY: N1; `error` is a root.
         unsafe { Val::new((*self.state()).error) }

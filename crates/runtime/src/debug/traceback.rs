@@ -7,11 +7,12 @@ use crate::table::Table;
 use crate::thread::Thread;
 use crate::value::Value;
 
-/// Levels shown at the top and at the bottom of a long traceback.
+/// Number of levels shown at the top and at the bottom of a long traceback.
 const FIRST: usize = 10;
 const LAST: usize = 11;
 
-/// The name of a function that a loaded library exports, as `table.insert`; those of `_G` without prefix.
+/// Returns the name of a function that a loaded library exports, such as `table.insert`; those of
+/// `_G` have no prefix.
 ///
 /// # Safety
 /// `f` is a live value of `st`.
@@ -68,7 +69,8 @@ unsafe fn describe(st: *mut State, l: Level) -> Vec<u8> {
     }
 }
 
-/// Keeps a traceback of the running coroutine for the host that will see the error on its way.
+/// Stores a traceback of the running coroutine for the host that will receive the error being
+/// raised.
 ///
 /// # Safety
 /// `st` is live, and its base is that of the frame that failed.
@@ -77,7 +79,7 @@ pub unsafe fn note_traceback(st: *mut State) {
     (*st).traceback = Some(text);
 }
 
-/// The traceback of `th` from level `first` on, behind `message`.
+/// Returns `message` followed by the traceback of `th` from level `first` on.
 ///
 /// # Safety
 /// `th` is a live coroutine of `st`.

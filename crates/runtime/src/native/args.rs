@@ -5,20 +5,21 @@ use crate::convert;
 use crate::value::{SlotExt, Tag};
 
 impl Cx {
-    /// An error whose message is `msg` behind the position of the caller of this function (`luaL_error`).
+    /// Raises an error whose message is `msg` after the position of this function's caller
+    /// (`luaL_error`).
     pub fn error(&self, msg: impl AsRef<[u8]>) -> Raised {
         let mut text = self.position(1);
         text.extend_from_slice(msg.as_ref());
         self.error_plain(text)
     }
 
-    /// An error whose message is exactly `msg`.
+    /// Raises an error whose message is exactly `msg`.
     pub fn error_plain(&self, msg: impl AsRef<[u8]>) -> Raised {
         let s = self.str(msg.as_ref()).val();
         self.raise(s)
     }
 
-    /// An error with any value.
+    /// Raises an error with any value.
     pub fn raise(&self, v: Val<'_>) -> Raised {
         // SAFETY: N1; `error` is a root.
         unsafe {
@@ -28,14 +29,14 @@ impl Cx {
         Raised::new()
     }
 
-    /// "bad argument #i to 'f' (msg)"; `i` counts from 0 here.
+    /// Raises "bad argument #i to 'f' (msg)"; `i` counts from 0 here.
     #[cold]
     pub fn arg_error(&self, i: usize, msg: impl AsRef<[u8]>) -> Raised {
         let text = self.argument_message(i, msg.as_ref());
         self.error(text)
     }
 
-    /// "bad argument #i to 'f' (expected expected, got …)".
+    /// Raises "bad argument #i to 'f' (expected expected, got …)".
     #[cold]
     pub fn type_error(&self, i: usize, expected: &str) -> Raised {
         let mut text = expected.as_bytes().to_vec();
@@ -48,7 +49,8 @@ impl Cx {
         self.arg_error(i, text)
     }
 
-    /// The type name of a value as error messages give it: `__name` of its metatable, or the plain one ("light userdata" for those).
+    /// Returns the type name of a value for error messages: `__name` of its metatable, or the plain
+    /// name ("light userdata" for those).
     pub fn type_name_of(&self, v: Val<'_>) -> Vec<u8> {
         if let Some(name) =
             self.metatable_of(v).map(|m| m.get_name(self, "__name")).and_then(Val::as_str)
@@ -62,12 +64,12 @@ impl Cx {
         }
     }
 
-    /// Any value, but some.
+    /// Checks for an argument of any type.
     pub fn check_any(&self, i: usize) -> Result<Val<'_>, Raised> {
         if self.is_none(i) { Err(self.arg_error(i, "value expected")) } else { Ok(self.get(i)) }
     }
 
-    /// An integer, or what converts to one.
+    /// Checks that an argument is an integer, or converts to one.
     #[inline]
     pub fn check_int(&self, i: usize) -> Result<i64, Raised> {
         match self.get(i).as_int() {
@@ -90,13 +92,13 @@ impl Cx {
         }
     }
 
-    /// An integer, `default` when absent or nil.
+    /// Checks for an integer; returns `default` if it is absent or nil.
     #[inline]
     pub fn opt_int(&self, i: usize, default: i64) -> Result<i64, Raised> {
         if self.get(i).is_nil() { Ok(default) } else { self.check_int(i) }
     }
 
-    /// A number as a float.
+    /// Checks for a number and converts it to a float.
     #[inline]
     pub fn check_float(&self, i: usize) -> Result<f64, Raised> {
         match self.get(i).as_float() {
@@ -108,7 +110,7 @@ impl Cx {
         }
     }
 
-    /// A number (integer or float `Val`), converting strings.
+    /// Checks for a number (an integer or float `Val`), and converts strings.
     #[inline]
     pub fn check_number(&self, i: usize) -> Result<Val<'_>, Raised> {
         let v = self.get(i);
@@ -122,7 +124,7 @@ impl Cx {
         }
     }
 
-    /// A string; a number is converted in place.
+    /// Checks for a string; a number is converted in place.
     #[inline]
     pub fn check_str(&self, i: usize) -> Result<Str<'_>, Raised> {
         match self.get(i).as_str() {
@@ -142,41 +144,41 @@ impl Cx {
         Err(self.type_error(i, "string"))
     }
 
-    /// A string, `None` when absent or nil.
+    /// Checks for a string; returns `None` if it is absent or nil.
     pub fn opt_str(&self, i: usize) -> Result<Option<Str<'_>>, Raised> {
         if self.get(i).is_nil() { Ok(None) } else { self.check_str(i).map(Some) }
     }
 
-    /// A table.
+    /// Checks for a table.
     #[inline]
     pub fn check_table(&self, i: usize) -> Result<Tab<'_>, Raised> {
         self.get(i).as_table().ok_or_else(|| self.type_error(i, "table"))
     }
 
-    /// A function.
+    /// Checks for a function.
     pub fn check_func(&self, i: usize) -> Result<Func<'_>, Raised> {
         self.get(i).as_func().ok_or_else(|| self.type_error(i, "function"))
     }
 
-    /// A number as a string, as `tostring` gives it.
+    /// Converts a number to a string, as `tostring` does.
     pub fn number_to_str(&self, v: Val<'_>) -> Str<'_> {
         let mut buf = Vec::with_capacity(32);
         convert::write_number(&mut buf, v.raw());
         self.str(&buf)
     }
 
-    /// A number, converting strings as arithmetic does; `None` if it is none.
+    /// Converts a value to a number, as arithmetic does; `None` if it does not convert.
     pub fn to_number(&self, v: Val<'_>) -> Option<Val<'_>> {
         // SAFETY: N2.
         unsafe { convert::to_number(v.raw()) }.map(Val::new)
     }
 
-    /// The number that a text is a numeral of, spaces around it allowed.
+    /// Converts a numeral, with optional spaces around it, to a number.
     pub fn parse_number(&self, text: &[u8]) -> Option<Val<'_>> {
         convert::text_to_number(text).map(Val::new)
     }
 
-    /// An integer, converting floats with integral value and strings.
+    /// Converts an integer, a float with an integral value, or a string to an integer.
     pub fn to_integer(&self, v: Val<'_>) -> Option<i64> {
         // SAFETY: N2.
         unsafe { convert::to_integer(v.raw()) }

@@ -10,17 +10,17 @@ use crate::table::Table;
 use crate::thread::Status;
 use crate::value::{SlotExt, Value};
 
-/// How a resumed coroutine came back.
+/// The outcome of resuming a coroutine.
 pub enum Resumed {
-    /// It yielded or returned so many values, which are on top of the stack.
+    /// It yielded or returned this number of values, which are on top of the stack.
     Values(usize),
     /// It failed; the error value is on top of the stack.
     Failed,
 }
 
-/// With what a function that waited for a call goes on.
+/// The outcome of the call that a native function waited for.
 pub enum StepResult {
-    /// So many results, on top of the stack.
+    /// The number of results, which are on top of the stack.
     Returned(usize),
     /// The call failed (seen in protected calls only); the error value is on top of the stack.
     Failed,
@@ -33,11 +33,12 @@ impl Cx {
         self.push(Val::NIL);
     }
 
-    /// Calls the function pushed with [`Cx::push_callee`] with the `nargs` values pushed since. Function and arguments are replaced by the results,
-    /// whose number is returned. The callee cannot yield across this.
+    /// Calls the function pushed with [`Cx::push_callee`] with the `nargs` values pushed since. The
+    /// results replace function and arguments; returns their number. The callee cannot yield across
+    /// this call.
     ///
     /// # Errors
-    /// What the function raises.
+    /// Returns the error that the function raises.
     pub fn call(&mut self, nargs: usize) -> Result<usize, Raised> {
         // SAFETY: N1; the callee, its header slot and the arguments lie on top.
         unsafe {
@@ -48,13 +49,14 @@ impl Cx {
         }
     }
 
-    /// Calls value `f` of the stack with its values `x` and `y`; whether the first result is true. It leaves nothing on the stack.
+    /// Calls value `f` of the stack with its values `x` and `y`, and returns whether the first
+    /// result is true. Leaves nothing on the stack.
     ///
     /// # Errors
-    /// What the function raises.
+    /// Returns the error that the function raises.
     ///
     /// # Panics
-    /// If one of them does not exist, or nothing can be pushed.
+    /// Panics if one of the values does not exist, or nothing can be pushed.
     pub fn call_test(&mut self, f: usize, x: usize, y: usize) -> Result<bool, Raised> {
         // SAFETY: N1; the values are below the top, and there is room for the call.
         unsafe {
@@ -73,10 +75,10 @@ impl Cx {
         }
     }
 
-    /// Like [`Cx::call`], with exactly `want` results (cut, or filled with nil).
+    /// Like [`Cx::call`], with exactly `want` results (truncated, or filled with nil).
     ///
     /// # Errors
-    /// What the function raises.
+    /// Returns the error that the function raises.
     pub fn call_n(&mut self, nargs: usize, want: usize) -> Result<(), Raised> {
         let got = self.call(nargs)?;
         for _ in got..want {
@@ -88,7 +90,8 @@ impl Cx {
         Ok(())
     }
 
-    /// Like [`Cx::call`], but an error is caught: `Err` then, with the error value pushed instead of results.
+    /// Like [`Cx::call`], but catches an error: returns `Err`, with the error value pushed instead
+    /// of results.
     #[allow(clippy::result_unit_err)] // the error is a value on the stack
     pub fn call_protected(&mut self, nargs: usize) -> Result<usize, ()> {
         let kept = self.top() - nargs - 2;
@@ -103,7 +106,8 @@ impl Cx {
         }
     }
 
-    /// Catches an error that this function itself made: message handlers around see it, and its value is pushed.
+    /// Catches an error that this function itself raised: enclosing message handlers see it, and
+    /// its value is pushed.
     pub fn catch(&mut self, _: Raised) {
         let (base, kept) = (self.base_offset(), self.top());
         // SAFETY: N1; the frame of this function is on top and stays in place.
@@ -119,16 +123,19 @@ impl Cx {
         unsafe { (*self.state()).base.offset_from((*(*self.state()).thread).stack) as usize }
     }
 
-    /// Ends this run of the function with a request: call the function pushed with [`Cx::push_callee`] with the `nargs` values pushed since, then run
-    /// this function again at `step`, its stack as it is now below the callee, and the results on top ([`Cx::step_result`]). The callee may yield.
+    /// Ends this run of the function with a request: call the function pushed with
+    /// [`Cx::push_callee`] with the `nargs` values pushed since, then run this function again at
+    /// `step`, with its current stack below the callee and the results on top
+    /// ([`Cx::step_result`]). The callee may yield.
     pub fn call_then(&self, nargs: usize, step: u32) -> NativeResult {
         let kept = self.top() - nargs - 2;
         self.set_step(step, kept);
         Ok(Ret::CALL)
     }
 
-    /// Like [`Cx::call_then`], and an error in the call is caught and also comes back at `step`. With `handler`, value 0 of the stack
-    /// is a message handler, called with the error where it is raised.
+    /// Like [`Cx::call_then`], but an error in the call is caught and also resumes this function at
+    /// `step`. With `handler`, value 0 of the stack is a message handler, called with the error
+    /// where it is raised.
     pub fn call_protected_then(&self, nargs: usize, step: u32, handler: bool) -> NativeResult {
         let bits = if handler { flags::PROTECTED | flags::HANDLER } else { flags::PROTECTED };
         // SAFETY: N1.
@@ -136,7 +143,7 @@ impl Cx {
         self.call_then(nargs, step)
     }
 
-    /// The outcome of the call that this step waited for.
+    /// Returns the outcome of the call that this step waited for.
     pub fn step_result(&self) -> StepResult {
         // SAFETY: N1.
         unsafe {
@@ -149,11 +156,12 @@ impl Cx {
         }
     }
 
-    /// Suspends the running coroutine with the last `n` values; when it is resumed, this function runs again at `step` with
-    /// what was passed to `resume` on top.
+    /// Suspends the running coroutine with the last `n` values. When it is resumed, this function
+    /// runs again at `step` with the arguments of `resume` on top.
     ///
     /// # Errors
-    /// "attempt to yield from outside a coroutine", "attempt to yield across a C-call boundary".
+    /// Returns "attempt to yield from outside a coroutine" or "attempt to yield across a C-call
+    /// boundary".
     pub fn yield_then(&self, n: usize, step: u32) -> NativeResult {
         // SAFETY: N1.
         unsafe {
@@ -170,19 +178,19 @@ impl Cx {
         Ok(Ret::YIELD)
     }
 
-    /// Whether the running function may yield.
+    /// Returns whether the running function may yield.
     pub fn is_yieldable(&self) -> bool {
         // SAFETY: N1.
         unsafe { (*(*self.state()).thread).non_yieldable == 0 }
     }
 
-    /// A new coroutine that will run `f`.
+    /// Makes a coroutine that will run `f`.
     pub fn new_thread(&self, f: Val<'_>) -> Val<'_> {
         // SAFETY: N1, N2.
         unsafe { Val::new(Value::thread(State::new_thread(self.state(), f.raw()))) }
     }
 
-    /// The running coroutine, and whether it is the main one.
+    /// Returns the running coroutine, and whether it is the main one.
     pub fn running(&self) -> (Val<'_>, bool) {
         // SAFETY: N1.
         unsafe {
@@ -191,21 +199,21 @@ impl Cx {
         }
     }
 
-    /// Status of a coroutine.
+    /// Returns the status of a coroutine.
     ///
     /// # Panics
-    /// If `co` is none.
+    /// Panics if `co` is not a coroutine.
     pub fn thread_status(&self, co: Val<'_>) -> Status {
         assert!(co.is_thread());
         // SAFETY: N2.
         unsafe { (*co.raw().as_thread()).status }
     }
 
-    /// Resumes the coroutine at value `co` with the last `nargs` values, which are removed. A coroutine that cannot be
-    /// resumed fails like one that raises an error.
+    /// Resumes the coroutine at value `co` with the last `nargs` values, which are removed.
+    /// Resuming a coroutine that cannot be resumed is an error like one that it raises.
     ///
     /// # Panics
-    /// If value `co` is no coroutine.
+    /// Panics if value `co` is not a coroutine.
     pub fn resume(&mut self, co: usize, nargs: usize) -> Resumed {
         assert!(self.get(co).is_thread() && nargs <= self.top());
         // SAFETY: N1.
@@ -224,10 +232,11 @@ impl Cx {
         }
     }
 
-    /// Closes the coroutine at value `co`, which is suspended or dead. On failure its error value is pushed and the result is false.
+    /// Closes the coroutine at value `co`, which is suspended or dead. On failure pushes its error
+    /// value and returns false.
     ///
     /// # Panics
-    /// If value `co` is no coroutine.
+    /// Panics if value `co` is not a coroutine.
     pub fn close_thread(&mut self, co: usize) -> bool {
         assert!(self.get(co).is_thread());
         // SAFETY: N1.
@@ -246,16 +255,16 @@ impl Cx {
         }
     }
 
-    /// The metamethod of a value for an event, nil if there is none.
+    /// Returns the metamethod of a value for an event; nil if there is none.
     pub fn metamethod(&self, v: Val<'_>, e: Event) -> Val<'_> {
         // SAFETY: N1, N2.
         unsafe { Val::new(Table::metamethod(&mut *self.state(), v.raw(), e)) }
     }
 
-    /// Pushes `object[key]`, metamethods included.
+    /// Pushes `object[key]`, with metamethods.
     ///
     /// # Errors
-    /// What they raise, or "attempt to index …".
+    /// Returns their errors, or "attempt to index …".
     pub fn index(&mut self, object: usize, key: Value) -> Result<(), Raised> {
         let mut object = self.get(object).raw();
         for _ in 0..Table::MAX_CHAIN {
@@ -293,10 +302,10 @@ impl Cx {
         Err(unsafe { runtime_error(self.state(), b"'__index' chain too long; possible loop") })
     }
 
-    /// `object[key] = the last value`, metamethods included; pops it.
+    /// Assigns `object[key]` the last value, with metamethods, and pops it.
     ///
     /// # Errors
-    /// What they raise, or "attempt to index …".
+    /// Returns their errors, or "attempt to index …".
     pub fn set_index(&mut self, object: usize, key: Value) -> Result<(), Raised> {
         let mut object = self.get(object).raw();
         for _ in 0..Table::MAX_CHAIN {
@@ -348,10 +357,11 @@ impl Cx {
         Err(unsafe { runtime_error(self.state(), b"'__newindex' chain too long; possible loop") })
     }
 
-    /// `#object`, metamethods included.
+    /// Returns `#object`, with metamethods.
     ///
     /// # Errors
-    /// "object length is not an integer", "attempt to get length of …", and what a metamethod raises.
+    /// Returns "object length is not an integer", "attempt to get length of …", or the error of a
+    /// metamethod.
     pub fn length(&mut self, object: usize) -> Result<i64, Raised> {
         let v = self.get(object);
         let h = match (v.as_str(), v.as_table()) {
@@ -377,10 +387,10 @@ impl Cx {
             .ok_or_else(|| self.error("object length is not an integer"))
     }
 
-    /// `a < b`, metamethods included.
+    /// Returns `a < b`, with metamethods.
     ///
     /// # Errors
-    /// "attempt to compare …", and what a metamethod raises.
+    /// Returns "attempt to compare …", or the error of a metamethod.
     pub fn less_than(&mut self, a: Value, b: Value) -> Result<bool, Raised> {
         // SAFETY: N1: both come from the stack or from a table that is on it.
         if let Some(r) = unsafe { crate::compare::less_than(a, b) } {
@@ -403,10 +413,11 @@ impl Cx {
         Ok(r)
     }
 
-    /// Pushes the string that `tostring` gives for value `i` (manual 6.1), `__tostring` and `__name` included.
+    /// Pushes the string that `tostring` returns for value `i` (manual 6.1), with `__tostring` and
+    /// `__name`.
     ///
     /// # Errors
-    /// "'__tostring' must return a string", and what the metamethod raises.
+    /// Returns "'__tostring' must return a string", or the error of the metamethod.
     pub fn push_tostring(&mut self, i: usize) -> Result<(), Raised> {
         let v = self.get(i);
         let h = self.metamethod(v, Event::ToString);
@@ -432,7 +443,7 @@ impl Cx {
         Ok(())
     }
 
-    /// What `tostring` gives without `__tostring`.
+    /// Returns the result of `tostring` without `__tostring`.
     pub fn plain_tostring(&self, v: Val<'_>) -> Str<'_> {
         if let Some(s) = v.as_str() {
             return Str(Val::new(s.val().raw()));
@@ -456,10 +467,11 @@ impl Cx {
         self.str(&text)
     }
 
-    /// Compiles a chunk, text or binary, to a function with `env` (default: the globals) as its first upvalue.
+    /// Compiles a chunk, text or binary, to a function with `env` (default: the globals) as its
+    /// first upvalue.
     ///
     /// # Errors
-    /// `Err` holds the message of the syntax error or the rejected mode.
+    /// Returns the message of the syntax error or of the rejected mode.
     pub fn load(
         &self,
         source: &[u8],
@@ -470,10 +482,10 @@ impl Cx {
         self.try_load(source, name, mode, env).map_err(|e| e.message)
     }
 
-    /// Like [`Cx::load`], and the error says whether it counts as one at run time.
+    /// Like [`Cx::load`]; the error tells whether it counts as a run-time error.
     ///
     /// # Errors
-    /// As [`Cx::load`].
+    /// As for [`Cx::load`].
     pub fn try_load(
         &self,
         source: &[u8],
@@ -488,21 +500,23 @@ impl Cx {
         }
     }
 
-    /// Does something that may take long and has nothing to do with the state, such as waiting for input: the reclamation of machine code does not wait
-    /// for this state meanwhile.
+    /// Runs an operation that may take long and does not use the state, such as waiting for input:
+    /// the reclamation of machine code does not wait for this state meanwhile.
     pub fn blocking<R>(&self, f: impl FnOnce() -> R + Send) -> R {
-        /// Goes on also after a panic.
+        /// Ends the wait, also after a panic.
         struct Blocked(*mut State);
         impl Drop for Blocked {
             fn drop(&mut self) {
-                // SAFETY: N1: the state outlives the native function; nothing else refers to its tier now.
+                // SAFETY: N1: the state outlives the native function; nothing else refers to its
+                // tier now.
                 if let Some(tier) = unsafe { (&mut (*self.0).tier).as_mut() } {
                     tier.unblock();
                 }
             }
         }
         let st = self.state();
-        // SAFETY: N1: the frame of this function is on top, and `f` cannot reach the state: what could is not `Send`.
+        // SAFETY: N1: the frame of this function is on top, and `f` cannot reach the state: what
+        // could is not `Send`.
         if let Some(tier) = unsafe { (&mut (*st).tier).as_mut() } {
             tier.block();
         }
@@ -510,10 +524,10 @@ impl Cx {
         f()
     }
 
-    /// A function of a compiled chunk, with the globals as its first upvalue.
+    /// Makes a function of a compiled chunk, with the globals as its first upvalue.
     ///
     /// # Safety
-    /// `proto` is verified, and of the state's engine.
+    /// `proto` is verified, and belongs to the state's engine.
     pub unsafe fn instantiate(&self, proto: &std::sync::Arc<perilune_bytecode::Proto>) -> Val<'_> {
         // SAFETY: N1.
         unsafe {
@@ -522,8 +536,8 @@ impl Cx {
         }
     }
 
-    /// Whether `text` is the start of no chunk that [`Cx::load`] accepts with `mode`: more text does not change its error. `false` is
-    /// no promise.
+    /// Returns true if [`Cx::load`] with `mode` rejects every chunk that starts with `text`, with
+    /// the same error. `false` guarantees nothing.
     pub fn is_hopeless(&self, text: &[u8], mode: &[u8]) -> bool {
         // SAFETY: N1.
         let (depth, watch) = unsafe { ((*self.state()).native_depth, State::watch(self.state())) };
@@ -534,10 +548,10 @@ impl Cx {
         }
     }
 
-    /// Copies the first `n` values of a table's array into the stack.
+    /// Copies the first `n` values of a table's array to the stack.
     ///
     /// # Errors
-    /// When there is no room on the stack.
+    /// Returns an error when there is no room on the stack.
     pub fn push_array(&self, t: Tab<'_>, first: i64, n: usize) -> Result<(), Raised> {
         self.reserve(n)?;
         // SAFETY: N1; room was just made.

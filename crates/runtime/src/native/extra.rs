@@ -1,4 +1,5 @@
-//! What the standard library needs beyond the ordinary: the collector, interrupts, arrays in bulk, upvalues.
+//! Operations that only the standard library needs: the collector, interrupts, arrays in bulk,
+//! upvalues.
 
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,13 +14,14 @@ use crate::state::{State, poll};
 use crate::table::{ArrayKind, Table};
 use crate::value::{SlotExt, Tag, Value};
 
-/// Instructions that count for a piece of work of a library function that runs long.
+/// Number of instructions that are charged for a piece of work of a long-running library function.
 const PIECE_OF_WORK: u64 = 100;
 
-/// Bytes of source text that take as long to compile as an instruction to execute, about.
+/// Number of bytes of source text that take about as long to compile as an instruction takes to
+/// execute.
 const BYTES_PER_INSTRUCTION: usize = 4;
 
-/// Counts a piece of work; whether the script is to stop.
+/// Charges a piece of work; returns whether the script must stop.
 ///
 /// # Safety
 /// The state is alive.
@@ -31,11 +33,11 @@ pub(crate) unsafe fn piece_of_work(st: *mut State) -> bool {
     (*st).interrupt_due()
 }
 
-/// Tells, on any thread, whether the script has to stop.
+/// Tells, on any thread, whether the script must stop.
 pub struct StopSign<'a>(&'a AtomicU32);
 
 impl StopSign<'_> {
-    /// Whether it has to.
+    /// Returns whether the script must stop.
     #[inline]
     pub fn is_up(&self) -> bool {
         self.0.load(Ordering::Relaxed) & (poll::INTERRUPT | poll::PATIENCE) == poll::INTERRUPT
@@ -43,16 +45,16 @@ impl StopSign<'_> {
 }
 
 impl Cx {
-    /// Whether somebody asked to stop the script, or a limit was reached, and a function that runs long is to obey by now. Where instructions are counted
-    /// it counts for 100 of them.
+    /// Returns whether a long-running function must stop now, because of a request or a limit.
+    /// Where instructions are counted, charges 100 of them.
     #[inline]
     pub fn interrupt_pending(&self) -> bool {
         // SAFETY: N1.
         unsafe { piece_of_work(self.state()) }
     }
 
-    /// Counts the compiling of so many bytes of source text, where instructions are counted. When these are more than are left, the compiler finds out at
-    /// its next look.
+    /// Charges the compilation of this number of bytes of source text, where instructions are
+    /// counted. If that exceeds the limit, the compiler stops at its next check.
     pub fn count_source(&self, bytes: usize) {
         // SAFETY: N1.
         unsafe {
@@ -63,36 +65,37 @@ impl Cx {
         }
     }
 
-    /// What [`Cx::interrupt_pending`] looks at, for work without the context.
+    /// Returns what [`Cx::interrupt_pending`] reads, for work without the context.
     pub fn stop_sign(&self) -> StopSign<'_> {
-        // SAFETY: N1; the word is atomic, and nobody has the state alone while `self` is lent.
+        // SAFETY: N1; the word is atomic, and no exclusive reference to the state exists while
+        // `self` is lent.
         StopSign(unsafe { &(*self.state()).poll })
     }
 
-    /// Bytes that the memory limit leaves.
+    /// Returns the number of bytes that the memory limit leaves.
     pub fn room(&self) -> usize {
         // SAFETY: N1.
         let st = unsafe { &*self.state() };
         st.memory_limit().saturating_sub(st.gc_count_bytes())
     }
 
-    /// Where the host wants warnings to go.
+    /// Returns the host's receiver of warnings.
     pub fn warn_function(&self) -> Option<fn(&Cx, &[u8])> {
         // SAFETY: N1.
         unsafe { (*self.state()).warn }
     }
 
-    /// Takes back a request to stop that came too late.
+    /// Withdraws a request to stop that came too late.
     pub fn forget_interrupt(&self) {
         // SAFETY: N1.
         unsafe { (*self.state()).forget_interrupt() };
     }
 
-    /// For long loops of native functions: fails with "interrupted!" if somebody asked to stop the script, or for the limit that was reached. Where
-    /// instructions are counted it counts for 100 of them.
+    /// Checks in long loops of native functions whether the script must stop. Where instructions
+    /// are counted, charges 100 of them.
     ///
     /// # Errors
-    /// That one.
+    /// Returns "interrupted!" after a request, or the error of the limit that was reached.
     #[inline]
     pub fn interrupted(&self) -> Result<(), Raised> {
         if !self.interrupt_pending() {
@@ -103,15 +106,15 @@ impl Cx {
         Err(self.error(why))
     }
 
-    /// Whether compiling was given up because the script has to stop.
+    /// Returns whether compilation was given up because the script must stop.
     pub fn is_interruption(error: &LoadError) -> bool {
         error.is_runtime && REASONS.iter().any(|reason| error.message == reason.as_bytes())
     }
 
-    /// Makes room for `n` more values before value `at`; they start as nil.
+    /// Makes room for `n` more values before value `at`; they are nil at first.
     ///
     /// # Panics
-    /// If there are fewer than `at` values, or no room.
+    /// Panics if there are fewer than `at` values, or no room.
     #[inline]
     pub fn open_gap(&self, at: usize, n: usize) {
         let top = self.top();
@@ -119,8 +122,8 @@ impl Cx {
         for _ in 0..n {
             self.push(Val::NIL);
         }
-        // SAFETY: N1; slots below top + n exist now. One value after the other: they were just written, in halves, and a
-        // wider copy would wait for that.
+        // SAFETY: N1; slots below top + n exist now. Values are copied one by one: they were just
+        // written in halves, and a wider copy would stall.
         unsafe {
             let place = self.base().add(at);
             for i in (0..top - at).rev() {
@@ -132,17 +135,17 @@ impl Cx {
         }
     }
 
-    /// Whether a coroutine may yield where it is.
+    /// Returns whether a coroutine may yield at its current position.
     ///
     /// # Panics
-    /// If `co` is none.
+    /// Panics if `co` is not a coroutine.
     pub fn thread_is_yieldable(&self, co: Val<'_>) -> bool {
         assert!(co.is_thread());
         // SAFETY: N2.
         unsafe { (*co.raw().as_thread()).non_yieldable == 0 }
     }
 
-    /// The binary chunk of a Lua function; `None` for a native one.
+    /// Returns the binary chunk of a Lua function; `None` for a native one.
     pub fn dump(&self, f: Func<'_>, strip: bool) -> Option<Vec<u8>> {
         if f.is_native() {
             return None;
@@ -154,20 +157,21 @@ impl Cx {
         }
     }
 
-    /// A full collection (`collectgarbage("collect")`).
+    /// Performs a full collection (`collectgarbage("collect")`).
     pub fn gc_full(&mut self) {
         // SAFETY: N1; `&mut self` ends the life of every value.
         unsafe { (*self.state()).gc_full() };
     }
 
-    /// A step of the collector as if `kilobytes` were allocated; whether it ended a cycle.
+    /// Performs a collector step as if `kilobytes` were allocated; returns whether it ended a
+    /// cycle.
     pub fn gc_step(&mut self, kilobytes: usize) -> bool {
         // SAFETY: as above.
         unsafe { (*self.state()).gc_step(kilobytes).unwrap_or(false) }
     }
 
-    /// Ends the state's life as far as a program can tell: closes the pending variables of the main coroutine and calls all
-    /// finalizers. For `os.exit`.
+    /// Ends the state's life as far as a program can tell: closes the pending variables of the main
+    /// coroutine and calls all finalizers. For `os.exit`.
     pub fn close_state(&mut self) {
         // SAFETY: N1; `&mut self` ends the life of every value. A pending variable's slot is alive.
         unsafe {
@@ -179,7 +183,7 @@ impl Cx {
                     self.push_callee(h);
                     self.push(v);
                     self.push(Val::NIL);
-                    // an error here has nobody to go to
+                    // an error here has no receiver
                     let _ = self.call_protected(2);
                 }
             }
@@ -193,56 +197,58 @@ impl Cx {
         unsafe { (*self.state()).gc_stop() }
     }
 
-    /// Lets the collector run again.
+    /// Restarts the collector.
     pub fn gc_restart(&mut self) {
         // SAFETY: N1.
         unsafe { (*self.state()).gc_restart() }
     }
 
-    /// Whether the collector is not stopped.
+    /// Returns whether the collector is not stopped.
     pub fn gc_is_running(&self) -> bool {
         // SAFETY: N1.
         unsafe { (*self.state()).gc_is_running() }
     }
 
-    /// Whether a finalizer runs, so that requests to the collector do nothing.
+    /// Returns whether a finalizer is running, so that requests to the collector do nothing.
     pub fn gc_is_blocked(&self) -> bool {
         // SAFETY: N1.
         unsafe { (*self.state()).gc_is_blocked() }
     }
 
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     pub fn gc_count_bytes(&self) -> usize {
         // SAFETY: N1.
         unsafe { (*self.state()).gc_count_bytes() }
     }
 
-    /// Incremental mode; 0 leaves a parameter alone. Whether the mode was generational.
+    /// Sets the incremental mode; 0 leaves a parameter unchanged. Returns whether the mode was
+    /// generational.
     pub fn gc_set_incremental(&mut self, pause: usize, multiplier: usize, size: usize) -> bool {
         // SAFETY: N1.
         unsafe { (*self.state()).gc_set_incremental(pause, multiplier, size) == Mode::Generational }
     }
 
-    /// Generational mode; 0 leaves a parameter alone. Whether the mode was generational.
+    /// Sets the generational mode; 0 leaves a parameter unchanged. Returns whether the mode was
+    /// generational.
     pub fn gc_set_generational(&mut self, minor: usize, major: usize) -> bool {
         // SAFETY: N1; `&mut self` ends the life of every value.
         unsafe { (*self.state()).gc_set_generational(minor, major) == Mode::Generational }
     }
 
-    /// Sets the pause; the old one.
+    /// Sets the pause and returns the old one.
     pub fn gc_set_pause(&mut self, percent: usize) -> usize {
         // SAFETY: N1.
         unsafe { (*self.state()).gc_set_pause(percent) }
     }
 
-    /// Sets the step multiplier; the old one.
+    /// Sets the step multiplier and returns the old one.
     pub fn gc_set_step_multiplier(&mut self, percent: usize) -> usize {
         // SAFETY: N1.
         unsafe { (*self.state()).gc_set_step_multiplier(percent) }
     }
 
-    /// Name and value of upvalue `i` (from 0) of a function; the name is empty for native functions, and
-    /// `(no name)` where it was stripped. `None` when there is no such.
+    /// Returns name and value of upvalue `i` (from 0) of a function. The name is empty for native
+    /// functions, and `(no name)` where it was stripped. `None` if it does not exist.
     pub fn upvalue(&self, f: Func<'_>, i: usize) -> Option<(Vec<u8>, Val<'_>)> {
         // SAFETY: N2; indexes are checked.
         unsafe {
@@ -251,14 +257,15 @@ impl Cx {
         }
     }
 
-    /// Sets upvalue `i` (from 0) of a function; its name, or `None` when there is no such.
+    /// Sets upvalue `i` (from 0) of a function; returns its name, or `None` if it does not exist.
     pub fn set_upvalue(&self, f: Func<'_>, i: usize, v: Val<'_>) -> Option<Vec<u8>> {
         // SAFETY: N2; the barrier follows the store, for the object that holds the value.
         unsafe {
             let place = upvalue_place(f, i)?;
             place.put(v.raw());
             if f.is_native() {
-                // inline caches of members rely on the tables that an `__index` of the host's is bound to
+                // inline caches of members rely on the tables that are bound to an `__index` of the
+                // host
                 let st = self.state();
                 (*st).meta_epoch = (*st).meta_epoch.next();
                 (*st).barrier(f.val().raw().as_header());
@@ -270,7 +277,8 @@ impl Cx {
         }
     }
 
-    /// An address that identifies the variable behind upvalue `i` (from 0); `None` when there is no such.
+    /// Returns an address that identifies the variable of upvalue `i` (from 0); `None` if it does
+    /// not exist.
     pub fn upvalue_id(&self, f: Func<'_>, i: usize) -> Option<u64> {
         // SAFETY: N2; indexes are checked.
         unsafe {
@@ -283,10 +291,10 @@ impl Cx {
         }
     }
 
-    /// Makes upvalue `i` of `f` the variable that upvalue `j` of `g` is; both are Lua functions and have it.
+    /// Makes upvalue `i` of `f` refer to the variable of upvalue `j` of `g`.
     ///
     /// # Panics
-    /// If they do not.
+    /// Panics if they are not Lua functions with these upvalues.
     pub fn join_upvalues(&self, f: Func<'_>, i: usize, g: Func<'_>, j: usize) {
         assert!(!f.is_native() && !g.is_native());
         // SAFETY: N2; indexes are checked; barrier after the store.
@@ -299,7 +307,7 @@ impl Cx {
     }
 }
 
-/// Where upvalue `i` of a function has its value.
+/// Returns the place of the value of upvalue `i` of a function.
 unsafe fn upvalue_place(f: Func<'_>, i: usize) -> Option<*mut Value> {
     let raw = f.val().raw();
     let hidden = (*raw.as_header()).flags & GcHeader::HIDDEN != 0;
@@ -324,7 +332,7 @@ unsafe fn upvalue_name(f: Func<'_>, i: usize) -> Vec<u8> {
     }
 }
 
-/// The array part of a table whose elements are all of one kind of number.
+/// The array part of a table whose elements are all integers or all floats.
 pub enum NumberArray<'a> {
     /// Integers.
     Int(&'a mut [i64]),
@@ -333,15 +341,15 @@ pub enum NumberArray<'a> {
 }
 
 impl Cx {
-    /// Lends the array part of the table at value `i` to `f`, if it holds numbers of one kind. `f` also gets a function that
-    /// says whether somebody asked to stop the script.
+    /// Passes the array part of the table at value `i` to `f`, if it holds numbers of one kind. `f`
+    /// also receives a function that tells whether the script must stop.
     pub fn with_numbers<R>(
         &mut self,
         i: usize,
         f: impl FnOnce(NumberArray<'_>, &dyn Fn() -> bool) -> R,
     ) -> Option<R> {
-        // SAFETY: N1, N2; both kinds have `array_len` elements of 8 bytes. `&mut self` shuts out all other access while
-        // `f` runs, and `f` gets no way to the state but to its interrupts.
+        // SAFETY: N1, N2; both kinds have `array_len` elements of 8 bytes. `&mut self` excludes all
+        // other access while `f` runs, and `f` can only read the state's requests to stop.
         unsafe {
             let t = self.get(i).as_table()?.ptr();
             let n = (*t).array_len as usize;
@@ -362,8 +370,9 @@ impl Cx {
 }
 
 impl<'a> Tab<'a> {
-    /// Inserts `v` before element `pos`, moving those up to `len` one up, when `1 <= pos <= len` and all of them are in the array part.
-    /// Primitive access; false if nothing was done.
+    /// Inserts `v` before element `pos` and moves the elements up to `len` up by one, when `1 <=
+    /// pos <= len` and all of them are in the array part. Primitive access; returns false if it did
+    /// nothing.
     pub fn insert_element(self, cx: &Cx, pos: i64, v: Val<'_>) -> bool {
         // SAFETY: N2; `pos` is checked against the array.
         unsafe {
@@ -376,7 +385,8 @@ impl<'a> Tab<'a> {
             let last = Table::get_int(t, n);
             Table::set_int(st, t, n + 1, last);
             if i64::from((*t).array_len) <= n {
-                // The new element went elsewhere; there it does no harm, the general path writes it again.
+                // The new element is not in the array part. It does no harm there: the general path
+                // writes it again.
                 return false;
             }
             move_elements(st, t, pos as usize - 1, pos as usize, (n - pos) as usize);
@@ -385,7 +395,8 @@ impl<'a> Tab<'a> {
         }
     }
 
-    /// Removes element `pos`, moving those up to `len` one down, when `1 <= pos <= len` and all of them are in the array part.
+    /// Removes element `pos` and moves the elements up to `len` down by one, when `1 <= pos <= len`
+    /// and all of them are in the array part.
     pub fn remove_element(self, cx: &Cx, pos: i64) -> Option<Val<'a>> {
         // SAFETY: N2; `pos` is checked against the array.
         unsafe {
@@ -403,8 +414,9 @@ impl<'a> Tab<'a> {
     }
 }
 
-/// Copies `count` elements of the array part; both ranges lie below `array_len`. A large table may be traced in part,
-/// and then elements would slip from its other part into that one, so this counts as a store.
+/// Copies `count` elements of the array part; both ranges are below `array_len`. A large table may
+/// be traced partially, and elements could move from its untraced to its traced part, so this
+/// counts as a store.
 unsafe fn move_elements(st: *mut State, t: *mut Table, from: usize, to: usize, count: usize) {
     (*st).barrier(t.cast());
     let payloads = (*t).array.cast::<u64>();

@@ -1,4 +1,4 @@
-//! What `debug` needs of active functions and hooks (manual 6.10).
+//! Active functions and hooks for the library `debug` (manual 6.10).
 
 use super::{Cx, Func, Val};
 use crate::debug::{FunctionInfo, Level};
@@ -6,37 +6,38 @@ use crate::hook::Hook;
 use crate::thread::Thread;
 use crate::value::{SlotExt, Tag, Value};
 
-/// What is known of an active function.
+/// Information about an active function.
 pub struct LevelInfo {
     /// The line that it executes.
     pub line: Option<u32>,
-    /// Kind and name that it was called by.
+    /// The kind and the name by which it was called.
     pub name: Option<(&'static str, Vec<u8>)>,
     /// Whether it was called by a tail call.
     pub is_tail_call: bool,
-    /// Number of the first value that a call or return hook is about, as a local variable, and how many there are.
+    /// The first value that a call or return hook concerns, as a local variable, and the number of
+    /// values.
     pub transfer: (u32, u32),
 }
 
 /// A hook as a program sees it.
 pub struct HookSetting {
-    /// On calls.
+    /// Whether it is called on calls.
     pub call: bool,
-    /// On returns.
+    /// Whether it is called on returns.
     pub ret: bool,
-    /// On new lines.
+    /// Whether it is called on new lines.
     pub line: bool,
-    /// Every so many instructions; 0: not.
+    /// The number of instructions between count events; 0 for none.
     pub count: u32,
 }
 
-/// Returns the value of a stack slot as a program sees it: a stale header is nil, and so is the closing value of a loop
-/// that runs inline.
+/// Returns the value of a stack slot as a program sees it: a stale header is nil, and so is the
+/// closing value of a loop that runs inline.
 fn visible(v: Value) -> Value {
     if matches!(v.tag(), Tag::FRAME | Tag::ITER) { Value::NIL } else { v }
 }
 
-/// A hook that was not called yet.
+/// Makes a hook that was not called yet.
 fn made(f: Func<'_>, s: &HookSetting) -> Hook {
     Hook {
         function: f.val().raw(),
@@ -54,7 +55,7 @@ fn made(f: Func<'_>, s: &HookSetting) -> Hook {
 
 impl Cx {
     /// # Panics
-    /// If `co` is given and no coroutine.
+    /// Panics if `co` is given and not a coroutine.
     fn thread_or_running(&self, co: Option<Val<'_>>) -> *mut Thread {
         match co {
             None => {
@@ -74,16 +75,17 @@ impl Cx {
         unsafe { Level::at(self.state(), th, usize::try_from(n).ok()?) }
     }
 
-    /// About a function.
+    /// Returns information about a function.
     pub fn function_info(&self, f: Func<'_>) -> FunctionInfo {
         // SAFETY: N2.
         unsafe { FunctionInfo::of(f.val().raw()) }
     }
 
-    /// Function and facts of level `n` of a coroutine (`None`: the running one); 0 is the innermost.
+    /// Returns function and information of level `n` of a coroutine (`None`: the running one); 0 is
+    /// the innermost.
     ///
     /// # Panics
-    /// If `co` is given and no coroutine.
+    /// Panics if `co` is given and not a coroutine.
     pub fn level_info(&self, co: Option<Val<'_>>, n: i64) -> Option<(Val<'_>, LevelInfo)> {
         let l = self.level_of(co, n)?;
         // SAFETY: nothing changed the stack since.
@@ -99,16 +101,16 @@ impl Cx {
         }
     }
 
-    /// The lines of a Lua function that have code; `None` for a native function.
+    /// Returns the lines of a Lua function that have code; `None` for a native function.
     pub fn active_lines(&self, f: Func<'_>) -> Option<Vec<u32>> {
         // SAFETY: N2.
         let proto = unsafe { crate::debug::proto_of(f.val().raw())? };
-        // The first instruction of a vararg function is not part of any statement.
+        // The first instruction of a vararg function belongs to no statement.
         let skip = usize::from(proto.is_vararg);
         Some(proto.lines.iter().skip(skip).copied().collect())
     }
 
-    /// The name of parameter `n` (from 1) of a Lua function.
+    /// Returns the name of parameter `n` (from 1) of a Lua function.
     pub fn parameter_name(&self, f: Func<'_>, n: i64) -> Option<Vec<u8>> {
         // SAFETY: N2.
         let proto = unsafe { crate::debug::proto_of(f.val().raw())? };
@@ -116,10 +118,11 @@ impl Cx {
         perilune_bytecode::active_locals(proto, 0).nth(i).map(|l| proto.str(l.name).to_vec())
     }
 
-    /// Name and value of local variable `n` of a level; the outer `None`: there is no such level.
+    /// Returns name and value of local variable `n` of a level. The outer `None`: the level does
+    /// not exist.
     ///
     /// # Panics
-    /// If `co` is given and no coroutine.
+    /// Panics if `co` is given and not a coroutine.
     #[allow(clippy::type_complexity)]
     pub fn local(
         &self,
@@ -132,10 +135,11 @@ impl Cx {
         unsafe { Some(l.local(n).map(|(name, place)| (name, Val::new(visible(place.get()))))) }
     }
 
-    /// Sets local variable `n` of a level; its name. The outer `None`: there is no such level.
+    /// Sets local variable `n` of a level and returns its name. The outer `None`: the level does
+    /// not exist.
     ///
     /// # Panics
-    /// If `co` is given and no coroutine.
+    /// Panics if `co` is given and not a coroutine.
     pub fn set_local(
         &self,
         co: Option<Val<'_>>,
@@ -157,10 +161,10 @@ impl Cx {
     /// Sets or removes the hook of a coroutine (`None`: the running one).
     ///
     /// # Panics
-    /// If `co` is given and no coroutine.
+    /// Panics if `co` is given and not a coroutine.
     pub fn set_hook(&self, co: Option<Val<'_>>, hook: Option<(Func<'_>, HookSetting)>) {
         let th = self.thread_or_running(co);
-        // SAFETY: N1, N2. A hook that sets another one goes on being the active one.
+        // SAFETY: N1, N2. A hook that sets another one stays the active one.
         unsafe {
             let (active, transfer) =
                 (*th).hook.as_ref().map_or((false, (0, 0)), |h| (h.active, h.transfer));
@@ -170,22 +174,23 @@ impl Cx {
         }
     }
 
-    /// Sets or removes the hook that coroutines are made with from now on.
+    /// Sets or removes the hook of coroutines that are created from now on.
     pub fn set_hook_of_new(&self, hook: Option<(Func<'_>, HookSetting)>) {
         // SAFETY: N1, N2; the function is a root then.
         unsafe { (*self.state()).hook_of_new = hook.map(|(f, s)| Box::new(made(f, &s))) };
     }
 
-    /// For a hook of a line or a count: the running coroutine yields, without values, when the hook has returned. Where it may not yield, it goes on.
+    /// Makes the running coroutine yield, without values, when a hook for a line or a count has
+    /// returned. Where it may not yield, it continues.
     pub fn yield_after_hook(&self) {
         // SAFETY: N1.
         unsafe { (*(*self.state()).thread).hook_yields = true };
     }
 
-    /// The hook of a coroutine (`None`: the running one).
+    /// Returns the hook of a coroutine (`None`: the running one).
     ///
     /// # Panics
-    /// If `co` is given and no coroutine.
+    /// Panics if `co` is given and not a coroutine.
     pub fn hook(&self, co: Option<Val<'_>>) -> Option<(Val<'_>, HookSetting)> {
         let th = self.thread_or_running(co);
         // SAFETY: N1, N2.

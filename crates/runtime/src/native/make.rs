@@ -1,4 +1,4 @@
-//! Making values.
+//! Creating values.
 
 use std::sync::atomic::Ordering;
 
@@ -10,32 +10,33 @@ use crate::table::Table;
 use crate::userdata::Userdata;
 use crate::value::{SlotExt, Value};
 
-/// Bytes of a string that are written between two looks at whether the script shall stop.
+/// Bytes of a string that are written between two checks whether the script must stop.
 const PIECE: usize = 1 << 20;
 
 impl Cx {
-    /// A string with this content.
+    /// Makes a string with this content.
     #[inline]
     pub fn str(&self, bytes: &[u8]) -> Str<'_> {
         // SAFETY: N1.
         unsafe { Str(Val::new(Value::string((*self.state()).intern(bytes)))) }
     }
 
-    /// A string of `len` bytes filled by `fill`: one allocation, no copy.
+    /// Makes a string of `len` bytes that `fill` writes: one allocation, no copy.
     ///
     /// # Errors
-    /// "not enough memory".
+    /// Returns "not enough memory".
     pub fn str_with(&self, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<Str<'_>, Raised> {
         self.check_room(len)?;
         // SAFETY: N1.
         unsafe { Ok(Str(Val::new(Value::string((*self.state()).new_string_with(len, fill))))) }
     }
 
-    /// A string of `len` bytes that `fill` writes piece by piece, in order: it gets each piece and where that begins. One
-    /// allocation; the script can be interrupted between pieces, of which short strings have one.
+    /// Makes a string of `len` bytes that `fill` writes piece by piece, in order; it receives each
+    /// piece and its position. One allocation; the script can be interrupted between pieces. Short
+    /// strings have one piece.
     ///
     /// # Errors
-    /// "not enough memory", "interrupted!".
+    /// Returns "not enough memory" or "interrupted!".
     pub fn str_in_pieces(
         &self,
         len: usize,
@@ -45,8 +46,9 @@ impl Cx {
             return self.str_with(len, |out| fill(out, 0));
         }
         self.check_room(len)?;
-        // SAFETY: N1; the string is long, has room for `len` bytes, and nobody sees it before all are written. If that does not
-        // happen, it ends where writing ended: large objects are freed by the size that their own record has.
+        // SAFETY: N1; the string is long, has room for `len` bytes, and is not visible before all
+        // are written. If writing stops early, it ends where writing ended: large objects are freed
+        // by the size in their own record.
         unsafe {
             let s = (*self.state()).new_long(len);
             let bytes = s.add(1).cast::<u8>();
@@ -64,10 +66,10 @@ impl Cx {
         }
     }
 
-    /// A string with this content, which may be long: copying it can be interrupted.
+    /// Makes a string with this content, which may be long: copying it can be interrupted.
     ///
     /// # Errors
-    /// "not enough memory", "interrupted!".
+    /// Returns "not enough memory" or "interrupted!".
     pub fn str_of_any_length(&self, bytes: &[u8]) -> Result<Str<'_>, Raised> {
         if bytes.len() <= PIECE {
             return Ok(self.str(bytes));
@@ -78,8 +80,9 @@ impl Cx {
         })
     }
 
-    /// Fails with "not enough memory" if a single object of `bytes` bytes cannot be had. For what a script can make arbitrarily
-    /// large; other allocations count against the limit at the next safepoint.
+    /// Returns "not enough memory" if a single object of `bytes` bytes cannot be allocated. For
+    /// objects that a script can make arbitrarily large; other allocations count against the limit
+    /// at the next safepoint.
     pub fn check_room(&self, bytes: usize) -> Result<(), Raised> {
         // SAFETY: N1.
         unsafe {
@@ -93,10 +96,11 @@ impl Cx {
         }
     }
 
-    /// As [`Cx::check_room`], after a full collection if there is no room otherwise.
+    /// Like [`Cx::check_room`], after a full collection if there is no room otherwise.
     ///
     /// # Errors
-    /// "not enough memory"; if the collection had to stop, what stops the script.
+    /// Returns "not enough memory", or the error that stops the script if the collection had to
+    /// stop.
     #[inline]
     pub fn make_room(&mut self, bytes: usize) -> Result<(), Raised> {
         if bytes < 1 << 16 { Ok(()) } else { self.make_much_room(bytes) }
@@ -113,10 +117,12 @@ impl Cx {
         Err(self.memory_error())
     }
 
-    /// A native function failed, and will be run once more if it was for want of room: collects.
+    /// Collects after a native function failed because of lack of room, so that it can be run
+    /// again.
     ///
     /// # Errors
-    /// The error, if it is another; what stops the script, if the collection had to stop.
+    /// Returns the function's error if it is another one, or the error that stops the script if the
+    /// collection had to stop.
     #[cold]
     pub fn after_collecting(&mut self, raised: Raised) -> Result<(), Raised> {
         // SAFETY: N1; `&mut self` ends the life of every value.
@@ -131,10 +137,11 @@ impl Cx {
         self.interrupted()
     }
 
-    /// For long loops of native functions that allocate: as [`Cx::interrupted`], and collects if it is time.
+    /// Like [`Cx::interrupted`], for long loops of native functions that allocate; also collects if
+    /// it is time.
     ///
     /// # Errors
-    /// As it, and "not enough memory".
+    /// As there, and "not enough memory".
     pub fn safepoint(&mut self) -> Result<(), Raised> {
         self.interrupted()?;
         // SAFETY: N1; `&mut self` ends the life of every value.
@@ -147,7 +154,7 @@ impl Cx {
         Ok(())
     }
 
-    /// The error "not enough memory".
+    /// Raises "not enough memory".
     pub fn memory_error(&self) -> Raised {
         // SAFETY: N1.
         unsafe {
@@ -158,7 +165,7 @@ impl Cx {
         Raised::new()
     }
 
-    /// An empty table with room for so many array elements and fields.
+    /// Makes an empty table with room for this number of array elements and fields.
     pub fn table(&self, array: usize, fields: usize) -> Tab<'_> {
         // SAFETY: N1.
         unsafe {
@@ -167,8 +174,8 @@ impl Cx {
         }
     }
 
-    /// A table with fields of these names, all different: field number `i` is `value(i)`. Quicker than to enter them one by one, as their list is
-    /// known to the engine.
+    /// Makes a table with fields of these distinct names; field number `i` is `value(i)`. Faster
+    /// than adding them one by one, as the engine knows the list.
     pub fn table_with<'a>(
         &'a self,
         names: &'static [&'static str],
@@ -179,27 +186,29 @@ impl Cx {
         Tab(Val::new(Value::table(t)))
     }
 
-    /// A table with the values from `from` on as its list, nils among them included, and room for so many fields.
+    /// Makes a table whose list consists of the values from `from` on, nils included, with room for
+    /// this number of fields.
     pub fn table_of_values(&self, from: usize, fields: usize) -> Tab<'_> {
         let count = self.top().saturating_sub(from);
         let t = self.table(count, fields);
-        // SAFETY: N1: the slots below the top are initialised, and stay in place as no safepoint comes in between.
+        // SAFETY: N1: the slots below the top are initialised, and stay in place as no safepoint
+        // comes in between.
         unsafe { Table::set_list(self.state(), t.ptr(), 0, self.base().add(from), count) };
         t
     }
 
-    /// A native function with values bound to it.
+    /// Makes a native function with bound values.
     ///
     /// # Panics
-    /// With more than 255 of them.
+    /// Panics with more than 255 of them.
     pub fn func(&self, f: NativeFn, bound: &[Val<'_>]) -> Func<'_> {
         self.func_known(f, bound, Builtin::Other)
     }
 
-    /// A native function that the interpreter knows.
+    /// Makes a native function that the interpreter knows.
     ///
     /// # Panics
-    /// With more than 255 bound values.
+    /// Panics with more than 255 bound values.
     pub fn func_known(&self, f: NativeFn, bound: &[Val<'_>], builtin: Builtin) -> Func<'_> {
         assert!(bound.len() < 256);
         // SAFETY: N1; the object is filled before anything else happens.
@@ -217,16 +226,16 @@ impl Cx {
         }
     }
 
-    /// A userdata around a host value, with `n` user values.
+    /// Makes a userdata of a host value, with `n` user values.
     pub fn udata(&self, data: Box<dyn std::any::Any + Send>, n: usize) -> Udata<'_> {
         // SAFETY: the value may change threads.
         unsafe { self.udata_of_any(data, n) }
     }
 
-    /// As [`Cx::udata`].
+    /// Like [`Cx::udata`].
     ///
     /// # Safety
-    /// The state stays on its thread as long as the value exists, unless that is `Send`.
+    /// The state stays on its thread while the value exists, unless the value is `Send`.
     pub unsafe fn udata_of_any(&self, data: Box<dyn std::any::Any>, n: usize) -> Udata<'_> {
         // SAFETY: N1; adopted as the kind that it is.
         unsafe {
@@ -242,19 +251,19 @@ impl Cx {
         }
     }
 
-    /// The registry (manual 4.3).
+    /// Returns the registry (manual 4.3).
     pub fn registry(&self) -> Tab<'_> {
         // SAFETY: N1.
         unsafe { Tab(Val::new(Value::table((*self.state()).registry))) }
     }
 
-    /// The table of globals.
+    /// Returns the table of globals.
     pub fn globals(&self) -> Tab<'_> {
         // SAFETY: N1.
         unsafe { Tab(Val::new(Value::table((*self.state()).globals))) }
     }
 
-    /// The metatable of any value.
+    /// Returns the metatable of any value.
     pub fn metatable_of(&self, v: Val<'_>) -> Option<Tab<'_>> {
         // SAFETY: N1, N2.
         unsafe {
@@ -263,7 +272,8 @@ impl Cx {
         }
     }
 
-    /// Sets the metatable of all values of the type of `v`, which is neither table nor userdata.
+    /// Sets the metatable of all values of the type of `v`, which is neither a table nor a
+    /// userdata.
     pub fn set_type_metatable(&self, v: Val<'_>, m: Option<Tab<'_>>) {
         // SAFETY: N1, N2; type_metas are roots.
         unsafe {

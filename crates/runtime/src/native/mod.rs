@@ -1,8 +1,9 @@
-//! Functions of the host, and the safe view of a state ([`Cx`]) that they get.
+//! Native functions, and their safe view of a state ([`Cx`]).
 //!
-//! A native function sees a stack of values: at entry its arguments, numbered from 0. It pushes results, and says how many
-//! of the topmost are results. Values it gets are [`Val`]s, which borrow the `Cx`: whatever may run Lua code or collect
-//! takes `&mut self` and so ends their lives. What must live longer stays on the stack.
+//! A native function sees a stack of values: at entry its arguments, numbered from 0. It pushes
+//! results, and returns how many of the topmost values are results. The values it receives are
+//! [`Val`]s, which borrow the `Cx`: every operation that may run Lua code or collect takes `&mut
+//! self` and so ends their lives. Values that must live longer stay on the stack.
 
 mod args;
 mod call;
@@ -25,12 +26,12 @@ use crate::frame::{Frame, FrameWord};
 use crate::state::State;
 use crate::value::{SlotExt, Value};
 
-/// An error is on its way; its value is in [`State::error`].
+/// An error is being raised; its value is in [`State::error`].
 #[derive(Debug)]
 pub struct Raised(());
 
 impl Raised {
-    /// States that the caller has put the error value in place.
+    /// Asserts that the caller has stored the error value.
     #[inline(always)]
     pub fn new() -> Raised {
         Raised(())
@@ -43,20 +44,21 @@ impl Default for Raised {
     }
 }
 
-/// How a native function ends: with results, or with a request to the interpreter.
+/// The outcome of a native function: results, or a request to the interpreter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ret(pub i32);
 
 impl Ret {
     /// One result, which is already in the callee's slot.
     pub const IN_PLACE: Ret = Ret(-1);
-    /// Call the function that was pushed last with [`Cx::push_callee`], then run this function again at the step given.
+    /// Call the function that was pushed last with [`Cx::push_callee`], then run this function
+    /// again at the given step.
     pub const CALL: Ret = Ret(-2);
-    /// Suspend the coroutine; the values above the step's marker are what it yields.
+    /// Suspend the coroutine; it yields the values above the step's marker.
     pub const YIELD: Ret = Ret(-3);
 }
 
-/// Result of a native function.
+/// The result of a native function.
 pub type NativeResult = Result<Ret, Raised>;
 
 /// A function of the host.
@@ -66,7 +68,7 @@ pub type NativeFn = fn(&mut Cx) -> NativeResult;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Builtin {
-    /// Any other.
+    /// Any other function.
     Other = 0,
     /// `next`
     Next,
@@ -124,13 +126,13 @@ pub enum Builtin {
     Insert,
     /// `table.remove`
     Remove,
-    /// The host's `__index` of userdata with computed fields. Bound to it are the table of functions that compute fields, the table of those that are
-    /// simply there, and what else there is.
+    /// The host's `__index` of userdata with computed fields. Its bound values are the table of
+    /// functions that compute fields, the table of plain fields, and a fallback.
     FieldIndex,
 }
 
 impl Builtin {
-    /// Number of them.
+    /// The number of known functions.
     pub const COUNT: usize = Builtin::FieldIndex as usize + 1;
 }
 
@@ -141,17 +143,17 @@ pub struct Cx {
 }
 
 impl Cx {
-    /// Views a state.
+    /// Makes the view of a state.
     ///
     /// # Safety
-    /// `st` is a live state whose top frame is the frame of the native function that gets the result, and nobody else uses it
-    /// while the `Cx` is used.
+    /// `st` is a live state whose top frame is that of the native function that receives the
+    /// result, and is not used otherwise while the `Cx` is used.
     #[inline(always)]
     pub unsafe fn from_state<'a>(st: *mut State) -> &'a mut Cx {
         &mut *st.cast::<Cx>()
     }
 
-    /// The state, for code that upholds the runtime's invariants itself.
+    /// Returns the state, for code that upholds the runtime's invariants itself.
     #[inline(always)]
     pub fn state(&self) -> *mut State {
         self.state.get()
@@ -159,34 +161,35 @@ impl Cx {
 
     #[inline(always)]
     fn base(&self) -> *mut Value {
-        // SAFETY: N1 (a Cx is only lent to the running native function): the state is alive and its frame is on top.
+        // SAFETY: N1 (a Cx is only lent to the running native function): the state is alive and its
+        // frame is on top.
         unsafe { (*self.state()).base }
     }
 
-    /// Number of values on the function's stack: at entry, its arguments.
+    /// Returns the number of values on the function's stack; at entry, of its arguments.
     #[inline(always)]
     pub fn top(&self) -> usize {
         // SAFETY: N1; base and top are of the same stack.
         unsafe { (*self.state()).top.offset_from(self.base()) as usize }
     }
 
-    /// Value `i`, or nil beyond the top.
+    /// Returns value `i`, or nil beyond the top.
     #[inline(always)]
     pub fn get(&self, i: usize) -> Val<'_> {
         // SAFETY: N1; slots below the top are initialised.
         unsafe { if i < self.top() { Val::new(self.base().add(i).get()) } else { Val::NIL } }
     }
 
-    /// No value there: beyond the top.
+    /// Returns whether `i` is beyond the top.
     #[inline(always)]
     pub fn is_none(&self, i: usize) -> bool {
         i >= self.top()
     }
 
-    /// Overwrites value `i`, which must exist.
+    /// Overwrites value `i`.
     ///
     /// # Panics
-    /// If it does not.
+    /// Panics if it does not exist.
     #[inline]
     pub fn set(&self, i: usize, v: Val<'_>) {
         assert!(i < self.top());
@@ -197,16 +200,17 @@ impl Cx {
     /// Makes room for `n` more values.
     ///
     /// # Errors
-    /// "stack overflow" when the coroutine's stack would become too large.
+    /// Returns "stack overflow" when the coroutine's stack would become too large.
     pub fn reserve(&self, n: usize) -> Result<(), Raised> {
         // SAFETY: N1.
         unsafe { State::reserve(self.state(), n) }
     }
 
-    /// Pushes a value. Beyond the room that every native function has ([`crate::thread::MIN_FREE`] values), reserve first.
+    /// Pushes a value. More values than the room that every native function has
+    /// ([`crate::thread::MIN_FREE`]) must be reserved first.
     ///
     /// # Panics
-    /// If there is no room.
+    /// Panics if there is no room.
     #[inline(always)]
     pub fn push(&self, v: Val<'_>) {
         // SAFETY: N1; a frame has MIN_FREE slots past `limit`, checked here.
@@ -222,7 +226,7 @@ impl Cx {
     /// Removes the last `n` values.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// Panics if there are fewer.
     #[inline]
     pub fn pop(&self, n: usize) {
         assert!(n <= self.top());
@@ -230,10 +234,10 @@ impl Cx {
         unsafe { (*self.state()).top = (*self.state()).top.sub(n) }
     }
 
-    /// Cuts or extends (with nil) the stack to `n` values.
+    /// Truncates the stack, or extends it with nil, to `n` values.
     ///
     /// # Panics
-    /// If there is no room.
+    /// Panics if there is no room.
     pub fn set_top(&self, n: usize) {
         while self.top() < n {
             self.push(Val::NIL);
@@ -244,7 +248,7 @@ impl Cx {
     /// Inserts a value before value `i`.
     ///
     /// # Panics
-    /// If there are fewer than `i` values or no room.
+    /// Panics if there are fewer than `i` values, or no room.
     pub fn insert(&self, i: usize, v: Val<'_>) {
         let n = self.top();
         assert!(i <= n);
@@ -262,7 +266,7 @@ impl Cx {
     /// Removes value `i`.
     ///
     /// # Panics
-    /// If it does not exist.
+    /// Panics if it does not exist.
     pub fn remove(&self, i: usize) {
         let n = self.top();
         assert!(i < n);
@@ -286,19 +290,21 @@ impl Cx {
     /// Ends the function with one result.
     #[inline(always)]
     pub fn ret1(&self, v: Val<'_>) -> NativeResult {
-        // SAFETY: N1; the callee's slot is below every frame's header, and the function needs its closure no more.
+        // SAFETY: N1; the callee's slot is below every frame's header, and the function no longer
+        // needs its closure.
         unsafe { self.base().sub(2).put(v.raw()) };
         Ok(Ret::IN_PLACE)
     }
 
-    /// The step at which the function runs: 0 at first, later what it asked for with [`Cx::call_then`] or [`Cx::yield_then`].
+    /// Returns the step at which the function runs: 0 at first, later the one requested with
+    /// [`Cx::call_then`] or [`Cx::yield_then`].
     #[inline(always)]
     pub fn step(&self) -> u32 {
         // SAFETY: N1; the frame's header is in place.
         unsafe { Frame(self.base()).word().pc() & 0xFF }
     }
 
-    /// Sets the frame's step; the upper bits carry the number of values kept below a call's results.
+    /// Sets the frame's step. The upper bits hold the number of values kept below a call's results.
     pub(crate) fn set_step(&self, step: u32, kept: usize) {
         assert!(step < 256 && kept < 1 << 24);
         // SAFETY: N1.
@@ -308,16 +314,17 @@ impl Cx {
         }
     }
 
-    /// Values that the function kept on its stack below the results of the call it waited for.
+    /// Returns the number of values that the function kept on its stack below the results of its
+    /// call.
     pub fn kept(&self) -> usize {
         // SAFETY: N1.
         unsafe { (Frame(self.base()).word().pc() >> 8) as usize }
     }
 
-    /// Value `i` bound to the running closure.
+    /// Returns bound value `i` of the running closure.
     ///
     /// # Panics
-    /// If it has fewer.
+    /// Panics if it does not exist.
     pub fn bound(&self, i: usize) -> Val<'_> {
         // SAFETY: N1; the callee of a native frame is its native closure.
         unsafe {
@@ -327,16 +334,16 @@ impl Cx {
         }
     }
 
-    /// Number of values bound to the running closure.
+    /// Returns the number of bound values of the running closure.
     pub fn bound_count(&self) -> usize {
         // SAFETY: N1; the callee of a native frame is its native closure.
         unsafe { (*Frame(self.base()).callee().as_native()).header.aux as usize }
     }
 
-    /// Overwrites value `i` bound to the running closure.
+    /// Overwrites bound value `i` of the running closure.
     ///
     /// # Panics
-    /// If it has fewer.
+    /// Panics if it does not exist.
     pub fn set_bound(&self, i: usize, v: Val<'_>) {
         // SAFETY: N1; as above, with the barrier after the store.
         unsafe {

@@ -8,10 +8,10 @@ use crate::thread::Thread;
 use crate::value::{SlotExt, Value};
 
 impl Cx {
-    /// After a call failed: takes its frames off the stack, closes the variables that they left pending, and pushes the error value, onto the
-    /// first `kept` values.
+    /// Recovers from a failed call: removes its frames from the stack, closes the variables that
+    /// they left pending, and pushes the error value above the first `kept` values.
     pub fn recover(&mut self, kept: usize) {
-        // SAFETY: N1; the frame of this function is still in place, as calls that fail put it back.
+        // SAFETY: N1; the frame of this function is still on top, as calls that fail restore it.
         unsafe {
             let st = self.state();
             let base = (*st).base.offset_from((*(*st).thread).stack) as usize;
@@ -21,11 +21,13 @@ impl Cx {
 }
 
 impl State {
-    /// After a call from native code failed: takes the frames of the call off the stack, closes the variables that they left pending, and
-    /// pushes the error value, onto `kept` values of the calling frame, whose base is `base` slots above the bottom.
+    /// Recovers from a failed call of native code: removes the frames of the call from the stack,
+    /// closes the variables that they left pending, and pushes the error value above `kept` values
+    /// of the calling frame, whose base is `base` slots above the bottom.
     ///
     /// # Safety
-    /// `st` is live, the frame at `base` is the one that made the call, and the call was made at `kept`.
+    /// `st` is live, the frame at `base` is the one that made the call, and the call was made at
+    /// `kept`.
     pub(crate) unsafe fn recover(st: *mut State, base: usize, kept: usize) {
         let mut s = StateRef::new(st);
         let th = s.thread;
@@ -34,7 +36,7 @@ impl State {
         s.base = (*th).stack.add(base);
         s.close_upvalues((*th).stack.add(level));
         (&mut (*th).returning).retain(|r| (r.0 as usize) < level);
-        // the callee's slot, below all that is pending
+        // the callee's slot, below all pending variables
         (*th).stack.add(level).put(s.error);
         s.error = Value::NIL;
         while let Some(&slot) = (&(*th).to_close).last() {
@@ -59,7 +61,7 @@ impl State {
     }
 }
 
-/// Calls `__close` of `v` with the error at `level`, above the values that are left.
+/// Calls `__close` of `v` with the error at `level`, above the remaining values.
 unsafe fn close(st: *mut State, v: Value, level: usize) -> Result<usize, crate::native::Raised> {
     let mut s = StateRef::new(st);
     let h = Table::metamethod(s.ptr(), v, Event::Close);

@@ -8,7 +8,8 @@ use crate::table::Table;
 use crate::userdata::Userdata;
 use crate::value::{Tag, Value};
 
-/// A value that stays valid until the next operation that may run Lua code or collect (those take the [`Cx`] as `&mut`).
+/// A value that stays valid until the next operation that may run Lua code or collect; such
+/// operations take the [`Cx`] as `&mut`.
 #[derive(Clone, Copy)]
 pub struct Val<'a> {
     v: Value,
@@ -44,12 +45,12 @@ impl<'a> Val<'a> {
     /// nil
     pub const NIL: Val<'static> = Val { v: Value::NIL, life: PhantomData };
 
-    /// A value under the rule of [`Val`]. The caller answers for the lifetime.
+    /// A value under the rule of [`Val`]. The caller is responsible for the lifetime.
     #[inline(always)]
     pub(crate) fn new(v: Value) -> Val<'a> {
         Val { v, life: PhantomData }
     }
-    /// A bare value as one that is alive as long as the `Cx` is not used to run code or to collect.
+    /// Makes a `Val` of a raw value, valid until the `Cx` is used to run code or to collect.
     ///
     /// # Safety
     /// `v` is a live value of the state.
@@ -57,41 +58,41 @@ impl<'a> Val<'a> {
     pub unsafe fn of(_: &'a Cx, v: Value) -> Val<'a> {
         Val::new(v)
     }
-    /// The bare value, which knows no lifetime.
+    /// Returns the raw value, which has no lifetime.
     #[inline(always)]
     pub fn raw(self) -> Value {
         self.v
     }
-    /// A boolean.
+    /// Makes a boolean.
     #[inline(always)]
     pub fn bool(b: bool) -> Val<'static> {
         Val::new(Value::bool(b))
     }
-    /// An integer.
+    /// Makes an integer.
     #[inline(always)]
     pub fn int(i: i64) -> Val<'static> {
         Val::new(Value::int(i))
     }
-    /// A float.
+    /// Makes a float.
     #[inline(always)]
     pub fn float(f: f64) -> Val<'static> {
         Val::new(Value::float(f))
     }
-    /// A light userdata.
+    /// Makes a light userdata.
     pub fn light(address: u64) -> Val<'static> {
         Val::new(Value::light(address))
     }
-    /// nil?
+    /// Returns whether the value is nil.
     #[inline(always)]
     pub fn is_nil(self) -> bool {
         self.v.is_nil()
     }
-    /// Neither nil nor false?
+    /// Returns whether the value is neither nil nor false.
     #[inline(always)]
     pub fn truthy(self) -> bool {
         self.v.truthy()
     }
-    /// A boolean's truth.
+    /// Returns the value of a boolean.
     pub fn as_bool(self) -> Option<bool> {
         match self.v.tag() {
             Tag::TRUE => Some(true),
@@ -99,57 +100,57 @@ impl<'a> Val<'a> {
             _ => None,
         }
     }
-    /// An integer, without conversion.
+    /// Returns an integer, without conversion.
     #[inline(always)]
     pub fn as_int(self) -> Option<i64> {
         self.v.is_int().then(|| self.v.as_int())
     }
-    /// A float, without conversion.
+    /// Returns a float, without conversion.
     #[inline(always)]
     pub fn as_float(self) -> Option<f64> {
         self.v.is_float().then(|| self.v.as_float())
     }
-    /// A number of either kind?
+    /// Returns whether the value is a number of either kind.
     #[inline(always)]
     pub fn is_number(self) -> bool {
         self.v.is_number()
     }
-    /// A string, without conversion.
+    /// Returns a string, without conversion.
     #[inline(always)]
     pub fn as_str(self) -> Option<Str<'a>> {
         self.v.is_string().then_some(Str(self))
     }
-    /// A table.
+    /// Returns a table.
     #[inline(always)]
     pub fn as_table(self) -> Option<Tab<'a>> {
         self.v.is_table().then_some(Tab(self))
     }
-    /// A function.
+    /// Returns a function.
     #[inline(always)]
     pub fn as_func(self) -> Option<Func<'a>> {
         self.v.is_function().then_some(Func(self))
     }
-    /// A full userdata.
+    /// Returns a full userdata.
     pub fn as_udata(self) -> Option<Udata<'a>> {
         (self.v.tag() == Tag::USERDATA).then_some(Udata(self))
     }
-    /// A coroutine?
+    /// Returns whether the value is a coroutine.
     pub fn is_thread(self) -> bool {
         self.v.tag() == Tag::THREAD
     }
-    /// A light userdata's address.
+    /// Returns the address of a light userdata.
     pub fn as_light(self) -> Option<u64> {
         (self.v.tag() == Tag::LIGHT).then(|| self.v.bits())
     }
-    /// The name of its type.
+    /// Returns the name of the value's type.
     pub fn type_name(self) -> &'static str {
         self.v.type_name()
     }
-    /// Primitive equality.
+    /// Compares with primitive equality.
     pub fn raw_equals(self, other: Val<'_>) -> bool {
         self.v.raw_equals(other.v)
     }
-    /// The address that identifies an object (`%p`); `None` for values that are none.
+    /// Returns the address that identifies an object (`%p`); `None` for other values.
     pub fn address(self) -> Option<u64> {
         match self.v.tag() {
             t if t.is_collectable() => Some(self.v.bits()),
@@ -160,24 +161,25 @@ impl<'a> Val<'a> {
 }
 
 impl<'a> Str<'a> {
-    /// The contents.
+    /// Returns the contents.
     #[inline(always)]
     pub fn bytes(self) -> &'a [u8] {
-        // SAFETY: N2 (a Val is alive for its lifetime): nothing collects while `'a` lasts, and strings never change.
+        // SAFETY: N2 (a Val is alive for its lifetime): nothing collects while `'a` lasts, and
+        // strings never change.
         unsafe { LuaString::bytes(self.0.v.as_string()) }
     }
-    /// Same as `Val`.
+    /// Returns the string as a `Val`.
     pub fn val(self) -> Val<'a> {
         self.0
     }
 }
 
 impl<'a> Func<'a> {
-    /// Whether it is a function of the host.
+    /// Returns whether this is a function of the host.
     pub fn is_native(self) -> bool {
         self.0.v.tag() == Tag::NATIVE
     }
-    /// Same as `Val`.
+    /// Returns the function as a `Val`.
     pub fn val(self) -> Val<'a> {
         self.0
     }
@@ -188,49 +190,49 @@ impl<'a> Tab<'a> {
     pub(crate) fn ptr(self) -> *mut Table {
         self.0.v.as_table()
     }
-    /// Same as `Val`.
+    /// Returns the table as a `Val`.
     pub fn val(self) -> Val<'a> {
         self.0
     }
-    /// Primitive read.
+    /// Reads a key with primitive access.
     #[inline(always)]
     pub fn get(self, key: Val<'_>) -> Val<'a> {
         // SAFETY: N2.
         unsafe { Val::new(Table::get(self.ptr(), key.v)) }
     }
-    /// Primitive read by integer.
+    /// Reads an integer key with primitive access.
     #[inline(always)]
     pub fn get_int(self, i: i64) -> Val<'a> {
         // SAFETY: N2.
         unsafe { Val::new(Table::get_int(self.ptr(), i)) }
     }
-    /// Primitive read by name.
+    /// Reads a named field with primitive access.
     pub fn get_name(self, cx: &'a Cx, name: &str) -> Val<'a> {
         self.get(cx.str(name.as_bytes()).val())
     }
-    /// A border (manual 3.4.7), without metamethods.
+    /// Returns a border (manual 3.4.7), without metamethods.
     #[inline(always)]
     pub fn len(self) -> i64 {
         // SAFETY: N2.
         unsafe { Table::length(self.ptr()) }
     }
-    /// No elements and no fields, as far as a border of 0 tells.
+    /// Returns whether there are no elements and no fields, as far as a border of 0 tells.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
-    /// Whether it has a metatable.
+    /// Returns whether the table has a metatable.
     #[inline(always)]
     pub fn has_meta(self) -> bool {
         // SAFETY: N2.
         unsafe { (*self.ptr()).meta != 0 }
     }
-    /// Primitive write by integer.
+    /// Writes an integer key with primitive access.
     #[inline(always)]
     pub fn set_int(self, cx: &Cx, i: i64, v: Val<'_>) {
         // SAFETY: N2; Table::set_int does the barrier.
         unsafe { Table::set_int(&mut *cx.state(), self.ptr(), i, v.v) }
     }
-    /// Primitive write by name, as an instruction with a constant name does.
+    /// Writes a named field with primitive access, as an instruction with a constant name does.
     pub fn set_name(self, cx: &Cx, name: &str, v: Val<'_>) {
         // SAFETY: N2; Table::set_str_const does the barrier.
         unsafe {
@@ -239,7 +241,8 @@ impl<'a> Tab<'a> {
             Table::set_str_const(st, self.ptr(), name, v.v);
         }
     }
-    /// As [`Tab::set`] within the memory limit: gives the bytes for which there is no room, if there is none for the table to grow, and stores nothing then.
+    /// Like [`Tab::set`] within the memory limit: if there is no room for the table to grow, stores
+    /// nothing and returns the number of bytes that are missing.
     pub fn set_within(
         self,
         cx: &Cx,
@@ -255,7 +258,7 @@ impl<'a> Tab<'a> {
             Err(Refused::Key(KeyError::Nan)) => Err(cx.error("table index is NaN")),
         }
     }
-    /// Primitive write. Errors: "index is nil", "index is NaN".
+    /// Writes a key with primitive access. Errors: "index is nil", "index is NaN".
     pub fn set(self, cx: &Cx, key: Val<'_>, v: Val<'_>) -> Result<(), super::Raised> {
         // SAFETY: N2; Table::set does the barrier.
         match unsafe { Table::set(&mut *cx.state(), self.ptr(), key.v, v.v) } {
@@ -264,10 +267,11 @@ impl<'a> Tab<'a> {
             Err(crate::table::KeyError::Nan) => Err(cx.error("table index is NaN")),
         }
     }
-    /// The entry after `key` (nil: the first), in an order that stands while no key is added.
+    /// Returns the entry after `key` (nil: the first), in an order that is stable while no key is
+    /// added.
     ///
     /// # Errors
-    /// `None` for a key that is not in the table.
+    /// Returns `None` for a key that is not in the table.
     #[allow(clippy::type_complexity)]
     pub fn next(self, cx: &Cx, key: Val<'_>) -> Option<Option<(Val<'a>, Val<'a>)>> {
         // SAFETY: N2.
@@ -277,7 +281,7 @@ impl<'a> Tab<'a> {
             Err(_) => None,
         }
     }
-    /// Its metatable.
+    /// Returns the metatable.
     pub fn metatable(self, cx: &'a Cx) -> Option<Tab<'a>> {
         // SAFETY: N2.
         unsafe {
@@ -285,7 +289,8 @@ impl<'a> Tab<'a> {
             (!m.is_null()).then(|| Tab(Val::new(Value::table(m))))
         }
     }
-    /// Sets or removes its metatable, registering a finalizer if the metatable has `__gc`. No `__metatable` check.
+    /// Sets or removes the metatable, and registers a finalizer if the metatable has `__gc`. Does
+    /// not check `__metatable`.
     pub fn set_metatable(self, cx: &Cx, m: Option<Tab<'_>>) {
         // SAFETY: N2.
         unsafe {
@@ -298,20 +303,20 @@ impl<'a> Tab<'a> {
 }
 
 impl Func<'_> {
-    /// Hides the values bound to a native function from debuggers, for code that takes them for what they were.
+    /// Hides the bound values of a native function from debuggers, for code that relies on them.
     ///
     /// # Panics
-    /// If it is a Lua function.
+    /// Panics for a Lua function.
     pub fn hide_bound(self) {
         assert!(self.0.v.tag() == Tag::NATIVE, "a native function");
         // SAFETY: N2.
         unsafe { (*self.0.v.as_native()).header.flags |= crate::header::GcHeader::HIDDEN }
     }
 
-    /// Makes a native function one that the interpreter and machine code know.
+    /// Marks a native function as one that the interpreter and the compiler know.
     ///
     /// # Panics
-    /// If it is a Lua function.
+    /// Panics for a Lua function.
     pub fn make_known(self, builtin: super::Builtin) {
         assert!(self.0.v.tag() == Tag::NATIVE, "a native function");
         // SAFETY: N2.
@@ -320,7 +325,7 @@ impl Func<'_> {
 }
 
 impl<'a> Udata<'a> {
-    /// Same as `Val`.
+    /// Returns the userdata as a `Val`.
     pub fn val(self) -> Val<'a> {
         self.0
     }
@@ -328,10 +333,11 @@ impl<'a> Udata<'a> {
     pub(crate) fn ptr(self) -> *mut Userdata {
         self.0.v.as_userdata()
     }
-    /// The host's value, if it has that type. Borrowed for a closure, so that it cannot be kept; the closure must not
-    /// reach the same userdata again.
+    /// Passes the host's value to a closure, if it has this type. It cannot be kept, and the
+    /// closure must not use the same userdata again.
     pub fn with<T: 'static, R>(self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
-        // SAFETY: N2. The value is moved out while it is borrowed, so that a second borrow finds nothing.
+        // SAFETY: N2. The value is moved out while it is borrowed, so a second borrow finds
+        // nothing.
         unsafe {
             let place = &raw mut (*self.ptr()).data;
             let mut data = (*place).take()?;
@@ -340,12 +346,12 @@ impl<'a> Udata<'a> {
             r
         }
     }
-    /// Whether the host's value is a `T`.
+    /// Returns whether the host's value is a `T`.
     pub fn is<T: 'static>(self) -> bool {
         // SAFETY: N2.
         unsafe { (*self.ptr()).data.as_ref().is_some_and(|d| d.is::<T>()) }
     }
-    /// Its metatable.
+    /// Returns the metatable.
     pub fn metatable(self) -> Option<Tab<'a>> {
         // SAFETY: N2.
         unsafe {
@@ -353,7 +359,7 @@ impl<'a> Udata<'a> {
             (!m.is_null()).then(|| Tab(Val::new(Value::table(m))))
         }
     }
-    /// Sets or removes its metatable.
+    /// Sets or removes the metatable.
     pub fn set_metatable(self, cx: &Cx, m: Option<Tab<'_>>) {
         // SAFETY: N2; barrier after the store.
         unsafe {
@@ -364,12 +370,12 @@ impl<'a> Udata<'a> {
             st.note_finalizer(self.0.v, m);
         }
     }
-    /// User value `n`, from 0; `None` when there is no such.
+    /// Returns user value `n`, from 0; `None` if it does not exist.
     pub fn user_value(self, n: usize) -> Option<Val<'a>> {
         // SAFETY: N2.
         unsafe { (&(*self.ptr()).user_values).get(n).map(|v| Val::new(*v)) }
     }
-    /// Gives a userdata room for `n` user values, if it has fewer.
+    /// Makes room for `n` user values, if there are fewer.
     pub fn make_user_values(self, n: usize) {
         // SAFETY: N2; new ones are nil.
         unsafe {
@@ -381,7 +387,7 @@ impl<'a> Udata<'a> {
             }
         }
     }
-    /// Sets user value `n`; false when there is no such.
+    /// Sets user value `n`; returns false if it does not exist.
     pub fn set_user_value(self, cx: &Cx, n: usize, v: Val<'_>) -> bool {
         // SAFETY: N2; barrier after the store.
         unsafe {
