@@ -8,10 +8,12 @@ use perilune_runtime::thread::Thread;
 
 use crate::machine;
 
-/// At a safepoint: collects, moves the stack, changes loops, forbids or allows machine code, and lets the compiler do its part.
+/// Does at random what a safepoint may do: collects, moves the stack, changes loops, forbids or
+/// allows machine code, and lets the compiler do its part.
 ///
 /// # Safety
-/// A safepoint: I2, and `State::top` is the end of the live registers. `State::base` may be stale afterwards, unless the stack has not moved.
+/// A safepoint: I2, and `State::top` is the end of the live registers. `State::base` may be stale
+/// afterwards, unless the stack has not moved.
 #[cold]
 pub(crate) unsafe fn act(st: *mut State) {
     let mut s = StateRef::new(st);

@@ -11,21 +11,23 @@ use perilune_runtime::string::{LuaString, MAX_SHORT};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::{IntoExit, call_for_instruction};
+use crate::enter::enter;
+use crate::interrupt::{interrupted, obey_interrupt};
 use crate::room;
-use crate::step::{Exit, Step};
+use crate::step::{Entered, Exit, IntoExit};
 
 #[inline(always)]
 fn joins(v: Value) -> bool {
     v.is_string() || v.is_number()
 }
 
-/// Concatenates the `n` values from `first` on into the first, for instruction `i` of the top frame. A metamethod is called for the last two when they do
-/// not simply join; how many values are left is kept in the slot below its callee.
+/// Concatenates the `n` values from `first` on into the first, for instruction `i` of the top
+/// frame. When the last two are not strings or numbers, enters their metamethod; the number of
+/// values left is kept in the slot below its callee.
 ///
 /// # Safety
 /// I2; pc stored; the values are registers of the top frame.
-pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Step {
+pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Result<Entered, Exit> {
     let s = StateRef::new(st);
     let base = s.base;
     let first = base.add(i.a());
@@ -56,24 +58,27 @@ pub(crate) unsafe fn concat(st: *mut State, i: Instr, mut n: usize) -> Step {
         callee.add(1).put(Value::NIL);
         callee.add(2).put(a);
         callee.add(3).put(b);
-        return call_for_instruction(st, callee, 2);
+        obey_interrupt(st)?;
+        return enter(st, callee, 2, 0);
     }
-    Ok(())
+    Ok(Entered::Lua)
 }
 
-/// Goes on after a metamethod returned `v` for the last two values.
+/// Joins the values that are left after a metamethod returned.
 ///
 /// # Safety
-/// As [`concat()`]; the top frame waits for this.
-pub(crate) unsafe fn go_on(st: *mut State, i: Instr, v: Value) -> Step {
-    let base = (*st).base;
-    let inst = (*Frame(base).callee().as_function()).instance;
-    let n = base.add((*inst).max_stack as usize).get().as_int() as usize;
-    base.add(i.a() + n - 2).put(v);
-    concat(st, i, n - 1)
+/// As [`concat()`]; the instruction is the one before the pc of the top frame, and `ret::deliver`
+/// gave it the result of the metamethod.
+pub(crate) unsafe fn resume(st: *mut State) -> Result<Entered, Exit> {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
+    let left = frame.0.add((*inst).max_stack as usize).get().as_int();
+    concat(st, i, left as usize)
 }
 
-/// Joins the `n` values from `first` on, as far as that is a matter of strings and numbers and of no great length; the string.
+/// Joins the `n` values from `first` on and returns the string, if all are strings and numbers and
+/// the result is not large.
 ///
 /// # Safety
 /// The values are registers of the top frame.
@@ -153,7 +158,7 @@ unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exi
         }
         return match State::join_long(st, first, n, total) {
             Some(r) => Ok(Value::string(r)),
-            None => Err(crate::poll::interrupted(st)),
+            None => Err(interrupted(st)),
         };
     }
     let r = s.new_string_with(total, |out| {

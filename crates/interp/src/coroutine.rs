@@ -1,5 +1,5 @@
-//! Coroutines: resume, yield, close. A resume runs the coroutine's frames in a nested loop on the native stack; a suspended coroutine
-//! holds no native frame.
+//! Coroutines: resume, yield, close. A resume runs the coroutine's frames in a nested loop on the
+//! native stack; a suspended coroutine holds no native frame.
 
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::meta::Event;
@@ -9,10 +9,14 @@ use perilune_runtime::table::Table;
 use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::{SlotExt, Value};
 
-use crate::call::{Entered, MAX_NATIVE_DEPTH, call_from_native, enter, kept, run_native};
+use crate::call::call_from_native;
+use crate::depth::MAX_NATIVE_DEPTH;
+use crate::enter::enter;
+use crate::execute;
 use crate::machine;
-use crate::run;
-use crate::step::Exit;
+use crate::native::run_to_lua;
+use crate::slots::kept;
+use crate::step::{Entered, Exit};
 
 unsafe fn fail(st: *mut State, message: &[u8]) -> Raised {
     (*st).error = Value::string((*st).intern(message));
@@ -35,7 +39,8 @@ unsafe fn carry(st: *mut State, from_end: *mut Value, n: usize) -> Result<(), Ra
 /// `Vm::resume`.
 ///
 /// # Safety
-/// I2; `co` is a live coroutine of this state; the arguments are the top `nargs` values of the running native frame.
+/// I2; `co` is a live coroutine of this state; the arguments are the top `nargs` values of the
+/// running native frame.
 pub(crate) unsafe fn resume(
     st: *mut State,
     co: *mut Thread,
@@ -86,26 +91,26 @@ pub(crate) unsafe fn resume(
         if let Some(hook) = (*co).hook.as_mut() {
             hook.resumed = true;
         }
-        run::execute(st)
+        execute::execute(st)
     } else if started {
-        match run_native(st) {
+        match run_to_lua(st, Ok(Entered::Native)) {
             Ok(()) => {
                 if let Some(hook) = (*co).hook.as_mut() {
                     // the first instruction counts as a new line
                     hook.old_pc = u32::MAX;
                 }
-                run::execute(st)
+                execute::execute(st)
             }
-            Err(Exit::Error) => run::after_error(st),
+            Err(Exit::Error) => execute::after_error(st),
             Err(e) => Err(e),
         }
     } else {
         s.base = (*co).stack;
         match enter(st, (*co).stack, nargs, flags::BOUNDARY) {
-            Ok(Entered::Lua) => run::execute(st),
-            Ok(Entered::Native) => match run_native(st) {
-                Ok(()) => run::execute(st),
-                Err(Exit::Error) => run::after_error(st),
+            Ok(Entered::Lua) => execute::execute(st),
+            Ok(other) => match run_to_lua(st, Ok(other)) {
+                Ok(()) => execute::execute(st),
+                Err(Exit::Error) => execute::after_error(st),
                 Err(e) => Err(e),
             },
             Err(e) => Err(e),

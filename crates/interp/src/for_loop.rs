@@ -11,11 +11,9 @@ use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::{
-    Entered, IntoExit, call_for_instruction, enter_continued, native_returned, run_native,
-};
-use crate::ret::move_values;
-use crate::step::{Exit, Step};
+use crate::native::{call_for_instruction, enter_continued, native_returned, run_to_lua};
+use crate::slots::move_values;
+use crate::step::{Exit, IntoExit, Step};
 
 unsafe fn bound_error(st: *mut State, v: Value, what: &str) -> Exit {
     let got = debug::type_name_for_error(st, v);
@@ -115,9 +113,10 @@ pub(crate) unsafe fn prepare_generic(st: *mut State, ra: *mut Value) -> Step {
     Ok(())
 }
 
-/// Makes a loop by `next` over a table one that runs inline: the register of the closing value, which is nil, holds the
-/// position of the traversal ([`Tag::ITER`]). Iterator, table and control value stay as they are for `debug.getlocal`,
-/// and to put nil back for the position makes the loop call its iterator again ([`debug::Level::set_local`]).
+/// Makes a loop by `next` over a table one that runs inline: the register of the closing value,
+/// which is nil, holds the position of the traversal ([`Tag::ITER`]). Iterator, table and control
+/// value stay as they are for `debug.getlocal`, and to put nil back for the position makes the loop
+/// call its iterator again ([`debug::Level::set_local`]).
 ///
 /// # Safety
 /// I2; `ra` is the loop's first register.
@@ -135,8 +134,8 @@ pub(crate) unsafe fn inline_next(st: *mut State, ra: *mut Value) {
     }
 }
 
-/// TFORCALL where it calls nothing: a round of a loop by `next` that runs inline, or of one by `ipairs` over a table
-/// without a metamethod for it. Returns whether that was so.
+/// TFORCALL where it calls nothing: a round of a loop by `next` that runs inline, or of one by
+/// `ipairs` over a table without a metamethod for it. Returns whether that was so.
 ///
 /// # Safety
 /// I2; `ra` is the loop's first register, `wanted` the number of its variables.
@@ -206,7 +205,8 @@ pub(crate) unsafe fn mark_to_close(st: *mut State, place: *mut Value) -> Step {
     Ok(())
 }
 
-/// TFORCALL off the fast paths: an ordinary call. Native iterators, the commonest, are called from here.
+/// TFORCALL off the fast paths: an ordinary call. Native iterators, the commonest, are called from
+/// here.
 ///
 /// # Safety
 /// I2; pc stored.
@@ -254,10 +254,7 @@ pub(crate) unsafe fn call_iterator(st: *mut State, i: Instr) -> Step {
             s.top = base.add((*inst).max_stack as usize);
             Ok(())
         }
-        Ok(Ret::CALL) => match enter_continued(st)? {
-            Entered::Lua => Ok(()),
-            Entered::Native => run_native(st),
-        },
+        Ok(Ret::CALL) => run_to_lua(st, enter_continued(st)),
         Ok(_) => Err(Exit::Yield),
         Err(_) => Err(Exit::Error),
     }

@@ -5,10 +5,10 @@ use perilune_runtime::hook::HookEvent;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::call_flagged;
 use crate::step::{Exit, Step, raised};
 
-/// Calls the hook function of the running coroutine for an event. The top frame is what the event is about.
+/// Calls the hook function of the running coroutine for an event. The top frame is what the event
+/// is about.
 unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Value) -> Step {
     let mut s = StateRef::new(st);
     let th = s.thread;
@@ -31,7 +31,7 @@ unsafe fn fire(st: *mut State, event: HookEvent, line: Option<u32>, top: *mut Va
             callee.add(2).put(name);
             callee.add(3).put(line.map_or(Value::NIL, |l| Value::int(l as i64)));
             s.top = callee.add(4);
-            raised(call_flagged(st, callee, 2, flags::HOOK)).map(|_| ())
+            raised((s.vm.hook)(st, callee, 2)).map(|_| ())
         }
     };
     s.base = (*th).stack.offset(base);
@@ -105,7 +105,7 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
         }
         fire(st, HookEvent::Return, None, top)?;
     }
-    // the caller goes on in the middle of a line
+    // the caller continues in the middle of a line
     if let Some(hook) = (*(*st).thread).hook.as_mut()
         && let Some(caller) = Frame((*st).base).caller()
         && caller.word().code() != FrameWord::NATIVE
@@ -115,7 +115,8 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
     Ok(())
 }
 
-/// An instruction is about to run: count and line events. `pc` is its number. A hook may have the coroutine yield, which is in front of the instruction then.
+/// Raises the count and line events of the instruction number `pc`, which is about to run. If a
+/// hook makes the coroutine yield, it does so before the instruction.
 ///
 /// # Safety
 /// I2; the frame word holds `pc + 1`.

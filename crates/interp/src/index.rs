@@ -10,10 +10,9 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::{Cell, Found, KeyError, Refused, Stored, Table};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::IntoExit;
 use crate::operators::{call_meta1, call_meta2, call_meta3};
 use crate::room;
-use crate::step::Step;
+use crate::step::{IntoExit, Step};
 use crate::userdata::{self, Member};
 
 unsafe fn instance(st: *mut State) -> *mut Instance {
@@ -36,7 +35,7 @@ pub(crate) unsafe fn get(st: *mut State, dst: usize, object: Value, key: Value) 
     for _ in 0..Table::MAX_CHAIN {
         let h = if object.tag() == Tag::USERDATA {
             let h = Table::metamethod(s.ptr(), object, Event::Index);
-            match userdata::behind(st, h, key) {
+            match userdata::computed_by(st, h, key) {
                 Member::Value(v) => {
                     s.base.add(dst).put(v);
                     return Ok(());
@@ -209,7 +208,8 @@ pub(crate) unsafe fn set_field(st: *mut State, object: Value, name: Value, v: Va
     set(st, object, name, v)
 }
 
-/// The cell of a global for a cache that missed; null when the environment is no table or the name is not in it.
+/// Returns the cell of a global for a cache that missed; null when the environment is no table or
+/// the name is not in it.
 unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
     let mut s = StateRef::new(st);
     let text = perilune_runtime::string::LuaString::bytes(name.as_string());

@@ -1,32 +1,53 @@
 //! The bytecode interpreter: dispatch, calls, metamethods, errors, coroutines.
 //!
-//! One loop ([`run`]) executes frames of Lua functions; a Lua-to-Lua call changes frames and never recurses on the native stack.
-//! Whatever is not on a hot path is a *step*: a function that gets the state, with the frame's pc stored in its frame word,
-//! and leaves the state so that the loop can go on from its top frame. See `docs/architecture.md`.
+//! One loop ([`run`]) executes frames of Lua functions; a Lua-to-Lua call changes frames and never
+//! recurses on the native stack. Whatever is not on a hot path is a *step*: a function that gets
+//! the state, with the frame's pc stored in its frame word, and leaves the state so that the loop
+//! can continue from its top frame. See `docs/architecture.md`.
 //!
 //! **Invariants** (referred to by number in `SAFETY` comments):
-//! * **I1** code is verified: registers, constants, upvalues and jumps are in range, and operands have the kinds the opcode asks for;
-//! * **I2** `State::base` is the base of the top frame of the running coroutine, and all frames below it are linked by their headers;
-//! * **I3** addresses into the stack are taken anew from the state after every step (a step may move the stack);
-//! * **I4** collections happen only in steps that poll, with `State::top` at the end of the live registers.
+//! * **I1** code is verified: registers, constants, upvalues and jumps are in range, and operands
+//!   have the kinds that the opcode asks for;
+//! * **I2** `State::base` is the base of the top frame of the running coroutine, and all frames
+//!   below it are linked by their headers;
+//! * **I3** addresses into the stack are taken again from the state after every step (a step may
+//!   move the stack);
+//! * **I4** collections happen only in steps that poll, with `State::top` at the end of the live
+//!   registers.
 
 mod call;
 mod chaos;
+mod class;
+mod closing;
+mod closing_scope;
+mod closure;
 mod concat;
 mod coroutine;
+mod depth;
+mod enter;
 mod error;
+mod execute;
+mod feedback;
 mod for_loop;
+mod handler;
 mod hooks;
 mod index;
+mod interrupt;
+mod loop_entry;
 mod machine;
+mod native;
+mod numbers;
 mod operators;
 mod poll;
 mod ret;
 mod room;
 mod run;
+mod slots;
 mod step;
+mod tail;
 mod unwound;
 mod userdata;
+mod varargs;
 
 use perilune_runtime::vm::Vm;
 
@@ -35,7 +56,8 @@ pub static VM: Vm = Vm {
     call: call::call_from_native,
     traced: call::call_traced,
     finalize: call::call_finalizer,
-    handle: error::handle,
+    hook: call::call_hook,
+    handle: handler::handle,
     resume: coroutine::resume,
     close: coroutine::close,
     idle_slot: &machine::IDLE_SLOT,

@@ -11,8 +11,8 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::{IntoExit, call_for_instruction};
-use crate::step::Step;
+use crate::native::call_for_instruction;
+use crate::step::{IntoExit, Step};
 
 /// Where the arguments of a metamethod call for the top frame's instruction go: past its registers.
 unsafe fn scratch(st: *mut State) -> *mut Value {
@@ -132,7 +132,7 @@ unsafe fn finish_test(st: *mut State, i: Instr, cond: bool) {
 /// `a < b` or `a <= b` for what the inline paths do not take.
 ///
 /// # Safety
-/// I2; pc stored, behind the test.
+/// I2; pc stored, after the test.
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn order_slow(
@@ -164,7 +164,7 @@ pub(crate) unsafe fn order_slow(
 /// `a == b` for what the inline paths do not take.
 ///
 /// # Safety
-/// I2; pc stored, behind the test.
+/// I2; pc stored, after the test.
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn equal_slow(st: *mut State, i: Instr, a: Value, b: Value) -> Step {

@@ -2,23 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use perilune_runtime::debug;
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::value::Value;
 
-use crate::call::IntoExit;
+use crate::interrupt::interrupted;
 use crate::machine;
 use crate::step::{Exit, Step};
-
-/// The error that stops the script, as INTERRUPT asks.
-///
-/// # Safety
-/// I2; pc stored.
-#[cold]
-pub(crate) unsafe fn interrupted(st: *mut State) -> Exit {
-    let why = (*st).take_interrupt();
-    debug::runtime_error(st, why.as_bytes()).into_exit()
-}
 
 /// Does what the poll word asks for. `top` is the end of the live registers.
 ///

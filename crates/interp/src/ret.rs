@@ -1,41 +1,14 @@
-//! Returns: leaving a frame, and giving results to whoever called.
+//! Returns: popping a frame, and giving its results to the caller.
 
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::{SlotExt, Value};
 
-use crate::call::{Entered, kept};
-use crate::step::{Exit, Step};
-use crate::{concat, error};
+use crate::slots::{callee_slot, kept, move_values};
+use crate::step::{Entered, Exit};
 
-/// Moves `n` values down (or up) within the stack.
-#[inline(always)]
-pub(crate) unsafe fn move_values(src: *mut Value, dst: *mut Value, n: usize) {
-    for i in 0..n {
-        dst.add(i).put(src.add(i).get());
-    }
-}
-
-/// The slot of the callee as the caller placed it: where results go.
-///
-/// # Safety
-/// `base` is the base of a live frame.
-pub(crate) unsafe fn callee_slot(base: *mut Value) -> *mut Value {
-    let f = Frame(base);
-    let v = f.callee();
-    let failed = f.link().flags() & flags::FAILED != 0;
-    if v.tag() == perilune_runtime::value::Tag::FUNCTION && !failed {
-        let inst = (*v.as_function()).instance;
-        if (*inst).is_vararg {
-            return base.sub(2 + f.link().extra() + (*inst).num_params as usize + 2);
-        }
-    }
-    base.sub(2)
-}
-
-/// Pops the top frame, which returns `n` values at `src`. Says what is on top then: a Lua frame ready to go on, or a native one
-/// that is to run its next step.
+/// Pops the top frame, which returns `n` values at `src`. Returns what is on top then.
 ///
 /// # Safety
 /// I2.
@@ -54,10 +27,11 @@ pub(crate) unsafe fn leave(st: *mut State, src: *mut Value, n: usize) -> Result<
     give(st, base, link, src, n)
 }
 
-/// Gives the `n` results at `src` of the frame that was at `base` to its caller, as its link says. Says what is on top then.
+/// Gives the `n` results at `src` of the frame that was at `base` to its caller, as its link says.
+/// Returns what is on top then.
 ///
 /// # Safety
-/// I2, but that the frame itself need not be whole.
+/// I2, except that the frame itself need not be intact.
 pub(crate) unsafe fn give(
     st: *mut State,
     base: *mut Value,
@@ -84,23 +58,23 @@ pub(crate) unsafe fn give(
         s.base = caller;
         s.native_depth = (*s.thread).depth + Frame(caller).link().extra() as u32;
         if Frame(caller).link().flags() & flags::CLOSING != 0 {
-            // a variable was closed on the way of an error: go on with the next
-            return error::close_next(st);
+            // a variable was closed on the way of an error
+            return Ok(Entered::Closing);
         }
         move_values(src, dst, n);
         s.top = dst.add(n);
         return Ok(Entered::Native);
     }
     s.base = caller;
-    deliver(st, src, n)?;
-    Ok(Entered::Lua)
+    deliver(st, src, n)
 }
 
-/// Gives `n` results at `src` to the Lua frame on top, which waits for them at its current instruction.
+/// Gives `n` results at `src` to the Lua frame on top, which waits for them at its current
+/// instruction. Returns whether it is ready to run, or is a CONCAT with more values to join.
 ///
 /// # Safety
-/// I2; the top frame is a Lua frame and its pc is behind an instruction that called.
-pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step {
+/// I2; the top frame is a Lua frame and its pc is after an instruction that called.
+pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Result<Entered, Exit> {
     let mut s = StateRef::new(st);
     let base = s.base;
     let frame = Frame(base);
@@ -149,8 +123,15 @@ pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step 
             }
         }
         Op::Concat => {
-            let v = first();
-            return concat::go_on(st, i, v);
+            // the result takes the place of the last two of the values that are left; how many
+            // these are is kept above the registers
+            let left = base.add((*inst).max_stack as usize);
+            let n = left.get().as_int() as usize;
+            base.add(i.a() + n - 2).put(first());
+            left.put(Value::int(n as i64 - 1));
+            if n > 2 {
+                return Ok(Entered::Concat);
+            }
         }
         Op::Close | Op::Return => {
             // run the instruction again, for the next variable to close
@@ -174,5 +155,5 @@ pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step 
         | Op::SetFieldK => {}
         _ => base.add(i.a()).put(first()),
     }
-    Ok(())
+    Ok(Entered::Lua)
 }

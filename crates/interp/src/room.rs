@@ -6,7 +6,7 @@ use perilune_runtime::value::{Tag, Value};
 
 use crate::step::Exit;
 
-/// Whether there is room for so many bytes, after a full collection if need be.
+/// Returns whether there is room for so many bytes, after a full collection if need be.
 ///
 /// # Safety
 /// I2; pc stored; what is in use is in the registers of the top frame.
@@ -25,7 +25,8 @@ pub(crate) unsafe fn make(st: *mut State, bytes: usize) -> bool {
     made
 }
 
-/// The error of who got no room; that of the interrupt, if the collection had to stop for one.
+/// Raises the error of a request for which there is no room; that of the interrupt, if the
+/// collection had to stop for one.
 ///
 /// # Safety
 /// As [`make`].
@@ -33,7 +34,7 @@ pub(crate) unsafe fn make(st: *mut State, bytes: usize) -> bool {
 pub(crate) unsafe fn error(st: *mut State) -> Exit {
     let s = &mut *st;
     if s.interrupt_due() {
-        return crate::poll::interrupted(st);
+        return crate::interrupt::interrupted(st);
     }
     s.error = Value::string(s.memory_message);
     s.error_handled = false;

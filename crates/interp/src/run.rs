@@ -1,8 +1,9 @@
 //! The loop: fetches and executes instructions of Lua frames.
 //!
-//! While it runs, the frame's base, code, pc and constants live in local variables; `State::base` always equals `base`. Everything
-//! off the hot paths is a step (see [`crate::step`]): the pc is stored in the frame word, the step runs, and the locals are loaded anew from
-//! whatever frame is then on top.
+//! While it runs, the frame's base, code, pc and constants live in local variables; `State::base`
+//! always equals `base`. Everything off the hot paths is a step (see [`crate::step`]): the pc is
+//! stored in the frame word, the step runs, and the locals are loaded again from the frame that is
+//! then on top.
 //!
 //! This file is longer than others because it is one `match` over the instruction set.
 
@@ -10,319 +11,38 @@ use std::sync::atomic::Ordering;
 
 use perilune_bytecode::feedback::{access, operands as seen};
 use perilune_bytecode::{Instr, Op};
-use perilune_runtime::arith::{float_mod, int_floor_div, int_mod, pow, shift_left};
 use perilune_runtime::closure::{LuaClosure, Upvalue};
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
 use perilune_runtime::meta::Event;
-use perilune_runtime::native::{Builtin, Cx, Ret};
-use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::native::{Cx, Ret};
+use perilune_runtime::state::{State, poll};
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::{ArrayKind, Table};
-use perilune_runtime::thread::Thread;
+use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use crate::call::{
-    Entered, IntoExit, become_metamethod, call_for_instruction, enter, enter_continued, run_native,
+use crate::class::{call_meta, set_class};
+use crate::closing_scope::{close_for_return, close_variable};
+use crate::closure::make_closure;
+use crate::enter::hot_entry;
+use crate::feedback::{Cells, access_of_int, note_callee};
+use crate::loop_entry::hot_loop;
+use crate::native::{
+    after_native, call_for_instruction, deliver, native_returned, return_slow, returned_to_machine,
+    run_to_lua,
 };
+use crate::numbers::*;
 use crate::operators::{self, Order};
 use crate::poll::safepoint;
-use crate::step::{Exit, Step, raised};
-use crate::{concat, error, for_loop, hooks, index, machine, ret};
+use crate::slots::{clear, move_values};
+use crate::step::{Exit, IntoExit};
+use crate::tail::tail_call;
+use crate::varargs::{copy_extra, grow_for_extra};
+use crate::{concat, for_loop, hooks, index, machine};
 
-/// Returns the feedback of an access to integer key `n` of a table.
-///
-/// # Safety
-/// `t` is a live table.
-#[inline(always)]
-unsafe fn access_of_int(t: *mut Table, n: i64) -> u32 {
-    if (n as u64).wrapping_sub(1) < (*t).array_len as u64 {
-        access::ARRAY | access::INTS << ((*t).header.aux - ArrayKind::Int as u8)
-    } else {
-        access::ARRAY | access::OUTSIDE
-    }
-}
-
-// The bits for kinds of arrays are in the order of the kinds.
-const _: () = {
-    let int = ArrayKind::Int as u8;
-    assert!(access::INTS << (ArrayKind::Float as u8 - int) == access::FLOATS);
-    assert!(access::INTS << (ArrayKind::Any as u8 - int) == access::ANY);
-};
-
-/// Where the feedback cells of a frame's instructions are, relative to the instructions.
-#[derive(Clone, Copy)]
-struct Cells {
-    base: *mut u32,
-    distance: usize,
-}
-
-impl Cells {
-    /// Those of `inst`.
-    #[inline(always)]
-    unsafe fn of(inst: *mut Instance) -> Cells {
-        let base = (*inst).cells;
-        Cells { base, distance: base.addr().wrapping_sub((*inst).code.addr()) }
-    }
-
-    /// The cell of the instruction at `ip`.
-    #[inline(always)]
-    fn at(self, ip: *const Instr) -> *mut u32 {
-        self.base.with_addr(ip.addr().wrapping_add(self.distance))
-    }
-}
-
-/// Runs the Lua frame on top, and what it calls, until the frame entered from the host returns, an error leaves it, or the
-/// coroutine yields.
-///
-/// # Safety
-/// I1, I2.
-pub(crate) unsafe fn execute(st: *mut State) -> Step {
-    loop {
-        let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
-        let exit = if hooked {
-            run::<HOOKED>(st)
-        } else if (*st).counts {
-            run::<COUNTED>(st)
-        } else {
-            run::<PLAIN>(st)
-        };
-        match exit {
-            Exit::Switch => {}
-            Exit::Error => error::unwind(st)?,
-            e => return Err(e),
-        }
-    }
-}
-
-/// Goes on after an error that was raised before the loop ran.
-///
-/// # Safety
-/// I2; the error is in `State::error`.
-pub(crate) unsafe fn after_error(st: *mut State) -> Step {
-    error::unwind(st)?;
-    execute(st)
-}
-
-/// Leaves the top frame with `n` results at `src`, the slow way.
-#[inline(never)]
-unsafe fn return_slow(st: *mut State, src: *mut Value, n: usize) -> Step {
-    if (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
-        // the hook may move the stack
-        let at = src.offset_from((*(*st).thread).stack);
-        hooks::return_event(st, src, n)?;
-        let src = (*(*st).thread).stack.offset(at);
-        return finish_return(st, src, n);
-    }
-    finish_return(st, src, n)
-}
-
-unsafe fn finish_return(st: *mut State, src: *mut Value, n: usize) -> Step {
-    match ret::leave(st, src, n)? {
-        Entered::Lua => Ok(()),
-        Entered::Native => run_native(st),
-    }
-}
-
-/// CLOSE and RETURN with variables to close: calls `__close` of the innermost, or says that none is left.
-#[inline(never)]
-unsafe fn close_variable(
-    st: *mut State,
-    level: *mut Value,
-    results_end: *mut Value,
-) -> Result<bool, Exit> {
-    let mut s = StateRef::new(st);
-    let th = s.thread;
-    let level = level.offset_from((*th).stack) as u32;
-    while let Some(&slot) = (&(*th).to_close).last() {
-        if slot < level {
-            break;
-        }
-        (&mut (*th).to_close).pop();
-        let v = (*th).stack.add(slot as usize).get();
-        if !v.truthy() {
-            continue;
-        }
-        let h = Table::metamethod(s.ptr(), v, Event::Close);
-        let inst = (*Frame(s.base).callee().as_function()).instance;
-        s.top = s.base.add((*inst).max_stack as usize).max(results_end);
-        raised(State::reserve(st, 8))?;
-        let callee = s.top;
-        callee.put(h);
-        callee.add(1).put(Value::NIL);
-        callee.add(2).put(v);
-        callee.add(3).put(Value::NIL);
-        call_for_instruction(st, callee, 2)?;
-        return Ok(true);
-    }
-    Ok(false)
-}
-
-/// RETURN that may have upvalues or variables to close. `Ok(true)`: a `__close` was called, the instruction runs again.
-#[inline(never)]
-pub(crate) unsafe fn close_for_return(
-    st: *mut State,
-    src: *mut Value,
-    n: usize,
-) -> Result<bool, Exit> {
-    let mut s = StateRef::new(st);
-    let base = s.base;
-    s.close_upvalues(base);
-    let offset = base.offset_from((*s.thread).stack) as u32;
-    let returning = &mut (*s.thread).returning;
-    if (&(*s.thread).to_close).last().is_none_or(|&slot| slot < offset) {
-        if returning.last().is_some_and(|r| r.0 == offset) {
-            returning.pop();
-        }
-        return Ok(false);
-    }
-    if returning.last().is_none_or(|r| r.0 != offset) {
-        if returning.try_reserve(1).is_err() {
-            return Err(crate::room::error(st));
-        }
-        returning.push((offset, n as u32));
-    }
-    let called = close_variable(st, base, src.add(n))?;
-    if !called {
-        (&mut (*s.thread).returning).pop();
-    }
-    Ok(called)
-}
-
-/// TAILCALL: replaces the top frame by that of the callee; a native callee is called in the ordinary way, and the RETURN that
-/// follows returns its results.
-#[inline(never)]
-unsafe fn tail_call(st: *mut State, mut ra: *mut Value, mut nargs: usize, close: bool) -> Step {
-    let mut s = StateRef::new(st);
-    if close {
-        let base = s.base;
-        s.close_upvalues(base);
-    }
-    let mut tries = 0;
-    while ra.get().tag() != Tag::FUNCTION {
-        if ra.get().tag() == Tag::NATIVE {
-            return call_for_instruction(st, ra, nargs);
-        }
-        ra = become_metamethod(st, ra, nargs, &mut tries)?;
-        nargs += 1;
-    }
-    let base = s.base;
-    let link = Frame(base).link();
-    let dst = ret::callee_slot(base);
-    dst.put(ra.get());
-    ret::move_values(ra.add(2), dst.add(2), nargs);
-    s.base = if link.distance() == 0 { (*s.thread).stack } else { base.sub(link.distance()) };
-    let keep = link.flags() & (flags::BOUNDARY | flags::CONTINUED | flags::NATIVE_CALLER);
-    match enter(st, dst, nargs, keep | flags::TAIL)? {
-        Entered::Lua => Ok(()),
-        // machine code has run the callee, for a native function
-        Entered::Native => run_native(st),
-    }
-}
-
-/// CALL of a Lua function that is not the simple case.
-#[inline(never)]
-unsafe fn call_slow(st: *mut State, ra: *mut Value, nargs: usize) -> Step {
-    call_for_instruction(st, ra, nargs)
-}
-
-/// What a native function asked for other than returning.
-#[inline(never)]
-pub(crate) unsafe fn after_native(st: *mut State, r: Ret) -> Step {
-    if r != Ret::CALL {
-        return Err(Exit::Yield);
-    }
-    match enter_continued(st)? {
-        Entered::Lua => Ok(()),
-        Entered::Native => run_native(st),
-    }
-}
-
-/// VARARG of all extra arguments that needs more stack.
-#[cold]
-unsafe fn grow_for_varargs(st: *mut State, ra: *mut Value, n: usize) -> Step {
-    (*st).top = ra;
-    raised(Thread::grow(st, n))
-}
-
-/// CALLMETA: `setmetatable(o, {__index = i})`.
-#[inline(never)]
-unsafe fn call_meta(st: *mut State, ra: *mut Value) -> Step {
-    let s = StateRef::new(st);
-    let t = Table::new(s.ptr(), 1, 0);
-    Table::set_str_const(s.ptr(), t, s.event_names[Event::Index as usize], ra.add(3).get());
-    ra.add(3).put(Value::table(t));
-    call_for_instruction(st, ra, 2)
-}
-
-/// CLOSURE: a closure of inner function `n`, over variables of the frame at `base`.
-#[inline(never)]
-pub(crate) unsafe fn make_closure(
-    st: *mut State,
-    inst: *mut Instance,
-    n: usize,
-    base: *mut Value,
-) -> Value {
-    let mut s = StateRef::new(st);
-    let child = Instance::child(&mut s, inst, n);
-    let proto = &(*child).proto;
-    let count = proto.upvalues.len();
-    let outer = Frame(base).callee().as_function();
-    let c = s.new_closure(child, count);
-    for (i, d) in proto.upvalues.iter().enumerate() {
-        let up = if d.in_stack {
-            s.find_upvalue(base.add(d.index as usize))
-        } else {
-            *LuaClosure::upvalue(outer, d.index as usize)
-        };
-        *LuaClosure::upvalue(c, i) = up;
-    }
-    Value::function(c)
-}
-
-/// Remembers another callee at a call site.
-#[cold]
-#[inline(never)]
-unsafe fn note_callee(inst: *mut Instance, cell: usize, callee: usize) {
-    let c = &mut *(*inst).callees.add(cell);
-    if c.callee == 0 {
-        c.callee = callee;
-    } else {
-        c.others = c.others.saturating_add(1);
-    }
-}
-
-/// Results for a frame of machine code.
-#[inline(never)]
-unsafe fn returned_to_machine(st: *mut State, src: *mut Value, n: usize) -> Exit {
-    match ret::deliver(st, src, n) {
-        Ok(()) => Exit::Done,
-        Err(e) => e,
-    }
-}
-
-/// A loop went round often: goes on in machine code, if there is some.
-#[cold]
-#[inline(never)]
-unsafe fn hot_loop(st: *mut State) -> Step {
-    let frame = Frame((*st).base);
-    let inst = (*frame.callee().as_function()).instance;
-    let pc = frame.word().pc();
-    let Some(entry) = machine::with_tier(st, |tier| tier.hot_loop(st, inst, pc)) else {
-        return Ok(());
-    };
-    if entry.is_null() || !machine::has_room(st) {
-        return Ok(());
-    }
-    match machine::enter_loop(st, entry)? {
-        Entered::Lua => Ok(()),
-        Entered::Native => run_native(st),
-    }
-}
-
-/// Runs the instruction of a frame of machine code that its pc names. [`Exit::Done`]: it is done, and so says the pc;
-/// or another frame is on top.
+/// Runs the instruction at the pc of a frame of machine code. Returns [`Exit::Done`] when it is
+/// done, with the pc after it, or another frame is on top.
 ///
 /// # Safety
 /// I1, I2. It is no call or return.
@@ -331,20 +51,24 @@ pub(crate) unsafe fn one(st: *mut State) -> Exit {
 }
 
 /// The loop.
-const PLAIN: u8 = 0;
+pub(crate) const PLAIN: u8 = 0;
 /// The loop that calls hooks.
-const HOOKED: u8 = 1;
+pub(crate) const HOOKED: u8 = 1;
 /// The loop of states whose instructions are counted.
-const COUNTED: u8 = 3;
+pub(crate) const COUNTED: u8 = 3;
 /// One instruction for machine code.
 const ONE: u8 = 2;
 
+/// Runs frames until one is on top that this loop does not run.
+///
+/// # Safety
+/// I1, I2.
 #[allow(clippy::cognitive_complexity)]
-unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
+pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
     let mut base: *mut Value;
     let mut inst: *mut Instance;
     let mut k: *mut Value;
-    // the next instruction, and how far from its instruction a feedback cell lies: the two arrays run in step
+    // the next instruction, and the feedback cells, whose array runs parallel to the instructions
     let mut ip: *const Instr;
     let mut cells: Cells;
     // of the frame that runs: not the interpreter's only while it runs one instruction of another
@@ -379,7 +103,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Frame(base).set_word(FrameWord::new(code, ip.offset_from((*inst).code) as u32))
         };
     }
-    // Runs a step, then goes on from the frame that is on top.
+    // Runs a step, then continues from the frame that is on top.
     macro_rules! step {
         ($e:expr) => {{
             save_pc!();
@@ -441,7 +165,8 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             base.add((*inst).max_stack as usize)
         };
     }
-    // A loop goes round: counts it in the cell of its last instruction, at `$last`, and goes on at `$target`.
+    // Counts a round of a loop in the cell of its last instruction, at `$last`, and continues at
+    // `$target`.
     macro_rules! go_round {
         ($last:expr, $target:expr) => {{
             let c = cells.at($last);
@@ -535,67 +260,62 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
         }
         // R[A] := b op c with an integer and a float version.
         macro_rules! arith {
-            ($b:expr, $c:expr, $event:expr, |$x:ident, $y:ident| $int:expr, |$fx:ident, $fy:ident| $float:expr) => {{
+            ($op:ty, $b:expr, $c:expr) => {{
                 let (b, c): (Value, Value) = ($b, $c);
                 if b.is_int() && c.is_int() {
                     note!(seen::INT);
-                    let ($x, $y) = (b.as_int(), c.as_int());
-                    ra!().put(Value::int($int));
+                    ra!().put(Value::int(<$op>::int(b.as_int(), c.as_int())));
                 } else if b.is_float() && c.is_float() {
                     note!(seen::FLOAT);
-                    let ($fx, $fy) = (b.as_float(), c.as_float());
-                    ra!().put(Value::float($float));
+                    ra!().put(Value::float(<$op>::float(b.as_float(), c.as_float())));
                 } else if b.is_float() && c.is_int() {
                     note!(seen::MIXED);
-                    let ($fx, $fy) = (b.as_float(), c.as_int() as f64);
-                    ra!().put(Value::float($float));
+                    ra!().put(Value::float(<$op>::float(b.as_float(), c.as_int() as f64)));
                 } else if b.is_int() && c.is_float() {
                     note!(seen::MIXED);
-                    let ($fx, $fy) = (b.as_int() as f64, c.as_float());
-                    ra!().put(Value::float($float));
+                    ra!().put(Value::float(<$op>::float(b.as_int() as f64, c.as_float())));
                 } else {
-                    step!(operators::arith_slow(st, i, $event, b, c));
+                    step!(operators::arith_slow(st, i, <$op>::EVENT, b, c));
                 }
             }};
         }
         // As arith!, for division and modulo of integers, whose divisor may be 0.
         macro_rules! divide {
-            ($b:expr, $c:expr, $event:expr, $int:expr, $float:expr) => {{
+            ($op:ty, $b:expr, $c:expr) => {{
                 let (b, c): (Value, Value) = ($b, $c);
                 if b.is_int() && c.is_int() && c.as_int() != 0 {
                     note!(seen::INT);
-                    ra!().put(Value::int($int(b.as_int(), c.as_int())));
+                    ra!().put(Value::int(<$op>::int(b.as_int(), c.as_int())));
                 } else if b.is_float() && c.is_float() {
                     note!(seen::FLOAT);
-                    ra!().put(Value::float($float(b.as_float(), c.as_float())));
+                    ra!().put(Value::float(<$op>::float(b.as_float(), c.as_float())));
                 } else {
-                    step!(operators::arith_slow(st, i, $event, b, c));
+                    step!(operators::arith_slow(st, i, <$op>::EVENT, b, c));
                 }
             }};
         }
         // R[A] := b op c, always a float.
         macro_rules! float_arith {
-            ($b:expr, $c:expr, $event:expr, |$x:ident, $y:ident| $float:expr) => {{
+            ($op:ty, $b:expr, $c:expr) => {{
                 let (b, c): (Value, Value) = ($b, $c);
                 if b.is_number() && c.is_number() {
                     note!(if b.is_float() && c.is_float() { seen::FLOAT } else { seen::MIXED });
-                    let $x = if b.is_float() { b.as_float() } else { b.as_int() as f64 };
-                    let $y = if c.is_float() { c.as_float() } else { c.as_int() as f64 };
-                    ra!().put(Value::float($float));
+                    let x = if b.is_float() { b.as_float() } else { b.as_int() as f64 };
+                    let y = if c.is_float() { c.as_float() } else { c.as_int() as f64 };
+                    ra!().put(Value::float(<$op>::float(x, y)));
                 } else {
-                    step!(operators::arith_slow(st, i, $event, b, c));
+                    step!(operators::arith_slow(st, i, <$op>::EVENT, b, c));
                 }
             }};
         }
         macro_rules! bitwise {
-            ($b:expr, $c:expr, $event:expr, |$x:ident, $y:ident| $int:expr) => {{
+            ($op:ty, $b:expr, $c:expr) => {{
                 let (b, c): (Value, Value) = ($b, $c);
                 if b.is_int() && c.is_int() {
                     note!(seen::INT);
-                    let ($x, $y) = (b.as_int(), c.as_int());
-                    ra!().put(Value::int($int));
+                    ra!().put(Value::int(<$op>::int(b.as_int(), c.as_int())));
                 } else {
-                    step!(operators::arith_slow(st, i, $event, b, c));
+                    step!(operators::arith_slow(st, i, <$op>::EVENT, b, c));
                 }
             }};
         }
@@ -624,7 +344,8 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     note!(seen::FLOAT);
                     test!(a.as_float() $op i.sb() as f64, i);
                 } else {
-                    let imm = if i.c() & 2 != 0 { Value::float(i.sb() as f64) } else { Value::int(i.sb()) };
+                    let b = i.sb();
+                    let imm = if i.c() & 2 != 0 { Value::float(b as f64) } else { Value::int(b) };
                     let (order, swap) = $slow;
                     let (x, y) = if swap { (imm, a) } else { (a, imm) };
                     step!(operators::order_slow(st, i, order, x, y));
@@ -764,7 +485,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         let dst = base.add(call.a());
                         let c = call.c();
                         if c == 0 {
-                            ret::move_values(src, dst, n);
+                            move_values(src, dst, n);
                             (*st).top = dst.add(n);
                         } else {
                             let want = c - 1;
@@ -773,7 +494,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                             }
                         }
                     } else {
-                        step!(ret::deliver(st, src, n));
+                        step!(deliver(st, src, n));
                     }
                 }
             }};
@@ -873,112 +594,36 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 step!(index::get(st, i.a(), object, key));
             }
 
-            Op::AddI => arith!(
-                rb!().get(),
-                Value::int(i.c() as i64),
-                Event::Add,
-                |x, y| x.wrapping_add(y),
-                |fx, fy| fx + fy
-            ),
-            Op::SubI => arith!(
-                rb!().get(),
-                Value::int(i.c() as i64),
-                Event::Sub,
-                |x, y| x.wrapping_sub(y),
-                |fx, fy| fx - fy
-            ),
-            Op::AddK => arith!(
-                rb!().get(),
-                k.add(i.c()).get(),
-                Event::Add,
-                |x, y| x.wrapping_add(y),
-                |fx, fy| fx + fy
-            ),
-            Op::SubK => arith!(
-                rb!().get(),
-                k.add(i.c()).get(),
-                Event::Sub,
-                |x, y| x.wrapping_sub(y),
-                |fx, fy| fx - fy
-            ),
-            Op::MulK => arith!(
-                rb!().get(),
-                k.add(i.c()).get(),
-                Event::Mul,
-                |x, y| x.wrapping_mul(y),
-                |fx, fy| fx * fy
-            ),
-            Op::ModK => divide!(rb!().get(), k.add(i.c()).get(), Event::Mod, int_mod, float_mod),
-            Op::PowK => float_arith!(rb!().get(), k.add(i.c()).get(), Event::Pow, |x, y| pow(x, y)),
-            Op::DivK => float_arith!(rb!().get(), k.add(i.c()).get(), Event::Div, |x, y| x / y),
-            Op::IDivK => divide!(
-                rb!().get(),
-                k.add(i.c()).get(),
-                Event::IDiv,
-                int_floor_div,
-                |x: f64, y: f64| (x / y).floor()
-            ),
-            Op::BAndK => bitwise!(rb!().get(), k.add(i.c()).get(), Event::BAnd, |x, y| x & y),
-            Op::BOrK => bitwise!(rb!().get(), k.add(i.c()).get(), Event::BOr, |x, y| x | y),
-            Op::BXorK => bitwise!(rb!().get(), k.add(i.c()).get(), Event::BXor, |x, y| x ^ y),
-            Op::KAdd => arith!(
-                k.add(i.b()).get(),
-                rc!().get(),
-                Event::Add,
-                |x, y| x.wrapping_add(y),
-                |fx, fy| fx + fy
-            ),
-            Op::KSub => arith!(
-                k.add(i.b()).get(),
-                rc!().get(),
-                Event::Sub,
-                |x, y| x.wrapping_sub(y),
-                |fx, fy| fx - fy
-            ),
-            Op::KMul => arith!(
-                k.add(i.b()).get(),
-                rc!().get(),
-                Event::Mul,
-                |x, y| x.wrapping_mul(y),
-                |fx, fy| fx * fy
-            ),
-            Op::KDiv => float_arith!(k.add(i.b()).get(), rc!().get(), Event::Div, |x, y| x / y),
-            Op::ShrI => {
-                bitwise!(rb!().get(), Value::int(i.c() as i64), Event::Shr, |x, y| shift_left(
-                    x, -y
-                ))
-            }
-            Op::ShlI => {
-                bitwise!(rb!().get(), Value::int(i.c() as i64), Event::Shl, |x, y| shift_left(x, y))
-            }
-            Op::Add => {
-                arith!(rb!().get(), rc!().get(), Event::Add, |x, y| x.wrapping_add(y), |fx, fy| fx
-                    + fy)
-            }
-            Op::Sub => {
-                arith!(rb!().get(), rc!().get(), Event::Sub, |x, y| x.wrapping_sub(y), |fx, fy| fx
-                    - fy)
-            }
-            Op::Mul => {
-                arith!(rb!().get(), rc!().get(), Event::Mul, |x, y| x.wrapping_mul(y), |fx, fy| fx
-                    * fy)
-            }
-            Op::Mod => divide!(rb!().get(), rc!().get(), Event::Mod, int_mod, float_mod),
-            Op::Pow => float_arith!(rb!().get(), rc!().get(), Event::Pow, |x, y| pow(x, y)),
-            Op::Div => float_arith!(rb!().get(), rc!().get(), Event::Div, |x, y| x / y),
-            Op::IDiv => {
-                divide!(rb!().get(), rc!().get(), Event::IDiv, int_floor_div, |x: f64, y: f64| (x
-                    / y)
-                    .floor())
-            }
-            Op::BAnd => bitwise!(rb!().get(), rc!().get(), Event::BAnd, |x, y| x & y),
-            Op::BOr => bitwise!(rb!().get(), rc!().get(), Event::BOr, |x, y| x | y),
-            Op::BXor => bitwise!(rb!().get(), rc!().get(), Event::BXor, |x, y| x ^ y),
-            Op::Shl => bitwise!(rb!().get(), rc!().get(), Event::Shl, |x, y| shift_left(x, y)),
-            Op::Shr => bitwise!(rb!().get(), rc!().get(), Event::Shr, |x, y| shift_left(
-                x,
-                y.wrapping_neg()
-            )),
+            Op::AddI => arith!(Add, rb!().get(), Value::int(i.c() as i64)),
+            Op::SubI => arith!(Sub, rb!().get(), Value::int(i.c() as i64)),
+            Op::AddK => arith!(Add, rb!().get(), k.add(i.c()).get()),
+            Op::SubK => arith!(Sub, rb!().get(), k.add(i.c()).get()),
+            Op::MulK => arith!(Mul, rb!().get(), k.add(i.c()).get()),
+            Op::ModK => divide!(Mod, rb!().get(), k.add(i.c()).get()),
+            Op::PowK => float_arith!(Pow, rb!().get(), k.add(i.c()).get()),
+            Op::DivK => float_arith!(Div, rb!().get(), k.add(i.c()).get()),
+            Op::IDivK => divide!(IDiv, rb!().get(), k.add(i.c()).get()),
+            Op::BAndK => bitwise!(BAnd, rb!().get(), k.add(i.c()).get()),
+            Op::BOrK => bitwise!(BOr, rb!().get(), k.add(i.c()).get()),
+            Op::BXorK => bitwise!(BXor, rb!().get(), k.add(i.c()).get()),
+            Op::KAdd => arith!(Add, k.add(i.b()).get(), rc!().get()),
+            Op::KSub => arith!(Sub, k.add(i.b()).get(), rc!().get()),
+            Op::KMul => arith!(Mul, k.add(i.b()).get(), rc!().get()),
+            Op::KDiv => float_arith!(Div, k.add(i.b()).get(), rc!().get()),
+            Op::ShrI => bitwise!(Shr, rb!().get(), Value::int(i.c() as i64)),
+            Op::ShlI => bitwise!(Shl, rb!().get(), Value::int(i.c() as i64)),
+            Op::Add => arith!(Add, rb!().get(), rc!().get()),
+            Op::Sub => arith!(Sub, rb!().get(), rc!().get()),
+            Op::Mul => arith!(Mul, rb!().get(), rc!().get()),
+            Op::Mod => divide!(Mod, rb!().get(), rc!().get()),
+            Op::Pow => float_arith!(Pow, rb!().get(), rc!().get()),
+            Op::Div => float_arith!(Div, rb!().get(), rc!().get()),
+            Op::IDiv => divide!(IDiv, rb!().get(), rc!().get()),
+            Op::BAnd => bitwise!(BAnd, rb!().get(), rc!().get()),
+            Op::BOr => bitwise!(BOr, rb!().get(), rc!().get()),
+            Op::BXor => bitwise!(BXor, rb!().get(), rc!().get()),
+            Op::Shl => bitwise!(Shl, rb!().get(), rc!().get()),
+            Op::Shr => bitwise!(Shr, rb!().get(), rc!().get()),
             Op::Unm => {
                 let v = rb!().get();
                 if v.is_int() {
@@ -1013,7 +658,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 }
             }
             Op::Concat => {
-                step!(concat::concat(st, i, i.b()));
+                step!(run_to_lua(st, concat::concat(st, i, i.b())));
                 poll!(frame_end!());
             }
 
@@ -1048,7 +693,8 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Op::Le => order!(ra!().get(), rb!().get(), Order::LessEqual, <=),
             Op::EqK => {
                 let (a, b) = (ra!().get(), k.add(i.b()).get());
-                // constants are equal by their bits, or by a slower look at numbers and long strings
+                // constants are equal by their bits, or by a slower look at numbers and long
+                // strings
                 let equal = (a.same_bits(b) && !a.is_float()) || a.raw_equals(b);
                 test!(equal, i);
             }
@@ -1104,11 +750,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     {
                         save_pc!();
                         let params = (*callee).num_params as usize;
-                        let mut j = nargs;
-                        while j < params {
-                            new_base.add(j).put(Value::NIL);
-                            j += 1;
-                        }
+                        clear(new_base, nargs, params);
                         let frame = Frame(new_base);
                         frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
                         frame.set_link(Link::new(0, 0, i.a() + 2));
@@ -1123,14 +765,14 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                         }
                         (*inst).entries = (*inst).entries.wrapping_add(1);
                         if (*st).entry_threshold.is_reached((*inst).entries) {
-                            crate::call::hot_entry(st, inst);
+                            hot_entry(st, inst);
                         }
                         poll!(frame_end!());
                     } else if MODE != HOOKED && !machine::is_idle(entry) && machine::has_room(st) {
-                        step!(machine::call_code(st, ra, entry, nargs, i.c()));
+                        step!(run_to_lua(st, machine::call_code(st, ra, entry, nargs, i.c())));
                         poll!((*st).top.max(frame_end!()));
                     } else {
-                        step!(call_slow(st, ra, nargs));
+                        step!(call_for_instruction(st, ra, nargs));
                         poll!((*st).top.max(frame_end!()));
                     }
                 } else if f.tag() == Tag::NATIVE && MODE != HOOKED {
@@ -1142,7 +784,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     let new_base = ra.add(2);
                     save_pc!();
                     if (*st).limit.offset_from(new_base) < nargs as isize {
-                        step!(call_slow(st, ra, nargs));
+                        step!(call_for_instruction(st, ra, nargs));
                         continue;
                     }
                     let frame = Frame(new_base);
@@ -1155,7 +797,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                             if n >= -1 && (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 =>
                         {
                             // it switched a hook on
-                            match crate::call::native_returned(st, n, f) {
+                            match native_returned(st, n, f) {
                                 Ok(_) => return Exit::Switch,
                                 Err(e) => return e,
                             }
@@ -1169,18 +811,14 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                             } else {
                                 let n = n as usize;
                                 let src = (*st).top.sub(n);
-                                ret::move_values(src, ra, if c == 0 { n } else { n.min(c - 1) });
+                                move_values(src, ra, if c == 0 { n } else { n.min(c - 1) });
                                 n
                             };
                             (*st).base = base;
                             if c == 0 {
                                 (*st).top = ra.add(count);
                             } else {
-                                let mut j = count;
-                                while j < c - 1 {
-                                    ra.add(j).put(Value::NIL);
-                                    j += 1;
-                                }
+                                clear(ra, count, c - 1);
                             }
                             poll!(if c == 0 { (*st).top } else { ra.add(c - 1) });
                         }
@@ -1197,7 +835,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     if (*(*inst).callees.add(cell)).callee != CalleeCache::OTHER {
                         note_callee(inst, cell, CalleeCache::OTHER);
                     }
-                    step!(call_slow(st, ra, nargs));
+                    step!(call_for_instruction(st, ra, nargs));
                     if MODE == HOOKED {
                         poll!((*st).top);
                     }
@@ -1205,30 +843,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             }
             Op::CallMeta => {
                 let ra = ra!();
-                let f = ra.get();
-                let (object, class) = (ra.add(2).get(), ra.add(3).get());
-                if MODE != HOOKED
-                    && f.tag() == Tag::NATIVE
-                    && (*f.as_native()).header.word == Builtin::SetMetatable as u32
-                    && object.is_table()
-                    && class.is_table()
-                    && (*object.as_table()).meta == 0
-                {
-                    Table::set_meta_index(st, object.as_table(), class.as_table());
-                    let c = i.c();
-                    if c != 1 {
-                        ra.put(object);
-                    }
-                    if c == 0 {
-                        (*st).top = ra.add(1);
-                    } else {
-                        let mut j = 1;
-                        while j + 1 < c {
-                            ra.add(j).put(Value::NIL);
-                            j += 1;
-                        }
-                    }
-                } else {
+                if MODE == HOOKED || !set_class(st, ra, i.c()) {
                     step!(call_meta(st, ra));
                 }
             }
@@ -1273,7 +888,7 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 if call.op_byte() == Op::Call as u8 && call.c() == 2 {
                     base.add(call.a()).put(v);
                 } else {
-                    step!(ret::deliver(st, src, 1));
+                    step!(deliver(st, src, 1));
                 }
             }
             Op::ForPrep => {
@@ -1371,26 +986,8 @@ unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                 poll!(ra!().add(1));
             }
             Op::VarArg => {
-                let n = Frame(base).link().extra();
-                let want = if i.c() == 0 {
-                    if (*st).limit.offset_from(ra!()) < n as isize {
-                        save_pc!();
-                        if let Err(e) = grow_for_varargs(st, ra!(), n) {
-                            return e;
-                        }
-                        base = (*st).base;
-                    }
-                    (*st).top = ra!().add(n);
-                    n
-                } else {
-                    i.c() - 1
-                };
-                let ra = ra!();
-                let from = base.sub(2 + n);
-                let mut j = 0;
-                while j < want {
-                    ra.add(j).put(if j < n { from.add(j).get() } else { Value::NIL });
-                    j += 1;
+                if !copy_extra(st, base, i.a(), i.c()) {
+                    step!(grow_for_extra(st, i.a()));
                 }
             }
             // the frame was laid out by the call

@@ -2,7 +2,7 @@
 
 use perilune_runtime::native::Raised;
 
-/// Why the loop does not simply go on from the top frame.
+/// Why the loop does not simply continue from the top frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     /// An error, whose value is in `State::error`; the frame that raised it is on top.
@@ -11,18 +11,44 @@ pub(crate) enum Exit {
     Yield,
     /// The frame that was entered from the host has returned.
     Done,
-    /// Hooks were switched on or off: the other loop goes on.
+    /// Hooks were switched on or off: the other loop continues.
     Switch,
 }
 
-/// Result of a step: the loop goes on from `State::base` at the pc in its frame word, or leaves.
+/// Result of a step: the loop continues from `State::base` at the pc in its frame word, or ends.
 pub(crate) type Step = Result<(), Exit>;
 
-/// An error of the runtime as an exit.
+/// Turns an error of the runtime into an exit.
 #[inline(always)]
 pub(crate) fn raised<T>(r: Result<T, Raised>) -> Result<T, Exit> {
     match r {
         Ok(v) => Ok(v),
         Err(_) => Err(Exit::Error),
+    }
+}
+
+/// What is on top after a call or a return.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entered {
+    /// A frame of a Lua function, ready to run.
+    Lua,
+    /// A frame of a native function, whose next step has not run yet.
+    Native,
+    /// A frame of a native function with the flag CLOSING: its next variable is to be closed.
+    Closing,
+    /// A frame of a Lua function whose CONCAT has more values to join.
+    Concat,
+}
+
+/// Conversion of errors into exits.
+pub(crate) trait IntoExit {
+    /// Returns the exit.
+    fn into_exit(self) -> Exit;
+}
+
+impl IntoExit for Raised {
+    #[inline(always)]
+    fn into_exit(self) -> Exit {
+        Exit::Error
     }
 }

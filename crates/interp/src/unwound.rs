@@ -1,12 +1,13 @@
-//! What a panic of a native function leaves behind: a state that can be used again.
+//! Making a state usable again after a panic of a native function.
 
 use perilune_runtime::frame::flags;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::thread::{Status, Thread};
 use perilune_runtime::value::Value;
 
-/// A call from native code that is under way. Dropped, by unwinding, it puts the state back to what it was before the call: frames above are
-/// gone, their variables closed without their `__close` being called; coroutines that were running are dead.
+/// A call from native code that is under way. Dropped, by unwinding, it puts the state back to what
+/// it was before the call: frames above are gone, their variables closed without their `__close`
+/// being called; coroutines that were running are dead.
 pub(crate) struct Unwound {
     st: *mut State,
     thread: *mut Thread,
@@ -83,7 +84,8 @@ impl Unwound {
 
 impl Drop for Unwound {
     fn drop(&mut self) {
-        // SAFETY: I2 held where the call began, and all frames above are being unwound; the stack may have moved, so places in it are offsets.
+        // SAFETY: I2 held where the call began, and all frames above are being unwound; the stack
+        // may have moved, so places in it are offsets.
         unsafe { self.restore() }
     }
 }

@@ -1,5 +1,5 @@
-//! Members of userdata: those that are simply there, in the table at `__index`, or behind the host's function for computed fields, which need not run to
-//! find them.
+//! Members of userdata: those that are simply there, in the table at `__index`, or those of the
+//! host's function for computed fields, which need not run to find them.
 
 use std::sync::atomic::Ordering;
 
@@ -21,11 +21,12 @@ pub(crate) enum Member {
     Unknown,
 }
 
-/// Runs the instruction of the top frame, one of machine code, if it is GETFIELD or SELF of a userdata whose member is simply there, which its cache remembers.
-/// A computed field is left to the caller; the userdata is the second value then.
+/// Runs the instruction of the top frame, one of machine code, if it is GETFIELD or SELF of a
+/// userdata whose member is simply there, which its cache remembers. A computed field is left to
+/// the caller; the userdata is the second value then.
 ///
 /// # Safety
-/// I2; the pc is behind the instruction.
+/// I2; the pc is after the instruction.
 #[inline(always)]
 pub(crate) unsafe fn get_field(st: *mut State) -> (Member, Value) {
     let base = (*st).base;
@@ -56,7 +57,8 @@ pub(crate) unsafe fn get_field(st: *mut State) -> (Member, Value) {
     (member, object)
 }
 
-/// The member of this name that userdata with a metatable have. `cache` is told of it if it is simply there.
+/// The member of this name that userdata with a metatable have. `cache` is told of it if it is
+/// simply there.
 ///
 /// # Safety
 /// I2; `cache` is that of an access to fields of this name.
@@ -74,7 +76,7 @@ pub(crate) unsafe fn find(
         return Member::Value(v);
     }
     let handler = Table::get_str(meta, (&(*st).event_names)[Event::Index as usize]);
-    if let Member::Computed(getter) = behind(st, handler, name) {
+    if let Member::Computed(getter) = computed_by(st, handler, name) {
         return Member::Computed(getter);
     }
     match Table::cache_userdata(st, cache, meta, name.as_string()) {
@@ -89,12 +91,13 @@ unsafe fn is_hooked(st: *mut State) -> bool {
     (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0
 }
 
-/// The member of this name of userdata with `handler` as `__index`, if that is the host's function for computed fields.
+/// The member of this name of userdata with `handler` as `__index`, if that is the host's function
+/// for computed fields.
 ///
 /// # Safety
 /// I2.
 #[inline(always)]
-pub(crate) unsafe fn behind(st: *mut State, handler: Value, name: Value) -> Member {
+pub(crate) unsafe fn computed_by(st: *mut State, handler: Value, name: Value) -> Member {
     if !name.is_string() || is_hooked(st) {
         return Member::Unknown;
     }

@@ -20,6 +20,8 @@ pub struct Vm {
     /// program do not see its errors.
     pub finalize:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
+    /// Calls the function of a hook like `call`, in a frame that is marked as one of a hook.
+    pub hook: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
     /// Runs the innermost message handler on `State::error`, unless a handler has seen it already,
     /// as if the error left the running native frame.
     pub handle: unsafe fn(st: *mut State),

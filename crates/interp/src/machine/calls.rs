@@ -11,13 +11,16 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::entry::call_code;
 use super::panics::{self, guarded};
-use super::{builtin, entry, handler, leaf, miss, verify};
-use crate::call::{become_metamethod, call_for_instruction, code_of, native_returned};
+use super::{builtin, handler, leaf, miss, stub, verify};
+use crate::closing_scope::close_for_return;
+use crate::enter::{become_metamethod, code_of};
+use crate::execute;
 use crate::for_loop;
+use crate::native::{after_native, call_for_instruction, native_returned, run_to_lua};
 use crate::operators::call_meta1;
 use crate::poll::safepoint;
-use crate::ret;
 use crate::run;
+use crate::slots::{callee_slot, move_values};
 use crate::step::{Exit, Step};
 use crate::userdata::{self, Member};
 
@@ -67,8 +70,8 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     verify_closure: verify::closure,
     verify_entry: verify::entry,
     verify_lookup: verify::lookup,
-    interpret: entry::INTERPRET,
-    resume: entry::RESUME,
+    interpret: stub::INTERPRET,
+    resume: stub::RESUME,
 };
 
 /// After a step made for a frame of machine code: runs what it has entered, until the frame is on
@@ -76,8 +79,8 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
 unsafe fn settle(st: *mut State, step: Step) -> u64 {
     let r = match step {
         Ok(()) if Frame((*st).base).word().is_machine() => Err(Exit::Done),
-        Ok(()) | Err(Exit::Switch) => run::execute(st),
-        Err(Exit::Error) => run::after_error(st),
+        Ok(()) | Err(Exit::Switch) => execute::execute(st),
+        Err(Exit::Error) => execute::after_error(st),
         e => e,
     };
     match r {
@@ -236,7 +239,7 @@ unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: 
                 1
             } else {
                 let n = n as usize;
-                ret::move_values(s.top.sub(n), ra, if c == 0 { n } else { n.min(c - 1) });
+                move_values(s.top.sub(n), ra, if c == 0 { n } else { n.min(c - 1) });
                 n
             };
             s.base = base;
@@ -251,7 +254,7 @@ unsafe fn call_for_machine(st: *mut State, callee: *mut Value, nargs: usize, c: 
         }
         // it switched a hook on
         Ok(Ret(n)) if n >= -1 => settle(st, native_returned(st, n, f).map(|_| ())),
-        Ok(r) => settle(st, run::after_native(st, r)),
+        Ok(r) => settle(st, after_native(st, r)),
         Err(_) => settle(st, Err(Exit::Error)),
     }
 }
@@ -265,7 +268,7 @@ unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c
         nargs += 1;
     }
     match code_of(st, callee) {
-        Some(entry) => call_code(st, callee, entry, nargs, c),
+        Some(entry) => run_to_lua(st, call_code(st, callee, entry, nargs, c)),
         None => call_for_instruction(st, callee, nargs),
     }
 }
@@ -328,10 +331,10 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
     }
     let base = s.base;
     let link = Frame(base).link();
-    let dst = ret::callee_slot(base);
+    let dst = callee_slot(base);
     let shift = base.offset_from(dst) as usize - 2;
     dst.put(callee.get());
-    ret::move_values(callee.add(2), dst.add(2), nargs);
+    move_values(callee.add(2), dst.add(2), nargs);
     let distance = if link.distance() == 0 { 0 } else { link.distance() - shift };
     let keep = link.flags() & (flags::BOUNDARY | flags::CONTINUED | flags::NATIVE_CALLER);
     let frame = Frame(dst.add(2));
@@ -367,7 +370,7 @@ unsafe fn do_close_return(st: *mut State, results: *mut Value, n: usize) -> u64 
     let word = Frame((*st).base).word();
     loop {
         let at = results.offset_from((*st).base);
-        match run::close_for_return(st, results, n) {
+        match close_for_return(st, results, n) {
             Ok(false) => return status::OK,
             Ok(true) => {
                 let r = settle(st, Ok(()));

@@ -1,28 +1,19 @@
-//! Entering machine code, and being entered by it.
-
-use std::sync::atomic::{AtomicPtr, Ordering};
+//! Entering machine code.
 
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
-use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::tier::{Left, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
-use super::panics::{self, guarded};
-use crate::call::Entered;
+use super::panics;
 use crate::ret;
-use crate::run;
-use crate::step::{Exit, Step};
-
-/// The slot of methods that are not to be compiled.
-pub(crate) static IDLE_SLOT: AtomicPtr<u8> = AtomicPtr::new(stub() as *mut u8);
+use crate::slots::callee_slot;
+use crate::step::{Entered, Exit};
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod native {
     use super::*;
-    use perilune_runtime::layout;
-
     // Cranelift's `tail` convention: arguments in rdi, rsi, rdx; results in rax, rcx, rdx, rsi.
     // rbx, rbp and r12 to r14 are preserved, as System V has it; r15, which System V preserves too,
     // is the pinned register and holds the state.
@@ -50,39 +41,6 @@ mod native {
         "pop rbp",
         "ret",
         ".size perilune_enter, . - perilune_enter",
-        // The entry of the interpreter, with the convention of machine code.
-        ".globl perilune_interpret",
-        ".type perilune_interpret, @function",
-        "perilune_interpret:",
-        "push rbp",
-        "mov rbp, rsp",
-        "mov rdi, r15",
-        "call {interpret}",
-        "mov rcx, [r15 + {bits}]",
-        "mov rdx, [r15 + {tag}]",
-        "mov rsi, [r15 + {base}]",
-        "pop rbp",
-        "ret",
-        ".size perilune_interpret, . - perilune_interpret",
-        // The end of code whose frame was deoptimized.
-        ".globl perilune_resume",
-        ".type perilune_resume, @function",
-        "perilune_resume:",
-        "push rbp",
-        "mov rbp, rsp",
-        "mov rdi, r15",
-        "call {resume}",
-        "mov rcx, [r15 + {bits}]",
-        "mov rdx, [r15 + {tag}]",
-        "mov rsi, [r15 + {base}]",
-        "pop rbp",
-        "ret",
-        ".size perilune_resume, . - perilune_resume",
-        interpret = sym interpret,
-        resume = sym resume,
-        bits = const layout::state::RETURNED_BITS,
-        tag = const layout::state::RETURNED_TAG,
-        base = const layout::state::BASE,
     );
 
     // The assembly only passes the pointers on.
@@ -96,8 +54,6 @@ mod native {
             nargs: usize,
             left: *mut Left,
         );
-        pub(super) fn perilune_interpret();
-        pub(super) fn perilune_resume();
     }
 }
 
@@ -115,103 +71,10 @@ mod native {
     ) {
         unreachable!("there is no machine code on this target");
     }
-    pub(super) unsafe extern "C" fn perilune_interpret() {
-        unreachable!("there is no machine code on this target");
-    }
-    pub(super) unsafe extern "C" fn perilune_resume() {
-        unreachable!("there is no machine code on this target");
-    }
-}
-
-/// [`stub`] as a function.
-pub(super) const INTERPRET: unsafe extern "C" fn() = native::perilune_interpret;
-
-/// [`resume`] for machine code.
-pub(super) const RESUME: unsafe extern "C" fn() = native::perilune_resume;
-
-/// The address that stands in slots of methods without code.
-pub(crate) const fn stub() -> *const () {
-    native::perilune_interpret as *const ()
-}
-
-/// The entry in a method's slot.
-#[inline(always)]
-pub(crate) unsafe fn entry_of(inst: *mut Instance) -> *const u8 {
-    (*(*inst).slot).load(Ordering::Acquire)
-}
-
-/// Does `entry` lead to the interpreter?
-#[inline(always)]
-pub(crate) fn is_idle(entry: *const u8) -> bool {
-    entry.addr() == stub().addr()
-}
-
-/// A slot's call of a method without code: runs the function at `base` with `nargs` arguments in
-/// the interpreter. Its link is stored, a frame of machine code called it.
-unsafe extern "C" fn interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
-    guarded(st, || do_interpret(st, base, nargs))
-}
-
-#[inline(always)]
-unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
-    let link = Frame(base).link();
-    let mut s = StateRef::new(st);
-    s.base = match link.distance() {
-        0 => (*s.thread).stack,
-        d => base.sub(d),
-    };
-    let at = base.offset_from((*s.thread).stack);
-    let r = match crate::call::enter_interpreted(
-        st,
-        base.sub(2),
-        nargs,
-        link.flags() | flags::NATIVE_CALLER,
-    ) {
-        Ok(Entered::Lua) => run::execute(st),
-        Ok(Entered::Native) => unreachable!("it is a Lua function"),
-        Err(Exit::Error) => {
-            // the stack could not grow: the frame was not made, and the caller is on top
-            crate::error::handle(st);
-            (*st).base = (*(*st).thread).stack.offset(at);
-            return status::ERROR;
-        }
-        Err(e) => Err(e),
-    };
-    finished(st, r)
-}
-
-/// What code jumps to whose frame, on top, was deoptimized.
-unsafe extern "C" fn resume(st: *mut State) -> u64 {
-    guarded(st, || do_resume(st))
-}
-
-#[inline(always)]
-unsafe fn do_resume(st: *mut State) -> u64 {
-    Frame((*st).base).add_flags(flags::NATIVE_CALLER);
-    let r = run::execute(st);
-    finished(st, r)
-}
-
-/// The status and results for native code of a frame that the interpreter has run to its end.
-pub(super) unsafe fn finished(st: *mut State, r: Step) -> u64 {
-    let mut s = StateRef::new(st);
-    match r {
-        Err(Exit::Done) => {
-            let first = s.base.sub(2);
-            let n = s.top.offset_from(first) as u64;
-            let v = if n > 0 { first.get() } else { Value::NIL };
-            s.returned.bits = v.bits();
-            s.returned.tag = v.tag().0 as u64;
-            n << 32
-        }
-        Err(Exit::Error) => status::ERROR,
-        Err(Exit::Yield) => status::YIELD,
-        Err(Exit::Switch) | Ok(()) => unreachable!("the loop ends with a result"),
-    }
 }
 
 /// Calls machine code for the function at `callee`, whose arguments follow, in a frame with these
-/// flags, on top of the frame `State::base`. Says what is on top then.
+/// flags, on top of the frame `State::base`. Returns what is on top then.
 ///
 /// # Safety
 /// I2; `entry` was just loaded from the slot of the function at `callee`.
@@ -240,7 +103,7 @@ pub(crate) unsafe fn call_code(
     entry: *const u8,
     nargs: usize,
     wanted: usize,
-) -> Step {
+) -> Result<Entered, Exit> {
     let base = callee.add(2);
     let distance = base.offset_from((*st).base) as usize;
     let at = base.offset_from((*(*st).thread).stack);
@@ -260,12 +123,9 @@ pub(crate) unsafe fn call_code(
         let inst = (*caller.callee().as_function()).instance;
         (*st).base = caller.0;
         (*st).top = caller.0.add((*inst).max_stack as usize);
-        return Ok(());
+        return Ok(Entered::Lua);
     }
-    match left_code(st, &left, link, at)? {
-        Entered::Lua => Ok(()),
-        Entered::Native => crate::call::run_native(st),
-    }
+    left_code(st, &left, link, at)
 }
 
 /// As [`enter_code`], for a caller in native code, with the flag BOUNDARY: the number of results,
@@ -325,7 +185,7 @@ unsafe fn run_code(
     native::perilune_enter(st, entry, f.as_function(), base, nargs, left);
 }
 
-/// Goes on with the top frame, a Lua frame at a loop's head, in machine code; it is finished there,
+/// Continues with the top frame, a Lua frame at a loop's head, in machine code; it ends there,
 /// unless the code is left before: then the frame is on top again, somewhere else.
 ///
 /// # Safety
@@ -338,7 +198,7 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     frame.add_flags(flags::NATIVE_CALLER);
     let at = base.offset_from((*s.thread).stack);
     // where the frame would be if it had no extra arguments: results go there
-    let shift = base.offset_from(ret::callee_slot(base)) as usize - 2;
+    let shift = base.offset_from(callee_slot(base)) as usize - 2;
     let plain =
         Link::new(link.flags(), 0, if link.distance() == 0 { 0 } else { link.distance() - shift });
     let callee = frame.callee();

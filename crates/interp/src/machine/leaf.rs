@@ -12,7 +12,6 @@ use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::meta::Event;
-use perilune_runtime::native::Builtin;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
@@ -20,7 +19,9 @@ use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::{miss, panics};
-use crate::{concat, for_loop, ret, run};
+use crate::closure::make_closure;
+use crate::varargs::copy_extra;
+use crate::{class, concat, for_loop, slots};
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
 
@@ -52,7 +53,7 @@ pub(super) unsafe extern "C" fn vararg_prep(
 }
 
 pub(super) unsafe extern "C" fn move_values(src: *mut Value, dst: *mut Value, n: usize) {
-    ret::move_values(src, dst, n);
+    slots::move_values(src, dst, n);
 }
 
 pub(super) unsafe extern "C" fn new_table(st: *mut State, fields: u32, array: u32) -> *mut Table {
@@ -65,7 +66,7 @@ pub(super) unsafe extern "C" fn closure(
     n: usize,
     base: *mut Value,
 ) -> *mut LuaClosure {
-    panics::leaf(st, null_mut(), || run::make_closure(st, inst, n, base).as_function())
+    panics::leaf(st, null_mut(), || make_closure(st, inst, n, base).as_function())
 }
 
 pub(super) unsafe extern "C" fn barrier(st: *mut State, owner: *mut GcHeader) {
@@ -226,23 +227,7 @@ pub(super) unsafe extern "C" fn var_arg(
     a: usize,
     c: usize,
 ) -> u64 {
-    panics::leaf(st, 0, || {
-        let n = Frame(base).link().extra();
-        let ra = base.add(a);
-        let wanted = match c {
-            0 if (*st).limit.offset_from(ra) < n as isize => return 0,
-            0 => {
-                (*st).top = ra.add(n);
-                n
-            }
-            c => c - 1,
-        };
-        let from = base.sub(2 + n);
-        for j in 0..wanted {
-            ra.add(j).put(if j < n { from.add(j).get() } else { Value::NIL });
-        }
-        1
-    })
+    panics::leaf(st, 0, || copy_extra(st, base, a, c) as u64)
 }
 
 pub(super) unsafe extern "C" fn for_each_prep(st: *mut State, ra: *mut Value) -> u64 {
@@ -283,25 +268,7 @@ pub(super) unsafe extern "C" fn compare_strings(a: u64, b: u64) -> i64 {
 }
 
 pub(super) unsafe extern "C" fn set_class(st: *mut State, ra: *mut Value, c: usize) -> u64 {
-    panics::leaf(st, 0, || {
-        let f = ra.get();
-        let (object, class) = (ra.add(2).get(), ra.add(3).get());
-        let plain = f.tag() == Tag::NATIVE
-            && (*f.as_native()).header.word == Builtin::SetMetatable as u32
-            && object.is_table()
-            && class.is_table()
-            && (*object.as_table()).meta == 0;
-        if plain {
-            Table::set_meta_index(st, object.as_table(), class.as_table());
-            if c != 1 {
-                ra.put(object);
-            }
-            if c == 0 {
-                (*st).top = ra.add(1);
-            }
-        }
-        plain as u64
-    })
+    panics::leaf(st, 0, || class::set_class(st, ra, c) as u64)
 }
 
 pub(super) extern "C" fn pow(a: f64, b: f64) -> f64 {

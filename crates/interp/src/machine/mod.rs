@@ -1,10 +1,10 @@
 //! Between the interpreter and machine code: entering it, being called by it, and the functions
 //! that it calls.
 //!
-//! A frame of machine code has its registers in their home slots whenever anything else can look, so
-//! it is a frame like others; the code id in its frame word says that native code waits for it. So
-//! the interpreter's loop ends where it would continue with such a frame (`Exit::Done`), and with a
-//! frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
+//! A frame of machine code has its registers in their home slots whenever anything else can look,
+//! so it is a frame like others; the code id in its frame word says that native code waits for it.
+//! So the interpreter's loop ends where it would continue with such a frame (`Exit::Done`), and
+//! with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
 
 mod builtin;
 mod calls;
@@ -14,16 +14,18 @@ mod leaf;
 mod miss;
 mod native_stack;
 mod panics;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod reentry;
+mod stub;
 mod verify;
 
 pub use calls::CALLS;
-pub(crate) use entry::{
-    IDLE_SLOT, call_code, call_code_from_native, enter_code, enter_loop, entry_of, is_idle,
-};
+pub(crate) use entry::{call_code, call_code_from_native, enter_code, enter_loop};
 pub(crate) use native_stack::{has_reserve, has_room, measure};
 #[cfg(debug_assertions)]
 pub use panics::injected::panic_in_leaf;
 pub(crate) use panics::{is_pending as has_panicked, resume as resume_panic};
+pub(crate) use stub::{IDLE_SLOT, entry_of, is_idle};
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::state::State;

@@ -67,7 +67,7 @@ pub(crate) unsafe fn is_pending(st: *mut State) -> bool {
 #[cold]
 pub(crate) unsafe fn resume(st: *mut State) -> ! {
     let panic = (*st).panic.take();
-    resume_unwind(panic.expect("the status says that there is one"))
+    resume_unwind(panic.expect("the status says so"))
 }
 
 /// Panics that tests ask for.

@@ -1,0 +1,54 @@
+//! To-be-closed variables that an error closes (manual 3.3.8).
+
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::meta::Event;
+use perilune_runtime::state::{State, StateRef};
+use perilune_runtime::table::Table;
+use perilune_runtime::thread::Thread;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::enter::enter;
+use crate::slots::kept;
+use crate::step::{Entered, Exit};
+
+/// Closes the next pending variable above the protected frame on top, in which an error has
+/// arrived. When none is left, the native function is to run.
+///
+/// # Safety
+/// I2; the top frame has the flag CLOSING and its error value stands at the level.
+pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
+    let mut s = StateRef::new(st);
+    let base = s.base;
+    let level = base.add(kept(base));
+    let level_offset = level.offset_from((*s.thread).stack) as u32;
+    while let Some(&slot) = (&(*s.thread).to_close).last() {
+        if slot < level_offset {
+            break;
+        }
+        (&mut (*s.thread).to_close).pop();
+        let place = (*s.thread).stack.add(slot as usize);
+        let v = place.get();
+        if !v.truthy() {
+            continue;
+        }
+        let h = Table::metamethod(s.ptr(), v, Event::Close);
+        let callee = place.add(1);
+        s.top = callee;
+        let err = level.get();
+        if State::reserve(st, 8).is_err() {
+            return Err(Exit::Error);
+        }
+        let callee = s.top;
+        callee.put(h);
+        callee.add(1).put(Value::NIL);
+        callee.add(2).put(v);
+        callee.add(3).put(err);
+        s.top = callee.add(4);
+        s.native_depth += 1;
+        return enter(st, callee, 2, flags::CONTINUED);
+    }
+    Frame(base).clear_flags(flags::PROTECTED | flags::HANDLER);
+    s.top = level.add(1);
+    Thread::shrink_after_error(st);
+    Ok(Entered::Native)
+}

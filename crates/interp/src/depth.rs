@@ -1,0 +1,41 @@
+//! The depth of calls from native code.
+
+use perilune_runtime::debug;
+use perilune_runtime::native::Raised;
+use perilune_runtime::state::{State, StateRef};
+use perilune_runtime::value::Value;
+
+use crate::handler::call_handler;
+use crate::machine;
+
+/// Most nested entries from native code (PUC's `LUAI_MAXCCALLS`).
+pub(crate) const MAX_NATIVE_DEPTH: u32 = 200;
+
+/// "C stack overflow", or, deep inside the handling of one, an error without a handler.
+///
+/// # Safety
+/// I2.
+#[cold]
+pub(crate) unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
+    let mut s = StateRef::new(st);
+    if !machine::has_reserve(st) {
+        // there is no room for a handler either
+        let e = debug::runtime_error(st, b"C stack overflow");
+        s.error_handled = true;
+        return Err(e);
+    }
+    if s.native_depth == MAX_NATIVE_DEPTH {
+        s.native_depth += 1;
+        let e = debug::runtime_error(st, b"C stack overflow");
+        // the handler runs in the room above the limit
+        let _ = call_handler(st);
+        s.native_depth -= 1;
+        Err(e)
+    } else if s.native_depth >= MAX_NATIVE_DEPTH / 10 * 11 {
+        s.error = Value::string(s.intern(b"error in error handling"));
+        s.error_handled = true;
+        Err(Raised::new())
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,190 @@
+//! Entering frames of Lua and native functions.
+
+use std::sync::atomic::Ordering;
+
+use perilune_runtime::debug;
+use perilune_runtime::frame::{Frame, FrameWord, Link};
+use perilune_runtime::instance::Instance;
+use perilune_runtime::meta::Event;
+use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::table::Table;
+use perilune_runtime::thread::{MIN_FREE, Thread};
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+use crate::step::{Entered, Exit, IntoExit, raised};
+use crate::{hooks, machine};
+
+/// Pushes a frame for the function at `callee` (its header slot and `nargs` arguments follow it) on
+/// top of the frame `State::base`, and makes it the top frame. Values that are not callable are
+/// replaced by their `__call`.
+///
+/// # Safety
+/// I2; the arguments lie in the stack.
+pub(crate) unsafe fn enter(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    frame_flags: u16,
+) -> Result<Entered, Exit> {
+    let (mut callee, mut nargs, mut tries) = (callee, nargs, 0);
+    while !matches!(callee.get().tag(), Tag::FUNCTION | Tag::NATIVE) {
+        callee = become_metamethod(st, callee, nargs, &mut tries)?;
+        nargs += 1;
+    }
+    match code_of(st, callee) {
+        Some(entry) => machine::enter_code(st, callee, entry, nargs, frame_flags),
+        None => enter_interpreted(st, callee, nargs, frame_flags),
+    }
+}
+
+/// Returns the machine code of the function at `callee`, if that is to run.
+///
+/// # Safety
+/// I2.
+#[inline(always)]
+pub(crate) unsafe fn code_of(st: *mut State, callee: *mut Value) -> Option<*const u8> {
+    let f = callee.get();
+    if f.tag() != Tag::FUNCTION {
+        return None;
+    }
+    let entry = machine::entry_of((*f.as_function()).instance);
+    let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
+    (!machine::is_idle(entry) && !hooked && machine::has_room(st)).then_some(entry)
+}
+
+/// Like [`enter`], but the interpreter runs a Lua function even if it has machine code.
+///
+/// # Safety
+/// As [`enter`].
+pub(crate) unsafe fn enter_interpreted(
+    st: *mut State,
+    mut callee: *mut Value,
+    mut nargs: usize,
+    frame_flags: u16,
+) -> Result<Entered, Exit> {
+    let mut s = StateRef::new(st);
+    let mut tries = 0;
+    loop {
+        let f = callee.get();
+        match f.tag() {
+            Tag::FUNCTION => {
+                let inst = (*f.as_function()).instance;
+                let (np, ms) = ((*inst).num_params as usize, (*inst).max_stack as usize);
+                let mut base = callee.add(2);
+                let mut distance = base.offset_from(s.base) as usize;
+                if base == (*s.thread).stack.add(2) {
+                    distance = 0;
+                }
+                let need = ms.max(np) + if (*inst).is_vararg { nargs.max(np) + 2 } else { 0 };
+                if s.limit.offset_from(base) < need as isize {
+                    let at = base.offset_from((*s.thread).stack);
+                    s.top = base.add(nargs);
+                    raised(Thread::grow(st, need))?;
+                    base = (*s.thread).stack.offset(at);
+                }
+                for i in nargs..np {
+                    base.add(i).put(Value::NIL);
+                }
+                let mut extra = 0;
+                if (*inst).is_vararg {
+                    let actual = nargs.max(np);
+                    extra = actual - np;
+                    let moved = base.add(actual + 2);
+                    moved.sub(2).put(f);
+                    for i in 0..np {
+                        moved.add(i).put(base.add(i).get());
+                        base.add(i).put(Value::NIL);
+                    }
+                    // the abandoned header must not look like one of a live frame
+                    base.sub(1).put(Value::NIL);
+                    if distance != 0 {
+                        distance += actual + 2;
+                    }
+                    base = moved;
+                }
+                let frame = Frame(base);
+                frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
+                frame.set_link(Link::new(frame_flags, extra, distance));
+                s.base = base;
+                s.top = base.add(ms);
+                if s.counts {
+                    s.spend((&(&(*inst).proto).code).len() as u64);
+                }
+                (*inst).entries = (*inst).entries.wrapping_add(1);
+                if s.entry_threshold.is_reached((*inst).entries) {
+                    hot_entry(st, inst);
+                }
+                if s.poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
+                    hooks::enter_event(st)?;
+                }
+                return Ok(Entered::Lua);
+            }
+            Tag::NATIVE => {
+                let mut base = callee.add(2);
+                if s.limit.offset_from(base) < nargs as isize {
+                    let at = base.offset_from((*s.thread).stack);
+                    s.top = base.add(nargs);
+                    raised(Thread::grow(st, MIN_FREE))?;
+                    base = (*s.thread).stack.offset(at);
+                }
+                let distance = if base == (*s.thread).stack.add(2) {
+                    0
+                } else {
+                    base.offset_from(s.base) as usize
+                };
+                let frame = Frame(base);
+                frame.set_word(FrameWord::new(FrameWord::NATIVE, 0));
+                frame.set_link(Link::new(frame_flags, 0, distance));
+                s.base = base;
+                s.top = base.add(nargs);
+                return Ok(Entered::Native);
+            }
+            _ => {
+                callee = become_metamethod(st, callee, nargs, &mut tries)?;
+                nargs += 1;
+            }
+        }
+    }
+}
+
+/// Puts the `__call` of the value at `callee` in its place, and the value in front of its `nargs`
+/// arguments. `tries` counts how often this was done in one call. Returns the place, which may have
+/// moved.
+///
+/// # Safety
+/// As [`enter`].
+#[cold]
+pub(crate) unsafe fn become_metamethod(
+    st: *mut State,
+    mut callee: *mut Value,
+    nargs: usize,
+    tries: &mut u32,
+) -> Result<*mut Value, Exit> {
+    let mut s = StateRef::new(st);
+    let h = Table::metamethod(s.ptr(), callee.get(), Event::Call);
+    *tries += 1;
+    if h.is_nil() || *tries > 100 {
+        s.top = s.top.max(callee.add(2 + nargs));
+        return Err(debug::call_error(st, callee).into_exit());
+    }
+    if s.limit.offset_from(callee) < nargs as isize + 4 {
+        let at = callee.offset_from((*s.thread).stack);
+        s.top = callee.add(2 + nargs);
+        raised(Thread::grow(st, MIN_FREE))?;
+        callee = (*s.thread).stack.offset(at);
+    }
+    let args = callee.add(2);
+    for i in (0..nargs).rev() {
+        args.add(i + 1).put(args.add(i).get());
+    }
+    args.put(callee.get());
+    callee.put(h);
+    Ok(callee)
+}
+
+/// Tells the compiler of a method that is entered often.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn hot_entry(st: *mut State, inst: *mut Instance) {
+    machine::with_tier(st, |tier| tier.hot_entry(st, inst));
+}

@@ -1,0 +1,41 @@
+//! Running the frames on top of the stack: choosing the loop, and unwinding after errors.
+
+use std::sync::atomic::Ordering;
+
+use perilune_runtime::state::{State, poll};
+
+use crate::error;
+use crate::run::{COUNTED, HOOKED, PLAIN, run};
+use crate::step::{Exit, Step};
+
+/// Runs the Lua frame on top, and what it calls, until the frame entered from the host returns, an
+/// error passes it, or the coroutine yields.
+///
+/// # Safety
+/// I1, I2.
+pub(crate) unsafe fn execute(st: *mut State) -> Step {
+    loop {
+        let hooked = (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0;
+        let exit = if hooked {
+            run::<HOOKED>(st)
+        } else if (*st).counts {
+            run::<COUNTED>(st)
+        } else {
+            run::<PLAIN>(st)
+        };
+        match exit {
+            Exit::Switch => {}
+            Exit::Error => error::unwind(st)?,
+            e => return Err(e),
+        }
+    }
+}
+
+/// Continues after an error that was raised before the loop ran.
+///
+/// # Safety
+/// I2; the error is in `State::error`.
+pub(crate) unsafe fn after_error(st: *mut State) -> Step {
+    error::unwind(st)?;
+    execute(st)
+}

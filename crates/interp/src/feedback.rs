@@ -1,0 +1,66 @@
+//! Feedback: what instructions record about their operands for the compiler.
+
+use perilune_bytecode::Instr;
+use perilune_bytecode::feedback::access;
+use perilune_runtime::instance::Instance;
+use perilune_runtime::table::{ArrayKind, Table};
+
+/// Returns the feedback of an access to integer key `n` of a table.
+///
+/// # Safety
+/// `t` is a live table.
+#[inline(always)]
+pub(crate) unsafe fn access_of_int(t: *mut Table, n: i64) -> u32 {
+    if (n as u64).wrapping_sub(1) < (*t).array_len as u64 {
+        access::ARRAY | access::INTS << ((*t).header.aux - ArrayKind::Int as u8)
+    } else {
+        access::ARRAY | access::OUTSIDE
+    }
+}
+
+// The bits for kinds of arrays are in the order of the kinds.
+const _: () = {
+    let int = ArrayKind::Int as u8;
+    assert!(access::INTS << (ArrayKind::Float as u8 - int) == access::FLOATS);
+    assert!(access::INTS << (ArrayKind::Any as u8 - int) == access::ANY);
+};
+
+/// Where the feedback cells of a frame's instructions are, relative to the instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct Cells {
+    base: *mut u32,
+    distance: usize,
+}
+
+impl Cells {
+    /// Returns the cells of `inst`.
+    ///
+    /// # Safety
+    /// `inst` is live.
+    #[inline(always)]
+    pub(crate) unsafe fn of(inst: *mut Instance) -> Cells {
+        let base = (*inst).cells;
+        Cells { base, distance: base.addr().wrapping_sub((*inst).code.addr()) }
+    }
+
+    /// Returns the cell of the instruction at `ip`.
+    #[inline(always)]
+    pub(crate) fn at(self, ip: *const Instr) -> *mut u32 {
+        self.base.with_addr(ip.addr().wrapping_add(self.distance))
+    }
+}
+
+/// Records another callee of a call site.
+///
+/// # Safety
+/// I1; `cell` is the cell of a call in `inst`.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn note_callee(inst: *mut Instance, cell: usize, callee: usize) {
+    let c = &mut *(*inst).callees.add(cell);
+    if c.callee == 0 {
+        c.callee = callee;
+    } else {
+        c.others = c.others.saturating_add(1);
+    }
+}

@@ -1,0 +1,28 @@
+//! OSR entry: continuing in machine code in the middle of a loop.
+
+use perilune_runtime::frame::Frame;
+use perilune_runtime::state::State;
+
+use crate::machine;
+use crate::native::run_to_lua;
+use crate::step::Step;
+
+/// Tells the compiler of a loop that went round often, and continues in its machine code if there
+/// is some.
+///
+/// # Safety
+/// I2; the pc is stored, and is that of the loop's first instruction.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn hot_loop(st: *mut State) -> Step {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let pc = frame.word().pc();
+    let Some(entry) = machine::with_tier(st, |tier| tier.hot_loop(st, inst, pc)) else {
+        return Ok(());
+    };
+    if entry.is_null() || !machine::has_room(st) {
+        return Ok(());
+    }
+    run_to_lua(st, machine::enter_loop(st, entry))
+}

@@ -1,0 +1,109 @@
+//! Entering the interpreter from machine code.
+
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::layout;
+use perilune_runtime::state::{State, StateRef};
+use perilune_runtime::tier::status;
+use perilune_runtime::value::{SlotExt, Value};
+
+use super::panics::guarded;
+use crate::enter::enter_interpreted;
+use crate::execute::execute;
+use crate::handler::handle;
+use crate::step::{Entered, Exit, Step};
+
+// The conventions are those of `entry.rs`.
+std::arch::global_asm!(
+    // The entry of the interpreter, with the convention of machine code.
+    ".globl perilune_interpret",
+    ".type perilune_interpret, @function",
+    "perilune_interpret:",
+    "push rbp",
+    "mov rbp, rsp",
+    "mov rdi, r15",
+    "call {interpret}",
+    "mov rcx, [r15 + {bits}]",
+    "mov rdx, [r15 + {tag}]",
+    "mov rsi, [r15 + {base}]",
+    "pop rbp",
+    "ret",
+    ".size perilune_interpret, . - perilune_interpret",
+    // The end of code whose frame was deoptimized.
+    ".globl perilune_resume",
+    ".type perilune_resume, @function",
+    "perilune_resume:",
+    "push rbp",
+    "mov rbp, rsp",
+    "mov rdi, r15",
+    "call {resume}",
+    "mov rcx, [r15 + {bits}]",
+    "mov rdx, [r15 + {tag}]",
+    "mov rsi, [r15 + {base}]",
+    "pop rbp",
+    "ret",
+    ".size perilune_resume, . - perilune_resume",
+    interpret = sym interpret,
+    resume = sym resume,
+    bits = const layout::state::RETURNED_BITS,
+    tag = const layout::state::RETURNED_TAG,
+    base = const layout::state::BASE,
+);
+
+/// A slot's call of a method without code: runs the function at `base` with `nargs` arguments in
+/// the interpreter. Its link is stored, a frame of machine code called it.
+unsafe extern "C" fn interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
+    guarded(st, || do_interpret(st, base, nargs))
+}
+
+#[inline(always)]
+unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
+    let link = Frame(base).link();
+    let mut s = StateRef::new(st);
+    s.base = match link.distance() {
+        0 => (*s.thread).stack,
+        d => base.sub(d),
+    };
+    let at = base.offset_from((*s.thread).stack);
+    let r = match enter_interpreted(st, base.sub(2), nargs, link.flags() | flags::NATIVE_CALLER) {
+        Ok(Entered::Lua) => execute(st),
+        Ok(_) => unreachable!("it is a Lua function"),
+        Err(Exit::Error) => {
+            // the stack could not grow: the frame was not made, and the caller is on top
+            handle(st);
+            (*st).base = (*(*st).thread).stack.offset(at);
+            return status::ERROR;
+        }
+        Err(e) => Err(e),
+    };
+    finished(st, r)
+}
+
+/// What code jumps to whose frame, on top, was deoptimized.
+unsafe extern "C" fn resume(st: *mut State) -> u64 {
+    guarded(st, || do_resume(st))
+}
+
+#[inline(always)]
+unsafe fn do_resume(st: *mut State) -> u64 {
+    Frame((*st).base).add_flags(flags::NATIVE_CALLER);
+    let r = execute(st);
+    finished(st, r)
+}
+
+/// The status and results for native code of a frame that the interpreter has run to its end.
+pub(super) unsafe fn finished(st: *mut State, r: Step) -> u64 {
+    let mut s = StateRef::new(st);
+    match r {
+        Err(Exit::Done) => {
+            let first = s.base.sub(2);
+            let n = s.top.offset_from(first) as u64;
+            let v = if n > 0 { first.get() } else { Value::NIL };
+            s.returned.bits = v.bits();
+            s.returned.tag = v.tag().0 as u64;
+            n << 32
+        }
+        Err(Exit::Error) => status::ERROR,
+        Err(Exit::Yield) => status::YIELD,
+        Err(Exit::Switch) | Ok(()) => unreachable!("the loop ends with a result"),
+    }
+}

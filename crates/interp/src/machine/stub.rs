@@ -1,0 +1,51 @@
+//! The entries of the interpreter as machine code sees them: addresses, to jump to and to compare.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use perilune_runtime::instance::Instance;
+
+/// The slot of methods that are not to be compiled.
+pub(crate) static IDLE_SLOT: AtomicPtr<u8> = AtomicPtr::new(stub() as *mut u8);
+
+/// The entries, which `reentry.rs` defines. They are declared apart from it so that entering
+/// machine code, which compares with an address, does not depend on the whole interpreter.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod native {
+    unsafe extern "C" {
+        pub(super) fn perilune_interpret();
+        pub(super) fn perilune_resume();
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+mod native {
+    pub(super) unsafe extern "C" fn perilune_interpret() {
+        unreachable!("there is no machine code on this target");
+    }
+    pub(super) unsafe extern "C" fn perilune_resume() {
+        unreachable!("there is no machine code on this target");
+    }
+}
+
+/// What the slots of methods without code lead to.
+pub(super) const INTERPRET: unsafe extern "C" fn() = native::perilune_interpret;
+
+/// What code jumps to when its frame, which is on top, was deoptimized.
+pub(super) const RESUME: unsafe extern "C" fn() = native::perilune_resume;
+
+/// The address in the slots of methods without code.
+const fn stub() -> *const () {
+    native::perilune_interpret as *const ()
+}
+
+/// Returns the entry in a method's slot.
+#[inline(always)]
+pub(crate) unsafe fn entry_of(inst: *mut Instance) -> *const u8 {
+    (*(*inst).slot).load(Ordering::Acquire)
+}
+
+/// Returns whether `entry` leads to the interpreter.
+#[inline(always)]
+pub(crate) fn is_idle(entry: *const u8) -> bool {
+    entry.addr() == stub().addr()
+}

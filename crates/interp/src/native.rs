@@ -1,0 +1,176 @@
+//! Native functions: running their steps, and what these ask for; running on after returns, which
+//! may lead to them.
+
+use std::sync::atomic::Ordering;
+
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::native::{Cx, Ret};
+use perilune_runtime::state::{State, StateRef, poll};
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::closing::close_next;
+use crate::depth::{MAX_NATIVE_DEPTH, depth_error};
+use crate::enter::enter;
+use crate::interrupt::obey_interrupt;
+use crate::slots::kept;
+use crate::step::{Entered, Exit, Step, raised};
+use crate::{concat, hooks, ret};
+
+/// Runs what a call or a return left on top, and whatever that leads to, until a Lua frame is on
+/// top that is ready to run.
+///
+/// # Safety
+/// I2; `entered` says what is on top, and a native function's step is set.
+#[inline]
+pub(crate) unsafe fn run_to_lua(st: *mut State, entered: Result<Entered, Exit>) -> Step {
+    match entered? {
+        Entered::Lua => Ok(()),
+        other => run_others(st, other),
+    }
+}
+
+unsafe fn run_others(st: *mut State, mut on_top: Entered) -> Step {
+    loop {
+        on_top = match on_top {
+            Entered::Lua => return Ok(()),
+            Entered::Native => run_native(st)?,
+            Entered::Closing => close_next(st)?,
+            Entered::Concat => concat::resume(st)?,
+        };
+    }
+}
+
+/// Runs the next step of the native function of the top frame.
+///
+/// # Safety
+/// I2; the top frame is a native one whose step is set.
+#[inline(always)]
+unsafe fn run_native(st: *mut State) -> Result<Entered, Exit> {
+    if (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
+        hooks::native_call(st)?;
+    }
+    let f = Frame((*st).base).callee().as_native();
+    match ((*f).func)(Cx::from_state(st)) {
+        Ok(Ret(n)) if n >= -1 => native_returned(st, n, Value::native(f)),
+        Ok(Ret::CALL) => enter_continued(st),
+        Ok(_) => Err(Exit::Yield),
+        Err(_) => Err(Exit::Error),
+    }
+}
+
+/// Pops the top frame, whose native function `f` returned `n` values (-1: one, in place).
+///
+/// # Safety
+/// I2; nothing was collected since `f` returned.
+pub(crate) unsafe fn native_returned(st: *mut State, n: i32, f: Value) -> Result<Entered, Exit> {
+    let mut s = StateRef::new(st);
+    let (mut src, n) = if n < 0 { (s.base.sub(2), 1) } else { (s.top.sub(n as usize), n as usize) };
+    if s.poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
+        if src < s.base {
+            // The hook sees the function, and its result where results of other functions are.
+            let v = src.get();
+            src.put(f);
+            raised(State::reserve(st, 1))?;
+            src = s.top;
+            src.put(v);
+            s.top = src.add(1);
+        }
+        // the hook may move the stack
+        let at = src.offset_from((*s.thread).stack);
+        hooks::return_event(st, src, n)?;
+        src = (*s.thread).stack.offset(at);
+    }
+    ret::leave(st, src, n)
+}
+
+/// Enters the function that the native frame on top asks to be called before its next step. Such
+/// calls nest no native frames, but they count as native levels all the same, as in PUC: without
+/// that limit an error that is caught and raised again at every level of a deep recursion through
+/// `pcall` takes time that grows with the square of the depth. They are safepoints as far as
+/// interrupts go: functions that do nothing but call themselves in this way, or by metamethods,
+/// have no other.
+///
+/// # Safety
+/// I2; the function said [`Ret::CALL`].
+pub(crate) unsafe fn enter_continued(st: *mut State) -> Result<Entered, Exit> {
+    let mut s = StateRef::new(st);
+    let frame = Frame(s.base);
+    frame.set_link(frame.link().with_extra((s.native_depth - (*s.thread).depth) as usize));
+    if s.native_depth >= MAX_NATIVE_DEPTH {
+        raised(depth_error(st))?;
+    }
+    obey_interrupt(st)?;
+    s.native_depth += 1;
+    let callee = s.base.add(kept(s.base));
+    let nargs = s.top.offset_from(callee) as usize - 2;
+    enter(st, callee, nargs, flags::CONTINUED)
+}
+
+/// Calls the function at `callee` for the instruction at the pc of the Lua frame on top, which gets
+/// the results by [`ret::deliver`].
+///
+/// # Safety
+/// I2; `callee`, its header slot and `nargs` arguments lie above the live registers of the top
+/// frame, whose pc is stored.
+pub(crate) unsafe fn call_for_instruction(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+) -> Step {
+    obey_interrupt(st)?;
+    run_to_lua(st, enter(st, callee, nargs, 0))
+}
+
+/// Does what a native function asked for other than returning.
+///
+/// # Safety
+/// I2; the function returned `r`, which says that it calls or yields.
+#[inline(never)]
+pub(crate) unsafe fn after_native(st: *mut State, r: Ret) -> Step {
+    if r != Ret::CALL {
+        return Err(Exit::Yield);
+    }
+    run_to_lua(st, enter_continued(st))
+}
+
+/// Returns from the top frame with the `n` results at `src`, whatever its caller is, with the
+/// return event of hooks.
+///
+/// # Safety
+/// I2; pc stored.
+#[inline(never)]
+pub(crate) unsafe fn return_slow(st: *mut State, src: *mut Value, n: usize) -> Step {
+    if (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
+        // the hook may move the stack
+        let at = src.offset_from((*(*st).thread).stack);
+        hooks::return_event(st, src, n)?;
+        let src = (*(*st).thread).stack.offset(at);
+        return finish_return(st, src, n);
+    }
+    finish_return(st, src, n)
+}
+
+unsafe fn finish_return(st: *mut State, src: *mut Value, n: usize) -> Step {
+    run_to_lua(st, ret::leave(st, src, n))
+}
+
+/// Gives the `n` results at `src` to the Lua frame on top, and runs what that leads to.
+///
+/// # Safety
+/// As [`ret::deliver`].
+#[inline(never)]
+pub(crate) unsafe fn deliver(st: *mut State, src: *mut Value, n: usize) -> Step {
+    run_to_lua(st, ret::deliver(st, src, n))
+}
+
+/// Gives results to a frame of machine code.
+///
+/// # Safety
+/// I2; the top frame is one of machine code, which waits for the `n` results at `src`.
+#[inline(never)]
+pub(crate) unsafe fn returned_to_machine(st: *mut State, src: *mut Value, n: usize) -> Exit {
+    match deliver(st, src, n) {
+        Ok(()) => Exit::Done,
+        Err(e) => e,
+    }
+}

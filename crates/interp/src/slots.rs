@@ -1,0 +1,47 @@
+//! Slots of frames: where results go, and what a native frame keeps.
+
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::value::{SlotExt, Tag, Value};
+
+/// Moves `n` values down (or up) within the stack.
+#[inline(always)]
+pub(crate) unsafe fn move_values(src: *mut Value, dst: *mut Value, n: usize) {
+    for i in 0..n {
+        dst.add(i).put(src.add(i).get());
+    }
+}
+
+/// Sets the slots from `first + from` up to `first + to` to nil.
+///
+/// # Safety
+/// They are slots of a live stack.
+#[inline(always)]
+pub(crate) unsafe fn clear(first: *mut Value, from: usize, to: usize) {
+    let mut i = from;
+    while i < to {
+        first.add(i).put(Value::NIL);
+        i += 1;
+    }
+}
+
+/// The slot of the callee as the caller placed it: where results go.
+///
+/// # Safety
+/// `base` is the base of a live frame.
+pub(crate) unsafe fn callee_slot(base: *mut Value) -> *mut Value {
+    let f = Frame(base);
+    let v = f.callee();
+    let failed = f.link().flags() & flags::FAILED != 0;
+    if v.tag() == Tag::FUNCTION && !failed {
+        let inst = (*v.as_function()).instance;
+        if (*inst).is_vararg {
+            return base.sub(2 + f.link().extra() + (*inst).num_params as usize + 2);
+        }
+    }
+    base.sub(2)
+}
+
+/// Values that the native frame at `base` keeps below the results that it waits for.
+pub(crate) unsafe fn kept(base: *mut Value) -> usize {
+    (Frame(base).word().pc() >> 8) as usize
+}
