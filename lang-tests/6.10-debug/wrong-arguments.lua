@@ -1,6 +1,6 @@
 -- What the functions of debug say of wrong arguments (6.10).
 -- expect: error
---! ../modules/arguments.lua:34: attempt to index a string value (constant '%s #%d  %s')
+--! ../modules/arguments.lua:40: attempt to index a string value (constant '%s #%d  %s')
 --| debug.gethook #1  ok: none nil false 1.5 -1 1e100 'x' '10' {} print thread file
 --| debug.getinfo #1  number expected: none nil false 'x' {} file; number has no integer representation!: 1.5 1e100; ok: -1 '10' print; bad argument #2 to 'debug.getinfo' (number expected, got string): thread
 --| debug.getinfo #2  ok: none nil; string expected: false {} print thread file; invalid option!: 1.5 -1 1e100 'x' '10'
