@@ -40,8 +40,16 @@ unsafe fn close(_: *mut State, _: *mut Thread) -> Result<(), Raised> {
 unsafe fn handle(_: *mut State) {}
 static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
     std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
-static VM: Vm =
-    Vm { call, traced: call, finalize: call, handle, resume, idle_slot: &NO_CODE, close };
+static VM: Vm = Vm {
+    call,
+    traced: call,
+    finalize: call,
+    hook: call,
+    handle,
+    resume,
+    idle_slot: &NO_CODE,
+    close,
+};
 
 /// Runs `f` on a new state, and frees the state.
 fn with_state(f: unsafe fn(&mut State)) {

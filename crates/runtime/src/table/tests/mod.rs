@@ -23,6 +23,7 @@ static NO_VM: Vm = Vm {
     call: |_, _, _| unreachable!("no code runs"),
     traced: |_, _, _| unreachable!("no code runs"),
     finalize: |_, _, _| unreachable!("no code runs"),
+    hook: |_, _, _| unreachable!("no code runs"),
     handle: |_| unreachable!("no code runs"),
     resume: |_, _, _| unreachable!("no code runs"),
     close: |_, _| unreachable!("no code runs"),
