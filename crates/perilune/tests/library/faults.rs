@@ -28,7 +28,12 @@ fn without_fault(text: &[u8]) -> Vec<u8> {
         let exponent = rest.get(zeros).is_some_and(|c| b"eE".contains(c));
         let alone = !out.iter().rev().nth(2).is_some_and(u8::is_ascii_digit)
             || out.iter().rev().skip(2).take_while(|c| c.is_ascii_digit()).all(|c| *c == b'0');
-        if !out.ends_with(b"1.") || !exponent || !alone {
+        if !out.ends_with(b"1.") || !exponent {
+            continue;
+        }
+        if !alone {
+            // the digits before belong to the conversion before, so there is no padding
+            rest = &rest[zeros..];
             continue;
         }
         // padding before: blanks before a sign, or zeros after it
@@ -60,6 +65,8 @@ fn only_the_fault_is_passed_over() {
     assert!(same("1.e+03", "1.00e+03"));
     assert!(same("x  -1.e+03|", "x-1.00e+03|"));
     assert!(same("-001.e+03 ", "-1.00e+03"));
+    assert!(same("1.5E+011.e+06", "1.5E+011.00000e+06"));
+    assert!(!same("1.5E+011.e+06", "1.5E+012.00000e+06"));
     assert!(!same("1.e+03", "1.00e+04"));
     assert!(!same("2.e+03", "2.00e+03"));
     assert!(!same("1.e+03", "1.50e+03"));
