@@ -235,7 +235,7 @@ impl Handle {
     #[inline(always)]
     pub(crate) unsafe fn new(control: &XRc<Control>, value: Word) -> Handle {
         // SAFETY: P1, P4: the slot table is reached by one operation at a time.
-        let index = unsafe { (*control.home()).host_roots.insert(value) };
+        let index = unsafe { (*control.home()).add_host_root(value) };
         Handle { control: control.clone(), index }
     }
 

@@ -89,7 +89,7 @@ fn metatable(s: Stack<'_>) -> Raw {
     meta.set_name(cx, "__metatable", Val::bool(false));
     let raw = meta.val().raw();
     // SAFETY: P4.
-    control.error_meta.set(Some(unsafe { (*s.st).host_roots.insert(raw) }));
+    control.error_meta.set(Some(unsafe { (*s.st).add_host_root(raw) }));
     Raw(raw)
 }
 

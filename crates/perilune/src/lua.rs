@@ -108,6 +108,9 @@ impl Lua {
 
     /// Creates a state with the standard library except `debug`, which can break the assumptions of
     /// other code. All such states of the process share one engine, which compiles hot code.
+    ///
+    /// # Panics
+    /// Panics when there is not enough memory.
     pub fn new() -> Lua {
         Lua::with_engine_and(&Lua::shared_engine(), StdLib::ALL_SAFE, LuaOptions::new())
             .unwrap_or_else(|e| panic!("the standard library does not open: {e}"))
@@ -117,7 +120,7 @@ impl Lua {
     ///
     /// # Errors
     /// Returns [`Error::SafetyError`] if the libraries include `debug`, which
-    /// [`Lua::unsafe_new_with`] allows.
+    /// [`Lua::unsafe_new_with`] allows, and [`Error::MemoryError`] when there is not enough memory.
     pub fn new_with(libs: StdLib, options: LuaOptions) -> Result<Lua> {
         if libs.contains(StdLib::DEBUG) {
             let message = "the unsafe `debug` module can't be loaded using safe `new_with`";
@@ -131,6 +134,9 @@ impl Lua {
     /// # Safety
     /// There is nothing to uphold: `debug` is as memory-safe as the rest. The function is unsafe
     /// for compatibility with programs that were written for C Lua.
+    ///
+    /// # Panics
+    /// Panics when there is not enough memory.
     pub unsafe fn unsafe_new() -> Lua {
         Lua::with_engine(&Lua::shared_engine())
     }

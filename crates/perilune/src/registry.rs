@@ -96,7 +96,7 @@ impl Lua {
         // SAFETY: P4; the value goes into a slot at once.
         let slot = unsafe {
             let raw = value.into_lua_raw(s)?;
-            (*s.st).host_roots.insert(raw.0)
+            (*s.st).add_host_root(raw.0)
         };
         Ok(RegistryKey { slot, keys: self.control.keys.clone() })
     }

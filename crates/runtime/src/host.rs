@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::cell::Cell;
 
+use crate::heap::has_room;
 use crate::value::Value;
 
 /// No slot.
@@ -28,24 +29,30 @@ impl Default for HostRoots {
 }
 
 impl HostRoots {
-    /// Stores a value in a slot with a count of 1.
+    /// Stores a value in a free slot with a count of 1, if there is one.
+    #[inline]
+    pub(crate) fn reuse(&mut self, value: Value) -> Option<u32> {
+        let i = self.free;
+        if i == NONE {
+            return None;
+        }
+        let slot = &mut self.slots[i as usize];
+        self.free = slot.value.as_int() as u32;
+        *slot = Slot { value, count: 1 };
+        Some(i)
+    }
+
+    /// Returns whether there is room for some more slots, after enlarging the list if necessary
+    /// and possible.
+    pub(crate) fn have_room(&mut self) -> bool {
+        has_room(&mut self.slots)
+    }
+
+    /// Stores a value in a new slot with a count of 1.
     ///
     /// # Panics
     /// Panics with more than 2^32 - 1 slots.
-    #[inline]
-    pub fn insert(&mut self, value: Value) -> u32 {
-        if self.free != NONE {
-            let i = self.free;
-            let slot = &mut self.slots[i as usize];
-            self.free = slot.value.as_int() as u32;
-            *slot = Slot { value, count: 1 };
-            return i;
-        }
-        self.push(value)
-    }
-
-    #[cold]
-    fn push(&mut self, value: Value) -> u32 {
+    pub(crate) fn push(&mut self, value: Value) -> u32 {
         let i = u32::try_from(self.slots.len()).expect("slots for handles");
         assert!(i != NONE, "slots for handles");
         self.slots.push(Slot { value, count: 1 });
@@ -179,16 +186,16 @@ mod tests {
     #[test]
     fn slots_are_used_again() {
         let mut roots = HostRoots::default();
-        let a = roots.insert(Value::int(1));
-        let b = roots.insert(Value::int(2));
+        let a = roots.push(Value::int(1));
+        let b = roots.push(Value::int(2));
         roots.retain(a);
         roots.release(a);
         assert_eq!((roots.get(a).as_int(), roots.get(b).as_int(), roots.len()), (1, 2, 2));
         roots.release(a);
         roots.release(b);
         assert!(roots.is_empty());
-        assert_eq!(roots.insert(Value::int(3)), b);
-        assert_eq!(roots.insert(Value::int(4)), a);
-        assert_eq!(roots.insert(Value::int(5)), 2);
+        assert_eq!(roots.reuse(Value::int(3)), Some(b));
+        assert_eq!(roots.reuse(Value::int(4)), Some(a));
+        assert_eq!(roots.reuse(Value::int(5)), None);
     }
 }

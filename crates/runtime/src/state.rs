@@ -25,7 +25,9 @@ use crate::reserve;
 use crate::string::LuaString;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, Table};
-use crate::thread::{ERROR_ROOM, MAX_STACK, MIN_FREE, Thread, alloc_stack, free_stack};
+use crate::thread::{
+    ERROR_ROOM, MAX_STACK, MIN_FREE, Thread, alloc_stack, free_stack, try_alloc_stack,
+};
 use crate::tier::{Returned, Threshold, Tier};
 use crate::value::{SlotExt, Tag, Value};
 use crate::vm::Vm;
@@ -491,6 +493,28 @@ impl State {
         self.poll.fetch_or(reason, Ordering::Relaxed);
     }
 
+    /// Stores a value for the host in a slot with a count of 1, and returns the number of the slot.
+    ///
+    /// # Panics
+    /// Panics with more than 2^32 - 1 slots.
+    #[inline]
+    pub fn add_host_root(&mut self, value: Value) -> u32 {
+        match self.host_roots.reuse(value) {
+            Some(i) => i,
+            None => self.push_host_root(value),
+        }
+    }
+
+    #[cold]
+    fn push_host_root(&mut self, value: Value) -> u32 {
+        if !self.host_roots.have_room() {
+            // The slots that are left serve until the next safepoint, which raises an error.
+            self.heap.memory.note_short();
+            self.request(poll::GC);
+        }
+        self.host_roots.push(value)
+    }
+
     /// Sets the poll word's HOOK bit to whether the running coroutine has a hook.
     #[inline]
     pub fn sync_hook(&self) {
@@ -658,10 +682,9 @@ impl Thread {
                 let large = MAX_STACK + MIN_FREE + ERROR_ROOM;
                 if n <= ERROR_ROOM / 2 {
                     // Leave room for the handler of this error.
-                    if !Thread::has_room(st, large) {
+                    if !Thread::set_capacity(st, large) {
                         return Err(Thread::memory_error(st));
                     }
-                    Thread::set_capacity(st, large);
                 }
                 return Err(crate::debug::runtime_error(st, b"stack overflow"));
             }
@@ -679,11 +702,10 @@ impl Thread {
         if target > (*th).capacity {
             let within = (*st).check_room((target - (*th).capacity) * size_of::<Value>());
             // If there is no memory for more, the needed slots are enough.
-            if within && Thread::has_room(st, target) {
-                Thread::set_capacity(st, target);
-            } else if within && target > needed && Thread::has_room(st, needed) {
-                Thread::set_capacity(st, needed);
-            } else {
+            let grown = within
+                && (Thread::set_capacity(st, target)
+                    || target > needed && Thread::set_capacity(st, needed));
+            if !grown {
                 return Err(Thread::memory_error(st));
             }
         }
@@ -698,15 +720,11 @@ impl Thread {
     pub unsafe fn shrink_after_error(st: *mut State) {
         if (*(*st).thread).capacity > MAX_STACK + MIN_FREE {
             let used = (*st).top.offset_from((*(*st).thread).stack) as usize;
-            if used + 64 < MAX_STACK && Thread::has_room(st, MAX_STACK + MIN_FREE) {
+            if used + 64 < MAX_STACK {
+                // The larger stack does if there is no memory for the smaller one.
                 Thread::set_capacity(st, MAX_STACK + MIN_FREE);
             }
         }
-    }
-
-    /// Returns whether a stack of `capacity` slots can be allocated in addition to the present one.
-    unsafe fn has_room(st: *mut State, capacity: usize) -> bool {
-        (*st).heap.memory.may_have(capacity * size_of::<Value>())
     }
 
     #[cold]
@@ -725,10 +743,14 @@ impl Thread {
     }
 
     /// Moves the running coroutine's stack to a new allocation, and adjusts all pointers into it.
-    unsafe fn set_capacity(st: *mut State, capacity: usize) {
+    /// Returns false, and changes nothing, when there is no memory for it.
+    unsafe fn set_capacity(st: *mut State, capacity: usize) -> bool {
         let th = (*st).thread;
         let old = (*th).stack;
-        let new = alloc_stack(&mut (*st).heap.memory, capacity);
+        let new = try_alloc_stack(&mut (*st).heap.memory, capacity);
+        if new.is_null() {
+            return false;
+        }
         let used =
             ((*st).top.offset_from(old) as usize + MIN_FREE).min((*th).capacity).min(capacity);
         // Frames that called other code may have registers above `top`, so everything that fits is
@@ -756,5 +778,6 @@ impl Thread {
         }
         free_stack(&mut (*st).heap.memory, old, old_capacity);
         (*st).heap.note_external((capacity as isize - old_capacity as isize) * 16);
+        true
     }
 }

@@ -80,7 +80,19 @@ pub struct Thread {
 /// `memory` is that of the state that the stack belongs to. The caller frees the stack by
 /// [`free_stack`], with the same capacity.
 pub(crate) unsafe fn alloc_stack(memory: &mut Memory, capacity: usize) -> *mut Value {
-    let stack = memory.alloc(capacity * size_of::<Value>()).cast::<Value>();
+    fill(memory.alloc(capacity * size_of::<Value>()).cast(), capacity)
+}
+
+/// Does the same as [`alloc_stack`], but returns null when there is no memory for a large stack.
+///
+/// # Safety
+/// As for [`alloc_stack`].
+pub(crate) unsafe fn try_alloc_stack(memory: &mut Memory, capacity: usize) -> *mut Value {
+    let stack = memory.alloc_or_null(capacity * size_of::<Value>()).cast::<Value>();
+    if stack.is_null() { stack } else { fill(stack, capacity) }
+}
+
+unsafe fn fill(stack: *mut Value, capacity: usize) -> *mut Value {
     for i in 0..capacity {
         stack.add(i).write(Value::NIL);
     }

@@ -201,7 +201,7 @@ fn array_metatable(s: Stack<'_>) -> Raw {
     meta.set_name(cx, "__metatable", perilune_runtime::native::Val::bool(false));
     let raw = meta.val().raw();
     // SAFETY: P4.
-    place.set(Some(unsafe { (*s.st).host_roots.insert(raw) }));
+    place.set(Some(unsafe { (*s.st).add_host_root(raw) }));
     Raw(raw)
 }
 

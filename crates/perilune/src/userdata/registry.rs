@@ -403,7 +403,7 @@ impl Lua {
         let entry = self.enter();
         // SAFETY: P4; the table is rooted by its handle, and then by a slot of its own.
         unsafe {
-            let slot = (*entry.st).host_roots.insert(meta.0.word());
+            let slot = (*entry.st).add_host_root(meta.0.word());
             if let Some(old) = self.control.metatables.borrow_mut().insert(key, slot) {
                 (*entry.st).host_roots.release(old);
             }

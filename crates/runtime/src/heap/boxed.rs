@@ -155,7 +155,7 @@ pub(super) fn push_early<T>(list: &mut Vec<T>, item: T) -> bool {
 
 /// Returns whether more than an eighth of `list` is free, after enlarging it if necessary and
 /// possible.
-fn has_room<T>(list: &mut Vec<T>) -> bool {
+pub(crate) fn has_room<T>(list: &mut Vec<T>) -> bool {
     let room = list.capacity() - list.len();
     room > list.capacity() / 8 || list.try_reserve(list.len().max(4)).is_ok()
 }

@@ -50,6 +50,11 @@ impl Allocator {
         Allocator { function: from_global, data: null_mut() }
     }
 
+    /// Calls the function.
+    pub(super) unsafe fn call(&self, block: *mut c_void, old: usize, new: usize) -> *mut c_void {
+        (self.function)(self.data, block, old, new)
+    }
+
     fn is_global(&self) -> bool {
         std::ptr::fn_addr_eq(self.function, from_global as AllocFn)
     }
@@ -112,7 +117,7 @@ impl Memory {
     }
 
     unsafe fn call(&self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
-        let p = (self.allocator.function)(self.allocator.data, block.cast(), old, new);
+        let p = self.allocator.call(block.cast(), old, new);
         debug_assert!(p.addr().is_multiple_of(ALIGN));
         p.cast()
     }
@@ -132,6 +137,19 @@ impl Memory {
     pub(crate) unsafe fn alloc(&mut self, size: usize) -> *mut u8 {
         let p = self.try_alloc(size);
         if p.is_null() { self.borrow(size) } else { p }
+    }
+
+    /// Does the same as [`Memory::alloc`], but returns null when a large allocation fails.
+    pub(crate) unsafe fn alloc_or_null(&mut self, size: usize) -> *mut u8 {
+        if size < LARGE {
+            return self.alloc(size);
+        }
+        let p = self.try_alloc(size);
+        if !p.is_null() && reserve::owns(p) {
+            self.free(p, size);
+            return null_mut();
+        }
+        p
     }
 
     #[cold]

@@ -57,6 +57,7 @@ mod weak;
 mod tests;
 
 pub use api::{Mode, OutOfMemory};
+pub(crate) use boxed::has_room;
 pub(crate) use memory::Memory;
 pub use memory::{AllocFn, Allocator};
 

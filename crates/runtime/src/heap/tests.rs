@@ -6,6 +6,7 @@
 
 mod fuzz;
 mod scenarios;
+mod shortage;
 
 use std::cell::RefCell;
 

@@ -83,7 +83,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
     let mut r = Random(seed);
     let mut model: HashMap<Key, Value> = HashMap::new();
     let t = Table::new(st, r.below(5) as u8, r.below(6) as u32);
-    (*st).host_roots.insert(Value::table(t));
+    (*st).add_host_root(Value::table(t));
     let (spread, bias) = (1 << r.below(8), r.below(4));
     if r.one_in(4) {
         Table::make_environment(st, t);
