@@ -1,0 +1,630 @@
+//! Allocations that fail: at the n-th allocation of an operation, for every n that matters. The
+//! operation ends with its result or with "not enough memory", and the state can be used
+//! afterwards.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::null_mut;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use perilune::alloc::Reserve;
+use perilune::{
+    AnyUserData, Engine, Function, JitOptions, Lua, LuaOptions, MultiValue, Program, Result,
+    StdLib, Table, Thread, UserData, UserDataMethods, Value, Variadic,
+};
+
+#[global_allocator]
+static ALLOCATOR: Reserve<Failing> = Reserve::new(Failing);
+
+/// Which allocations of a thread fail.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// Allocations of fewer bytes are not counted, and do not fail.
+    least: usize,
+    /// Allocations so far.
+    count: usize,
+    /// The number of the first one that fails, from 1.
+    first: usize,
+    /// How many fail.
+    failures: usize,
+}
+
+impl Plan {
+    const NONE: Plan = Plan { least: usize::MAX, count: 0, first: 0, failures: 0 };
+}
+
+thread_local! {
+    static PLAN: Cell<Plan> =
+        const { Cell::new(Plan::NONE) };
+}
+
+/// The system's allocator, which fails as the plan of the thread says.
+struct Failing;
+
+/// Counts an allocation of `size` bytes, and returns whether it fails.
+fn fails(size: usize) -> bool {
+    PLAN.with(|plan| {
+        let mut p = plan.get();
+        if size < p.least {
+            return false;
+        }
+        p.count += 1;
+        plan.set(p);
+        p.count.checked_sub(p.first).is_some_and(|since| since < p.failures)
+    })
+}
+
+// SAFETY: memory is that of the system's allocator, or there is none. Nothing here unwinds.
+unsafe impl GlobalAlloc for Failing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if fails(layout.size()) { null_mut() } else { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if fails(layout.size()) { null_mut() } else { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        System.dealloc(p, layout);
+    }
+
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let grows = size > layout.size();
+        if grows && fails(size) { null_mut() } else { System.realloc(p, layout, size) }
+    }
+}
+
+/// Runs `f`, whose allocations from the `first` on fail, this many of them. Returns the result,
+/// or the message of a panic, and the number of allocations.
+fn with_failures<R>(
+    first: usize,
+    failures: usize,
+    f: impl FnOnce() -> R,
+) -> (std::result::Result<R, String>, usize) {
+    with_plan(Plan { least: 1, count: 0, first, failures }, f)
+}
+
+fn with_plan<R>(plan: Plan, f: impl FnOnce() -> R) -> (std::result::Result<R, String>, usize) {
+    PLAN.set(plan);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    let count = PLAN.replace(Plan::NONE).count;
+    let result = result.map_err(|panic| match panic.downcast::<String>() {
+        Ok(message) => *message,
+        Err(panic) => panic.downcast_ref::<&str>().unwrap_or(&"a panic").to_string(),
+    });
+    (result, count)
+}
+
+/// Numbers of allocations up to `count`: all of the first ones, and fewer and fewer of the others,
+/// unless `PERILUNE_ALLOCATION_ALL` is set.
+fn numbers(count: usize, all_up_to: usize) -> impl Iterator<Item = usize> {
+    let all = std::env::var_os("PERILUNE_ALLOCATION_ALL").is_some();
+    let next = move |&n: &usize| {
+        let step = if all || n < all_up_to { 1 } else { n / (all_up_to / 4 + 2) + 1 };
+        Some(n + step).filter(|&n| n <= count)
+    };
+    std::iter::successors(Some(1).filter(|&n| n <= count), next)
+}
+
+/// How many allocations fail: one, some, or all until the operation ends.
+const FAILURES: [usize; 3] = [1, 8, usize::MAX];
+
+/// The reserve is one for the process, and each use of it makes all states collect: tests run one
+/// after the other, so that their allocations are the same each time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn is_shortage(message: &str) -> bool {
+    message.contains("not enough memory")
+}
+
+/// A program that uses most of a state, and what it returns.
+const CHECK: &str = "
+    local t, parts = {}, {}
+    for i = 1, 200 do t[i] = {n = i, ['k' .. i] = i} end
+    for i, v in ipairs(t) do parts[#parts + 1] = v['k' .. i] + v.n end
+    local co = coroutine.wrap(function(...)
+        local s = select('#', ...)
+        while true do s = s + coroutine.yield(s) end
+    end)
+    co(1, 2, 3)
+    local ok, message = pcall(error, {code = 7})
+    collectgarbage()
+    local f = assert(load('local a = ... return function(b) a = a + b return a end'))(40)
+    f(1)
+    return table.concat(parts, ' ', 198) .. ' ' .. co(5) .. ' ' .. message.code .. ' ' .. f(1)
+        .. ' ' .. ('x'):rep(50):gsub('x', 'yz'):len()";
+const CHECKED: &str = "396 398 400 8 7 42 100";
+
+/// A kind of operation, on states of one engine.
+struct Bench {
+    engine: Engine,
+    /// [`CHECK`], compiled once for all states.
+    check: Program,
+    /// Allocations up to this one fail one by one, later ones in growing steps.
+    all_up_to: usize,
+}
+
+impl Bench {
+    fn new(engine: Engine, all_up_to: usize) -> Bench {
+        let check = engine.compile(CHECK, "=check").expect("it compiles");
+        Bench { engine, check, all_up_to }
+    }
+
+    /// Asserts that a state works as one that never was short of memory.
+    fn check(&self, lua: &Lua, case: &dyn Fn() -> String) {
+        match lua.load_program(&self.check).call::<String>(()) {
+            Ok(result) => assert_eq!(result, CHECKED, "after {}", case()),
+            Err(e) => panic!("after {}: {e}", case()),
+        }
+        lua.gc_collect().unwrap_or_else(|e| panic!("after {}: {e}", case()));
+    }
+
+    /// Performs `operation` on new states, with each failure. The state and what `prepare` makes
+    /// exist before anything fails.
+    fn fail_everywhere<P>(
+        &self,
+        name: &str,
+        prepare: impl Fn(&Lua) -> Result<P>,
+        operation: impl Fn(&Lua, &mut P) -> Result<String>,
+    ) {
+        let trace = std::env::var_os("PERILUNE_ALLOCATION_TRACE").is_some();
+        let run = |first, failures| {
+            let lua = Lua::with_engine(&self.engine);
+            let mut prepared = prepare(&lua).expect("there is memory");
+            let result = with_failures(first, failures, || operation(&lua, &mut prepared));
+            (lua, result)
+        };
+        // The first round fills the caches of the engine.
+        let mut expected = (String::new(), 0);
+        for _ in 0..2 {
+            let (lua, (result, count)) = run(usize::MAX, 0);
+            let result = result.and_then(|r| r.map_err(|e| e.to_string()));
+            expected = (result.unwrap_or_else(|e| panic!("{name}: {e}")), count);
+            self.check(&lua, &|| name.to_owned());
+        }
+        let (expected, count) = expected;
+        let mut errors = 0;
+        for failures in FAILURES {
+            for n in numbers(count, self.all_up_to) {
+                let case = || format!("{name}: {failures} failures from allocation {n} of {count}");
+                if trace {
+                    eprintln!("{}", case());
+                }
+                let (lua, (result, _)) = run(n, failures);
+                match result {
+                    Ok(Ok(result)) if result == expected => {}
+                    Ok(Ok(message)) if is_shortage(&message) => errors += 1,
+                    Ok(Err(e)) if is_shortage(&e.to_string()) => errors += 1,
+                    Ok(Ok(result)) => panic!("{}\n{result}\ninstead of\n{expected}", case()),
+                    Ok(Err(e)) => panic!("{}: {e}", case()),
+                    Err(panic) => panic!("{}: panic: {panic}", case()),
+                }
+                self.check(&lua, &case);
+            }
+        }
+        assert!(errors > 0, "{name}: {count} allocations, no failure of which was noticed");
+    }
+}
+
+/// Programs, each of which needs memory in its own way.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("array", "local t = {} for i = 1, 20000 do t[i] = i end return #t .. ' ' .. t[20000]"),
+    (
+        "array of tables",
+        "local t, s = {}, 0 for i = 1, 5000 do t[#t + 1] = {i} end
+         for _, v in ipairs(t) do s = s + v[1] end return s",
+    ),
+    (
+        "hash",
+        "local t, s = {}, 0 for i = 1, 3000 do t[i + 0.5] = i t[i * 7919] = i end
+         for _, v in pairs(t) do s = s + v end return s",
+    ),
+    (
+        "keys",
+        "local t, s = {}, 0 for i = 1, 3000 do t['key ' .. i] = i end
+         for k, v in pairs(t) do s = s + v + #k end return s",
+    ),
+    (
+        "records",
+        "local t = {} for i = 1, 2000 do t[i] = {a = i, b = {c = i, d = 'x'}, e = 1, f = 2} end
+         local s = 0 for i = 1, #t do s = s + t[i].b.c + t[i].e end return s",
+    ),
+    (
+        "strings",
+        "local t = {} for i = 1, 5000 do t[i] = 'string number ' .. i end
+         local n = 0 for i = 1, #t do n = n + #t[i] end return n",
+    ),
+    (
+        "long strings",
+        "local s = 'x' for i = 1, 20 do s = s .. s end
+         local t = {} for i = 1, 20 do t[i] = s .. i end return #s + #t[20]",
+    ),
+    (
+        "library of strings",
+        "local s = ('abc '):rep(30000)
+         local a = s:gsub('b', 'BB') local b = s:gsub('%w+', function(w) return w:upper() end)
+         local c = ('%s|%10.3f|%q'):format(s, 1.5, 'a\\nb')
+         local d = s:upper():reverse():sub(1, 70000)
+         local e = {} for w in s:sub(1, 4000):gmatch('%w+') do e[#e + 1] = w end
+         return #a + #b + #c + #d + #table.concat(e, '--') + #string.pack('s4z', s, 'end')",
+    ),
+    (
+        "library of tables",
+        "local t = {} for i = 1, 10000 do t[i] = (i * 7919) % 10007 end
+         table.sort(t) table.sort(t, function(a, b) return a > b end)
+         local u = table.move(t, 1, #t, 1, {}) table.insert(u, 1, 0) table.remove(u)
+         local p = table.pack(table.unpack(t, 1, 200))
+         return #table.concat(u, ',') + p.n + #utf8.char(table.unpack(t, 9000, 9100))",
+    ),
+    (
+        "closures",
+        "local t = {} for i = 1, 4000 do local n = i t[i] = function() n = n + 1 return n end end
+         local s = 0 for i = 1, #t do s = s + t[i]() + t[i]() end return s",
+    ),
+    (
+        "coroutines",
+        "local t = {} for i = 1, 150 do
+             t[i] = coroutine.wrap(function(a) while true do a = coroutine.yield(a + i) end end)
+         end
+         local s = 0 for k = 1, 3 do for i = 1, #t do s = s + t[i](k) end end return s",
+    ),
+    (
+        "recursion",
+        "local function f(n, ...) if n == 0 then return select('#', ...) end
+             return 1 + f(n - 1, n, ...) end
+         local function g(n) return n == 0 and 0 or 1 + g(n - 1) end
+         return f(200) + g(50000)",
+    ),
+    (
+        "load",
+        "local parts = {}
+         for i = 1, 300 do
+             parts[i] = ('local function f%d(a, b) local t = {a = a, [%d] = b, \"s%d\"}'
+             .. ' return function() return t.a + %d.5 end end x%d = f%d(1, 2)')
+             :format(i % 100, i, i, i, i, i % 100) end
+         parts = {'do ' .. table.concat(parts, ' end\\ndo ') .. ' end return x7()'}
+         local f = assert(load(parts[1]))
+         local g = assert(load(string.dump(f)))
+         return f() + g() .. tostring(load('x = = 1'))",
+    ),
+    (
+        "error with a traceback",
+        "local function f(n) if n == 0 then error('the message') end f(n - 1) return n end
+         local ok, s = xpcall(f, debug.traceback, 50)
+         return s .. select(2, pcall(f, 3)) .. debug.traceback('x')",
+    ),
+    (
+        "protected calls",
+        "local function f(n)
+             local t = setmetatable({}, {__close = function() end}) local c <close> = t
+             if n == 0 then for i = 1, 2000 do t[i] = {i} end return #t end
+             local ok, r = pcall(f, n - 1)
+             if not ok then error(r, 0) end
+             return r + n
+         end
+         return f(60)",
+    ),
+    (
+        "errors that are caught",
+        "local n = 0
+         for i = 1, 300 do
+             local ok, e = pcall(function() local t = {i} error(t) end)
+             if type(e) ~= 'table' then error(e, 0) end
+             n = n + e[1]
+         end
+         return n",
+    ),
+    (
+        "metatables",
+        "local V = {} V.__index = V
+         V.__add = function(a, b) return setmetatable({x = a.x + b.x}, V) end
+         V.__concat = function(a, b) return tostring(a) .. tostring(b) end
+         V.__tostring = function(a) return 'V' .. a.x end
+         V.__newindex = function(t, k, v) rawset(t, k, {v}) end
+         V.__gc = function() end
+         local v = setmetatable({x = 0}, V)
+         for i = 1, 2000 do v = v + setmetatable({x = i}, V) v['k' .. i % 50] = i end
+         return v .. v",
+    ),
+    (
+        "weak tables and finalizers",
+        "local weak, eph, n = setmetatable({}, {__mode = 'v'}), setmetatable({}, {__mode = 'k'}), 0
+         for i = 1, 2000 do
+             local t = setmetatable({}, {__gc = function() n = n + 1 end})
+             weak[i] = t eph[t] = {t}
+         end
+         collectgarbage() collectgarbage()
+         return n .. tostring(next(weak)) .. tostring(next(eph))",
+    ),
+    (
+        "collections",
+        "local keep = {}
+         for i = 1, 30 do
+             for j = 1, 100 do keep[j] = {i, {}, 'k' .. j} end
+             if i % 3 == 0 then collectgarbage() else collectgarbage('step', 10) end
+             if i == 10 then collectgarbage('generational') end
+             if i == 20 then collectgarbage('incremental') end
+         end
+         return #keep + keep[100][1]",
+    ),
+    (
+        "globals and environments",
+        "for i = 1, 1000 do _G['g' .. i] = i end
+         local env = setmetatable({}, {__index = _G})
+         local f = assert(load('for i = 1, 500 do _ENV[\"e\" .. i] = i end return e500 + g1000',
+             'c', 't', env))
+         return f()",
+    ),
+];
+
+fn jit() -> Engine {
+    let options = JitOptions { threshold: 1, loop_threshold: 1, sync: true, ..Default::default() };
+    Engine::with_jit(options)
+}
+
+fn run_programs<'a>(bench: &Bench, programs: impl Iterator<Item = (&'a str, &'a str)>) {
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for (name, source) in programs {
+        // One program for all states, so that it is compiled once.
+        let program = bench.engine.compile(source, "=program").expect("it compiles");
+        bench.fail_everywhere(name, |_| Ok(()), |lua, ()| lua.load_program(&program).call(()));
+    }
+}
+
+#[test]
+fn programs_in_the_interpreter() {
+    run_programs(&Bench::new(Engine::interpreter(), 24), PROGRAMS.iter().copied());
+}
+
+#[test]
+fn programs_in_machine_code() {
+    let engine = jit();
+    let (load, others): (Vec<_>, Vec<_>) = PROGRAMS.iter().partition(|(name, _)| *name == "load");
+    run_programs(&Bench::new(engine.clone(), 8), others.into_iter());
+    // A chunk that a program loads is compiled each time, so it has fewer lines.
+    let less: Vec<_> = load.iter().map(|(_, source)| source.replace("300", "40")).collect();
+    run_programs(&Bench::new(engine, 0), less.iter().map(|source| ("load", &**source)));
+}
+
+/// A type with methods.
+struct Counter(i64);
+
+impl UserData for Counter {
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_method_mut("add", |_, this, n: i64| {
+            this.0 += n;
+            Ok(this.0)
+        });
+        methods.add_method("text", |lua, this, ()| lua.create_string("x".repeat(this.0 as usize)));
+        methods.add_meta_method("__len", |_, this, ()| Ok(this.0));
+    }
+}
+
+fn api() -> (MutexGuard<'static, ()>, Bench) {
+    let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    (guard, Bench::new(Engine::interpreter(), 100))
+}
+
+fn none(_: &Lua) -> Result<()> {
+    Ok(())
+}
+
+#[test]
+fn states() {
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let bench = Bench::new(Engine::interpreter(), 100);
+    let safe = || Lua::new_with(StdLib::ALL_SAFE, LuaOptions::new());
+    let of_engine = || Lua::with_engine_and(&bench.engine, StdLib::ALL, LuaOptions::new());
+    let bare = || Ok(Lua::without_libraries(&bench.engine));
+    // These panic, as their documentation says.
+    let new = || Ok(Lua::new());
+    let with_engine = || Ok(Lua::with_engine(&bench.engine));
+    type Make<'a> = &'a dyn Fn() -> Result<Lua>;
+    let makers: [(&str, bool, Make<'_>); 5] = [
+        ("new_with", false, &safe),
+        ("with_engine_and", false, &of_engine),
+        ("without_libraries", false, &bare),
+        ("new", true, &new),
+        ("with_engine", true, &with_engine),
+    ];
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let text = info.payload_as_str().unwrap_or_default();
+        if !text.contains("the standard library does not open") {
+            hook(info);
+        }
+    }));
+    for (name, panics, make) in makers {
+        make().expect("there is memory");
+        let (_, count) = with_failures(usize::MAX, 0, make);
+        for failures in FAILURES {
+            for n in numbers(count, 100) {
+                let case = || format!("{name}: {failures} failures from allocation {n} of {count}");
+                match with_failures(n, failures, make).0 {
+                    Ok(Ok(lua)) => {
+                        lua.open_libraries();
+                        let result: String = lua.load(CHECK).eval().expect("there is memory");
+                        assert_eq!(result, CHECKED, "{}", case());
+                    }
+                    Ok(Err(e)) => assert!(is_shortage(&e.to_string()), "{}: {e}", case()),
+                    Err(text) => {
+                        let documented = panics && text.contains("standard library does not open");
+                        assert!(documented, "{}: panic: {text}", case());
+                    }
+                }
+            }
+        }
+        bench.check(&Lua::with_engine(&bench.engine), &|| name.to_owned());
+    }
+}
+
+#[test]
+fn strings_and_tables() {
+    let (_one, bench) = api();
+    bench.fail_everywhere("strings", none, |lua, ()| {
+        let mut length = 0;
+        for i in 0..300 {
+            length += lua.create_string(format!("string number {i}"))?.as_bytes().len();
+        }
+        for i in 1..20 {
+            length += lua.create_string(vec![b'x'; i * 20_000])?.as_bytes().len();
+        }
+        Ok(length.to_string())
+    });
+    bench.fail_everywhere("tables", none, |lua, ()| {
+        let t = lua.create_table()?;
+        for i in 0..3000 {
+            t.push(i)?;
+            t.set(format!("key {i}"), i)?;
+            t.raw_set(i as f64 + 0.5, lua.create_table()?)?;
+        }
+        let mut sum = 0;
+        for pair in t.pairs::<Value, Value>() {
+            sum += pair?.1.as_integer().unwrap_or(1);
+        }
+        let list: Vec<i64> = t.sequence_values().collect::<Result<_>>()?;
+        let copy = lua.create_sequence_from(list)?;
+        let fields = lua.create_table_from((0..500).map(|i| (format!("f{i}"), i)))?;
+        Ok(format!(
+            "{sum} {} {} {}",
+            copy.len()?,
+            fields.get::<i64>("f77")?,
+            t.get::<i64>("key 9")?
+        ))
+    });
+}
+
+#[test]
+fn functions_and_userdata() {
+    let (_one, bench) = api();
+    bench.fail_everywhere("functions", none, |lua, ()| {
+        let mut sum = 0;
+        for i in 0..300 {
+            let f = lua.create_function(move |lua, args: Variadic<i64>| {
+                let t = lua.create_sequence_from(args.iter().copied())?;
+                Ok((t.len()? + i, format!("text of {i}")))
+            })?;
+            let (n, text): (i64, String) = f.call((1, 2, 3))?;
+            sum += n + text.len() as i64;
+        }
+        let f: Function = lua.load("return function(f, ...) return f(...), ... end").eval()?;
+        let fails = lua.create_function(|_, ()| Err::<(), _>(perilune::Error::external("mine")))?;
+        let caught: MultiValue = lua.load("return pcall(...)").call(&fails)?;
+        let results: MultiValue = f.call((lua.create_function(|_, n: i64| Ok(n))?, 5, "x"))?;
+        let bound = f.bind(lua.create_function(|_, s: String| Ok(s.len()))?)?;
+        let length: usize = bound.call("y".repeat(100_000))?;
+        Ok(format!("{sum} {} {} {length}", caught[1].to_string()?, results.len()))
+    });
+    bench.fail_everywhere("userdata", none, |lua, ()| {
+        lua.globals().set("c", lua.create_userdata(Counter(0))?)?;
+        let mut all = Vec::new();
+        for i in 0..300 {
+            all.push(lua.create_userdata(Counter(i))?);
+        }
+        lua.globals().set("d", all.pop())?;
+        let code = "for i = 1, 200 do c:add(i) end return #c .. #c:text() .. d:add(1)";
+        let s: String = lua.load(code).eval()?;
+        let c: AnyUserData = lua.globals().get("c")?;
+        let n = c.borrow::<Counter>()?.0;
+        Ok(format!("{s} {n} {}", all[200].borrow::<Counter>()?.0))
+    });
+    bench.fail_everywhere("threads", none, |lua, ()| {
+        let f: Function = lua
+            .load("return function(a) for i = 1, 3 do a = coroutine.yield(a + i) end return a end")
+            .eval()?;
+        let threads: Vec<Thread> =
+            (0..100).map(|_| lua.create_thread(f.clone())).collect::<Result<_>>()?;
+        let mut sum = 0;
+        for _ in 0..3 {
+            for (i, thread) in threads.iter().enumerate() {
+                sum += thread.resume::<i64>(i)?;
+            }
+        }
+        Ok(sum.to_string())
+    });
+}
+
+#[test]
+fn chunks_scopes_and_registry() {
+    let (_one, bench) = api();
+    bench.fail_everywhere("chunks", none, |lua, ()| {
+        let mut sum = 0;
+        for i in 0..20 {
+            let code = format!("local t = {{a = {i}, 'x', {i}.5}} return t.a + #t").repeat(1);
+            sum += lua.load(code).set_name("a chunk").eval::<i64>()?;
+        }
+        lua.load("x = 1").exec()?;
+        let dumped = lua.load("return x + 1").into_function()?.dump(false);
+        Ok(format!("{sum} {}", lua.load(dumped).call::<i64>(())?))
+    });
+    bench.fail_everywhere("scopes", none, |lua, ()| {
+        let mut calls = 0;
+        lua.scope(|scope| {
+            let f = scope.create_function_mut(|_, n: i64| {
+                calls += n;
+                Ok(())
+            })?;
+            lua.load("local f = ... for i = 1, 100 do f(i) end").call::<()>(f)
+        })?;
+        Ok(calls.to_string())
+    });
+    bench.fail_everywhere("registry", none, |lua, ()| {
+        let mut keys = Vec::new();
+        for i in 0..300 {
+            keys.push(lua.create_registry_value(lua.create_sequence_from([i])?)?);
+            lua.set_named_registry_value(&format!("name {i}"), i)?;
+        }
+        let mut sum = 0;
+        for (i, key) in keys.iter().enumerate() {
+            sum += lua.registry_value::<Table>(key)?.get::<i64>(1)?;
+            sum += lua.named_registry_value::<i64>(&format!("name {i}"))?;
+        }
+        for key in keys {
+            lua.remove_registry_value(key)?;
+        }
+        Ok(sum.to_string())
+    });
+}
+
+/// The slots of more handles than fit into the reserve. Whatever is smaller can be allocated.
+#[test]
+fn handles() {
+    const COUNT: usize = 200_000;
+    let (_one, bench) = api();
+    let lua = Lua::with_engine(&bench.engine);
+    let mut handles = Vec::with_capacity(COUNT);
+    for _ in 0..COUNT / 2 {
+        handles.push(lua.create_table().expect("there is memory"));
+    }
+    let plan = Plan { least: 2 << 20, count: 0, first: 1, failures: usize::MAX };
+    let (result, _) = with_plan(plan, || {
+        while handles.len() < COUNT {
+            handles.push(lua.create_table()?);
+        }
+        Ok::<_, perilune::Error>(())
+    });
+    let error = result.expect("no panic").expect_err("there is no memory");
+    assert!(is_shortage(&error.to_string()), "{error}");
+    handles.clear();
+    bench.check(&lua, &|| "handles".to_owned());
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn serde() {
+    use perilune::LuaSerdeExt;
+    use std::collections::BTreeMap;
+
+    type Data = BTreeMap<String, Vec<(i64, String)>>;
+    let (_one, bench) = api();
+    let data = |_: &Lua| -> Result<Data> {
+        Ok((0..50).map(|i| (format!("key {i}"), vec![(i, "text".repeat(20)); 20])).collect())
+    };
+    bench.fail_everywhere("serde", data, |lua, data| {
+        let value = lua.to_value(data)?;
+        lua.globals().set("data", &value)?;
+        let back: Data = lua.from_value(value)?;
+        Ok((back == *data).to_string())
+    });
+}
