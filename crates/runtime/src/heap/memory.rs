@@ -132,8 +132,8 @@ impl Memory {
     }
 
     /// Allocates `size` bytes, not 0. If the allocator fails, the memory comes from the global one
-    /// with its [reserve](crate::reserve), and the next safepoint collects, and raises an error if
-    /// memory is still short.
+    /// with its reserve ([`crate::reserve`]), and the next safepoint collects, and raises an error
+    /// if memory is still short.
     pub(crate) unsafe fn alloc(&mut self, size: usize) -> *mut u8 {
         let p = self.try_alloc(size);
         if p.is_null() { self.borrow(size) } else { p }
