@@ -44,7 +44,7 @@ impl Gate {
         let mut turn = 0;
         loop {
             self.word.fetch_sub(1, Ordering::Release);
-            while self.word.load(Ordering::Relaxed) & CLOSED != 0 {
+            while self.look(Ordering::Relaxed) & CLOSED != 0 {
                 relax(&mut turn);
             }
             if self.word.fetch_add(1, Ordering::Acquire) & CLOSED == 0 {
@@ -67,9 +67,15 @@ impl Gate {
         while self.word.fetch_or(CLOSED, Ordering::Relaxed) & CLOSED != 0 {
             relax(&mut turn);
         }
-        while self.word.load(Ordering::Acquire) != CLOSED && !mutated(Mutant::GateNotAwaited) {
+        while self.look(Ordering::Acquire) != CLOSED && !mutated(Mutant::GateNotAwaited) {
             relax(&mut turn);
         }
+    }
+
+    /// Reads the word in a loop that waits. In the model this is an exchange, which reads the latest
+    /// value: a load could return an old one any number of times.
+    fn look(&self, order: Ordering) -> usize {
+        if cfg!(loom) { self.word.fetch_or(0, order) } else { self.word.load(order) }
     }
 
     /// Opens the gate that this thread has closed.
