@@ -45,6 +45,7 @@ mod reclaimer;
 mod refusal;
 #[cfg(not(loom))]
 pub mod region;
+mod room;
 #[cfg(not(loom))]
 mod space;
 #[cfg(not(loom))]

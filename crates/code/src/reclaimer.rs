@@ -83,6 +83,9 @@ fn start<R: Reclaim>(space: &Arc<R>, interval: Duration) -> Option<Link> {
     let (retired, was_retired) = bounded(1);
     let (urgent, is_urgent) = bounded(1);
     let weak = Arc::downgrade(space);
+    if !crate::room::for_thread(STACK) {
+        return None;
+    }
     thread::Builder::new()
         .name("perilune-reclaim".into())
         .stack_size(STACK)

@@ -183,6 +183,9 @@ impl<C: Compiler> Workers<C> {
     }
 
     fn start(&self, state: &mut State<C>) {
+        if !crate::room::for_thread(self.shared.options.stack) {
+            return;
+        }
         let shared = self.shared.clone();
         let inbox = state.link.inbox();
         let thread = thread::Builder::new()
