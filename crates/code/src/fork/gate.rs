@@ -72,8 +72,8 @@ impl Gate {
         }
     }
 
-    /// Reads the word in a loop that waits. In the model this is an exchange, which reads the latest
-    /// value: a load could return an old one any number of times.
+    /// Reads the word in a loop that waits. In the model this is an exchange, which reads the
+    /// latest value: a load could return an old one any number of times.
     fn look(&self, order: Ordering) -> usize {
         if cfg!(loom) { self.word.fetch_or(0, order) } else { self.word.load(order) }
     }
