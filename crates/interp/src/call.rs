@@ -1,5 +1,5 @@
-//! Calls from native code: the entry points of [`Vm`](perilune_runtime::vm::Vm) that run a function
-//! to its end.
+//! Calls from native code: the entry points of [`Vm`](perilune_runtime::state::Vm) that run a
+//! function to its end.
 
 use perilune_runtime::frame::flags;
 use perilune_runtime::native::Raised;

@@ -9,7 +9,7 @@ use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
 
-/// Implements [`Vm::handle`](perilune_runtime::vm::Vm::handle).
+/// Implements [`Vm::handle`](perilune_runtime::state::Vm::handle).
 ///
 /// # Safety
 /// I2; a native frame is on top.

@@ -49,7 +49,7 @@ mod unwound;
 mod userdata;
 mod varargs;
 
-use perilune_runtime::vm::Vm;
+use perilune_runtime::state::Vm;
 
 /// The interpreter's entry points, for [`perilune_runtime::state::State::create`].
 pub static VM: Vm = Vm {

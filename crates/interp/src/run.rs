@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use perilune_bytecode::feedback::{access, operands as seen};
 use perilune_bytecode::{Instr, Op};
-use perilune_runtime::closure::{LuaClosure, Upvalue};
+use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
@@ -20,6 +20,7 @@ use perilune_runtime::native::{Cx, Ret};
 use perilune_runtime::state::{State, poll};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
+use perilune_runtime::upvalue::Upvalue;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::class::{call_meta, set_class};

@@ -195,7 +195,7 @@ impl Lua {
         // state.
         let gate = unsafe { Gate::to(state) };
         // SAFETY: likewise: the frame of the host is on top.
-        unsafe { (*state).heap.warn = Some(warn) };
+        unsafe { (*state).finalizer_warn = Some(warn) };
         Lua { control: Control::new(state, gate, engine.clone(), options) }
     }
 
@@ -571,7 +571,7 @@ impl Drop for Values {
 }
 
 /// Emits a warning of the collector: an error in a finalizer.
-unsafe fn warn(st: &mut State, message: &[u8]) {
+unsafe fn warn(st: *mut State, message: &[u8]) {
     // SAFETY: the collector calls this with the frame of a native function or of Lua code on top,
     // and uses nothing meanwhile.
     unsafe { perilune_stdlib::base::emit_warning(Cx::from_state(st), message) }

@@ -1,8 +1,8 @@
 //! The VM stack as conversions see it.
 
-use perilune_runtime::host::CellHead;
 use perilune_runtime::native::Cx;
 use perilune_runtime::state::{State, poll};
+use perilune_runtime::userdata::CellHead;
 use perilune_runtime::userdata::Userdata;
 use perilune_runtime::value::{SlotExt, Tag, Value as Word};
 

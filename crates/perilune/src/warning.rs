@@ -1,6 +1,6 @@
 //! Warnings (manual 6.1, `warn`).
 
-use perilune_runtime::native::Cx;
+use perilune_runtime::state::State;
 
 use crate::sync::XRc;
 use crate::types::MaybeSend;
@@ -38,9 +38,12 @@ impl Lua {
     }
 }
 
-fn deliver(cx: &Cx, message: &[u8]) {
-    let st = cx.state();
-    // SAFETY: N1; the caller into the state counts as an owner.
+/// Passes a warning to the host's function.
+///
+/// # Safety
+/// The frame of a native function of the state is on top.
+unsafe fn deliver(st: *mut State, message: &[u8]) {
+    // SAFETY: the state is alive, and the caller into it counts as an owner.
     let lua = unsafe { Lua::borrowed(st) };
     let Some(f) = lua.control.warning.borrow().clone() else { return };
     let before = lua.control.state.replace(st);

@@ -1,9 +1,11 @@
-//! Functions and their upvalues.
+//! Functions: Lua closures and native ones.
 
-use crate::header::GcHeader;
+use crate::header::{GcHeader, Kind};
 use crate::instance::Instance;
 use crate::native::NativeFn;
-use crate::value::Value;
+use crate::state::State;
+use crate::upvalue::Upvalue;
+use crate::value::{Tag, Value};
 
 /// A Lua function: an instance of its code and its upvalues, which follow.
 #[repr(C)]
@@ -55,28 +57,44 @@ impl NativeClosure {
     }
 }
 
-/// A variable shared by closures. While it is open, `place` points into a VM stack; once closed, at
-/// its own `closed`.
-#[repr(C)]
-pub struct Upvalue {
-    /// Header.
-    pub header: GcHeader,
-    /// The address of the value.
-    pub place: *mut Value,
-    /// The value once closed. While open, its payload is the next open upvalue (lower in the stack)
-    /// and its tag is nil.
-    pub closed: Value,
+impl Value {
+    /// Makes a Lua closure.
+    #[inline(always)]
+    pub fn function(p: *mut LuaClosure) -> Value {
+        Value::object(p, Tag::FUNCTION)
+    }
+    /// Makes a native closure.
+    #[inline(always)]
+    pub fn native(p: *mut NativeClosure) -> Value {
+        Value::object(p, Tag::NATIVE)
+    }
+    /// Returns the payload as a Lua closure.
+    #[inline(always)]
+    pub fn as_function(self) -> *mut LuaClosure {
+        self.as_ptr()
+    }
+    /// Returns the payload as a native closure.
+    #[inline(always)]
+    pub fn as_native(self) -> *mut NativeClosure {
+        self.as_ptr()
+    }
 }
 
-const _: () = assert!(size_of::<Upvalue>() == 32);
-
-impl Upvalue {
-    /// Returns whether the variable is still on a stack.
+impl State {
+    /// Creates a closure whose upvalues the caller must fill in immediately.
     ///
     /// # Safety
-    /// `this` is a live upvalue.
+    /// `instance` is a live instance of the state. No safepoint happens before the upvalues are
+    /// filled in.
     #[inline(always)]
-    pub unsafe fn is_open(this: *mut Upvalue) -> bool {
-        (*this).place != &raw mut (*this).closed
+    pub unsafe fn new_closure(
+        &mut self,
+        instance: *mut Instance,
+        upvalues: usize,
+    ) -> *mut LuaClosure {
+        let c = self.alloc(Kind::LuaClosure, LuaClosure::size_for(upvalues)).cast::<LuaClosure>();
+        (*c).header.aux = upvalues as u8;
+        (*c).instance = instance;
+        c
     }
 }

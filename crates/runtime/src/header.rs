@@ -12,7 +12,7 @@ pub enum Kind {
     LuaClosure,
     /// [`crate::closure::NativeClosure`]
     NativeClosure,
-    /// [`crate::closure::Upvalue`]
+    /// [`crate::upvalue::Upvalue`]
     Upvalue,
     /// [`crate::table::Cell`]
     Cell,

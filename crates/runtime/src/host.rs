@@ -1,7 +1,4 @@
-//! Data that a state keeps for its host: values that handles refer to, and the head of host values.
-
-use std::any::TypeId;
-use std::cell::Cell;
+//! Values that handles of the host refer to.
 
 use crate::heap::has_room;
 use crate::value::Value;
@@ -118,64 +115,6 @@ impl HostRoots {
     /// Returns all values; those of free slots are integers.
     pub(crate) fn values(&self) -> impl Iterator<Item = Value> + '_ {
         self.slots.iter().map(|s| s.value)
-    }
-}
-
-/// The head of host values of the embedding interface, which are in userdata whose header has
-/// [`crate::userdata::Userdata::CELL`].
-#[repr(C)]
-pub struct CellHead {
-    /// The type of the value.
-    pub id: TypeId,
-    /// The number of shared borrows, or one of the constants.
-    pub borrow: Cell<isize>,
-}
-
-impl CellHead {
-    /// Mutably borrowed.
-    pub const EXCLUSIVE: isize = -1;
-    /// The value was taken out.
-    pub const TAKEN: isize = isize::MIN;
-
-    /// Begins a shared borrow.
-    ///
-    /// # Errors
-    /// Returns the conflicting state: [`CellHead::TAKEN`] or [`CellHead::EXCLUSIVE`].
-    #[inline(always)]
-    pub fn begin_shared(&self) -> Result<(), isize> {
-        let n = self.borrow.get();
-        if n < 0 {
-            return Err(n);
-        }
-        self.borrow.set(n + 1);
-        Ok(())
-    }
-
-    /// Begins an exclusive borrow.
-    ///
-    /// # Errors
-    /// Returns the conflicting state: [`CellHead::TAKEN`] or the number of borrows.
-    #[inline(always)]
-    pub fn begin_exclusive(&self) -> Result<(), isize> {
-        let n = self.borrow.get();
-        if n != 0 {
-            return Err(n);
-        }
-        self.borrow.set(CellHead::EXCLUSIVE);
-        Ok(())
-    }
-
-    /// Ends a borrow.
-    #[inline(always)]
-    pub fn end(&self) {
-        let n = self.borrow.get();
-        debug_assert!(n != 0 && n != CellHead::TAKEN);
-        self.borrow.set(if n < 0 { 0 } else { n - 1 });
-    }
-
-    /// Returns whether the value is borrowed.
-    pub fn is_borrowed(&self) -> bool {
-        !matches!(self.borrow.get(), 0 | CellHead::TAKEN)
     }
 }
 

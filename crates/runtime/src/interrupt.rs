@@ -9,6 +9,9 @@ use crate::state::{State, poll};
 /// ([`poll::PATIENCE`]).
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Number of instructions that are charged for a piece of work of a long-running library function.
+const PIECE_OF_WORK: u64 = 100;
+
 const INTERRUPTED: &str = "interrupted!";
 const OUT_OF_TIME: &str = "time limit exceeded";
 const OUT_OF_FUEL: &str = "instruction limit exceeded";
@@ -90,6 +93,16 @@ impl State {
             }
             None => self.out_of_fuel(),
         }
+    }
+
+    /// Charges a piece of work of a long-running library function. Returns whether the script must
+    /// stop.
+    #[inline]
+    pub(crate) fn piece_of_work(&mut self) -> bool {
+        if self.counts {
+            self.spend(PIECE_OF_WORK);
+        }
+        self.interrupt_due()
     }
 
     /// Makes the script stop, as it needs more instructions than are left.

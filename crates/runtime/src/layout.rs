@@ -6,7 +6,7 @@
 
 use std::mem::offset_of;
 
-use crate::closure::{LuaClosure, NativeClosure, Upvalue};
+use crate::closure::{LuaClosure, NativeClosure};
 use crate::header::GcHeader;
 use crate::heap::Heap;
 use crate::instance::{FieldCache, FieldEntry, GlobalCache, Instance};
@@ -14,6 +14,7 @@ use crate::state::State;
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
 use crate::thread::Thread;
+use crate::upvalue::Upvalue;
 use crate::userdata::Userdata;
 use crate::value::{Tag, Value};
 

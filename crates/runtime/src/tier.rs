@@ -1,5 +1,5 @@
-//! The interface of the interpreter, machine code and the compiler: entry points, statuses, and the
-//! calls that machine code makes.
+//! The interface of the interpreter and machine code: statuses, and the calls that machine code
+//! makes.
 //!
 //! Machine code of a method is entered through its slot, with Cranelift's `tail` convention and the
 //! state in the pinned register: `(callee, base, nargs) -> (status, bits, tag, base)`. The callee
@@ -11,12 +11,6 @@
 //! Machine code has each register in its home slot whenever it calls other code. Its frame then
 //! looks like one of the interpreter, except for the code id in its frame word.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicPtr;
-
-use perilune_bytecode::Proto;
-
-use crate::chaos::Chaos;
 use crate::closure::LuaClosure;
 use crate::instance::{FieldCache, Instance};
 use crate::state::State;
@@ -39,15 +33,6 @@ pub mod status {
     pub const RESUME: u64 = 4;
     /// A native function panicked; the panic is in [`crate::state::State::panic`].
     pub const PANIC: u64 = 8;
-}
-
-/// The first result of a return from the interpreter to machine code.
-#[repr(C)]
-pub struct Returned {
-    /// Payload.
-    pub bits: u64,
-    /// Tag, zero-extended.
-    pub tag: u64,
 }
 
 /// The result of machine code.
@@ -230,106 +215,5 @@ pub mod verify {
     pub const TAG: u64 = 1 << 49;
 }
 
-/// A count at which the compiler is called, and called again at regular intervals after that.
-///
-/// The interval is the next power of two, so that a test is a mask and a comparison.
-#[derive(Clone, Copy, Debug)]
-pub struct Threshold {
-    mask: u32,
-    phase: u32,
-}
-
-impl Threshold {
-    /// A count that is reached only when a counter wraps.
-    pub const NEVER: Threshold = Threshold { mask: u32::MAX, phase: 0 };
-
-    /// Returns the threshold that is first reached at exactly `count`, or at 1 if that is 0.
-    pub const fn at(count: u32) -> Threshold {
-        let count = if count == 0 { 1 } else { count };
-        let mask = match u32::MAX.checked_shr((count - 1).leading_zeros()) {
-            Some(mask) => mask,
-            None => 0,
-        };
-        Threshold { mask, phase: count & mask }
-    }
-
-    /// Returns whether a counter that is incremented by one reaches the threshold, or a multiple of
-    /// the interval after it, with the value `count`.
-    #[inline(always)]
-    pub fn is_reached(self, count: u32) -> bool {
-        count & self.mask == self.phase
-    }
-}
-
 /// The tag of a [`Pair`] without a result.
 pub const MISS: u64 = 0xFF;
-
-/// The requests that a state makes to the compiler.
-pub trait Tier {
-    /// Returns the slot of a function's method, if it has one already; it lives as long as the
-    /// proto.
-    fn slot(&mut self, proto: &Arc<Proto>) -> Option<*const AtomicPtr<u8>>;
-    /// Handles a method that is entered often, and has no code as far as the instance knows. Sets
-    /// the instance's slot to that of the method, and requests code for it.
-    ///
-    /// # Safety
-    /// `inst` is a live instance of the state.
-    unsafe fn hot_entry(&mut self, st: *mut State, inst: *mut Instance);
-    /// Handles a loop of the method that has run many iterations; `pc` is where it continues.
-    /// Returns the address of code that continues from there, or null.
-    ///
-    /// # Safety
-    /// As for [`Tier::hot_entry`].
-    unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8;
-    /// Announces the versions of code in use. Called when the poll word's QUIESCENCE bit is set.
-    ///
-    /// # Safety
-    /// This is a safepoint of the state.
-    unsafe fn announce(&mut self, st: *mut State);
-    /// Returns whether the version with this code id was permanently removed from its slot, so that
-    /// frames in it should continue elsewhere.
-    fn is_retired(&mut self, code: u32) -> bool;
-    /// Notes that code of the version `code` has often met cases that it was not compiled for, in a
-    /// function of this instance.
-    ///
-    /// # Safety
-    /// As for [`Tier::hot_entry`].
-    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32);
-    /// Does a random operation on code, in the mode `chaos`.
-    ///
-    /// # Safety
-    /// This is a safepoint of the state.
-    unsafe fn chaos(&mut self, st: *mut State, chaos: &mut Chaos);
-    /// Notes that the host enters the state, possibly while it is entered already.
-    fn enter(&mut self);
-    /// Notes that the host leaves the state. Each call belongs to one of [`Tier::enter`].
-    fn leave(&mut self);
-    /// Notes that a native function is about to wait for something other than the state, which
-    /// nothing accesses meanwhile.
-    fn block(&mut self);
-    /// Notes that the native function continues.
-    fn unblock(&mut self);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Threshold;
-
-    #[test]
-    fn thresholds_are_exact() {
-        for count in (1..=70).chain([1000, 1024, 1 << 20]) {
-            let threshold = Threshold::at(count);
-            let first = (1..).find(|&n| threshold.is_reached(n));
-            let again = (count + 1..).find(|&n| threshold.is_reached(n));
-            assert_eq!(first, Some(count));
-            assert_eq!(again, Some(count + count.next_power_of_two()));
-        }
-        assert!(Threshold::at(0).is_reached(1));
-        for count in [u32::MAX, u32::MAX - 1, (1 << 31) + 1, 1 << 31] {
-            let threshold = Threshold::at(count);
-            assert!(threshold.is_reached(count) && !threshold.is_reached(count - 1));
-            assert!(!threshold.is_reached(1));
-        }
-        assert!(!(1..1000).any(|n| Threshold::NEVER.is_reached(n)));
-    }
-}

@@ -1,10 +1,11 @@
 //! Full userdata: a host value with a metatable and user values.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
+use std::cell::Cell;
 
 use crate::header::GcHeader;
 use crate::table::Table;
-use crate::value::Value;
+use crate::value::{Tag, Value};
 
 /// A userdata. Boxed outside the blocks, as it owns a Rust value that must be dropped.
 #[repr(C)]
@@ -20,6 +21,77 @@ pub struct Userdata {
 }
 
 impl Userdata {
-    /// `header.aux` of userdata whose data begins with a [`crate::host::CellHead`].
+    /// `header.aux` of userdata whose data begins with a [`CellHead`].
     pub const CELL: u8 = 1;
+}
+
+impl Value {
+    /// Makes a userdata.
+    #[inline(always)]
+    pub fn userdata(p: *mut Userdata) -> Value {
+        Value::object(p, Tag::USERDATA)
+    }
+    /// Returns the payload as a userdata.
+    #[inline(always)]
+    pub fn as_userdata(self) -> *mut Userdata {
+        self.as_ptr()
+    }
+}
+
+/// The head of host values of the embedding interface, which are in userdata whose header has
+/// [`Userdata::CELL`].
+#[repr(C)]
+pub struct CellHead {
+    /// The type of the value.
+    pub id: TypeId,
+    /// The number of shared borrows, or one of the constants.
+    pub borrow: Cell<isize>,
+}
+
+impl CellHead {
+    /// Mutably borrowed.
+    pub const EXCLUSIVE: isize = -1;
+    /// The value was taken out.
+    pub const TAKEN: isize = isize::MIN;
+
+    /// Begins a shared borrow.
+    ///
+    /// # Errors
+    /// Returns the conflicting state: [`CellHead::TAKEN`] or [`CellHead::EXCLUSIVE`].
+    #[inline(always)]
+    pub fn begin_shared(&self) -> Result<(), isize> {
+        let n = self.borrow.get();
+        if n < 0 {
+            return Err(n);
+        }
+        self.borrow.set(n + 1);
+        Ok(())
+    }
+
+    /// Begins an exclusive borrow.
+    ///
+    /// # Errors
+    /// Returns the conflicting state: [`CellHead::TAKEN`] or the number of borrows.
+    #[inline(always)]
+    pub fn begin_exclusive(&self) -> Result<(), isize> {
+        let n = self.borrow.get();
+        if n != 0 {
+            return Err(n);
+        }
+        self.borrow.set(CellHead::EXCLUSIVE);
+        Ok(())
+    }
+
+    /// Ends a borrow.
+    #[inline(always)]
+    pub fn end(&self) {
+        let n = self.borrow.get();
+        debug_assert!(n != 0 && n != CellHead::TAKEN);
+        self.borrow.set(if n < 0 { 0 } else { n - 1 });
+    }
+
+    /// Returns whether the value is borrowed.
+    pub fn is_borrowed(&self) -> bool {
+        !matches!(self.borrow.get(), 0 | CellHead::TAKEN)
+    }
 }

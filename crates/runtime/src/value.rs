@@ -1,14 +1,13 @@
 //! A Lua value: 8 bytes of payload and a tag byte.
+//!
+//! Each type of objects other than strings adds its own conversions to [`Value`] where it is
+//! defined, so that this file does not depend on them.
 
 use std::marker::PhantomData;
 use std::ptr;
 
-use crate::closure::{LuaClosure, NativeClosure};
 use crate::header::GcHeader;
 use crate::string::LuaString;
-use crate::table::Table;
-use crate::thread::Thread;
-use crate::userdata::Userdata;
 
 /// The kind of a [`Value`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,39 +104,15 @@ impl Value {
     pub const fn light(address: u64) -> Value {
         Value::from_parts(address, Tag::LIGHT)
     }
+    /// Makes a value of an object of the kind that a collectable `tag` says.
     #[inline(always)]
-    fn object<T>(p: *mut T, tag: Tag) -> Value {
+    pub(crate) fn object<T>(p: *mut T, tag: Tag) -> Value {
         Value::from_parts(p.expose_provenance() as u64, tag)
     }
     /// Makes a string.
     #[inline(always)]
     pub fn string(p: *mut LuaString) -> Value {
         Value::object(p, Tag::STRING)
-    }
-    /// Makes a table.
-    #[inline(always)]
-    pub fn table(p: *mut Table) -> Value {
-        Value::object(p, Tag::TABLE)
-    }
-    /// Makes a Lua closure.
-    #[inline(always)]
-    pub fn function(p: *mut LuaClosure) -> Value {
-        Value::object(p, Tag::FUNCTION)
-    }
-    /// Makes a native closure.
-    #[inline(always)]
-    pub fn native(p: *mut NativeClosure) -> Value {
-        Value::object(p, Tag::NATIVE)
-    }
-    /// Makes a userdata.
-    #[inline(always)]
-    pub fn userdata(p: *mut Userdata) -> Value {
-        Value::object(p, Tag::USERDATA)
-    }
-    /// Makes a coroutine.
-    #[inline(always)]
-    pub fn thread(p: *mut Thread) -> Value {
-        Value::object(p, Tag::THREAD)
     }
 
     /// Returns the tag.
@@ -168,31 +143,6 @@ impl Value {
     /// Returns the payload as a string.
     #[inline(always)]
     pub fn as_string(self) -> *mut LuaString {
-        self.as_ptr()
-    }
-    /// Returns the payload as a table.
-    #[inline(always)]
-    pub fn as_table(self) -> *mut Table {
-        self.as_ptr()
-    }
-    /// Returns the payload as a Lua closure.
-    #[inline(always)]
-    pub fn as_function(self) -> *mut LuaClosure {
-        self.as_ptr()
-    }
-    /// Returns the payload as a native closure.
-    #[inline(always)]
-    pub fn as_native(self) -> *mut NativeClosure {
-        self.as_ptr()
-    }
-    /// Returns the payload as a userdata.
-    #[inline(always)]
-    pub fn as_userdata(self) -> *mut Userdata {
-        self.as_ptr()
-    }
-    /// Returns the payload as a coroutine.
-    #[inline(always)]
-    pub fn as_thread(self) -> *mut Thread {
         self.as_ptr()
     }
     /// Returns the payload as a heap object; meaningful for collectable tags.

@@ -29,8 +29,8 @@ pub(crate) use stub::{IDLE_SLOT, entry_of, is_idle};
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::state::State;
+use perilune_runtime::state::Tier;
 use perilune_runtime::thread::Thread;
-use perilune_runtime::tier::Tier;
 
 /// Runs `f` with the state's part of the compiler, if there is one. The state has it back also
 /// after a panic.

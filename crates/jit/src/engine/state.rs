@@ -9,8 +9,7 @@ use perilune_code::{CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
 use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::instance::Instance;
-use perilune_runtime::state::{State, poll};
-use perilune_runtime::tier::{Threshold, Tier};
+use perilune_runtime::state::{State, Threshold, Tier, poll};
 
 use super::attached::{Attached, label};
 use super::jit::Jit;

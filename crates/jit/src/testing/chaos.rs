@@ -9,7 +9,7 @@ use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::State;
-use perilune_runtime::tier::Threshold;
+use perilune_runtime::state::Threshold;
 use perilune_runtime::value::Tag;
 
 use crate::engine::state::JitState;

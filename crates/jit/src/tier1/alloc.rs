@@ -9,11 +9,12 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_bytecode::effects::effects;
 use perilune_bytecode::{Constant, Op};
-use perilune_runtime::closure::{LuaClosure, Upvalue};
+use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::header::Kind;
 use perilune_runtime::layout::{self, closure, field_cache, header, state, table, thread};
 use perilune_runtime::table::Table;
 use perilune_runtime::tier::status;
+use perilune_runtime::upvalue::Upvalue;
 use perilune_runtime::value::Tag;
 
 use super::regs::Known;

@@ -3,7 +3,7 @@
 use std::any::TypeId;
 
 use ::serde::{Serialize, Serializer};
-use perilune_runtime::host::CellHead;
+use perilune_runtime::userdata::CellHead;
 
 use crate::cell::{HostCell, unavailable};
 use crate::stack::{Raw, Stack};

@@ -3,8 +3,8 @@
 use std::any::TypeId;
 use std::ffi::c_void;
 
-use perilune_runtime::host::CellHead;
 use perilune_runtime::native::Val;
+use perilune_runtime::userdata::CellHead;
 
 use super::borrow::{UserDataRef, UserDataRefMut, cell_of};
 use super::metamethod::MetaMethod;

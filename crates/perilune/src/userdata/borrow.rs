@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use perilune_runtime::host::CellHead;
+use perilune_runtime::userdata::CellHead;
 
 use super::shared::{Held, Hold, hold_any, is_bound_to_thread};
 use crate::cell::{HostCell, unavailable};

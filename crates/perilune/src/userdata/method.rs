@@ -30,7 +30,7 @@ pub(crate) enum Target {
 
 /// A borrow of a userdata's value, which ends when this is dropped.
 pub(crate) struct Guard {
-    pub(super) head: *const perilune_runtime::host::CellHead,
+    pub(super) head: *const perilune_runtime::userdata::CellHead,
 }
 
 impl Drop for Guard {
@@ -43,7 +43,7 @@ impl Drop for Guard {
 
 impl Guard {
     /// Returns the head of the cell without ending the borrow.
-    pub(super) fn into_head(self) -> *const perilune_runtime::host::CellHead {
+    pub(super) fn into_head(self) -> *const perilune_runtime::userdata::CellHead {
         std::mem::ManuallyDrop::new(self).head
     }
 

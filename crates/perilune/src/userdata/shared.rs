@@ -9,8 +9,8 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use perilune_runtime::host::CellHead;
 use perilune_runtime::native::{Cx, NativeFn, NativeResult};
+use perilune_runtime::userdata::CellHead;
 
 use super::method::{Guard, Target, mismatch};
 use super::traits::UserData;

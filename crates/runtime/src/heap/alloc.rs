@@ -1,17 +1,11 @@
 //! Allocation of objects and buffers.
 
 use super::Phase;
-use super::block::{FREE, LINE, SMALL_MAX, line_mark};
-use super::debug;
+use super::block::{FREE, LINE, SMALL_MAX, line_mark, round};
 use super::large::Large;
+use super::poison;
 use crate::header::{GcHeader, Kind};
 use crate::state::{State, poll};
-
-/// Returns `size` rounded up to the unit of allocation.
-#[inline(always)]
-pub(crate) const fn round(size: usize) -> usize {
-    if size == 0 { 16 } else { (size + 15) & !15 }
-}
 
 /// Writes the first word of a new object: the fields of [`GcHeader`] from the low byte up.
 #[inline(always)]
@@ -87,7 +81,7 @@ impl State {
             return;
         }
         if heap.blocks.checked {
-            debug::poison(p, size);
+            poison::poison(p, size);
         }
         // The buffer is the newest allocation of the current hole, so its memory is returned to the
         // hole.

@@ -4,22 +4,13 @@ use std::sync::atomic::Ordering;
 
 use super::Phase;
 use super::memory::LARGE;
-use super::pacing::Pace;
+use super::pacing::{Mode, Pace};
 use crate::reserve;
 use crate::state::{State, poll};
 
 /// The error that live objects exceed the memory limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutOfMemory;
-
-/// The mode of the collector.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// Incremental.
-    Incremental,
-    /// Generational.
-    Generational,
-}
 
 /// The cost of a slice of purging or sweeping, in bytes of marking.
 const SWEEP_WORK: usize = 128 * 1024;
@@ -321,6 +312,23 @@ impl State {
             }
         }
         self.check_room(bytes)
+    }
+
+    /// Runs `f` with a collector that does not stop when the script has to. The host needs this
+    /// when it allocates or collects after a limit was reached.
+    ///
+    /// # Safety
+    /// `st` is live.
+    pub unsafe fn collecting_for_host<R>(st: *mut State, f: impl FnOnce() -> R) -> R {
+        struct Before(*mut State, bool);
+        impl Drop for Before {
+            fn drop(&mut self) {
+                // SAFETY: the state outlives the call.
+                unsafe { (*self.0).heap.for_host = self.1 }
+            }
+        }
+        let _before = Before(st, std::mem::replace(&mut (*st).heap.for_host, true));
+        f()
     }
 
     /// Sets whether every safepoint does a full collection and checks the heap.

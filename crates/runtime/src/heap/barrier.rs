@@ -27,7 +27,7 @@ impl State {
         }
         // In other phases of incremental mode the next cycle scans everything, so no log is needed.
         let is_logged = heap.phase == Phase::Mark || heap.pace.generational;
-        if is_logged && !super::gray::try_push(&mut heap.marker.again, owner) {
+        if is_logged && !super::growth::try_push(&mut heap.marker.again, owner) {
             // The object cannot be logged, so the marks are no longer complete.
             heap.marker.lost = true;
             heap.pace.unfinished = heap.pace.generational;

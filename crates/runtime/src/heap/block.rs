@@ -13,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashMap;
 
-use super::debug;
 use super::memory::Memory;
+use super::poison;
 use super::stop::Stop;
 
 /// Size of a block in bytes, and its alignment.
@@ -47,6 +47,12 @@ const MARK_LINES: usize = LINES / LINE;
 #[inline(always)]
 const fn marks_line(address: usize) -> usize {
     (address / BLOCK) % (LINES / MARK_LINES) * MARK_LINES
+}
+
+/// Returns `size` rounded up to the unit of allocation.
+#[inline(always)]
+pub(crate) const fn round(size: usize) -> usize {
+    if size == 0 { 16 } else { (size + 15) & !15 }
 }
 
 /// A block, by its address.
@@ -204,7 +210,7 @@ impl Blocks {
                     self.next_line = lines.1;
                     let hole = self.current.hole(lines);
                     if self.checked {
-                        debug::check_poison(hole.0, hole.len());
+                        poison::check_poison(hole.0, hole.len());
                     }
                     return hole;
                 }
@@ -241,7 +247,7 @@ impl Blocks {
         }
         self.overflow = larger;
         if self.checked {
-            debug::check_poison(larger.0, larger.len());
+            poison::check_poison(larger.0, larger.len());
         }
         larger.len() as isize - if rest.len() >= LINE { rest.len() as isize } else { 0 }
     }
@@ -269,7 +275,7 @@ impl Blocks {
         let b = Block(chunk.base.add(chunk.touched * BLOCK));
         chunk.touched += 1;
         if self.checked {
-            debug::poison(b.0, BLOCK);
+            poison::poison(b.0, BLOCK);
         }
         b.line(marks_line(b.0.addr())).write_bytes(FREE, LINES);
         b.keep_marks();
@@ -380,10 +386,10 @@ impl Blocks {
             if *m == self.live_mark {
                 taken += 1;
             } else if *m == QUARANTINED {
-                debug::check_poison(line, LINE);
+                poison::check_poison(line, LINE);
                 *m = FREE;
             } else {
-                debug::poison(line, LINE);
+                poison::poison(line, LINE);
                 *m = QUARANTINED;
                 taken += 1;
             }

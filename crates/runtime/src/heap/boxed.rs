@@ -1,6 +1,7 @@
 //! Objects in boxes outside the blocks: threads, shapes, instances and userdata.
 
 use super::dead::Dead;
+use super::growth::{has_room, push_early};
 use super::memory::Memory;
 use crate::header::{GcHeader, Kind};
 use crate::instance::Instance;
@@ -142,20 +143,4 @@ impl Boxes {
 unsafe fn free_thread(memory: &mut Memory, th: *mut Thread) {
     crate::thread::free_stack(memory, (*th).stack, (*th).capacity);
     memory.drop(th);
-}
-
-/// Appends `item`, after enlarging `list` when less than an eighth of it is free, so that a failure
-/// shows while there is still room. Returns false if the list cannot grow and a collection is
-/// needed.
-pub(super) fn push_early<T>(list: &mut Vec<T>, item: T) -> bool {
-    let has_room = has_room(list);
-    list.push(item);
-    has_room
-}
-
-/// Returns whether more than an eighth of `list` is free, after enlarging it if necessary and
-/// possible.
-pub(crate) fn has_room<T>(list: &mut Vec<T>) -> bool {
-    let room = list.capacity() - list.len();
-    room > list.capacity() / 8 || list.try_reserve(list.len().max(4)).is_ok()
 }

@@ -1,7 +1,7 @@
 //! The phases of a collection cycle.
 
-use super::mark::{MOST_GIVEN_UP, Marker};
-use super::trace;
+use super::marker::{MOST_GIVEN_UP, Marker};
+use super::stop::Stop;
 use super::{Phase, block};
 use crate::header::GcHeader;
 use crate::instance::{FieldEntry, GlobalCache, Instance};
@@ -9,9 +9,17 @@ use crate::meta::Event;
 use crate::state::State;
 use crate::table::{LocalShape, WATCHED};
 use crate::thread::Thread;
+use crate::upvalue::Upvalue;
 use crate::value::SlotExt;
 
 impl State {
+    /// Watches the poll word from here on, unless the collector works for the host. Called when a
+    /// collection begins or continues.
+    pub(super) fn watch_stop(&mut self) {
+        let word = if self.heap.for_host { std::ptr::null() } else { &raw const self.poll };
+        self.heap.marker.stop = Stop::watch(word, self.heap.take_fuse());
+    }
+
     /// Starts a cycle (phase Idle to Mark) with a new mark, and marks the roots.
     pub(super) unsafe fn start_cycle(&mut self) {
         debug_assert!(matches!(self.heap.phase, Phase::Idle | Phase::Mark));
@@ -124,7 +132,7 @@ impl State {
                     if heap.marker.is_marked(up.cast()) {
                         heap.marker.value((*up).place.get());
                     }
-                    up = trace::next_open(up);
+                    up = *Upvalue::next_open(up);
                 }
             }
         }
@@ -334,7 +342,7 @@ unsafe fn close_upvalues(th: *mut Thread, mark: u8) {
     let mut up = (*th).open;
     (*th).open = std::ptr::null_mut();
     while !up.is_null() {
-        let next = trace::next_open(up);
+        let next = *Upvalue::next_open(up);
         // A dead upvalue is not modified, but it is still readable, as nothing has been swept yet.
         if (*up).header.mark == mark {
             let v = (*up).place.get();

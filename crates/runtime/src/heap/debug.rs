@@ -1,40 +1,14 @@
-//! Checks of the heap: poison in freed memory, and a traversal of all reachable objects.
+//! Checks of the heap: a traversal of all reachable objects.
 
 use foldhash::HashSet;
 
 use super::Heap;
-use super::block::{self, LINE};
+use super::block::{self, LINE, round};
+use super::poison::check_object;
 use super::trace::{self, Visitor};
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::LuaString;
-
-/// The byte that fills freed memory.
-pub(crate) const POISON: u8 = 0xDB;
-
-/// Fills freed memory with poison.
-pub(crate) unsafe fn poison(p: *mut u8, size: usize) {
-    p.write_bytes(POISON, size);
-}
-
-/// Panics if freed memory was written to.
-pub(crate) unsafe fn check_poison(p: *mut u8, size: usize) {
-    let bytes = std::slice::from_raw_parts(p, size);
-    let word = u64::from_ne_bytes([POISON; 8]);
-    let (head, words, tail) = bytes.align_to::<u64>();
-    let intact = head.iter().chain(tail).all(|b| *b == POISON) && words.iter().all(|w| *w == word);
-    assert!(
-        intact,
-        "freed memory was written at {:?}",
-        bytes.iter().position(|b| *b != POISON).map(|i| p.wrapping_add(i))
-    );
-}
-
-/// Panics if `o` is not an object.
-pub(crate) unsafe fn check_object(o: *mut GcHeader) {
-    let kind = o.cast::<u8>().read();
-    assert!((1..=10).contains(&kind), "a reference to freed memory: {o:?} has kind {kind:#x}");
-}
 
 /// A traversal of all reachable objects.
 struct Verifier {
@@ -106,7 +80,7 @@ impl Visitor for Verifier {
         }
     }
     unsafe fn buffer(&mut self, p: *mut u8, size: usize) {
-        let size = super::alloc::round(size);
+        let size = round(size);
         if self.swept && size <= super::block::SMALL_MAX {
             // An old object may have a new buffer, whose lines are not marked yet.
             return;

@@ -1,8 +1,7 @@
-//! Finalizers (manual 2.5.3).
+//! Finding the objects to be finalized, and calling finalizers (manual 2.5.3).
 
-use std::collections::VecDeque;
-
-use super::mark::Marker;
+use super::finalizers::Finalizers;
+use super::marker::Marker;
 use super::trace::Visitor;
 use super::weak::NODES_BETWEEN_LOOKS;
 use crate::header::{GcHeader, Kind};
@@ -14,42 +13,7 @@ use crate::value::{SlotExt, Tag, Value};
 /// How many finalizers are discarded at once when the script has to stop.
 const DROPPED_AT_ONCE: usize = 10_000;
 
-/// The objects that are marked for finalization.
-pub(crate) struct Finalizers {
-    /// In the order in which they were marked. Those in `..old` were alive at the end of the last
-    /// cycle. Nil stands for an object that is pending by now.
-    registered: Vec<Value>,
-    old: usize,
-    /// Unreachable objects whose finalizers are to be called, in this order.
-    pending: VecDeque<Value>,
-    /// Whether a finalizer is running, which blocks the collector.
-    pub(crate) running: bool,
-    /// Whether the state is being closed: no more objects are marked for finalization.
-    pub(crate) closing: bool,
-    /// Whether finalizers are ignored: no object is ever marked for finalization.
-    off: bool,
-}
-
 impl Finalizers {
-    pub(crate) fn new() -> Finalizers {
-        Finalizers {
-            registered: Vec::new(),
-            old: 0,
-            pending: VecDeque::new(),
-            running: false,
-            closing: false,
-            off: false,
-        }
-    }
-
-    pub(crate) fn pending(&self) -> impl Iterator<Item = *mut GcHeader> {
-        self.pending.iter().map(|v| v.as_header())
-    }
-
-    pub(crate) fn has_pending(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
     /// Moves the unreachable objects to the pending ones, the last marked first, and marks them.
     /// Returns false when the collector had to stop: only some have been moved then, and others may
     /// have become reachable through these.
@@ -77,11 +41,6 @@ impl Finalizers {
         }
         !marker.stop.was_due()
     }
-
-    /// Makes all registered objects old.
-    pub(crate) fn end_cycle(&mut self) {
-        self.old = self.registered.len();
-    }
 }
 
 impl State {
@@ -99,6 +58,19 @@ impl State {
         }
     }
 
+    /// Registers `object` for finalization if `meta` (may be null) has `__gc`.
+    ///
+    /// # Safety
+    /// `object` is a live table or userdata, and `meta` is its metatable.
+    pub unsafe fn note_finalizer(&mut self, object: Value, meta: *mut Table) {
+        if meta.is_null() || (*object.as_header()).flags & GcHeader::FINALIZER != 0 {
+            return;
+        }
+        if !Table::fast_event(self, meta, Event::Gc).is_nil() {
+            self.register_finalizer(object);
+        }
+    }
+
     /// Stops marking objects for finalization, so that `__gc` has no effect.
     pub fn ignore_finalizers(&mut self) {
         self.heap.finalizers.off = true;
@@ -112,6 +84,18 @@ impl State {
     /// Returns whether finalizers are waiting to be called.
     pub fn finalizers_pending(&self) -> bool {
         self.heap.finalizers.has_pending()
+    }
+
+    /// Drops the host values whose userdata were swept. Their destructors may use the state, so
+    /// this happens at the points where finalizers run. Values that are borrowed remain for later.
+    ///
+    /// # Safety
+    /// As for [`State::run_finalizers`].
+    #[inline]
+    pub(super) unsafe fn drop_dead(&mut self) {
+        if !self.heap.boxed.dead.is_empty() && !self.gc_is_blocked() {
+            drop_all(self);
+        }
     }
 
     /// Calls up to `limit` pending finalizers on the running coroutine, above `top`. The stack may
@@ -166,6 +150,29 @@ impl State {
     }
 }
 
+/// Blocks the collector while host values are dropped, until it is dropped itself, also by a panic.
+struct Resting(*mut State);
+
+impl Drop for Resting {
+    fn drop(&mut self) {
+        // SAFETY: the state outlives its collection.
+        unsafe { (*self.0).finalizer_unwound() }
+    }
+}
+
+#[cold]
+unsafe fn drop_all(st: *mut State) {
+    (*st).heap.finalizers.running = true;
+    let _resting = Resting(st);
+    let mut kept = Vec::new();
+    while let Some(dead) = (&mut (*st).heap.boxed.dead).pop() {
+        if dead.is_borrowed() {
+            kept.push(dead);
+        }
+    }
+    (&mut (*st).heap.boxed.dead).extend(kept);
+}
+
 /// Calls the finalizer of an object, if its metatable still has one that can be called.
 unsafe fn finalize(st: *mut State, object: Value) {
     let header = object.as_header();
@@ -212,9 +219,9 @@ unsafe fn finalize(st: *mut State, object: Value) {
         } else {
             b"error object is not a string".to_vec()
         };
-        if let Some(warn) = (*st).heap.warn {
+        if let Some(warn) = (*st).finalizer_warn {
             let text = [b"error in __gc (", message.as_slice(), b")"].concat();
-            warn(&mut *st, &text);
+            warn(st, &text);
         }
     }
     debug_assert!((*st).thread == thread);

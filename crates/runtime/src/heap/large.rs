@@ -1,7 +1,7 @@
 //! Objects and buffers too large for a block: each has its own allocation, after a record.
 
-use super::debug;
 use super::memory::Memory;
+use super::poison;
 
 /// The record that precedes a large object or buffer.
 #[repr(C, align(16))]
@@ -108,7 +108,7 @@ impl LargeSpace {
 
     unsafe fn discard(&mut self, memory: &mut Memory, this: *mut Large) {
         if self.checked {
-            debug::poison(Large::data(this), (*this).size);
+            poison::poison(Large::data(this), (*this).size);
             self.quarantine.push(this);
         } else {
             memory.free(this.cast(), (*this).size + RECORD);
@@ -125,7 +125,7 @@ impl LargeSpace {
 
     unsafe fn flush_quarantine(&mut self, memory: &mut Memory) {
         for this in self.quarantine.drain(..) {
-            debug::check_poison(Large::data(this), (*this).size);
+            poison::check_poison(Large::data(this), (*this).size);
             memory.free(this.cast(), (*this).size + RECORD);
         }
     }

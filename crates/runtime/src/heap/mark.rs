@@ -1,138 +1,68 @@
 //! Marking: reaching objects, and tracing them from a work list of gray ones.
 
-use super::block::{self, SMALL_MAX};
-use super::gray::{Gray, Tracer, try_push};
+use super::block::{self, SMALL_MAX, round};
+use super::gray::{AHEAD, Part};
+use super::growth::try_push;
 use super::large::Large;
-use super::stop::Stop;
+use super::marker::Marker;
+use super::poison::check_object;
 use super::trace::{self, Visitor};
 use super::weak::Weakness;
-use super::{alloc, debug};
-use crate::closure::Upvalue;
 use crate::header::{GcHeader, Kind};
 use crate::string::LuaString;
 use crate::table::{Cell, DEAD_KEY, Node, Table};
 use crate::thread::Thread;
+use crate::upvalue::Upvalue;
 use crate::value::{SlotExt, Value};
 
 /// Bytes that are visited between two checks whether to stop.
 pub(super) const WORK_BETWEEN_LOOKS: usize = if cfg!(test) { 512 } else { 64 * 1024 };
 
-/// The largest mark; cycles use the marks from 1 on.
-const MARKS: u8 = 200;
-/// How many cycles may be abandoned in a row, so that no live object carries the mark of a new
-/// cycle.
-pub(super) const MOST_GIVEN_UP: u8 = MARKS - 2;
+/// How many array elements or nodes of a large table are visited before their referents are traced.
+const PART: usize = 128;
 
-/// The state of marking.
-pub(crate) struct Marker {
-    /// The mark of this cycle: objects that carry it are reached.
-    pub(crate) mark: u8,
-    /// Number of bytes of the objects and buffers reached.
-    pub(crate) live: usize,
-    /// Number of bytes visited, which limits a slice.
-    pub(crate) work: usize,
-    /// Objects that are reached but not yet traced.
-    pub(crate) gray: Gray,
-    /// Objects logged by the barrier, to be traced (again) by the atomic step.
-    pub(crate) again: Vec<*mut GcHeader>,
-    /// Whether the atomic step is running: weak tables are classified, and dead stack slots
-    /// cleared.
-    pub(crate) atomic: bool,
-    /// Whether objects are traced that were traced before, so that their buffers must not be
-    /// counted twice.
-    pub(crate) recount: bool,
-    /// Tables with weak values and strong keys that may have to be cleared.
-    pub(crate) weak_values: Vec<*mut Table>,
-    /// Tables with weak keys and strong values that have unreachable keys.
-    pub(crate) ephemerons: Vec<*mut Table>,
-    /// Tables with weak keys and values.
-    pub(crate) all_weak: Vec<*mut Table>,
-    /// The objects reached while ephemeron entries wait for their keys.
-    pub(crate) reached: Option<Vec<*mut GcHeader>>,
-    /// The string `__mode`.
-    pub(crate) mode_name: *mut LuaString,
-    /// Whether the script, and with it the collector, has to stop.
-    pub(crate) stop: Stop,
-    /// Number of cycles abandoned since the last complete one.
-    pub(crate) given_up: u8,
-    /// Whether there was no memory to record an object that must be traced: the cycle cannot end,
-    /// and is restarted.
-    pub(crate) lost: bool,
+/// Prefetches the first cache lines of an object.
+#[inline(always)]
+fn prefetch(o: *mut GcHeader) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch has no effect on memory, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(o.cast());
+        _mm_prefetch::<_MM_HINT_T0>(o.cast::<i8>().wrapping_add(64));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = o;
 }
 
-impl Default for Marker {
-    fn default() -> Marker {
-        Marker::new()
+/// The visitor that marks the references of an object, through the queue.
+pub(crate) struct Tracer<'a>(pub(crate) &'a mut Marker);
+
+impl Visitor for Tracer<'_> {
+    #[inline(always)]
+    unsafe fn object(&mut self, o: *mut GcHeader) {
+        prefetch(o);
+        let turn = self.0.gray.enqueue(o);
+        if !turn.is_null() {
+            self.0.object(turn);
+        }
+    }
+    #[inline]
+    unsafe fn buffer(&mut self, p: *mut u8, size: usize) {
+        self.0.buffer(p, size);
+    }
+    #[inline]
+    unsafe fn empty_node(&mut self, n: *mut Node) {
+        self.0.empty_node(n);
     }
 }
 
 impl Marker {
-    pub(crate) fn new() -> Marker {
-        Marker {
-            mark: 1,
-            live: 0,
-            work: 0,
-            gray: Gray::new(),
-            again: Vec::new(),
-            atomic: false,
-            recount: false,
-            weak_values: Vec::new(),
-            ephemerons: Vec::new(),
-            all_weak: Vec::new(),
-            reached: None,
-            mode_name: std::ptr::null_mut(),
-            stop: Stop::new(),
-            given_up: 0,
-            lost: false,
-        }
-    }
-
-    /// Discards the current cycle and starts another, with a mark that differs from the last ones.
-    pub(crate) fn restart(&mut self) {
-        // Live objects carry the marks of the last complete cycle and of those abandoned since.
-        self.mark = self.mark % MARKS + 1;
-        self.lost = false;
-        self.live = 0;
-        self.gray.clear();
-        self.again.clear();
-        self.clear_weak_lists();
-        self.atomic = false;
-        self.recount = false;
-        self.reached = None;
-    }
-
-    pub(crate) fn clear_weak_lists(&mut self) {
-        self.weak_values.clear();
-        self.ephemerons.clear();
-        self.all_weak.clear();
-    }
-
-    /// Notes that an object to be traced could not be recorded: the cycle stops and is abandoned.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn lose(&mut self) {
-        self.lost = true;
-        self.stop.fail();
-    }
-
-    /// Logs an object, which will be traced again.
-    #[inline]
-    pub(crate) fn log(&mut self, o: *mut GcHeader) {
-        if !try_push(&mut self.again, o) {
-            self.lose();
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) unsafe fn is_marked(&self, o: *mut GcHeader) -> bool {
-        (*o).mark == self.mark
-    }
-
     /// Marks `o`, which is reached for the first time.
     #[inline(never)]
     unsafe fn reach(&mut self, o: *mut GcHeader) {
         if cfg!(debug_assertions) {
-            debug::check_object(o);
+            check_object(o);
         }
         (*o).mark = self.mark;
         match (*o).kind {
@@ -232,6 +162,76 @@ impl Marker {
     }
 }
 
+impl Marker {
+    /// Traces gray objects until none remain or `budget` bytes were visited.
+    pub(crate) unsafe fn propagate(&mut self, budget: usize) {
+        let end = self.work.saturating_add(budget);
+        loop {
+            while self.work < end {
+                if let Some(o) = self.gray.stack.pop() {
+                    self.trace(o);
+                } else if let Some(part) = self.gray.parts.pop() {
+                    self.trace_part(part);
+                } else {
+                    break;
+                }
+            }
+            // Objects in the queue are not marked yet, but later code tests the marks.
+            self.drain();
+            if self.work >= end || self.gray.is_empty() {
+                return;
+            }
+        }
+    }
+
+    unsafe fn drain(&mut self) {
+        for _ in 0..AHEAD {
+            let turn = self.gray.enqueue(std::ptr::null_mut());
+            if !turn.is_null() {
+                self.object(turn);
+            }
+        }
+    }
+
+    /// Visits the entries of a table, deferring those of large parts.
+    pub(crate) unsafe fn trace_entries(&mut self, t: *mut Table) {
+        trace::visit_fields(t, &mut Tracer(self));
+        if (*t).array_len as usize > PART {
+            self.push_part(Part { table: t, nodes: false, next: 0 });
+        } else {
+            trace::visit_array(t, 0, usize::MAX, &mut Tracer(self));
+        }
+        if trace::node_count(t) > PART {
+            self.push_part(Part { table: t, nodes: true, next: 0 });
+        } else {
+            trace::visit_nodes(t, 0, usize::MAX, &mut Tracer(self));
+        }
+    }
+
+    fn push_part(&mut self, part: Part) {
+        if !try_push(&mut self.gray.parts, part) {
+            self.lose();
+        }
+    }
+
+    unsafe fn trace_part(&mut self, part: Part) {
+        let Part { table, nodes, next } = part;
+        let end = next + PART;
+        // The table may have shrunk meanwhile.
+        let more = if nodes {
+            trace::visit_nodes(table, next, end, &mut Tracer(self));
+            end < trace::node_count(table)
+        } else {
+            trace::visit_array(table, next, end, &mut Tracer(self));
+            end < (*table).array_len as usize
+        };
+        self.work += PART;
+        if more {
+            self.push_part(Part { table, nodes, next: end });
+        }
+    }
+}
+
 impl Visitor for Marker {
     #[inline(always)]
     unsafe fn object(&mut self, o: *mut GcHeader) {
@@ -242,7 +242,7 @@ impl Visitor for Marker {
 
     #[inline]
     unsafe fn buffer(&mut self, p: *mut u8, size: usize) {
-        let size = alloc::round(size);
+        let size = round(size);
         self.work += size;
         if size > SMALL_MAX {
             let large = Large::of(p);

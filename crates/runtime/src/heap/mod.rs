@@ -42,13 +42,18 @@ mod cycle;
 mod dead;
 mod debug;
 mod finalize;
+mod finalizers;
 mod gray;
+mod growth;
 mod large;
 mod mark;
+mod marker;
 mod memory;
 mod pacing;
 mod phases;
+mod poison;
 mod roots;
+mod slices;
 mod stop;
 mod trace;
 mod weak;
@@ -56,10 +61,11 @@ mod weak;
 #[cfg(test)]
 mod tests;
 
-pub use api::{Mode, OutOfMemory};
-pub(crate) use boxed::has_room;
+pub use api::OutOfMemory;
+pub(crate) use growth::has_room;
 pub(crate) use memory::Memory;
 pub use memory::{AllocFn, Allocator};
+pub use pacing::Mode;
 
 use crate::table::Asking;
 
@@ -89,12 +95,10 @@ pub struct Heap {
     /// Whether every safepoint does a full collection and checks the heap (a test mode).
     pub stress: bool,
     /// The mode `gc-phases`, if it is on.
-    phases: Option<phases::Phases>,
-    slices: phases::Slices,
+    phases: Option<slices::Phases>,
+    slices: slices::Slices,
     /// Whether the write barrier logs nothing, so that tests can show that this is detected.
     loses_barriers: bool,
-    /// Called with the message when a finalizer fails ("error in __gc (...)").
-    pub warn: Option<unsafe fn(&mut crate::state::State, &[u8])>,
     /// Whether the collector works for the host, and so does not stop when the script has to.
     for_host: bool,
     /// The request of a store into a table for room.
@@ -104,8 +108,8 @@ pub struct Heap {
     blocks: block::Blocks,
     large: large::LargeSpace,
     boxed: boxed::Boxes,
-    marker: mark::Marker,
-    finalizers: finalize::Finalizers,
+    marker: marker::Marker,
+    finalizers: finalizers::Finalizers,
     pace: pacing::Pace,
 }
 
@@ -118,9 +122,8 @@ impl Heap {
             newborn: 0,
             stress: false,
             phases: None,
-            slices: phases::Slices::USUAL,
+            slices: slices::Slices::USUAL,
             loses_barriers: false,
-            warn: None,
             for_host: false,
             asking: Asking::default(),
             phase: Phase::Idle,
@@ -128,8 +131,8 @@ impl Heap {
             blocks: block::Blocks::new(),
             large: large::LargeSpace::new(),
             boxed: boxed::Boxes::new(),
-            marker: mark::Marker::new(),
-            finalizers: finalize::Finalizers::new(),
+            marker: marker::Marker::new(),
+            finalizers: finalizers::Finalizers::new(),
             pace: pacing::Pace::new(),
         }
     }

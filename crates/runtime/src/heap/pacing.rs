@@ -11,6 +11,15 @@ const MIN_IDLE: isize = 256 * 1024;
 /// Number of bytes visited for each byte allocated, with the default step multiplier of 100.
 const WORK_RATIO: usize = 10;
 
+/// The mode of the collector.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Incremental.
+    Incremental,
+    /// Generational.
+    Generational,
+}
+
 /// The parameters and counters of pacing.
 pub(crate) struct Pace {
     /// Number of bytes alive at the end of the last marking.

@@ -8,51 +8,14 @@
 
 use std::sync::atomic::Ordering;
 
-use super::api::Mode;
-use super::{Heap, Phase};
+use super::Phase;
+use super::pacing::Mode;
+use super::slices::{Phases, Slices};
 use crate::chaos::Chaos;
 use crate::state::{State, poll};
 
-/// The size of one slice of purging or sweeping.
-#[derive(Clone, Copy)]
-pub(super) struct Slices {
-    /// Number of blocks to sweep: 256 are about 8 MB of heap.
-    pub(super) blocks: usize,
-    /// Number of slots of the string table to look at.
-    pub(super) strings: usize,
-    /// Number of large objects, and of boxed ones, to look at.
-    pub(super) objects: usize,
-}
-
-impl Slices {
-    pub(super) const USUAL: Slices =
-        Slices { blocks: 256, strings: if cfg!(test) { 64 } else { 8 * 1024 }, objects: 512 };
-    const TINY: Slices = Slices { blocks: 1, strings: 256, objects: 16 };
-}
-
 /// Heaps of up to this many bytes are verified after each collection, larger ones now and then.
 const WALKED: usize = 512 * 1024;
-
-/// The state of the mode.
-pub(super) struct Phases {
-    random: Chaos,
-    /// The mode that the program has requested, while another one is in effect.
-    pub(super) asked: Mode,
-    /// Number of slices of marking until the current cycle is abandoned.
-    patience: u64,
-    /// Number of collections that have ended.
-    ended: u64,
-    /// Number of checks after which the next collection has to stop; `u32::MAX` if it does not.
-    fuse: u32,
-}
-
-impl Phases {
-    /// Choice of a full collection.
-    const FULL: u64 = 0;
-    /// Largest choice of a collection of the young objects; those above it are cycles in slices.
-    const YOUNG: u64 = 3;
-    const KINDS: u64 = 8;
-}
 
 impl State {
     /// Enables the mode `gc-phases`, with decisions that follow from `seed`.
@@ -209,23 +172,6 @@ impl State {
     pub(super) fn request_next_phase(&mut self) {
         if self.heap.phases.is_some() && self.heap.phase != Phase::Idle {
             self.poll.fetch_or(poll::GC, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Heap {
-    /// Takes the number of checks after which the collection that begins has to stop.
-    pub(super) fn take_fuse(&mut self) -> u32 {
-        let none = u32::MAX;
-        self.phases.as_mut().map_or(none, |phases| std::mem::replace(&mut phases.fuse, none))
-    }
-
-    /// Returns the mode as the program sees it.
-    pub(super) fn mode(&self) -> Mode {
-        match &self.phases {
-            Some(phases) => phases.asked,
-            None if self.pace.generational => Mode::Generational,
-            None => Mode::Incremental,
         }
     }
 }

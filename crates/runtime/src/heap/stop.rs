@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::state::{State, poll};
+use crate::state::poll;
 
 /// The poll word that the collector checks at intervals to see whether to stop. A stopped
 /// collection continues, or restarts, with the next one.
@@ -13,7 +13,7 @@ pub(crate) struct Stop {
     word: *const AtomicU32,
     was_due: bool,
     /// Number of checks until it has to stop in any case, for tests.
-    pub(super) fuse: u32,
+    fuse: u32,
 }
 
 impl Stop {
@@ -21,7 +21,12 @@ impl Stop {
         Stop { word: std::ptr::null(), was_due: false, fuse: u32::MAX }
     }
 
-    /// Returns whether to stop. Once true, the result stays so until [`State::watch_stop`].
+    /// Watches `word` from here on, if it is not null, and stops after `fuse` checks in any case.
+    pub(super) fn watch(word: *const AtomicU32, fuse: u32) -> Stop {
+        Stop { word, was_due: false, fuse }
+    }
+
+    /// Returns whether to stop. Once true, the result stays so until [`Stop::watch`].
     #[inline]
     pub(crate) unsafe fn is_due(&mut self) -> bool {
         if self.fuse != u32::MAX {
@@ -46,32 +51,6 @@ impl Stop {
     /// Returns whether a previous check said to stop.
     pub(crate) fn was_due(&self) -> bool {
         self.was_due
-    }
-}
-
-impl State {
-    /// Watches the poll word from here on, unless the collector works for the host. Called when a
-    /// collection begins or continues.
-    pub(super) fn watch_stop(&mut self) {
-        let word = if self.heap.for_host { std::ptr::null() } else { &raw const self.poll };
-        self.heap.marker.stop = Stop { word, was_due: false, fuse: self.heap.take_fuse() };
-    }
-
-    /// Runs `f` with a collector that does not stop when the script has to. The host needs this
-    /// when it allocates or collects after a limit was reached.
-    ///
-    /// # Safety
-    /// `st` is live.
-    pub unsafe fn collecting_for_host<R>(st: *mut State, f: impl FnOnce() -> R) -> R {
-        struct Before(*mut State, bool);
-        impl Drop for Before {
-            fn drop(&mut self) {
-                // SAFETY: the state outlives the call.
-                unsafe { (*self.0).heap.for_host = self.1 }
-            }
-        }
-        let _before = Before(st, std::mem::replace(&mut (*st).heap.for_host, true));
-        f()
     }
 }
 

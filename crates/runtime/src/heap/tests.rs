@@ -13,10 +13,10 @@ use std::cell::RefCell;
 use crate::engine::EngineShared;
 use crate::native::Raised;
 use crate::state::State;
+use crate::state::Vm;
 use crate::table::Table;
 use crate::thread::Thread;
 use crate::value::{SlotExt, Value};
-use crate::vm::Vm;
 
 thread_local! {
     /// The numbers of the finalized objects: field 1 of each object that a finalizer was called

@@ -1,11 +1,12 @@
 //! The references of objects: the only place of the heap that depends on their layouts.
 
-use crate::closure::{LuaClosure, NativeClosure, Upvalue};
+use crate::closure::{LuaClosure, NativeClosure};
 use crate::header::{GcHeader, Kind};
 use crate::instance::Instance;
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
 use crate::thread::Thread;
+use crate::upvalue::Upvalue;
 use crate::userdata::Userdata;
 use crate::value::{SlotExt, Tag, Value};
 
@@ -198,18 +199,13 @@ pub(crate) unsafe fn visit_thread<V: Visitor>(th: *mut Thread, v: &mut V) {
     let mut up = (*th).open;
     while !up.is_null() {
         v.object(up.cast());
-        up = next_open(up);
+        up = *Upvalue::next_open(up);
     }
     v.pointer((*th).resumer);
     v.value((*th).death);
     if let Some(hook) = &(*th).hook {
         v.value(hook.function);
     }
-}
-
-/// Returns the open upvalue below `up`, whose address is the payload of `closed`.
-pub(crate) unsafe fn next_open(up: *mut Upvalue) -> *mut Upvalue {
-    *(&raw mut (*up).closed).cast::<*mut Upvalue>()
 }
 
 /// Visits the live slots of a stack.

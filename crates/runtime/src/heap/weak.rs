@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::gray::try_push;
-use super::mark::Marker;
+use super::growth::try_push;
+use super::marker::Marker;
 use super::memory::LARGE;
 use super::trace::{self, Visitor};
 use crate::header::GcHeader;

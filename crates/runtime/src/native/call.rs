@@ -1,6 +1,6 @@
 //! Calling back: functions, metamethods, coroutines.
 
-use super::{Cx, LoadError, NativeResult, Raised, Ret, Str, Tab, Val};
+use super::{Cx, NativeResult, Raised, Ret, Str, Tab, Val};
 use crate::convert;
 use crate::debug::runtime_error;
 use crate::frame::{Frame, flags};
@@ -182,6 +182,16 @@ impl Cx {
     pub fn is_yieldable(&self) -> bool {
         // SAFETY: N1.
         unsafe { (*(*self.state()).thread).non_yieldable == 0 }
+    }
+
+    /// Returns whether a coroutine may yield at its current position.
+    ///
+    /// # Panics
+    /// Panics if `co` is not a coroutine.
+    pub fn thread_is_yieldable(&self, co: Val<'_>) -> bool {
+        assert!(co.is_thread());
+        // SAFETY: N2.
+        unsafe { (*co.raw().as_thread()).non_yieldable == 0 }
     }
 
     /// Makes a coroutine that will run `f`.
@@ -467,39 +477,6 @@ impl Cx {
         self.str(&text)
     }
 
-    /// Compiles a chunk, text or binary, to a function with `env` (default: the globals) as its
-    /// first upvalue.
-    ///
-    /// # Errors
-    /// Returns the message of the syntax error or of the rejected mode.
-    pub fn load(
-        &self,
-        source: &[u8],
-        name: &[u8],
-        mode: &[u8],
-        env: Option<Val<'_>>,
-    ) -> Result<Val<'_>, Vec<u8>> {
-        self.try_load(source, name, mode, env).map_err(|e| e.message)
-    }
-
-    /// Like [`Cx::load`]; the error tells whether it counts as a run-time error.
-    ///
-    /// # Errors
-    /// As for [`Cx::load`].
-    pub fn try_load(
-        &self,
-        source: &[u8],
-        name: &[u8],
-        mode: &[u8],
-        env: Option<Val<'_>>,
-    ) -> Result<Val<'_>, LoadError> {
-        // SAFETY: N1.
-        unsafe {
-            State::load(self.state(), source, name, mode, env.map(Val::raw))
-                .map(|f| Val::new(Value::function(f)))
-        }
-    }
-
     /// Runs an operation that may take long and does not use the state, such as waiting for input:
     /// the reclamation of machine code does not wait for this state meanwhile.
     pub fn blocking<R>(&self, f: impl FnOnce() -> R + Send) -> R {
@@ -522,30 +499,6 @@ impl Cx {
         }
         let _blocked = Blocked(st);
         f()
-    }
-
-    /// Makes a function of a compiled chunk, with the globals as its first upvalue.
-    ///
-    /// # Safety
-    /// `proto` is verified, and belongs to the state's engine.
-    pub unsafe fn instantiate(&self, proto: &std::sync::Arc<perilune_bytecode::Proto>) -> Val<'_> {
-        // SAFETY: N1.
-        unsafe {
-            let globals = Value::table((*self.state()).globals);
-            Val::new(Value::function(State::instantiate(self.state(), proto.clone(), globals)))
-        }
-    }
-
-    /// Returns true if [`Cx::load`] with `mode` rejects every chunk that starts with `text`, with
-    /// the same error. `false` guarantees nothing.
-    pub fn is_hopeless(&self, text: &[u8], mode: &[u8]) -> bool {
-        // SAFETY: N1.
-        let (depth, watch) = unsafe { ((*self.state()).native_depth, State::watch(self.state())) };
-        match text.first() {
-            None => false,
-            Some(0x1B) => !mode.contains(&b'b'),
-            Some(_) => !mode.contains(&b't') || perilune_syntax::is_hopeless(text, depth, &watch),
-        }
     }
 
     /// Copies the first `n` values of a table's array to the stack.

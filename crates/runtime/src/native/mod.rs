@@ -6,43 +6,35 @@
 //! self` and so ends their lives. Values that must live longer stay on the stack.
 
 mod args;
+mod array;
+mod builtin;
 mod call;
-mod extra;
+mod collector;
+mod exit;
+mod interrupt;
 mod levels;
+mod load;
 mod make;
 mod recover;
+mod upvalue;
 mod val;
+mod warning;
 
 use std::cell::UnsafeCell;
 
+pub use array::NumberArray;
+pub use builtin::Builtin;
 pub use call::{Resumed, StepResult};
-pub(crate) use extra::piece_of_work;
-pub use extra::{NumberArray, StopSign};
+pub use interrupt::StopSign;
 pub use levels::{HookSetting, LevelInfo};
 pub use perilune_bytecode::LoadError;
 pub use val::{Func, Str, Tab, Udata, Val};
 
+pub use crate::raised::Raised;
+
 use crate::frame::{Frame, FrameWord};
 use crate::state::State;
 use crate::value::{SlotExt, Value};
-
-/// An error is being raised; its value is in [`State::error`].
-#[derive(Debug)]
-pub struct Raised(());
-
-impl Raised {
-    /// Asserts that the caller has stored the error value.
-    #[inline(always)]
-    pub fn new() -> Raised {
-        Raised(())
-    }
-}
-
-impl Default for Raised {
-    fn default() -> Raised {
-        Raised::new()
-    }
-}
 
 /// The outcome of a native function: results, or a request to the interpreter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,78 +55,6 @@ pub type NativeResult = Result<Ret, Raised>;
 
 /// A function of the host.
 pub type NativeFn = fn(&mut Cx) -> NativeResult;
-
-/// Native functions that the interpreter knows by number, to run them without a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum Builtin {
-    /// Any other function.
-    Other = 0,
-    /// `next`
-    Next,
-    /// The iterator of `ipairs`.
-    IpairsStep,
-    /// `setmetatable`
-    SetMetatable,
-    /// `assert`
-    Assert,
-    /// `rawequal`
-    RawEqual,
-    /// `rawget`
-    RawGet,
-    /// `rawlen`
-    RawLen,
-    /// `select`
-    Select,
-    /// `tonumber`
-    ToNumber,
-    /// `tostring`
-    ToString,
-    /// `type`
-    Type,
-    /// `math.abs`
-    Abs,
-    /// `math.ceil`
-    Ceil,
-    /// `math.cos`
-    Cos,
-    /// `math.exp`
-    Exp,
-    /// `math.floor`
-    Floor,
-    /// `math.max`
-    Max,
-    /// `math.min`
-    Min,
-    /// `math.sin`
-    Sin,
-    /// `math.sqrt`
-    Sqrt,
-    /// `math.tointeger`
-    ToInteger,
-    /// `math.type`
-    MathType,
-    /// `string.byte`
-    Byte,
-    /// `string.char`
-    Char,
-    /// `string.len`
-    StringLen,
-    /// `string.sub`
-    Sub,
-    /// `table.insert`
-    Insert,
-    /// `table.remove`
-    Remove,
-    /// The host's `__index` of userdata with computed fields. Its bound values are the table of
-    /// functions that compute fields, the table of plain fields, and a fallback.
-    FieldIndex,
-}
-
-impl Builtin {
-    /// The number of known functions.
-    pub const COUNT: usize = Builtin::FieldIndex as usize + 1;
-}
 
 /// A state as native functions see it.
 #[repr(transparent)]
@@ -260,6 +180,30 @@ impl Cx {
                 base.add(j + 1).put(base.add(j).get());
             }
             base.add(i).put(v.raw());
+        }
+    }
+
+    /// Makes room for `n` more values before value `at`; they are nil at first.
+    ///
+    /// # Panics
+    /// Panics if there are fewer than `at` values, or no room.
+    #[inline]
+    pub fn open_gap(&self, at: usize, n: usize) {
+        let top = self.top();
+        assert!(at <= top);
+        for _ in 0..n {
+            self.push(Val::NIL);
+        }
+        // SAFETY: N1; slots below top + n exist now. Values are copied one by one: they were just
+        // written in halves, and a wider copy would stall.
+        unsafe {
+            let place = self.base().add(at);
+            for i in (0..top - at).rev() {
+                place.add(i + n).put(place.add(i).get());
+            }
+            for i in 0..n {
+                place.add(i).put(Value::NIL);
+            }
         }
     }
 

@@ -18,6 +18,7 @@
 //! that may allocate, or that store a value and so need the write barrier.
 
 mod array;
+mod asking;
 mod cache;
 mod environment;
 mod get;
@@ -31,21 +32,22 @@ mod rehash;
 mod room;
 mod set;
 mod shape;
+mod transition;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use asking::Asking;
 pub use cache::{Found, Stored};
 pub use hash::DEAD_KEY;
 pub use local_shape::LocalShape;
 pub use metatable::TAGGED;
 pub use next::InvalidKey;
-pub(crate) use room::Asking;
 pub use room::Refused;
 pub use set::KeyError;
 
 use crate::header::GcHeader;
-use crate::value::Value;
+use crate::value::{Tag, Value};
 
 /// The flags of tables that inline caches of metatable chains depend on: changes of their structure
 /// increment [`crate::state::State::meta_epoch`].
@@ -100,6 +102,19 @@ pub struct Table {
 
 const _: () = assert!(size_of::<Table>() == 64);
 
+impl Value {
+    /// Makes a table.
+    #[inline(always)]
+    pub fn table(p: *mut Table) -> Value {
+        Value::object(p, Tag::TABLE)
+    }
+    /// Returns the payload as a table.
+    #[inline(always)]
+    pub fn as_table(self) -> *mut Table {
+        self.as_ptr()
+    }
+}
+
 /// A node of the hash part: 24 bytes.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -107,9 +122,9 @@ pub struct Node {
     /// Payload of the value.
     pub value_bits: u64,
     /// Tag of the value; nil when the key has none.
-    pub value_tag: crate::value::Tag,
+    pub value_tag: Tag,
     /// Tag of the key; [`DEAD_KEY`] when the key may be dead.
-    pub key_tag: crate::value::Tag,
+    pub key_tag: Tag,
     /// Number of the next node of the chain, from 1; 0 ends it.
     pub next: u32,
     /// Payload of the key.

@@ -5,7 +5,7 @@
 //! values) grow the table, and the next safepoint finds the limit exceeded. An array part near the
 //! limit grows in small steps.
 
-use super::{ArrayKind, KeyError, Table};
+use super::{ArrayKind, Asking, KeyError, Table};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::Value;
@@ -20,15 +20,6 @@ pub enum Refused {
     Key(KeyError),
     /// The store would need this many bytes.
     NoRoom(usize),
-}
-
-/// Whether the current store requests a check for room, and its result.
-#[derive(Default)]
-pub(crate) struct Asking {
-    /// Whether a store that would need much room is refused.
-    on: bool,
-    /// The number of bytes that were refused.
-    refused: usize,
 }
 
 impl Table {

@@ -100,7 +100,7 @@ fn warn(cx: &mut Cx) -> NativeResult {
     let switch = parts.len() == 1 && parts[0].first() == Some(&b'@');
     let message = concat(&parts);
     let registry = cx.registry();
-    if switch && cx.warn_function().is_none() {
+    if switch && !cx.has_warning_receiver() {
         match &message[..] {
             b"@on" => registry.set_name(cx, "_WARN", Val::bool(true)),
             b"@off" => registry.set_name(cx, "_WARN", Val::bool(false)),
@@ -114,8 +114,8 @@ fn warn(cx: &mut Cx) -> NativeResult {
 
 /// Shows a warning if warnings are on, or passes it to the host if the host handles warnings.
 pub fn emit_warning(cx: &Cx, message: &[u8]) {
-    if let Some(f) = cx.warn_function() {
-        return f(cx, message);
+    if cx.warn_host(message) {
+        return;
     }
     if cx.registry().get_name(cx, "_WARN").truthy() {
         stdout::write_error(&concat(&[b"Lua warning: ", message, b"\n"]));

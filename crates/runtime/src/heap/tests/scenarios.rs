@@ -1,11 +1,12 @@
 //! One situation in each test.
 
 use super::*;
-use crate::closure::{LuaClosure, Upvalue};
+use crate::closure::LuaClosure;
 use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
 use crate::instance::{FieldCache, FieldEntry, Instance};
 use crate::string::LuaString;
+use crate::upvalue::Upvalue;
 
 #[test]
 fn garbage_is_collected_and_memory_reused() {

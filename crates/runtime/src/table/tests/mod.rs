@@ -12,8 +12,8 @@ use super::{ArrayKind, InvalidKey, KeyError, Node, Table};
 use crate::engine::EngineShared;
 use crate::header::GcHeader;
 use crate::state::State;
+use crate::state::Vm;
 use crate::value::{SlotExt, Tag, Value};
-use crate::vm::Vm;
 
 static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
     std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());

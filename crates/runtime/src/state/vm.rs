@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicPtr;
 
-use crate::native::Raised;
-use crate::state::State;
+use super::State;
+use crate::raised::Raised;
 use crate::thread::Thread;
 use crate::value::Value;
 

@@ -1,9 +1,14 @@
 //! A coroutine: its VM stack, and its state while it does not run.
 
-use crate::closure::Upvalue;
+mod life;
+mod stack;
+mod upvalues;
+
 use crate::header::GcHeader;
 use crate::heap::Memory;
-use crate::value::Value;
+use crate::hook::Hook;
+use crate::upvalue::Upvalue;
+use crate::value::{Tag, Value};
 
 /// The largest number of slots of a stack (PUC-Lua's `LUAI_MAXSTACK`).
 pub const MAX_STACK: usize = 1_000_000;
@@ -66,12 +71,25 @@ pub struct Thread {
     /// The highest slot written since the last collection, which cleared the slots above.
     pub high_water: *mut Value,
     /// The hook of this coroutine.
-    pub hook: Option<Box<crate::hook::Hook>>,
+    pub hook: Option<Box<Hook>>,
     /// Whether the running hook requests the coroutine to yield before the instruction.
     pub hook_yields: bool,
     /// Set while the coroutine is suspended after such a yield: a frame of Lua code is on top, and
     /// the values that the code uses end at this offset of the stack.
     pub hook_yielded: Option<u32>,
+}
+
+impl Value {
+    /// Makes a coroutine.
+    #[inline(always)]
+    pub fn thread(p: *mut Thread) -> Value {
+        Value::object(p, Tag::THREAD)
+    }
+    /// Returns the payload as a coroutine.
+    #[inline(always)]
+    pub fn as_thread(self) -> *mut Thread {
+        self.as_ptr()
+    }
 }
 
 /// Allocates the memory of a stack and fills it with nil.

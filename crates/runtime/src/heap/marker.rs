@@ -1,0 +1,121 @@
+//! The state of marking.
+
+use super::gray::Gray;
+use super::growth::try_push;
+use super::stop::Stop;
+use crate::header::GcHeader;
+use crate::string::LuaString;
+use crate::table::Table;
+
+/// The largest mark; cycles use the marks from 1 on.
+const MARKS: u8 = 200;
+
+/// How many cycles may be abandoned in a row, so that no live object carries the mark of a new
+/// cycle.
+pub(super) const MOST_GIVEN_UP: u8 = MARKS - 2;
+
+/// The state of marking.
+pub(crate) struct Marker {
+    /// The mark of this cycle: objects that carry it are reached.
+    pub(crate) mark: u8,
+    /// Number of bytes of the objects and buffers reached.
+    pub(crate) live: usize,
+    /// Number of bytes visited, which limits a slice.
+    pub(crate) work: usize,
+    /// Objects that are reached but not yet traced.
+    pub(crate) gray: Gray,
+    /// Objects logged by the barrier, to be traced (again) by the atomic step.
+    pub(crate) again: Vec<*mut GcHeader>,
+    /// Whether the atomic step is running: weak tables are classified, and dead stack slots
+    /// cleared.
+    pub(crate) atomic: bool,
+    /// Whether objects are traced that were traced before, so that their buffers must not be
+    /// counted twice.
+    pub(crate) recount: bool,
+    /// Tables with weak values and strong keys that may have to be cleared.
+    pub(crate) weak_values: Vec<*mut Table>,
+    /// Tables with weak keys and strong values that have unreachable keys.
+    pub(crate) ephemerons: Vec<*mut Table>,
+    /// Tables with weak keys and values.
+    pub(crate) all_weak: Vec<*mut Table>,
+    /// The objects reached while ephemeron entries wait for their keys.
+    pub(crate) reached: Option<Vec<*mut GcHeader>>,
+    /// The string `__mode`.
+    pub(crate) mode_name: *mut LuaString,
+    /// Whether the script, and with it the collector, has to stop.
+    pub(crate) stop: Stop,
+    /// Number of cycles abandoned since the last complete one.
+    pub(crate) given_up: u8,
+    /// Whether there was no memory to record an object that must be traced: the cycle cannot end,
+    /// and is restarted.
+    pub(crate) lost: bool,
+}
+
+impl Default for Marker {
+    fn default() -> Marker {
+        Marker::new()
+    }
+}
+
+impl Marker {
+    pub(crate) fn new() -> Marker {
+        Marker {
+            mark: 1,
+            live: 0,
+            work: 0,
+            gray: Gray::new(),
+            again: Vec::new(),
+            atomic: false,
+            recount: false,
+            weak_values: Vec::new(),
+            ephemerons: Vec::new(),
+            all_weak: Vec::new(),
+            reached: None,
+            mode_name: std::ptr::null_mut(),
+            stop: Stop::new(),
+            given_up: 0,
+            lost: false,
+        }
+    }
+
+    /// Discards the current cycle and starts another, with a mark that differs from the last ones.
+    pub(crate) fn restart(&mut self) {
+        // Live objects carry the marks of the last complete cycle and of those abandoned since.
+        self.mark = self.mark % MARKS + 1;
+        self.lost = false;
+        self.live = 0;
+        self.gray.clear();
+        self.again.clear();
+        self.clear_weak_lists();
+        self.atomic = false;
+        self.recount = false;
+        self.reached = None;
+    }
+
+    pub(crate) fn clear_weak_lists(&mut self) {
+        self.weak_values.clear();
+        self.ephemerons.clear();
+        self.all_weak.clear();
+    }
+
+    /// Notes that an object to be traced could not be recorded: the cycle stops and is abandoned.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lose(&mut self) {
+        self.lost = true;
+        self.stop.fail();
+    }
+
+    /// Logs an object, which will be traced again.
+    #[inline]
+    pub(crate) fn log(&mut self, o: *mut GcHeader) {
+        if !try_push(&mut self.again, o) {
+            self.lose();
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) unsafe fn is_marked(&self, o: *mut GcHeader) -> bool {
+        (*o).mark == self.mark
+    }
+}

@@ -1,0 +1,60 @@
+//! How much the collector does at once: usually, and in the mode `gc-phases`.
+
+use super::Heap;
+use super::pacing::Mode;
+use crate::chaos::Chaos;
+
+/// The size of one slice of purging or sweeping.
+#[derive(Clone, Copy)]
+pub(super) struct Slices {
+    /// Number of blocks to sweep: 256 are about 8 MB of heap.
+    pub(super) blocks: usize,
+    /// Number of slots of the string table to look at.
+    pub(super) strings: usize,
+    /// Number of large objects, and of boxed ones, to look at.
+    pub(super) objects: usize,
+}
+
+impl Slices {
+    pub(super) const USUAL: Slices =
+        Slices { blocks: 256, strings: if cfg!(test) { 64 } else { 8 * 1024 }, objects: 512 };
+    pub(super) const TINY: Slices = Slices { blocks: 1, strings: 256, objects: 16 };
+}
+
+/// The state of the mode.
+pub(super) struct Phases {
+    pub(super) random: Chaos,
+    /// The mode that the program has requested, while another one is in effect.
+    pub(super) asked: Mode,
+    /// Number of slices of marking until the current cycle is abandoned.
+    pub(super) patience: u64,
+    /// Number of collections that have ended.
+    pub(super) ended: u64,
+    /// Number of checks after which the next collection has to stop; `u32::MAX` if it does not.
+    pub(super) fuse: u32,
+}
+
+impl Phases {
+    /// Choice of a full collection.
+    pub(super) const FULL: u64 = 0;
+    /// Largest choice of a collection of the young objects; those above it are cycles in slices.
+    pub(super) const YOUNG: u64 = 3;
+    pub(super) const KINDS: u64 = 8;
+}
+
+impl Heap {
+    /// Takes the number of checks after which the collection that begins has to stop.
+    pub(super) fn take_fuse(&mut self) -> u32 {
+        let none = u32::MAX;
+        self.phases.as_mut().map_or(none, |phases| std::mem::replace(&mut phases.fuse, none))
+    }
+
+    /// Returns the mode as the program sees it.
+    pub(super) fn mode(&self) -> Mode {
+        match &self.phases {
+            Some(phases) => phases.asked,
+            None if self.pace.generational => Mode::Generational,
+            None => Mode::Incremental,
+        }
+    }
+}

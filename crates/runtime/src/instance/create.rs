@@ -1,0 +1,127 @@
+//! The creation of instances.
+
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use perilune_bytecode::{Constant, Proto, RecordCounts};
+
+use super::{CalleeCache, FieldCache, FieldEntry, GlobalCache, Instance, Places, SiteFeedback};
+use crate::header::{GcHeader, Kind};
+use crate::state::State;
+use crate::string::{LuaString, MAX_SHORT};
+use crate::value::Value;
+
+impl Instance {
+    /// Creates the instance of `proto` in `st`; `parent` is the instance of the function that
+    /// contains it, or null. The instance is not reachable from a root yet: the caller stores it in
+    /// a closure or in its parent.
+    ///
+    /// # Safety
+    /// `st` is live.
+    pub unsafe fn create(
+        st: &mut State,
+        proto: Arc<Proto>,
+        parent: *mut Instance,
+    ) -> *mut Instance {
+        let slot = st.tier.as_mut().and_then(|tier| tier.slot(&proto)).unwrap_or(st.vm.idle_slot);
+        let counts = RecordCounts::of(&proto.code);
+        let places = Places::of(&proto, counts);
+        let this = st.heap.memory.alloc(places.size);
+        let constants = this.add(places.constants).cast::<Value>();
+        for (i, constant) in proto.constants.iter().enumerate() {
+            constants.add(i).write(match *constant {
+                Constant::Nil => Value::NIL,
+                Constant::Bool(b) => Value::bool(b),
+                Constant::Integer(i) => Value::int(i),
+                Constant::Float(f) => Value::float(f),
+                Constant::Str(text) => {
+                    let bytes = proto.str(text);
+                    Instance::long_string(parent, bytes)
+                        .unwrap_or_else(|| Value::string(st.intern(bytes)))
+                }
+            });
+        }
+        let cells = this.add(places.cells).cast::<u32>();
+        let mut records = RecordCounts::default();
+        for (pc, instr) in proto.code.iter().enumerate() {
+            cells.add(pc).write(records.number(instr.op().feedback()).unwrap_or(0));
+        }
+        let fields = this.add(places.fields).cast::<FieldCache>();
+        for i in 0..counts.fields as usize {
+            fields.add(i).write(FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 });
+        }
+        let globals = this.add(places.globals).cast::<GlobalCache>();
+        for i in 0..counts.globals as usize {
+            globals.add(i).write(GlobalCache { env: null_mut(), cell: null_mut() });
+        }
+        let callees = this.add(places.callees).cast::<CalleeCache>();
+        for i in 0..counts.callees as usize {
+            callees.add(i).write(CalleeCache { callee: 0, others: 0 });
+        }
+        let sites = this.add(places.sites).cast::<SiteFeedback>();
+        for i in 0..counts.sites as usize {
+            sites.add(i).write(SiteFeedback { fields: 0, array_kinds: 0, array: 0 });
+        }
+        let children = this.add(places.children).cast::<*mut Instance>();
+        for i in 0..proto.protos.len() {
+            children.add(i).write(null_mut());
+        }
+        let this = this.cast::<Instance>();
+        this.write(Instance {
+            header: GcHeader { kind: Kind::Instance, mark: 0, flags: 0, aux: 0, word: 0 },
+            code: proto.code.as_ptr(),
+            constants,
+            cells,
+            slot,
+            max_stack: proto.max_stack,
+            num_params: proto.num_params,
+            is_vararg: proto.is_vararg,
+            entries: 0,
+            misses_left: st.miss_step,
+            miss_step: st.miss_step,
+            fields,
+            globals,
+            callees,
+            sites,
+            children,
+            proto_bytes: proto.bytes(),
+            proto,
+            counts,
+        });
+        st.adopt(this.cast(), (*this).bytes());
+        this
+    }
+
+    /// Returns the instance of the inner function `i`, after creating it if necessary.
+    ///
+    /// # Safety
+    /// `this` is a live instance of `st` with more than `i` inner functions.
+    #[inline(always)]
+    pub unsafe fn child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
+        let c = *(*this).children.add(i);
+        if c.is_null() { Instance::make_child(st, this, i) } else { c }
+    }
+
+    #[cold]
+    unsafe fn make_child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
+        let proto = Arc::clone(&(&(*this).proto).protos[i]);
+        let c = Instance::create(st, proto, this);
+        *(*this).children.add(i) = c;
+        // From now on the child's instance counts its proto.
+        let moved = (*c).proto_bytes;
+        (*this).proto_bytes -= moved;
+        st.heap.note_external(-(moved as isize));
+        st.barrier(this.cast());
+        c
+    }
+
+    /// Returns the constant of `parent` (which may be null) that is this string, if it is a long
+    /// one. Short strings are interned, so they are the same object anyway.
+    unsafe fn long_string(parent: *mut Instance, bytes: &[u8]) -> Option<Value> {
+        if bytes.len() <= MAX_SHORT || parent.is_null() {
+            return None;
+        }
+        let is_same = |v: &Value| v.is_string() && LuaString::bytes(v.as_string()) == bytes;
+        (*parent).constants().iter().copied().find(is_same)
+    }
+}

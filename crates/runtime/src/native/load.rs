@@ -1,0 +1,76 @@
+//! Loading chunks, and dumping functions as binary chunks.
+
+use super::{Cx, Func, LoadError, Val};
+use crate::state::State;
+use crate::value::Value;
+
+impl Cx {
+    /// Compiles a chunk, text or binary, to a function with `env` (default: the globals) as its
+    /// first upvalue.
+    ///
+    /// # Errors
+    /// Returns the message of the syntax error or of the rejected mode.
+    pub fn load(
+        &self,
+        source: &[u8],
+        name: &[u8],
+        mode: &[u8],
+        env: Option<Val<'_>>,
+    ) -> Result<Val<'_>, Vec<u8>> {
+        self.try_load(source, name, mode, env).map_err(|e| e.message)
+    }
+
+    /// Like [`Cx::load`]; the error tells whether it counts as a run-time error.
+    ///
+    /// # Errors
+    /// As for [`Cx::load`].
+    pub fn try_load(
+        &self,
+        source: &[u8],
+        name: &[u8],
+        mode: &[u8],
+        env: Option<Val<'_>>,
+    ) -> Result<Val<'_>, LoadError> {
+        // SAFETY: N1.
+        unsafe {
+            State::load(self.state(), source, name, mode, env.map(Val::raw))
+                .map(|f| Val::new(Value::function(f)))
+        }
+    }
+
+    /// Makes a function of a compiled chunk, with the globals as its first upvalue.
+    ///
+    /// # Safety
+    /// `proto` is verified, and belongs to the state's engine.
+    pub unsafe fn instantiate(&self, proto: &std::sync::Arc<perilune_bytecode::Proto>) -> Val<'_> {
+        // SAFETY: N1.
+        unsafe {
+            let globals = Value::table((*self.state()).globals);
+            Val::new(Value::function(State::instantiate(self.state(), proto.clone(), globals)))
+        }
+    }
+
+    /// Returns true if [`Cx::load`] with `mode` rejects every chunk that starts with `text`, with
+    /// the same error. `false` guarantees nothing.
+    pub fn is_hopeless(&self, text: &[u8], mode: &[u8]) -> bool {
+        // SAFETY: N1.
+        let (depth, watch) = unsafe { ((*self.state()).native_depth, State::watch(self.state())) };
+        match text.first() {
+            None => false,
+            Some(0x1B) => !mode.contains(&b'b'),
+            Some(_) => !mode.contains(&b't') || perilune_syntax::is_hopeless(text, depth, &watch),
+        }
+    }
+
+    /// Returns the binary chunk of a Lua function; `None` for a native one.
+    pub fn dump(&self, f: Func<'_>, strip: bool) -> Option<Vec<u8>> {
+        if f.is_native() {
+            return None;
+        }
+        // SAFETY: N2; a closure's instance lives as long as it.
+        unsafe {
+            let instance = (*f.val().raw().as_function()).instance;
+            Some(perilune_bytecode::dump(&(*instance).proto, strip))
+        }
+    }
+}

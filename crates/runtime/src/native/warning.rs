@@ -1,0 +1,22 @@
+//! Warnings that the host receives (manual 6.1, `warn`).
+
+use super::Cx;
+
+impl Cx {
+    /// Returns whether the host receives warnings.
+    pub fn has_warning_receiver(&self) -> bool {
+        // SAFETY: N1.
+        unsafe { (*self.state()).warn.is_some() }
+    }
+
+    /// Passes a warning to the host. Returns false if the host does not receive warnings.
+    pub fn warn_host(&self, message: &[u8]) -> bool {
+        // SAFETY: N1; the receiver may use the state, as the frame of this function is on top.
+        unsafe {
+            let st = self.state();
+            let Some(receiver) = (*st).warn else { return false };
+            receiver(st, message);
+        }
+        true
+    }
+}

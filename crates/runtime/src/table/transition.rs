@@ -1,0 +1,146 @@
+//! Transitions between the shapes of one state.
+
+use std::ptr;
+use std::sync::Arc;
+
+use super::LocalShape;
+use crate::engine::Shape;
+use crate::header::{GcHeader, Kind};
+use crate::state::State;
+use crate::string::LuaString;
+
+impl LocalShape {
+    /// Returns this state's object for `shape`, whose fields have these names, after creating it if
+    /// necessary.
+    unsafe fn adopt(
+        st: *mut State,
+        shape: Arc<Shape>,
+        keys: Box<[*mut LuaString]>,
+    ) -> *mut LocalShape {
+        let id = shape.id();
+        if let Some(&known) = (*st).shapes.get(&id) {
+            return known;
+        }
+        debug_assert_eq!(keys.len(), shape.count() as usize);
+        let bytes = size_of::<LocalShape>() + keys.len() * 12;
+        let local = LocalShape {
+            header: GcHeader {
+                kind: Kind::Shape,
+                mark: (*st).heap.newborn,
+                flags: 0,
+                aux: 0,
+                word: id,
+            },
+            count: shape.count(),
+            has_meta: shape.has_meta(),
+            index: LocalShape::build_index(&keys),
+            keys,
+            next: Vec::new(),
+            shape,
+        };
+        let local = (*st).make_boxed(local, bytes);
+        (*st).shapes.insert(id, local);
+        local
+    }
+
+    /// Returns the shape of tables without fields.
+    ///
+    /// # Safety
+    /// As for [`State::adopt`]. Called once, while the state is set up.
+    pub unsafe fn empty(st: *mut State) -> *mut LocalShape {
+        let shape = (*st).engine.empty_shape().clone();
+        LocalShape::adopt(st, shape, Box::default())
+    }
+
+    /// Returns the shape of a table without a metatable whose fields have these names, or null when
+    /// such a table should be a dictionary.
+    ///
+    /// # Safety
+    /// As for [`State::adopt`].
+    pub unsafe fn with_names(st: *mut State, names: &'static [&'static str]) -> *mut LocalShape {
+        let Some(shape) = (*st).engine.with_fields(names) else { return ptr::null_mut() };
+        if let Some(&known) = (*st).shapes.get(&shape.id()) {
+            return known;
+        }
+        let keys = names.iter().map(|name| (*st).intern(name.as_bytes())).collect();
+        LocalShape::adopt(st, shape, keys)
+    }
+
+    /// Returns the shape of a table of this shape after it has gained the field `name`, a short
+    /// string, or null when it should become a dictionary.
+    pub unsafe fn with_field(
+        st: *mut State,
+        this: *mut LocalShape,
+        name: *mut LuaString,
+    ) -> *mut LocalShape {
+        let known = LocalShape::known_successor(this, name);
+        if known.is_null() { LocalShape::new_successor(st, this, name) } else { known }
+    }
+
+    /// Returns the shape of a table of this shape after it has gained a metatable, or null when it
+    /// should become a dictionary.
+    pub unsafe fn with_meta(st: *mut State, this: *mut LocalShape) -> *mut LocalShape {
+        if (*this).has_meta {
+            return this;
+        }
+        LocalShape::with_field(st, this, ptr::null_mut())
+    }
+
+    /// Returns the shape with the same fields and no metatable, or null when there is none.
+    pub unsafe fn without_meta(st: *mut State, this: *mut LocalShape) -> *mut LocalShape {
+        if !(*this).has_meta {
+            return this;
+        }
+        let mut shape = (*st).empty_shape;
+        for slot in 0..(*this).count as usize {
+            let name = (&(*this).keys)[slot];
+            shape = LocalShape::with_field(st, shape, name);
+            if shape.is_null() {
+                break;
+            }
+        }
+        shape
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn new_successor(
+        st: *mut State,
+        this: *mut LocalShape,
+        name: *mut LuaString,
+    ) -> *mut LocalShape {
+        let engine = &(*st).engine;
+        let from = &(*this).shape;
+        let shape = if name.is_null() {
+            engine.with_metatable(from)
+        } else {
+            engine.with_field(from, LuaString::bytes(name))
+        };
+        let Some(shape) = shape else {
+            return ptr::null_mut();
+        };
+        let mut keys = (*this).keys.to_vec();
+        if !name.is_null() {
+            keys.push(name);
+        }
+        let local = LocalShape::adopt(st, shape, keys.into());
+        (*this).next.push((name, local));
+        local
+    }
+
+    /// Removes a dead shape from the state's map and from its predecessor's transitions. The
+    /// collector calls this for every unreachable shape before the program runs again, and drops
+    /// the box later.
+    ///
+    /// # Safety
+    /// No table, cache or root points to `this`, and other dead shapes are still readable unless
+    /// they were passed to this function.
+    pub unsafe fn forget(st: *mut State, this: *mut LocalShape) {
+        (*st).shapes.remove(&(*this).header.word);
+        if let Some(from) = (*this).shape.predecessor()
+            && let Some(&from) = (*st).shapes.get(&from.id())
+        {
+            (*from).next.retain(|&(_, shape)| shape != this);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The creation of coroutines, and which of them runs.
+
+use std::ptr::null_mut;
+
+use super::{INITIAL_STACK, MIN_FREE, Status, Thread, alloc_stack};
+use crate::header::{GcHeader, Kind};
+use crate::state::State;
+use crate::value::{SlotExt, Value};
+
+impl Thread {
+    /// Creates a coroutine with an empty stack.
+    ///
+    /// # Safety
+    /// `st` is live.
+    pub unsafe fn create(st: &mut State, small: bool) -> *mut Thread {
+        let capacity = if small { MIN_FREE + 2 } else { INITIAL_STACK };
+        let stack = alloc_stack(&mut st.heap.memory, capacity);
+        let header = GcHeader { kind: Kind::Thread, mark: 0, flags: 0, aux: 0, word: 0 };
+        let thread = Thread {
+            header,
+            stack,
+            capacity,
+            base: stack,
+            top: stack,
+            open: null_mut(),
+            to_close: Vec::new(),
+            returning: Vec::new(),
+            status: Status::Suspended,
+            failed: false,
+            death: Value::NIL,
+            resumer: null_mut(),
+            non_yieldable: 0,
+            depth: 0,
+            high_water: stack,
+            hook: None,
+            hook_yields: false,
+            hook_yielded: None,
+        };
+        st.make_boxed(thread, size_of::<Thread>() + capacity * 16)
+    }
+
+    /// Prepares a coroutine that is closed or was never started to begin with `f`.
+    ///
+    /// # Safety
+    /// All arguments are live, and no frame of the coroutine is needed any more.
+    pub unsafe fn restart(st: &mut State, th: *mut Thread, f: Value) {
+        (*th).stack.put(f);
+        (*th).stack.add(1).put(Value::NIL);
+        (*th).base = (*th).stack;
+        (*th).top = (*th).stack.add(2);
+        (*th).status = Status::Suspended;
+        (*th).failed = false;
+        (*th).death = Value::NIL;
+        (*th).non_yieldable = 0;
+        (*th).hook_yielded = None;
+        st.barrier(th.cast());
+    }
+
+    /// Makes `th` the running coroutine, by loading its registers into the state.
+    ///
+    /// # Safety
+    /// Both are live, and the registers of the previously running coroutine were saved.
+    #[inline(always)]
+    pub unsafe fn load_registers(st: *mut State, th: *mut Thread) {
+        (*st).thread = th;
+        (*st).base = (*th).base;
+        (*st).top = (*th).top;
+        (*st).limit = (*th).stack.add((*th).capacity - MIN_FREE);
+    }
+
+    /// Saves the state's registers in its running coroutine.
+    ///
+    /// # Safety
+    /// `st` is live.
+    #[inline(always)]
+    pub unsafe fn save_registers(st: *mut State) {
+        (*(*st).thread).base = (*st).base;
+        (*(*st).thread).top = (*st).top;
+    }
+}
+
+impl State {
+    /// Creates a coroutine that will call `f`.
+    ///
+    /// # Safety
+    /// `f` is a live value of this state.
+    pub unsafe fn new_thread(st: *mut State, f: Value) -> *mut Thread {
+        let th = Thread::create(&mut *st, (*st).small_stack);
+        (*th).stack.put(f);
+        // The callee and header slots of the function to call first. Its arguments are passed with
+        // the first resume.
+        (*th).stack.add(1).put(Value::NIL);
+        (*th).top = (*th).stack.add(2);
+        (*th).hook = (*st).hook_of_new.clone();
+        th
+    }
+}
