@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::args::{Command, Options};
 use crate::engine::Engine;
-use crate::measure::{Measured, Outcome, peak, user, wall};
+use crate::measure::{Measured, Outcome, cpu, peak, wall};
 use crate::process::Usage;
 use crate::report::Summary;
 use crate::stats;
@@ -100,7 +100,7 @@ fn program(engines: &[Engine], measured: &Measured) -> Value {
         .map(|(index, engine)| {
             let mut value = result(engine, &measured.outcomes[index]);
             value["speed"] = json!(measured.ratio(index, wall).map(|ratio| 1.0 / ratio));
-            value["cpu_speed"] = json!(measured.ratio(index, user).map(|ratio| 1.0 / ratio));
+            value["cpu_speed"] = json!(measured.ratio(index, cpu).map(|ratio| 1.0 / ratio));
             value["memory_ratio"] = json!(measured.ratio(index, peak));
             value
         })
@@ -116,10 +116,11 @@ fn result(engine: &Engine, outcome: &Outcome) -> Value {
             "engine": engine.name,
             "wall_median": outcome.median(wall),
             "wall_deviation": stats::relative_deviation(&outcome.values(wall)),
-            "user_median": outcome.median(user),
+            "cpu_median": outcome.median(cpu),
             "peak_median": outcome.median(|usage| usage.peak as f64),
             "wall": outcome.values(wall),
             "user": outcome.values(|usage| usage.user),
+            "system": outcome.values(|usage| usage.system),
             "peak": samples.iter().map(|usage: &Usage| usage.peak).collect::<Vec<_>>(),
         }),
     }

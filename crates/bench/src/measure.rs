@@ -55,10 +55,10 @@ pub(crate) fn wall(usage: &Usage) -> f64 {
     usage.wall
 }
 
-/// User CPU time in seconds. A run shorter than the kernel's accounting reads as 0;
-/// a microsecond in its place keeps ratios finite.
-pub(crate) fn user(usage: &Usage) -> f64 {
-    usage.user.max(1e-6)
+/// CPU time of all threads in seconds, in user mode and in the kernel. A run shorter than the
+/// kernel's accounting reads as 0; a microsecond in its place keeps ratios finite.
+pub(crate) fn cpu(usage: &Usage) -> f64 {
+    (usage.user + usage.system).max(1e-6)
 }
 
 /// Peak resident set in megabytes.
@@ -74,7 +74,7 @@ pub(crate) fn measure_all(
 ) -> Vec<Measured> {
     let mut measured = Vec::new();
     for (number, workload) in workloads.iter().enumerate() {
-        eprint!("[{:2}/{}] {:<16} ", number + 1, workloads.len(), workload.name);
+        eprint!("[{:2}/{}] {:<28} ", number + 1, workloads.len(), workload.name);
         let program = measure(engines, workload, options);
         for outcome in &program.outcomes {
             match (outcome, outcome.median(wall)) {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn usage(wall: f64) -> Usage {
-        Usage { wall, user: 0.0, peak: 3_000_000 }
+        Usage { wall, user: 0.0, system: 0.0, peak: 3_000_000 }
     }
 
     #[test]
@@ -149,8 +149,14 @@ mod tests {
         };
         assert_eq!(measured.ratio(0, wall), Some(1.0));
         assert_eq!(measured.ratio(1, wall), Some(0.5));
-        assert_eq!(measured.ratio(1, user), Some(1.0));
+        assert_eq!(measured.ratio(1, cpu), Some(1.0));
         assert_eq!(measured.ratio(2, wall), None);
+    }
+
+    #[test]
+    fn cpu_time_includes_the_kernel_s() {
+        let usage = Usage { wall: 1.0, user: 1.5, system: 0.25, peak: 0 };
+        assert_eq!(cpu(&usage), 1.75);
     }
 
     #[test]

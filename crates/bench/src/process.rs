@@ -14,6 +14,8 @@ pub(crate) struct Usage {
     pub(crate) wall: f64,
     /// CPU time in user mode of all its threads, in seconds.
     pub(crate) user: f64,
+    /// CPU time in the kernel of all its threads, in seconds.
+    pub(crate) system: f64,
     /// Peak resident set, in bytes. The kernel counts the moment before `exec` too,
     /// so no metric is below the runner's own peak (see [`own_peak`]).
     pub(crate) peak: u64,
@@ -80,7 +82,8 @@ fn reap(waited: std::io::Result<ResUse>, start: Instant) -> Result<Usage, String
     let wall = start.elapsed().as_secs_f64();
     let ResUse { status, rusage } = waited.map_err(|error| error.to_string())?;
     check(status)?;
-    Ok(Usage { wall, user: rusage.utime.as_secs_f64(), peak: rusage.maxrss })
+    let (user, system) = (rusage.utime.as_secs_f64(), rusage.stime.as_secs_f64());
+    Ok(Usage { wall, user, system, peak: rusage.maxrss })
 }
 
 fn check(status: ExitStatus) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! The tables that `compare` and `memory` print.
 
 use crate::engine::Engine;
-use crate::measure::{Measured, Outcome, peak, user, wall};
+use crate::measure::{Measured, Outcome, cpu, peak, wall};
 use crate::process;
 use crate::stats;
 use crate::table::{Table, number, times};
@@ -13,9 +13,9 @@ pub(crate) struct Summary {
     pub(crate) speed: Option<f64>,
     /// The program with the lowest speed, and that speed.
     pub(crate) slowest: Option<(String, f64)>,
-    /// Times as fast as the baseline by user CPU time.
+    /// Times as fast as the baseline by CPU time.
     pub(crate) cpu_speed: Option<f64>,
-    /// The program with the lowest speed by user CPU time, and that speed.
+    /// The program with the lowest speed by CPU time, and that speed.
     pub(crate) cpu_slowest: Option<(String, f64)>,
     /// Peak memory over the baseline's.
     pub(crate) memory: Option<f64>,
@@ -33,7 +33,7 @@ impl Summary {
         let inverse = |ratios: Vec<f64>| -> Vec<f64> { ratios.iter().map(|r| 1.0 / r).collect() };
         let named = |(index, value): (usize, f64)| (shared[index].name.clone(), value);
         let speeds = inverse(ratios(wall));
-        let cpu_speeds = inverse(ratios(user));
+        let cpu_speeds = inverse(ratios(cpu));
         let memory = ratios(peak);
         Summary {
             programs: shared.len(),
@@ -48,12 +48,12 @@ impl Summary {
 }
 
 /// Median wall times, and how many times as fast as the baseline each engine is, by wall time and
-/// by user CPU time.
+/// by CPU time.
 pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
     let mut table = Table::default();
     let mut heading = vec!["program".to_string()];
     for (index, engine) in engines.iter().enumerate() {
-        heading.extend([format!("{} s", engine.name), "±%".to_string()]);
+        heading.extend([format!("{} s", engine.name), "±%".to_string(), "CPU s".to_string()]);
         if index > 0 {
             heading.extend(["speed".to_string(), "by CPU".to_string()]);
         }
@@ -65,8 +65,9 @@ pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
         for (index, outcome) in program.outcomes.iter().enumerate() {
             let noise = stats::relative_deviation(&outcome.values(wall));
             row.extend([cell(outcome, wall, 3), number(noise.map(|share| share * 100.0), 1)]);
+            row.push(number(outcome.median(cpu), 3));
             if index > 0 {
-                for metric in [wall, user] {
+                for metric in [wall, cpu] {
                     row.push(times(program.ratio(index, metric).map(|ratio| 1.0 / ratio)));
                 }
             }
@@ -80,7 +81,7 @@ pub(crate) fn speed(engines: &[Engine], measured: &[Measured]) -> String {
         let Some((cpu_slowest, cpu_least)) = summary.cpu_slowest else { continue };
         text.push_str(&format!(
             "{} against {}: geometric mean {} over {} programs, minimum {} ({slowest}), \
-             by user CPU time {}, minimum {} ({cpu_slowest})\n",
+             by CPU time {}, minimum {} ({cpu_slowest})\n",
             engine.name,
             engines[0].name,
             times(summary.speed),
@@ -167,7 +168,9 @@ mod tests {
     use crate::process::Usage;
 
     fn program(name: &str, baseline: f64, other: f64) -> Measured {
-        let ran = |wall| Outcome::Ran(vec![Usage { wall, user: wall, peak: (wall * 1e6) as u64 }]);
+        let ran = |wall| {
+            Outcome::Ran(vec![Usage { wall, user: wall, system: 0.0, peak: (wall * 1e6) as u64 }])
+        };
         Measured { name: name.to_string(), outcomes: vec![ran(baseline), ran(other)] }
     }
 
