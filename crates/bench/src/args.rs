@@ -6,6 +6,7 @@ use std::time::Duration;
 use lexopt::prelude::*;
 
 use crate::Result;
+use crate::workload::Folder;
 
 pub(crate) const HELP: &str = "\
 usage: perilune-bench COMMAND [options]
@@ -28,6 +29,7 @@ options:
   --rounds N         runs of each program on each engine (compare 5, memory 3,
                      startup 200, boundary 21)
   --only NAME        only this program, or lines with this in their names; repeatable
+  --real             the large programs instead
   --library          the programs for single library functions instead
   --suite DIR        are-we-fast-yet's Lua programs in DIR instead of the own ones
   --scale X          work relative to the default, for the own programs
@@ -41,6 +43,7 @@ options:
   --frames N         of swarm: frames on the stacks the second time (10 000)
   --self PATH        the perilune binary; default: beside this one, built if needed
   --self-args ARGS   arguments for perilune before the script, split at blanks
+  --interpreter      with compare and memory: measure perilune --jit=off too
 ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +67,7 @@ pub(crate) struct Options {
     pub(crate) versus: Vec<String>,
     pub(crate) rounds: usize,
     pub(crate) only: Vec<String>,
-    pub(crate) library: bool,
+    pub(crate) folder: Folder,
     pub(crate) suite: Option<PathBuf>,
     pub(crate) scale: Option<String>,
     pub(crate) memory: bool,
@@ -72,6 +75,7 @@ pub(crate) struct Options {
     pub(crate) timeout: Duration,
     pub(crate) perilune: Option<PathBuf>,
     pub(crate) perilune_args: Vec<String>,
+    pub(crate) interpreter: bool,
     pub(crate) programs: Option<usize>,
     pub(crate) threads: Option<usize>,
     pub(crate) calls: Option<usize>,
@@ -88,12 +92,13 @@ impl Options {
     fn parse(mut parser: lexopt::Parser) -> std::result::Result<Options, lexopt::Error> {
         let mut command = None;
         let mut rounds = None;
+        let mut folders = Vec::new();
         let mut options = Options {
             command: Command::Help,
             versus: Vec::new(),
             rounds: 0,
             only: Vec::new(),
-            library: false,
+            folder: Folder::Programs,
             suite: None,
             scale: None,
             memory: false,
@@ -101,6 +106,7 @@ impl Options {
             timeout: Duration::from_secs(120),
             perilune: None,
             perilune_args: Vec::new(),
+            interpreter: false,
             programs: None,
             threads: None,
             calls: None,
@@ -128,7 +134,9 @@ impl Options {
                 Long("vs") => options.versus.push(parser.value()?.string()?),
                 Long("rounds") => rounds = Some(parser.value()?.parse::<usize>()?),
                 Long("only") => options.only.push(parser.value()?.string()?),
-                Long("library") => options.library = true,
+                Long("library") => folders.push(Folder::Library),
+                Long("real") => folders.push(Folder::Real),
+                Long("interpreter") => options.interpreter = true,
                 Long("suite") => options.suite = Some(parser.value()?.into()),
                 Long("scale") => {
                     let scale = parser.value()?;
@@ -161,9 +169,10 @@ impl Options {
             Command::Boundary => 21,
             _ => 5,
         });
-        if options.library && options.suite.is_some() {
-            return Err("--library and --suite exclude each other".into());
+        if folders.len() + usize::from(options.suite.is_some()) > 1 {
+            return Err("--real, --library and --suite exclude each other".into());
         }
+        options.folder = folders.pop().unwrap_or(Folder::Programs);
         if options.rounds == 0 {
             return Err("--rounds must be at least 1".into());
         }
@@ -209,5 +218,13 @@ mod tests {
         assert!(parse(&["compare", "again"]).is_err());
         assert!(parse(&["compare", "--scale", "much"]).is_err());
         assert!(parse(&["compare", "--library", "--suite", "x"]).is_err());
+        assert!(parse(&["compare", "--library", "--real"]).is_err());
+    }
+
+    #[test]
+    fn folders_are_options() {
+        assert_eq!(parse(&["compare"]).unwrap().folder, Folder::Programs);
+        assert_eq!(parse(&["compare", "--library"]).unwrap().folder, Folder::Library);
+        assert_eq!(parse(&["compare", "--real"]).unwrap().folder, Folder::Real);
     }
 }

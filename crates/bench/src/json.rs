@@ -8,6 +8,7 @@ use crate::measure::{Measured, Outcome, cpu, peak, wall};
 use crate::process::Usage;
 use crate::report::Summary;
 use crate::stats;
+use crate::workload::Folder;
 
 /// Returns what `compare` and `memory` write. Times are in seconds, memory is in bytes;
 /// `speed` is the baseline's median time over the engine's.
@@ -30,10 +31,11 @@ pub(crate) fn comparison(options: &Options, engines: &[Engine], measured: &[Meas
         .collect();
     json!({
         "command": if options.command == Command::Memory { "memory" } else { "compare" },
-        "programs_from": match (&options.suite, options.library) {
+        "programs_from": match (&options.suite, options.folder) {
             (Some(_), _) => "are-we-fast-yet",
-            (None, true) => "library",
-            (None, false) => "perilune",
+            (None, Folder::Library) => "library",
+            (None, Folder::Real) => "real",
+            (None, Folder::Programs) => "perilune",
         },
         "scale": options.scale,
         "rounds": options.rounds,

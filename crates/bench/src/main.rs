@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use args::{Command, Options};
 use engine::Engine;
 use measure::Measured;
-use workload::{Folder, Workload};
+use workload::Workload;
 
 /// Errors end the command with their text; nothing here recovers from one.
 type Result<T> = std::result::Result<T, String>;
@@ -50,7 +50,7 @@ fn run(options: &Options) -> Result<bool> {
         Command::Help => print!("{}", args::HELP),
         Command::List => {
             for workload in workloads(options)? {
-                println!("{:<16} {}", workload.name, workload.covers);
+                println!("{:<28} {}", workload.name, workload.covers);
             }
         }
         Command::Soak => return soak::run(options),
@@ -95,10 +95,7 @@ fn write_json(path: &Path, value: &serde_json::Value) -> Result<()> {
 fn workloads(options: &Options) -> Result<Vec<Workload>> {
     let mut workloads = match &options.suite {
         Some(directory) => suite::are_we_fast_yet(directory)?,
-        None => {
-            let folder = if options.library { Folder::Library } else { Folder::Programs };
-            workload::own_programs(folder, options.scale.as_deref())?
-        }
+        None => workload::own_programs(options.folder, options.scale.as_deref())?,
     };
     for name in &options.only {
         if !workloads.iter().any(|workload| workload.is_named(name)) {
@@ -114,7 +111,7 @@ fn workloads(options: &Options) -> Result<Vec<Workload>> {
 }
 
 /// Returns the engines to run: those of `--vs` in their order, the baseline first, and
-/// Perilune after the baseline.
+/// Perilune after the baseline, with and, where asked for, without its compiler.
 fn engines(options: &Options) -> Result<Vec<Engine>> {
     let mut engines = Vec::new();
     for command in &options.versus {
@@ -122,6 +119,13 @@ fn engines(options: &Options) -> Result<Vec<Engine>> {
     }
     let perilune = locate::perilune(options.perilune.as_deref())?;
     let own = Engine::perilune(&perilune, &options.perilune_args)?;
-    engines.insert(engines.len().min(1), own);
+    let at = engines.len().min(1);
+    engines.insert(at, own);
+    let measures = matches!(options.command, Command::Compare | Command::Memory);
+    if options.interpreter && measures {
+        let mut arguments = options.perilune_args.clone();
+        arguments.push("--jit=off".to_string());
+        engines.insert(at + 1, Engine::perilune(&perilune, &arguments)?);
+    }
     Ok(engines)
 }

@@ -30,9 +30,12 @@ impl Workload {
         !self.needs_54 || engine.dialect == Dialect::Lua54
     }
 
-    /// Returns whether the user means this program by `name`; case does not matter.
+    /// Returns whether the user means this program by `name`, which is its own or that of the file
+    /// of which it is a variant; case does not matter.
     pub(crate) fn is_named(&self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name.strip_suffix(".lua").unwrap_or(name))
+        let name = name.strip_suffix(".lua").unwrap_or(name);
+        let file = self.name.split_once(VARIANT).map_or(self.name.as_str(), |(file, _)| file);
+        self.name.eq_ignore_ascii_case(name) || file.eq_ignore_ascii_case(name)
     }
 
     /// Returns the command that runs it on `engine`.
@@ -46,6 +49,9 @@ impl Workload {
     }
 }
 
+/// What separates a variant from the name of its file.
+const VARIANT: char = ':';
+
 /// Where programs of this crate lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Folder {
@@ -53,6 +59,8 @@ pub(crate) enum Folder {
     Programs,
     /// Programs that do little else than call one library function or a few related ones.
     Library,
+    /// Large programs, as people write them for work.
+    Real,
 }
 
 /// Returns the programs of one folder in alphabetical order, with an optional work scale.
@@ -63,6 +71,7 @@ pub(crate) fn own_programs(folder: Folder, scale: Option<&str>) -> Result<Vec<Wo
     let folder = match folder {
         Folder::Programs => "programs",
         Folder::Library => "library",
+        Folder::Real => "real",
     };
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let entries = std::fs::read_dir(&directory)
@@ -71,21 +80,21 @@ pub(crate) fn own_programs(folder: Folder, scale: Option<&str>) -> Result<Vec<Wo
     for entry in entries {
         let path = entry.map_err(|error| error.to_string())?.path();
         if path.extension().is_some_and(|extension| extension == "lua") {
-            workloads.push(own_program(&path, scale)?);
+            workloads.extend(own_program(&path, scale)?);
         }
     }
     workloads.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(workloads)
 }
 
-fn own_program(path: &Path, scale: Option<&str>) -> Result<Workload> {
+/// Returns the program in a file, or the programs when its header lists variants: a variant's name
+/// is the argument after the scale.
+fn own_program(path: &Path, scale: Option<&str>) -> Result<Vec<Workload>> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let covers = header(&text, "covers").ok_or(format!("{name}.lua has no '-- covers:' line"))?;
-    let mut arguments = vec![path.to_string_lossy().into_owned()];
-    arguments.extend(scale.map(String::from));
-    Ok(Workload {
+    let workload = |name: String, arguments: Vec<String>| Workload {
         name,
         covers: covers.to_string(),
         allocates: header(&text, "memory") == Some("yes"),
@@ -93,14 +102,30 @@ fn own_program(path: &Path, scale: Option<&str>) -> Result<Workload> {
         needs_54: header(&text, "needs") == Some("5.4"),
         directory: None,
         arguments,
-    })
+    };
+    let script = path.to_string_lossy().into_owned();
+    let variants: Vec<&str> = headers(&text, "variants").flat_map(str::split_whitespace).collect();
+    if variants.is_empty() {
+        let arguments = std::iter::once(script).chain(scale.map(String::from)).collect();
+        return Ok(vec![workload(name, arguments)]);
+    }
+    let variant = |variant: &&str| {
+        let arguments = [&script, scale.unwrap_or("1"), variant].map(String::from).to_vec();
+        workload(format!("{name}{VARIANT}{variant}"), arguments)
+    };
+    Ok(variants.iter().map(variant).collect())
 }
 
-/// Returns the value of a `-- key: value` line among the comments that open a program.
+/// Returns the value of the first `-- key: value` line among the comments that open a program.
 fn header<'text>(text: &'text str, key: &str) -> Option<&'text str> {
+    headers(text, key).next()
+}
+
+/// Returns the values of all such lines.
+fn headers<'text>(text: &'text str, key: &str) -> impl Iterator<Item = &'text str> {
     text.lines()
         .map_while(|line| line.strip_prefix("--"))
-        .find_map(|line| line.trim().strip_prefix(key)?.strip_prefix(':').map(str::trim))
+        .filter_map(move |line| line.trim().strip_prefix(key)?.strip_prefix(':').map(str::trim))
 }
 
 #[cfg(test)]
@@ -122,15 +147,31 @@ mod tests {
         assert!(programs.iter().any(|program| program.allocates));
         let library = own_programs(Folder::Library, None).unwrap();
         assert!(library.len() >= 60, "only {} library programs", library.len());
-        assert!(programs.iter().chain(&library).all(|program| !program.covers.is_empty()));
+        let real = own_programs(Folder::Real, None).unwrap();
+        assert!(real.len() >= 6, "only {} large programs", real.len());
+        let mut all = programs.iter().chain(&library).chain(&real);
+        assert!(all.all(|program| !program.covers.is_empty()));
+    }
+
+    #[test]
+    fn variants_are_programs_of_their_own() {
+        let real = own_programs(Folder::Real, Some("0.5")).unwrap();
+        let queue = real.iter().find(|program| program.name == "table_patterns:queue").unwrap();
+        assert_eq!(queue.arguments[1..], ["0.5", "queue"]);
+        assert!(queue.is_named("table_patterns:queue"));
+        assert!(queue.is_named("Table_Patterns.lua"));
+        assert!(!queue.is_named("queue"));
     }
 
     #[test]
     fn every_program_is_documented() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/benchmarks.md");
         let page = std::fs::read_to_string(page).unwrap();
-        for program in own_programs(Folder::Programs, None).unwrap() {
-            let row = format!("| `{}` |", program.name);
+        let mut programs = own_programs(Folder::Programs, None).unwrap();
+        programs.extend(own_programs(Folder::Real, None).unwrap());
+        for program in programs {
+            let file = program.name.split(VARIANT).next().unwrap();
+            let row = format!("| `{file}` |");
             assert!(page.contains(&row), "docs/benchmarks.md has no row {row}");
         }
     }
