@@ -5,8 +5,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
-use perilune_runtime::userdata::CellHead;
-use perilune_runtime::userdata::Userdata;
+use perilune_runtime::userdata::{CellHead, Userdata};
 
 use crate::control::{AnyBox, Control, Local};
 use crate::stack::{Raw, Stack};

@@ -11,7 +11,7 @@ use perilune_runtime::native::Val;
 
 use crate::stack::Raw;
 use crate::traits::{FromLuaMulti, IntoLua, IntoLuaMulti};
-use crate::{Error, Function, Lua, Result, Table, Value};
+use crate::{Error, Function, Lua, Program, Result, Table, Value};
 
 /// A source of chunks: text or a binary chunk, by value or in a file.
 pub trait AsChunk {
@@ -314,5 +314,15 @@ impl Lua {
     #[track_caller]
     pub fn load<'a>(&self, chunk: impl AsChunk + 'a) -> Chunk<'a> {
         Chunk::new(self, chunk, Location::caller())
+    }
+
+    /// Makes a chunk of a program of this state's engine, to run in this state.
+    ///
+    /// # Panics
+    /// Panics if the program belongs to another engine.
+    pub fn load_program(&self, program: &Program) -> Chunk<'static> {
+        let same = Arc::ptr_eq(&self.control.engine.shared, &program.engine);
+        assert!(same, "the program is one of another engine");
+        Chunk::of_program(self, program.proto.clone())
     }
 }

@@ -7,14 +7,20 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use perilune_runtime::state::State;
+#[cfg(feature = "serde")]
+use perilune_runtime::userdata::CellHead;
 use perilune_runtime::value::Value as Word;
 
 use crate::alarm::Alarm;
 use crate::app_data::AppData;
+#[cfg(feature = "async")]
+use crate::futures::Polling;
 use crate::interrupt::Gate;
-use crate::registry::Keys;
+use crate::registry_key::Keys;
 use crate::sync::{Count, Guard, Lock, XRc};
-use crate::{Engine, Lua, LuaOptions, WeakLua};
+use crate::triggers::{DebugEvent, ThreadEventKind, ThreadTriggers};
+use crate::types::VmState;
+use crate::{Engine, Lua, LuaOptions, Result, WeakLua};
 
 /// The control block of one state. The state lives while a `Lua` exists or a call into it is
 /// running; handles keep only the control block alive.
@@ -44,20 +50,19 @@ pub(crate) struct Control {
     pub(crate) error_meta: Cell<Option<u32>>,
     /// The context in which futures are polled.
     #[cfg(feature = "async")]
-    pub(crate) polling: crate::futures::Polling,
+    pub(crate) polling: Polling,
     /// The metatable of lists, as a handle slot.
     #[cfg(feature = "serde")]
     pub(crate) array_meta: Cell<Option<u32>>,
     /// The serializers of userdata types.
     #[cfg(feature = "serde")]
-    pub(crate) serializers:
-        RefCell<HashMap<TypeId, crate::serde::SerFn, foldhash::fast::FixedState>>,
+    pub(crate) serializers: RefCell<HashMap<TypeId, SerFn, foldhash::fast::FixedState>>,
     /// The function set with [`Lua::set_warning_function`].
-    pub(crate) warning: RefCell<Option<XRc<crate::warning::WarnFn>>>,
+    pub(crate) warning: RefCell<Option<XRc<WarnFn>>>,
     /// The hook of all coroutines.
-    pub(crate) global_hook: RefCell<Option<XRc<crate::debug::HookFn>>>,
+    pub(crate) global_hook: RefCell<Option<XRc<HookFn>>>,
     /// The callback for coroutine events.
-    pub(crate) thread_events: crate::thread_events::Watch,
+    pub(crate) thread_events: Watch,
 }
 
 impl Control {
@@ -83,14 +88,14 @@ impl Control {
             metatables: RefCell::default(),
             error_meta: Cell::new(None),
             #[cfg(feature = "async")]
-            polling: crate::futures::Polling::default(),
+            polling: Polling::default(),
             #[cfg(feature = "serde")]
             array_meta: Cell::new(None),
             #[cfg(feature = "serde")]
             serializers: RefCell::default(),
             warning: RefCell::default(),
             global_hook: RefCell::default(),
-            thread_events: crate::thread_events::Watch::default(),
+            thread_events: Watch::default(),
         });
         // SAFETY: P1: the state was just made.
         unsafe { (*state).host = XRc::as_ptr(&control).cast() };
@@ -192,6 +197,39 @@ impl Control {
         self.thread_events.set(None);
         // SAFETY: P1: no call is under way.
         unsafe { State::close(free.0.home.get()) };
+    }
+}
+
+/// The receiver of warnings.
+pub(crate) type WarnFn = dyn Fn(&Lua, &str, bool) -> Result<()>;
+
+/// The hook of all coroutines.
+pub(crate) type HookFn = dyn Fn(&Lua, DebugEvent) -> Result<VmState>;
+
+/// Returns the value of a cell of a certain type for serialization.
+#[cfg(feature = "serde")]
+pub(crate) type SerFn = unsafe fn(*mut CellHead) -> *const dyn erased_serde::Serialize;
+
+/// The callback for events of coroutines, each of which it receives with its coroutine.
+type ThreadEventFn = dyn Fn(&Handle, ThreadEventKind) -> Result<()>;
+
+/// The callback for coroutine events, and when it is called.
+#[derive(Default)]
+pub(crate) struct Watch {
+    pub(crate) triggers: Cell<ThreadTriggers>,
+    pub(crate) callback: RefCell<Option<XRc<ThreadEventFn>>>,
+    /// The address of the coroutine whose event is being reported.
+    pub(crate) telling: Cell<Option<u64>>,
+}
+
+impl Watch {
+    /// Sets or removes the callback. The previous one is dropped last, as its destructor may use
+    /// the state.
+    pub(crate) fn set(&self, watch: Option<(ThreadTriggers, XRc<ThreadEventFn>)>) {
+        let (triggers, callback) = watch.unzip();
+        self.triggers.set(triggers.unwrap_or_default());
+        let before = self.callback.replace(callback);
+        drop(before);
     }
 }
 

@@ -1,110 +1,16 @@
 //! Hooks and information about active functions (manual 6.10).
 
 use std::borrow::Cow;
-use std::ops::{BitOr, BitOrAssign};
 
 use perilune_runtime::native::{HookSetting, LevelInfo, Val};
 
+pub use crate::triggers::{DebugEvent, HookTriggers};
+
+use crate::control::HookFn;
 use crate::stack::Raw;
 use crate::sync::XRc;
 use crate::types::{MaybeSend, VmState};
-use crate::{Function, Lua, Result, Thread};
-
-/// The events for which a hook is called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HookTriggers {
-    /// Before a function is entered.
-    pub on_calls: bool,
-    /// Before a function returns.
-    pub on_returns: bool,
-    /// Before a new line begins.
-    pub every_line: bool,
-    /// After this number of instructions.
-    pub every_nth_instruction: Option<u32>,
-}
-
-impl HookTriggers {
-    /// Triggers on calls.
-    pub const ON_CALLS: HookTriggers = HookTriggers::new().on_calls();
-    /// Triggers on returns.
-    pub const ON_RETURNS: HookTriggers = HookTriggers::new().on_returns();
-    /// Triggers on lines.
-    pub const EVERY_LINE: HookTriggers = HookTriggers::new().every_line();
-
-    /// Returns triggers for no event.
-    pub const fn new() -> HookTriggers {
-        HookTriggers {
-            on_calls: false,
-            on_returns: false,
-            every_line: false,
-            every_nth_instruction: None,
-        }
-    }
-
-    /// Adds calls.
-    #[must_use]
-    pub const fn on_calls(mut self) -> HookTriggers {
-        self.on_calls = true;
-        self
-    }
-
-    /// Adds returns.
-    #[must_use]
-    pub const fn on_returns(mut self) -> HookTriggers {
-        self.on_returns = true;
-        self
-    }
-
-    /// Adds lines.
-    #[must_use]
-    pub const fn every_line(mut self) -> HookTriggers {
-        self.every_line = true;
-        self
-    }
-
-    /// Adds every `n`th instruction.
-    #[must_use]
-    pub const fn every_nth_instruction(mut self, n: u32) -> HookTriggers {
-        self.every_nth_instruction = Some(n);
-        self
-    }
-}
-
-impl BitOr for HookTriggers {
-    type Output = HookTriggers;
-    fn bitor(mut self, other: HookTriggers) -> HookTriggers {
-        self |= other;
-        self
-    }
-}
-
-impl BitOrAssign for HookTriggers {
-    fn bitor_assign(&mut self, other: HookTriggers) {
-        self.on_calls |= other.on_calls;
-        self.on_returns |= other.on_returns;
-        self.every_line |= other.every_line;
-        self.every_nth_instruction = self.every_nth_instruction.or(other.every_nth_instruction);
-    }
-}
-
-/// The event for which a hook is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DebugEvent {
-    /// A call.
-    Call,
-    /// A return.
-    Ret,
-    /// A tail call.
-    TailCall,
-    /// A new line.
-    Line,
-    /// The number of instructions asked for.
-    Count,
-    /// An event of a later version of Lua, by its number. No hook of this crate receives it; it
-    /// exists for programs that match on the events of mlua.
-    Unknown(i32),
-}
+use crate::{Function, Lua, LuaString, Result, Thread};
 
 /// An active function, as a hook or [`Lua::inspect_stack`] sees it.
 pub struct Debug<'a> {
@@ -148,7 +54,13 @@ pub struct DebugStack {
     pub is_vararg: bool,
 }
 
-impl Debug<'_> {
+impl<'a> Debug<'a> {
+    /// Returns the function that has caused the hook's event.
+    fn of_hook(lua: &'a Lua, event: DebugEvent) -> Debug<'a> {
+        // level 0 is the hook itself
+        Debug { lua, level: 1, event: Some(event) }
+    }
+
     fn with<R>(&self, f: impl FnOnce(Function, LevelInfo) -> R) -> R {
         let entry = self.lua.enter();
         let s = entry.stack();
@@ -212,9 +124,6 @@ impl Debug<'_> {
         }
     }
 }
-
-/// The hook of all coroutines.
-pub(crate) type HookFn = dyn Fn(&Lua, &Debug<'_>) -> Result<VmState>;
 
 fn setting(triggers: HookTriggers) -> HookSetting {
     HookSetting {
@@ -295,11 +204,12 @@ impl Lua {
     where
         F: Fn(&Lua, &Debug<'_>) -> Result<VmState> + MaybeSend + 'static,
     {
+        let callback = move |lua: &Lua, event| callback(lua, &Debug::of_hook(lua, event));
         let callback: XRc<HookFn> = XRc::new(callback);
         let f = self.hook_function(|lua, debug| {
             let callback = lua.control.global_hook.borrow().clone();
             match callback {
-                Some(callback) => callback(lua, debug),
+                Some(callback) => callback(lua, debug.event()),
                 None => {
                     lua.remove_hook();
                     Ok(VmState::Continue)
@@ -340,8 +250,7 @@ impl Lua {
                 "line" => DebugEvent::Line,
                 _ => DebugEvent::Count,
             };
-            // level 0 is the hook itself
-            let state = callback(lua, &Debug { lua, level: 1, event: Some(event) })?;
+            let state = callback(lua, &Debug::of_hook(lua, event))?;
             if state == VmState::Yield && matches!(event, DebugEvent::Line | DebugEvent::Count) {
                 lua.enter().stack().cx().yield_after_hook();
             }
@@ -360,6 +269,17 @@ impl Lua {
         // SAFETY: rooted by its handle.
         let thread = thread.map(|t| unsafe { Val::of(cx, s.word(&t.0).0) });
         cx.set_hook(thread, Some((f, setting(triggers))));
+    }
+
+    /// Returns a message followed by a traceback of the running coroutine from level `level` on.
+    ///
+    /// # Errors
+    /// Returns [`Error::MemoryError`](crate::Error::MemoryError) when the memory limit is reached.
+    pub fn traceback(&self, message: Option<&str>, level: usize) -> Result<LuaString> {
+        let entry = self.enter();
+        let s = entry.stack();
+        let text = s.cx().traceback(None, message.map(str::as_bytes), level);
+        self.create_string(text)
     }
 
     /// Inspects the active function at a level. Level 0 is the running function, which inside a

@@ -7,7 +7,7 @@ use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use crate::cell::HostCell;
-use crate::stack::{Raw, Stack};
+use crate::stack::{Raw, Stack, type_name};
 use crate::{Error, Lua, Result};
 
 /// The reason why a callback returned no results.
@@ -72,6 +72,72 @@ impl Failure {
                     .unwrap_or_else(|| "<panic>".to_owned())
             }
         }
+    }
+}
+
+// SAFETY of all blocks of this impl: P1 (an operation is running, so the state is alive and on this
+// thread) and P4.
+impl<'a> Stack<'a> {
+    /// Returns the name of a value's type, like [`Value::type_name`](crate::Value::type_name).
+    pub(crate) fn type_name(self, v: Raw) -> &'static str {
+        if self.failure(v).is_some() { "error" } else { type_name(v.0) }
+    }
+
+    /// Returns the failure that a value holds.
+    pub(crate) fn failure(self, v: Raw) -> Option<&'a mut Failure> {
+        Failure::of(self, v)
+    }
+
+    /// Catches the error being raised, which left the stack with `kept` values in use.
+    ///
+    /// # Panics
+    /// Resumes the panic of a callback.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn caught(self, kept: usize) -> Error {
+        self.cx().recover(kept);
+        // SAFETY: as above; the error value was just pushed.
+        let e = unsafe { self.error_of(kept) };
+        self.cut(kept);
+        match e {
+            Ok(e) => e,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// Converts value number `at`, the last one, to the error that it represents.
+    ///
+    /// # Safety
+    /// It exists.
+    unsafe fn error_of(self, at: usize) -> std::result::Result<Error, Box<dyn Any + Send>> {
+        let traceback = (&mut (*self.st).traceback).take();
+        let v = self.get(at);
+        match self.failure(v) {
+            Some(Failure::Error(e)) => return Ok(e.clone()),
+            Some(Failure::Panic(p)) => {
+                return match p.take() {
+                    Some(p) => Err(p),
+                    None => Ok(Error::PreviouslyResumedPanic),
+                };
+            }
+            None => {}
+        }
+        if v.0.is_string() && v.0.as_string() == (*self.st).memory_message {
+            return Ok(Error::not_enough_memory());
+        }
+        let cx = self.cx();
+        let mut text = match cx.push_tostring(at) {
+            Ok(()) => cx.get(cx.top() - 1).as_str().map_or(Vec::new(), |s| s.bytes().to_vec()),
+            Err(_) => {
+                cx.recover(at + 1);
+                let why = cx.get(at + 1).as_str().map_or(&[][..], |s| s.bytes());
+                [b"error object that cannot be shown: ", why].concat()
+            }
+        };
+        let traceback = traceback.unwrap_or_else(|| cx.traceback(None, None, 0));
+        text.push(b'\n');
+        text.extend_from_slice(&traceback);
+        Ok(Error::RuntimeError(String::from_utf8_lossy(&text).into_owned()))
     }
 }
 

@@ -58,12 +58,14 @@ mod object;
 mod options;
 mod path;
 pub mod prelude;
-mod pretty;
 mod program;
 mod registry;
+mod registry_key;
 mod report;
 mod sandbox;
 mod scope;
+#[cfg(feature = "send")]
+mod sendable;
 #[cfg(feature = "serde")]
 pub mod serde;
 mod stack;
@@ -72,10 +74,9 @@ pub mod string;
 mod sync;
 pub mod syntax;
 pub mod table;
-mod table_iter;
 pub mod thread;
-mod thread_events;
 mod traits;
+mod triggers;
 mod types;
 pub mod userdata;
 mod value;
@@ -118,7 +119,7 @@ pub use perilune_jit::{DumpKind, DumpRequest, JitOptions, Perf};
 #[doc(hidden)]
 pub use perilune_jit::{Fault, Stage};
 pub use program::Program;
-pub use registry::RegistryKey;
+pub use registry_key::RegistryKey;
 pub use report::{report_at_exit, report_now};
 pub use sandbox::{Limit, Sandbox, SandboxOptions};
 pub use scope::Scope;
@@ -129,8 +130,7 @@ pub use stack::{Raw, Stack};
 #[doc(inline)]
 pub use string::{BorrowedBytes, BorrowedStr, LuaString};
 #[doc(inline)]
-pub use table::Table;
-pub use table_iter::{TablePairs, TableSequence};
+pub use table::{Table, TablePairs, TableSequence};
 #[doc(inline)]
 pub use thread::{Thread, ThreadStatus};
 pub use traits::{FromLua, FromLuaMulti, IntoLua, IntoLuaMulti};

@@ -1,56 +1,10 @@
 //! Values that the host keeps under registry keys and names.
 
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crate::stack::Raw;
 use crate::traits::{FromLua, IntoLua};
-use crate::{Error, Lua, Result, Value};
-
-/// Dropped keys of one state, which the state frees later.
-#[derive(Default)]
-pub(crate) struct Keys {
-    dropped: Mutex<Vec<u32>>,
-}
-
-impl Keys {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<u32>> {
-        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The key of a value of a state ([`Lua::create_registry_value`]). Unlike a handle it may be kept
-/// on any thread.
-pub struct RegistryKey {
-    slot: u32,
-    keys: Arc<Keys>,
-}
-
-impl Drop for RegistryKey {
-    fn drop(&mut self) {
-        self.keys.lock().push(self.slot);
-    }
-}
-
-impl std::fmt::Debug for RegistryKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RegistryKey({})", self.slot)
-    }
-}
-
-impl Hash for RegistryKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.slot.hash(state);
-    }
-}
-
-impl PartialEq for RegistryKey {
-    fn eq(&self, other: &RegistryKey) -> bool {
-        self.slot == other.slot && Arc::ptr_eq(&self.keys, &other.keys)
-    }
-}
-
-impl Eq for RegistryKey {}
+use crate::{Error, Lua, RegistryKey, Result, Table, Value};
 
 impl Lua {
     /// Stores a value under a name in the registry.
@@ -78,11 +32,11 @@ impl Lua {
         self.set_named_registry_value(key, Value::Nil)
     }
 
-    fn registry_table(&self) -> crate::Table {
+    fn registry_table(&self) -> Table {
         let entry = self.enter();
         let s = entry.stack();
         let t = s.cx().registry().val().raw();
-        crate::Table(s.handle(Raw(t)))
+        Table(s.handle(Raw(t)))
     }
 
     /// Stores a value in the registry until the key is dropped.

@@ -9,32 +9,8 @@ use crate::cell::HostCell;
 use crate::control::Handle;
 use crate::stack::{Raw, Stack};
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
-use crate::userdata::{Target, UserDataRegistry};
-use crate::{AnyUserData, Error, Function, Lua, Result, UserData};
-
-/// Anything, behind a pointer.
-trait Erased {}
-impl<T: ?Sized> Erased for T {}
-
-/// A value of a scope; dropped when the scope ends.
-pub(crate) struct Scoped(Box<dyn Erased>);
-
-impl Scoped {
-    /// Keeps a value that may borrow for `'a`.
-    ///
-    /// # Safety
-    /// It is dropped before `'a` ends.
-    unsafe fn new<'a, T: 'a>(value: Box<T>) -> Scoped {
-        let value: Box<dyn Erased + 'a> = value;
-        // SAFETY: only the lifetime changes; the caller drops it in time.
-        Scoped(unsafe { std::mem::transmute::<Box<dyn Erased + 'a>, Box<dyn Erased>>(value) })
-    }
-
-    /// Returns the address of the value.
-    pub(crate) fn address(&self) -> *mut () {
-        (&raw const *self.0).cast_mut().cast()
-    }
-}
+use crate::userdata::{Erased, Scoped, Target};
+use crate::{AnyUserData, Error, Function, Lua, Result, UserData, UserDataRegistry};
 
 /// The destructor of an item of a scope. It removes the value from Lua; the result is dropped after
 /// all items were removed.

@@ -2,14 +2,11 @@
 
 use perilune_runtime::native::Cx;
 use perilune_runtime::state::{State, poll};
-use perilune_runtime::userdata::CellHead;
-use perilune_runtime::userdata::Userdata;
+use perilune_runtime::userdata::{CellHead, Userdata};
 use perilune_runtime::value::{SlotExt, Tag, Value as Word};
 
 use crate::control::{Entry, FOREIGN, Handle};
-use crate::failure::Failure;
-use crate::types::LightUserData;
-use crate::{AnyUserData, Error, Function, Lua, LuaString, Result, Table, Thread, Value};
+use crate::{Error, Lua, Result};
 
 /// An unrooted value on its way between Rust and Lua. It must be stored, pushed or returned before
 /// any other operation.
@@ -166,48 +163,6 @@ impl<'a> Stack<'a> {
         Raw(h.word())
     }
 
-    /// Converts a raw value to a [`Value`].
-    pub(crate) fn value(self, v: Raw) -> Value {
-        match v.0.tag() {
-            Tag::NIL => Value::Nil,
-            Tag::FALSE => Value::Boolean(false),
-            Tag::TRUE => Value::Boolean(true),
-            Tag::INTEGER => Value::Integer(v.0.as_int()),
-            Tag::FLOAT => Value::Number(v.0.as_float()),
-            Tag::LIGHT => Value::LightUserData(LightUserData::from_bits(v.0.bits())),
-            Tag::STRING => Value::String(LuaString(self.handle(v))),
-            Tag::TABLE => Value::Table(Table(self.handle(v))),
-            Tag::FUNCTION | Tag::NATIVE => Value::Function(Function(self.handle(v))),
-            Tag::THREAD => Value::Thread(Thread(self.handle(v))),
-            Tag::USERDATA => match self.failure(v) {
-                Some(Failure::Error(e)) => Value::Error(Box::new(e.clone())),
-                _ => Value::UserData(AnyUserData(self.handle(v))),
-            },
-            // positions of inlined loops, which programs cannot see
-            _ => Value::Nil,
-        }
-    }
-
-    /// Converts a [`Value`] to a raw value.
-    ///
-    /// # Panics
-    /// Panics if the value belongs to another state.
-    pub(crate) fn raw(self, v: &Value) -> Result<Raw> {
-        Ok(match v {
-            Value::Nil => Raw(Word::NIL),
-            Value::Boolean(b) => Raw(Word::bool(*b)),
-            Value::LightUserData(p) => Raw(Word::light(p.bits())),
-            Value::Integer(i) => Raw(Word::int(*i)),
-            Value::Number(n) => Raw(Word::float(*n)),
-            Value::String(LuaString(h))
-            | Value::Table(Table(h))
-            | Value::Function(Function(h))
-            | Value::Thread(Thread(h))
-            | Value::UserData(AnyUserData(h)) => self.word(h),
-            Value::Error(e) => Failure::Error((**e).clone()).into_raw(self)?,
-        })
-    }
-
     /// Returns the host value of a userdata, as its head, if it has this type.
     #[inline(always)]
     pub(crate) fn cell_of(self, v: Raw, id: std::any::TypeId) -> Option<*mut CellHead> {
@@ -231,74 +186,10 @@ impl<'a> Stack<'a> {
             (&mut (*u).data).as_mut().map(|d| (&raw mut **d).cast())
         }
     }
-
-    /// Returns the name of a value's type, like [`Value::type_name`].
-    pub(crate) fn type_name(self, v: Raw) -> &'static str {
-        if self.failure(v).is_some() { "error" } else { type_name(v.0) }
-    }
-
-    /// Returns the failure that a value holds.
-    pub(crate) fn failure(self, v: Raw) -> Option<&'a mut Failure> {
-        Failure::of(self, v)
-    }
-
-    /// Catches the error being raised, which left the stack with `kept` values in use.
-    ///
-    /// # Panics
-    /// Resumes the panic of a callback.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn caught(self, kept: usize) -> Error {
-        self.cx().recover(kept);
-        // SAFETY: as above; the error value was just pushed.
-        let e = unsafe { self.error_of(kept) };
-        self.cut(kept);
-        match e {
-            Ok(e) => e,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    }
-
-    /// Converts value number `at`, the last one, to the error that it represents.
-    ///
-    /// # Safety
-    /// It exists.
-    unsafe fn error_of(
-        self,
-        at: usize,
-    ) -> std::result::Result<Error, Box<dyn std::any::Any + Send>> {
-        let traceback = (&mut (*self.st).traceback).take();
-        let v = self.get(at);
-        match self.failure(v) {
-            Some(Failure::Error(e)) => return Ok(e.clone()),
-            Some(Failure::Panic(p)) => {
-                return match p.take() {
-                    Some(p) => Err(p),
-                    None => Ok(Error::PreviouslyResumedPanic),
-                };
-            }
-            None => {}
-        }
-        if v.0.is_string() && v.0.as_string() == (*self.st).memory_message {
-            return Ok(Error::not_enough_memory());
-        }
-        let cx = self.cx();
-        let mut text = match cx.push_tostring(at) {
-            Ok(()) => cx.get(cx.top() - 1).as_str().map_or(Vec::new(), |s| s.bytes().to_vec()),
-            Err(_) => {
-                cx.recover(at + 1);
-                let why = cx.get(at + 1).as_str().map_or(&[][..], |s| s.bytes());
-                [b"error object that cannot be shown: ", why].concat()
-            }
-        };
-        let traceback = traceback.unwrap_or_else(|| cx.traceback(None, None, 0));
-        text.push(b'\n');
-        text.extend_from_slice(&traceback);
-        Ok(Error::RuntimeError(String::from_utf8_lossy(&text).into_owned()))
-    }
 }
 
-/// Returns the name of a value's type, like [`Value::type_name`], except that errors are userdata.
+/// Returns the name of a value's type, like [`Value::type_name`](crate::Value::type_name), except
+/// that errors are userdata.
 pub(crate) fn type_name(v: Word) -> &'static str {
     match v.tag() {
         Tag::INTEGER => "integer",

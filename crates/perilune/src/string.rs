@@ -10,9 +10,7 @@ use perilune_runtime::string::LuaString as StrObject;
 use bstr::BStr;
 
 use crate::control::Handle;
-use crate::stack::{Raw, Stack};
-use crate::traits::IntoLua;
-use crate::{Error, Lua, Result, Value, WeakLua};
+use crate::{Error, Lua, Result, WeakLua};
 
 /// A handle to a string: bytes that need not be UTF-8 and never change.
 ///
@@ -136,30 +134,17 @@ impl Hash for LuaString {
     }
 }
 
-impl LuaString {
-    /// Wraps bytes in a value that converts to a string, for code that has no state at hand.
+impl Lua {
+    /// Creates a string.
     ///
-    /// ```
-    /// use perilune::{Lua, LuaString};
-    /// let lua = Lua::new();
-    /// lua.globals().set("magic", LuaString::wrap([0x7f, 0xff]))?;
-    /// assert!(lua.load(r"magic == '\127\255'").eval::<bool>()?);
-    /// # Ok::<(), perilune::Error>(())
-    /// ```
-    pub fn wrap(data: impl AsRef<[u8]>) -> impl IntoLua {
-        Wrapped(data)
-    }
-}
-
-struct Wrapped<T>(T);
-
-impl<T: AsRef<[u8]>> IntoLua for Wrapped<T> {
-    fn into_lua(self, lua: &Lua) -> Result<Value> {
-        lua.create_string(self.0).map(Value::String)
-    }
-
-    unsafe fn into_lua_raw(self, s: Stack<'_>) -> Result<Raw> {
-        s.string(self.0.as_ref())
+    /// # Errors
+    /// Returns [`Error::MemoryError`] when the memory limit is reached.
+    #[inline]
+    pub fn create_string(&self, s: impl AsRef<[u8]>) -> Result<LuaString> {
+        let entry = self.enter();
+        let stack = entry.stack();
+        let raw = stack.string(s.as_ref())?;
+        Ok(LuaString(stack.handle(raw)))
     }
 }
 

@@ -123,37 +123,6 @@ mod imp {
             self.0.fetch_sub(1, Ordering::AcqRel) - 1
         }
     }
-
-    /// Makes a type usable from any thread, given that its contents are used with the lock held.
-    mod sendable {
-        use crate::control::Control;
-        use crate::types::LightUserData;
-        use crate::{BorrowedBytes, UserDataRef, UserDataRefMut};
-
-        // SAFETY: P6: its contents are used with its lock held; host values inside are `Send`
-        // (`MaybeSend`).
-        unsafe impl Send for Control {}
-        // SAFETY: P6: likewise.
-        unsafe impl Sync for Control {}
-        // SAFETY: an address, which is not followed.
-        unsafe impl Send for LightUserData {}
-        // SAFETY: likewise.
-        unsafe impl Sync for LightUserData {}
-        // SAFETY: the bytes of a string never change; the handle that roots it is `Send`.
-        unsafe impl Send for BorrowedBytes {}
-        // SAFETY: likewise.
-        unsafe impl Sync for BorrowedBytes {}
-        // SAFETY: a borrow, which begins and ends with the lock held, of a value that threads may
-        // share.
-        unsafe impl<T: Sync> Send for UserDataRef<T> {}
-        // SAFETY: likewise.
-        unsafe impl<T: Sync> Sync for UserDataRef<T> {}
-        // SAFETY: an exclusive borrow, which begins and ends with the lock held, of a value that
-        // threads may have.
-        unsafe impl<T: Send> Send for UserDataRefMut<T> {}
-        // SAFETY: likewise; shared, it gives shared access only.
-        unsafe impl<T: Send + Sync> Sync for UserDataRefMut<T> {}
-    }
 }
 
 pub(crate) use imp::{Count, Guard, Lock, XRc, XWeak};

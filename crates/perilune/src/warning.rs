@@ -6,9 +6,6 @@ use crate::sync::XRc;
 use crate::types::MaybeSend;
 use crate::{Lua, Result};
 
-/// The receiver of warnings.
-pub(crate) type WarnFn = dyn Fn(&Lua, &str, bool) -> Result<()>;
-
 impl Lua {
     /// Passes warnings to a function, each message as a whole, so that its last argument is always
     /// false. Control messages such as `@on` are passed, too. Errors of the function are ignored.

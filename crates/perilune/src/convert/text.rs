@@ -11,7 +11,7 @@ use perilune_runtime::value::Value as Word;
 
 use crate::stack::{Raw, Stack, type_name};
 use crate::traits::{FromLua, IntoLua};
-use crate::{Error, Lua, Result, Value};
+use crate::{Error, Lua, LuaString, Result, Value};
 
 /// Conversions of types with bytes to strings.
 macro_rules! from_bytes {
@@ -139,5 +139,32 @@ impl FromLua for char {
             }
             _ => Err(fail("expected string or integer")),
         }
+    }
+}
+
+impl LuaString {
+    /// Wraps bytes in a value that converts to a string, for code that has no state at hand.
+    ///
+    /// ```
+    /// use perilune::{Lua, LuaString};
+    /// let lua = Lua::new();
+    /// lua.globals().set("magic", LuaString::wrap([0x7f, 0xff]))?;
+    /// assert!(lua.load(r"magic == '\127\255'").eval::<bool>()?);
+    /// # Ok::<(), perilune::Error>(())
+    /// ```
+    pub fn wrap(data: impl AsRef<[u8]>) -> impl IntoLua {
+        Wrapped(data)
+    }
+}
+
+struct Wrapped<T>(T);
+
+impl<T: AsRef<[u8]>> IntoLua for Wrapped<T> {
+    fn into_lua(self, lua: &Lua) -> Result<Value> {
+        lua.create_string(self.0).map(Value::String)
+    }
+
+    unsafe fn into_lua_raw(self, s: Stack<'_>) -> Result<Raw> {
+        s.string(self.0.as_ref())
     }
 }

@@ -1,5 +1,6 @@
 //! Lua functions that run futures.
 
+use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -56,10 +57,10 @@ impl AsyncCallee {
         F: Future<Output = Result<R>> + 'static,
         R: IntoLuaMulti,
     {
-        AsyncCallee::boxed(move |s, at, n| Ok(Box::pin(TaskOf(start(s, at, n)?))))
+        AsyncCallee::of_boxed(move |s, at, n| Ok(Box::pin(TaskOf(start(s, at, n)?))))
     }
 
-    fn boxed(start: impl Fn(Stack<'_>, usize, usize) -> Result<Boxed> + 'static) -> AsyncCallee {
+    fn of_boxed(start: impl Fn(Stack<'_>, usize, usize) -> Result<Boxed> + 'static) -> AsyncCallee {
         AsyncCallee(Box::new(start))
     }
 }
@@ -131,9 +132,9 @@ fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
     // SAFETY: it outlives the poll in which it was set.
     let waker = polling.waker.get().map_or(Waker::noop(), |w| unsafe { w.as_ref() });
     // Hides the values that an outer future exchanges.
-    let before = polling.exchange.replace(values.filter(|_| waiting.exchanging));
+    let before = polling.exchange.replace(values.filter(|_| waiting.exchanging).map(boxed));
     let r = future.as_mut().poll(s, &mut Context::from_waker(waker));
-    let mine = polling.exchange.replace(before);
+    let mine = polling.exchange.replace(before).map(unboxed);
     match r {
         Poll::Pending => {
             s.cut(1);
@@ -158,6 +159,16 @@ fn poll(s: Stack<'_>, values: Option<MultiValue>) -> Result<Next> {
             r.map(Next::Return)
         }
     }
+}
+
+/// Makes values that are exchanged with an async function.
+fn boxed(values: MultiValue) -> Box<dyn Any> {
+    Box::new(values)
+}
+
+/// Returns values that are exchanged with an async function.
+fn unboxed(values: Box<dyn Any>) -> MultiValue {
+    *values.downcast().expect("only values are exchanged")
 }
 
 /// Takes the future out of a call.
@@ -233,7 +244,7 @@ impl Function {
         E: ExternalError,
     {
         Wrapped(move |lua: &Lua| {
-            lua.enter().stack().async_function(AsyncCallee::boxed(move |s, at, n| {
+            lua.enter().stack().async_function(AsyncCallee::of_boxed(move |s, at, n| {
                 // SAFETY: they are the arguments.
                 let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
                 let future = func.call(args);
@@ -252,7 +263,7 @@ impl Function {
         A: FromLuaMulti,
     {
         Wrapped(move |lua: &Lua| {
-            lua.enter().stack().async_function(AsyncCallee::boxed(move |s, at, n| {
+            lua.enter().stack().async_function(AsyncCallee::of_boxed(move |s, at, n| {
                 // SAFETY: they are the arguments.
                 let args = unsafe { A::from_stack_args(at, n, 1, None, s)? };
                 let future = func.call(args);
@@ -333,10 +344,10 @@ impl Lua {
             let exchange = &self.control.polling.exchange;
             match args.take() {
                 Some(values) => {
-                    exchange.replace(Some(values));
+                    exchange.replace(Some(boxed(values)));
                     Poll::Pending
                 }
-                None => Poll::Ready(exchange.take().unwrap_or_default()),
+                None => Poll::Ready(exchange.take().map(unboxed).unwrap_or_default()),
             }
         });
         R::from_lua_multi(values.await, self)

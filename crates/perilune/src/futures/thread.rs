@@ -8,7 +8,8 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use perilune_runtime::value::Tag;
 
-use super::{Waking, function};
+use super::function;
+use super::polling::Waking;
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::{Error, Lua, MultiValue, Result, Thread, ThreadStatus};
 

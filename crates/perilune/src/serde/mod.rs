@@ -15,7 +15,6 @@ use ::serde::de::DeserializeOwned;
 pub use de::{Deserializer, Options as DeserializeOptions};
 pub use ser::{Options as SerializeOptions, Serializer};
 pub use serializable::SerializableValue;
-pub(crate) use userdata::SerFn;
 
 use crate::stack::{Raw, Stack};
 use crate::{Error, Lua, Result, Table, Value};

@@ -3,8 +3,7 @@
 use perilune_runtime::table::Table as TableObject;
 use perilune_runtime::value::{Tag, Value as Word};
 
-use super::de::Options;
-use super::userdata;
+use super::{DeserializeOptions as Options, userdata};
 use crate::stack::{Raw, Stack};
 use crate::{Error, Result};
 

@@ -6,8 +6,7 @@ use std::ffi::c_void;
 
 use ::serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use super::de::Options;
-use super::path;
+use super::{DeserializeOptions as Options, path};
 use crate::stack::Raw;
 use crate::{Error, LuaString, Result, Table, Value};
 

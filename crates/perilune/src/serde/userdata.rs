@@ -6,13 +6,11 @@ use ::serde::{Serialize, Serializer};
 use perilune_runtime::userdata::CellHead;
 
 use crate::cell::{HostCell, unavailable};
+use crate::control::SerFn;
 use crate::stack::{Raw, Stack};
 use crate::traits::IntoLua;
 use crate::types::{MaybeSend, MaybeSync};
 use crate::{AnyUserData, Error, Lua, Result, UserData, Value};
-
-/// Returns the value of a cell of a certain type for serialization.
-pub(crate) type SerFn = unsafe fn(*mut CellHead) -> *const dyn erased_serde::Serialize;
 
 unsafe fn value_of<T: Serialize + 'static>(
     head: *mut CellHead,

@@ -1,26 +1,21 @@
-//! Userdata of any type.
+//! Operations on userdata of any type.
 
 use std::any::TypeId;
-use std::ffi::c_void;
 
 use perilune_runtime::native::Val;
 use perilune_runtime::userdata::CellHead;
 
 use super::borrow::{UserDataRef, UserDataRefMut, cell_of};
-use super::metamethod::MetaMethod;
-use super::method::Guard;
+use super::held::hold_any;
 use super::registry::Proxy;
-use super::shared::hold_any;
+use super::scoped::Scoped;
+use super::target::Guard;
 use crate::cell::{HostCell, unavailable};
-use crate::control::Handle;
-use crate::scope::Scoped;
 use crate::stack::{Raw, Stack};
 use crate::traits::{FromLua, IntoLua};
-use crate::{Error, LuaString, Result, Table, TablePairs, Value, WeakLua};
-
-/// A handle to a userdata.
-#[derive(Clone, PartialEq)]
-pub struct AnyUserData(pub(crate) Handle);
+use crate::{
+    AnyUserData, Error, Function, LuaString, MetaMethod, Result, Table, UserDataMetatable, Value,
+};
 
 impl AnyUserData {
     /// Returns whether the value has this type; false after the value was taken.
@@ -241,21 +236,6 @@ impl AnyUserData {
         name.or_else(|_| self.0.enter().lua.create_string("userdata"))
     }
 
-    /// Returns a weak reference to the userdata's state.
-    pub fn weak_lua(&self) -> &WeakLua {
-        &self.0.control.weak
-    }
-
-    /// Returns the address that identifies the userdata.
-    pub fn to_pointer(&self) -> *const c_void {
-        std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
-    }
-
-    /// Compares with `==`, with `__eq`.
-    pub(crate) fn equals(&self, other: &AnyUserData) -> Result<bool> {
-        crate::value::metamethod_equals(&self.0, &other.0)
-    }
-
     /// Returns `userdata[key]`.
     pub(crate) fn get_any<V: FromLua>(&self, key: impl IntoLua) -> Result<V> {
         let entry = self.0.enter();
@@ -319,7 +299,7 @@ impl std::fmt::Debug for AnyUserData {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if f.alternate() && self.0.control.is_alive() {
             let text = |m: MetaMethod| {
-                let m = self.metatable().ok()?.get::<Option<crate::Function>>(m).ok()??;
+                let m = self.metatable().ok()?.get::<Option<Function>>(m).ok()??;
                 m.call::<String>(self).ok()
             };
             if let Some(text) =
@@ -332,64 +312,5 @@ impl std::fmt::Debug for AnyUserData {
             }
         }
         write!(f, "AnyUserData{:?}", self.0)
-    }
-}
-
-/// The metatable of a type of userdata.
-#[derive(Clone, Debug)]
-pub struct UserDataMetatable(pub(crate) Table);
-
-impl UserDataMetatable {
-    /// Returns a field.
-    ///
-    /// # Errors
-    /// Returns [`Error::MetaMethodRestricted`], or the error of the conversion.
-    pub fn get<V: FromLua>(&self, key: impl AsRef<str>) -> Result<V> {
-        MetaMethod::validate(key.as_ref())?;
-        self.0.raw_get(key.as_ref())
-    }
-
-    /// Sets a field.
-    ///
-    /// # Errors
-    /// Returns [`Error::MetaMethodRestricted`], [`Error::MetaMethodTypeError`], or the error of the
-    /// conversion.
-    pub fn set(&self, key: impl AsRef<str>, value: impl IntoLua) -> Result<()> {
-        let key = key.as_ref();
-        MetaMethod::validate(key)?;
-        let entry = self.0.0.enter();
-        let value = super::registry::check_meta_field(entry.lua, key, value)?;
-        self.0.raw_set(key, value)
-    }
-
-    /// Returns whether a field is not nil.
-    ///
-    /// # Errors
-    /// Returns [`Error::MetaMethodRestricted`].
-    pub fn contains(&self, key: impl AsRef<str>) -> Result<bool> {
-        Ok(!self.get::<Value>(key)?.is_nil())
-    }
-
-    /// Returns an iterator over the fields, without the restricted ones such as `__gc` and
-    /// `__metatable`.
-    pub fn pairs<V: FromLua>(&self) -> UserDataMetatablePairs<'_, V> {
-        UserDataMetatablePairs(self.0.pairs())
-    }
-}
-
-/// An iterator over the fields of a [`UserDataMetatable`], made by [`UserDataMetatable::pairs`].
-///
-/// An item is an error when the value cannot be converted to `V`.
-pub struct UserDataMetatablePairs<'a, V>(TablePairs<'a, String, V>);
-
-impl<V: FromLua> Iterator for UserDataMetatablePairs<'_, V> {
-    type Item = Result<(String, V)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let is_restricted = |entry: &Self::Item| match entry {
-            Ok((key, _)) => MetaMethod::validate(key).is_err(),
-            Err(_) => false,
-        };
-        self.0.find(|entry| !is_restricted(entry))
     }
 }

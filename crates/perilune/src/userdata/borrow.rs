@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use perilune_runtime::userdata::CellHead;
 
-use super::shared::{Held, Hold, hold_any, is_bound_to_thread};
+use super::held::{Held, Hold, hold_any, is_bound_to_thread};
 use crate::cell::{HostCell, unavailable};
 use crate::stack::{Raw, Stack};
 use crate::traits::FromLua;

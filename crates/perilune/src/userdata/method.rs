@@ -1,104 +1,14 @@
 //! Methods as host functions.
 
-use std::any::TypeId;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::rc::Rc;
 
-use perilune_runtime::value::Value as Word;
-
-use super::shared::Place;
+use super::target::{Target, first};
 use crate::callback::{Callee, alone};
-use crate::cell::HostCell;
-use crate::scope::Scoped;
-use crate::stack::{Raw, Stack};
+use crate::stack::Stack;
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
 use crate::types::short_type_name;
-use crate::{Error, Lua, Result};
-
-/// The values that methods apply to.
-#[derive(Clone)]
-pub(crate) enum Target {
-    /// All userdata of a type.
-    Type(TypeId),
-    /// One userdata, of a type that borrows: the address of its value, null after the end of its
-    /// scope.
-    One(Rc<Cell<*mut ()>>),
-    /// All userdata that hold a pointer to a value of a type. The calling function holds the value.
-    Held(Rc<Place>),
-}
-
-/// A borrow of a userdata's value, which ends when this is dropped.
-pub(crate) struct Guard {
-    pub(super) head: *const perilune_runtime::userdata::CellHead,
-}
-
-impl Drop for Guard {
-    #[inline(always)]
-    fn drop(&mut self) {
-        // SAFETY: the value is borrowed, so that the cell is not freed.
-        unsafe { (*self.head).end() }
-    }
-}
-
-impl Guard {
-    /// Returns the head of the cell without ending the borrow.
-    pub(super) fn into_head(self) -> *const perilune_runtime::userdata::CellHead {
-        std::mem::ManuallyDrop::new(self).head
-    }
-
-    /// Borrows the value of a userdata of this type.
-    pub(crate) fn borrow<T: 'static>(
-        s: Stack<'_>,
-        v: Raw,
-        exclusive: bool,
-    ) -> Result<(*mut T, Guard)> {
-        // SAFETY: the target is that of the type.
-        unsafe { Target::Type(TypeId::of::<T>()).borrow(s, v, exclusive) }
-    }
-}
-
-impl Target {
-    /// Borrows the value of the first argument, if it is one of these.
-    #[inline(always)]
-    unsafe fn borrow<T>(&self, s: Stack<'_>, v: Raw, exclusive: bool) -> Result<(*mut T, Guard)> {
-        let (head, at) = match self {
-            Target::Type(id) => match s.cell_of(v, *id) {
-                // The type is `T`, by its registry.
-                Some(head) => (head, HostCell::value(head.cast::<HostCell<T>>())),
-                None => return Err(mismatch::<T>(s, v)),
-            },
-            Target::Held(place) => return Ok(place.borrow()),
-            Target::One(place) => {
-                let at = place.get();
-                let Some(cell) = HostCell::<Scoped>::of(s, v) else {
-                    return Err(mismatch::<T>(s, v));
-                };
-                if at.is_null() {
-                    return Err(Error::UserDataDestructed);
-                }
-                if !(*cell).is_taken() && (*HostCell::value(cell)).address() != at {
-                    return Err(Error::UserDataTypeMismatch);
-                }
-                (cell.cast(), at.cast())
-            }
-        };
-        let begun = if exclusive { (*head).begin_exclusive() } else { (*head).begin_shared() };
-        match begun {
-            Ok(()) => Ok((at, Guard { head })),
-            Err(why) => Err(crate::cell::unavailable(why, exclusive)),
-        }
-    }
-}
-
-#[cold]
-pub(super) fn mismatch<T>(s: Stack<'_>, v: Raw) -> Error {
-    if s.cell(v).is_some() {
-        return Error::UserDataTypeMismatch;
-    }
-    let message = format!("expected userdata of type '{}'", short_type_name::<T>());
-    Error::from_lua_conversion(s.type_name(v), "userdata", message)
-}
+use crate::{Lua, Result};
 
 /// The data of a method besides its code.
 pub(crate) struct Owner {
@@ -115,15 +25,6 @@ impl Owner {
 /// Returns the name of a function of a type for messages.
 pub(crate) fn function_name<T>(name: &str) -> String {
     format!("{}.{name}", short_type_name::<T>())
-}
-
-/// Returns the first argument.
-///
-/// # Safety
-/// The `n` values from `at` on are the arguments.
-#[inline(always)]
-pub(super) unsafe fn first(s: Stack<'_>, at: usize, n: usize) -> Raw {
-    if n > 0 { s.get(at) } else { Raw(Word::NIL) }
 }
 
 /// A method that borrows its value.

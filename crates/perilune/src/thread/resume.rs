@@ -1,47 +1,12 @@
-//! Coroutines ([`Thread`]) and their events.
+//! Resuming and ending coroutines.
 
-use std::ffi::c_void;
+use perilune_runtime::native::{Cx, NativeResult, Resumed};
+use perilune_runtime::thread::Thread as ThreadObject;
 
-use perilune_runtime::native::{Cx, NativeResult, Resumed, Val};
-use perilune_runtime::thread::Status;
-
-use crate::control::Handle;
 use crate::stack::{Raw, Stack};
 use crate::traits::{FromLuaMulti, IntoLuaMulti};
-use crate::{Error, Function, Lua, Result, WeakLua};
-
-#[cfg(feature = "async")]
-pub use crate::futures::AsyncThread;
-pub use crate::thread_events::{ThreadEvent, ThreadTriggers};
-
-/// A handle to a coroutine.
-///
-/// ```
-/// let lua = perilune::Lua::new();
-/// let f = lua.load("function(a) local b = coroutine.yield(a + 1); return b * 2 end").eval()?;
-/// let co = lua.create_thread(f)?;
-/// assert_eq!(co.resume::<i64>(1)?, 2);
-/// assert_eq!(co.resume::<i64>(10)?, 20);
-/// assert!(co.is_finished() && co.resume::<()>(()).is_err());
-/// # Ok::<(), perilune::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Thread(pub(crate) Handle);
-
-/// The status of a coroutine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThreadStatus {
-    /// It has not started, or has yielded.
-    Resumable,
-    /// It is running.
-    Running,
-    /// It has resumed another coroutine and waits for it.
-    Normal,
-    /// It has ended.
-    Finished,
-    /// It has ended with an error.
-    Error,
-}
+use crate::triggers::{ThreadEventKind, ThreadTriggers};
+use crate::{Error, Function, Result, Thread, ThreadStatus};
 
 impl Thread {
     /// Resumes the coroutine with arguments, or with results for `yield`. Returns the values that
@@ -66,7 +31,7 @@ impl Thread {
         if self.status() != ThreadStatus::Resumable {
             return Err(Error::CoroutineUnresumable);
         }
-        self.tell(|t| t.on_resume, ThreadEvent::Resume)
+        self.tell(|t| t.on_resume, ThreadEventKind::Resume)
     }
 
     /// Resumes the coroutine. `f` converts the values that it yields or returns: the `n` values of
@@ -101,57 +66,13 @@ impl Thread {
             match ((*s.st).vm.traced)(s.st, (*s.st).base.add(at), n + 1) {
                 Ok(n) => {
                     let yielded = |t: ThreadTriggers| t.on_yield && self.is_resumable();
-                    let r = self.tell(yielded, ThreadEvent::Yield).and_then(|()| f(s, at, n));
+                    let r = self.tell(yielded, ThreadEventKind::Yield).and_then(|()| f(s, at, n));
                     s.cut(at);
                     r
                 }
                 Err(_) => Err(s.caught(at)),
             }
         }
-    }
-
-    /// Returns the status.
-    ///
-    /// # Panics
-    /// Panics when the state has ended.
-    pub fn status(&self) -> ThreadStatus {
-        let _guard = self.0.hold();
-        let th = self.0.word().as_thread();
-        // SAFETY: P1: rooted by the handle.
-        unsafe {
-            match (*th).status {
-                Status::Suspended => ThreadStatus::Resumable,
-                Status::Running => ThreadStatus::Running,
-                Status::Normal => ThreadStatus::Normal,
-                Status::Dead if (*th).failed => ThreadStatus::Error,
-                Status::Dead => ThreadStatus::Finished,
-            }
-        }
-    }
-
-    /// Returns whether the coroutine can be resumed.
-    pub fn is_resumable(&self) -> bool {
-        self.status() == ThreadStatus::Resumable
-    }
-
-    /// Returns whether the coroutine is running.
-    pub fn is_running(&self) -> bool {
-        self.status() == ThreadStatus::Running
-    }
-
-    /// Returns whether the coroutine waits for one that it has resumed.
-    pub fn is_normal(&self) -> bool {
-        self.status() == ThreadStatus::Normal
-    }
-
-    /// Returns whether the coroutine has ended.
-    pub fn is_finished(&self) -> bool {
-        self.status() == ThreadStatus::Finished
-    }
-
-    /// Returns whether the coroutine has ended with an error.
-    pub fn is_error(&self) -> bool {
-        self.status() == ThreadStatus::Error
     }
 
     /// Ends the coroutine, closes its pending variables, and restarts it with another function.
@@ -172,9 +93,7 @@ impl Thread {
         let f = s.word(&func.0);
         // SAFETY: P1: the coroutine is closed, so nothing of it runs; the function is rooted by its
         // handle.
-        unsafe {
-            perilune_runtime::thread::Thread::restart(&mut *s.st, self.0.word().as_thread(), f.0)
-        };
+        unsafe { ThreadObject::restart(&mut *s.st, self.0.word().as_thread(), f.0) };
         Ok(())
     }
 
@@ -210,16 +129,6 @@ impl Thread {
             Err(_) => Err(s.caught(at)),
         }
     }
-
-    /// Returns a weak reference to the coroutine's state.
-    pub fn weak_lua(&self) -> &WeakLua {
-        &self.0.control.weak
-    }
-
-    /// Returns the address that identifies the coroutine.
-    pub fn to_pointer(&self) -> *const c_void {
-        std::ptr::with_exposed_provenance(self.0.word().bits() as usize)
-    }
 }
 
 /// Resumes its first argument with the others, and propagates errors.
@@ -244,32 +153,4 @@ fn close(cx: &mut Cx) -> NativeResult {
     }
     let e = cx.get(cx.top() - 1);
     Err(cx.raise(e))
-}
-
-impl Lua {
-    /// Creates a coroutine that will call `func`.
-    ///
-    /// # Errors
-    /// Returns [`Error::MemoryError`] when the memory limit is reached, or the error of the
-    /// callback for new coroutines.
-    pub fn create_thread(&self, func: Function) -> Result<Thread> {
-        let entry = self.enter();
-        let s = entry.stack();
-        s.poll()?;
-        let f = s.word(&func.0);
-        let cx = &*s.cx();
-        // SAFETY: rooted by its handle.
-        let th = cx.new_thread(unsafe { Val::of(cx, f.0) });
-        let th = Thread(s.handle(Raw(th.raw())));
-        th.tell(|t| t.on_create, ThreadEvent::Create)?;
-        Ok(th)
-    }
-
-    /// Returns the running coroutine, which may be the main one.
-    pub fn current_thread(&self) -> Thread {
-        let entry = self.enter();
-        let s = entry.stack();
-        let th = s.cx().running().0.raw();
-        Thread(s.handle(Raw(th)))
-    }
 }

@@ -1,74 +1,12 @@
 //! Events of coroutines that the host creates and resumes.
 
-use std::cell::{Cell, RefCell};
-use std::ops::{BitOr, BitOrAssign};
+use std::cell::Cell;
 
+use crate::control::Handle;
 use crate::sync::XRc;
+use crate::triggers::{ThreadEventKind, ThreadTriggers};
 use crate::types::MaybeSend;
 use crate::{Error, Lua, Result, Thread};
-
-/// The coroutine events for which a callback is called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ThreadTriggers {
-    /// After [`Lua::create_thread`] has created a coroutine.
-    pub on_create: bool,
-    /// Before the host resumes a coroutine ([`Thread::resume`], or as a future).
-    pub on_resume: bool,
-    /// After a coroutine that the host resumed has yielded.
-    pub on_yield: bool,
-}
-
-impl ThreadTriggers {
-    /// Triggers on creation.
-    pub const ON_CREATE: ThreadTriggers = ThreadTriggers::new().on_create();
-    /// Triggers on resumption.
-    pub const ON_RESUME: ThreadTriggers = ThreadTriggers::new().on_resume();
-    /// Triggers on a yield.
-    pub const ON_YIELD: ThreadTriggers = ThreadTriggers::new().on_yield();
-
-    /// Returns triggers for no event.
-    pub const fn new() -> ThreadTriggers {
-        ThreadTriggers { on_create: false, on_resume: false, on_yield: false }
-    }
-
-    /// Adds creation.
-    #[must_use]
-    pub const fn on_create(mut self) -> ThreadTriggers {
-        self.on_create = true;
-        self
-    }
-
-    /// Adds resumption.
-    #[must_use]
-    pub const fn on_resume(mut self) -> ThreadTriggers {
-        self.on_resume = true;
-        self
-    }
-
-    /// Adds yields.
-    #[must_use]
-    pub const fn on_yield(mut self) -> ThreadTriggers {
-        self.on_yield = true;
-        self
-    }
-}
-
-impl BitOr for ThreadTriggers {
-    type Output = ThreadTriggers;
-    fn bitor(mut self, other: ThreadTriggers) -> ThreadTriggers {
-        self |= other;
-        self
-    }
-}
-
-impl BitOrAssign for ThreadTriggers {
-    fn bitor_assign(&mut self, other: ThreadTriggers) {
-        self.on_create |= other.on_create;
-        self.on_resume |= other.on_resume;
-        self.on_yield |= other.on_yield;
-    }
-}
 
 /// An event of a coroutine.
 #[derive(Clone, Debug)]
@@ -82,28 +20,6 @@ pub enum ThreadEvent {
     Yield(Thread),
 }
 
-type Callback = dyn Fn(&Lua, ThreadEvent) -> Result<()>;
-
-/// The callback for coroutine events.
-#[derive(Default)]
-pub(crate) struct Watch {
-    triggers: Cell<ThreadTriggers>,
-    callback: RefCell<Option<XRc<Callback>>>,
-    /// The address of the coroutine whose event is being reported.
-    telling: Cell<Option<u64>>,
-}
-
-impl Watch {
-    /// Sets or removes the callback. The previous one is dropped last, as its destructor may use
-    /// the state.
-    pub(crate) fn set(&self, watch: Option<(ThreadTriggers, XRc<Callback>)>) {
-        let (triggers, callback) = watch.unzip();
-        self.triggers.set(triggers.unwrap_or_default());
-        let before = self.callback.replace(callback);
-        drop(before);
-    }
-}
-
 impl Thread {
     /// Reports an event if it is one of the triggers, and no other event is being reported.
     ///
@@ -113,13 +29,13 @@ impl Thread {
     pub(crate) fn tell(
         &self,
         which: impl FnOnce(ThreadTriggers) -> bool,
-        event: fn(Thread) -> ThreadEvent,
+        event: ThreadEventKind,
     ) -> Result<()> {
         if which(self.0.control.thread_events.triggers.get()) { self.told(event) } else { Ok(()) }
     }
 
     #[cold]
-    fn told(&self, event: fn(Thread) -> ThreadEvent) -> Result<()> {
+    fn told(&self, event: ThreadEventKind) -> Result<()> {
         /// Ends the report, also after a panic.
         struct Told<'a>(&'a Cell<Option<u64>>);
         impl Drop for Told<'_> {
@@ -134,7 +50,7 @@ impl Thread {
         };
         watch.telling.set(Some(self.0.word().bits()));
         let _told = Told(&watch.telling);
-        callback(Lua::of(&self.0.control), event(self.clone()))
+        callback(&self.0, event)
     }
 
     /// Returns an error while an event of this coroutine is being reported.
@@ -179,6 +95,15 @@ impl Lua {
         F: Fn(&Lua, ThreadEvent) -> Result<()> + MaybeSend + 'static,
     {
         let _entry = self.enter();
+        let callback = move |thread: &Handle, event| {
+            let th = Thread(thread.clone());
+            let event = match event {
+                ThreadEventKind::Create => ThreadEvent::Create(th),
+                ThreadEventKind::Resume => ThreadEvent::Resume(th),
+                ThreadEventKind::Yield => ThreadEvent::Yield(th),
+            };
+            callback(Lua::of(&thread.control), event)
+        };
         self.control.thread_events.set(Some((triggers, XRc::new(callback))));
     }
 

@@ -1,17 +1,48 @@
-//! Pretty-printing of values for `{:#?}`, with the contents of tables.
+//! Text of values for `{:?}`, and for `{:#?}` with the contents of tables.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ffi::c_void;
-use std::fmt::{Formatter, Result};
+use std::fmt::{Debug, Formatter, Result};
 
 use crate::{Table, Value};
 
 /// Tables that have been visited.
-pub(crate) type Seen = HashSet<*const c_void>;
+type Seen = HashSet<*const c_void>;
+
+/// `{:#?}` shows the contents of tables.
+impl Debug for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if f.alternate() {
+            return value(self, f, 0, &mut Default::default());
+        }
+        match self {
+            Value::Nil => f.write_str("Nil"),
+            Value::Boolean(b) => write!(f, "Boolean({b})"),
+            Value::LightUserData(p) => write!(f, "{p:?}"),
+            Value::Integer(i) => write!(f, "Integer({i})"),
+            Value::Number(n) => write!(f, "Number({n})"),
+            Value::String(s) => write!(f, "String({s:?})"),
+            Value::Table(t) => write!(f, "{t:?}"),
+            Value::Function(x) => write!(f, "{x:?}"),
+            Value::Thread(t) => write!(f, "{t:?}"),
+            Value::UserData(u) => write!(f, "{u:?}"),
+            Value::Error(e) => write!(f, "Error({e:?})"),
+        }
+    }
+}
+
+impl Debug for Table {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if f.alternate() && self.0.control.is_alive() {
+            return table(self, f, 0, &mut Default::default());
+        }
+        write!(f, "Table{:?}", self.0)
+    }
+}
 
 /// Shows a value.
-pub(crate) fn value(v: &Value, f: &mut Formatter<'_>, indent: usize, seen: &mut Seen) -> Result {
+fn value(v: &Value, f: &mut Formatter<'_>, indent: usize, seen: &mut Seen) -> Result {
     match v {
         Value::Nil => f.write_str("nil"),
         Value::Boolean(b) => write!(f, "{b}"),
@@ -27,7 +58,7 @@ pub(crate) fn value(v: &Value, f: &mut Formatter<'_>, indent: usize, seen: &mut 
 }
 
 /// Shows a table: its entries in the order of their keys, without metamethods.
-pub(crate) fn table(t: &Table, f: &mut Formatter<'_>, indent: usize, seen: &mut Seen) -> Result {
+fn table(t: &Table, f: &mut Formatter<'_>, indent: usize, seen: &mut Seen) -> Result {
     seen.insert(t.to_pointer());
     let mut pairs: Vec<(Value, Value)> = t.pairs().flatten().collect();
     if pairs.is_empty() {

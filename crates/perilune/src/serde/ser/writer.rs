@@ -1,104 +1,32 @@
-//! Serialization: from Rust to Lua.
+//! Writers of values on the VM stack.
 
 use ::serde::{Serialize, ser};
 use perilune_runtime::table::Table as TableObject;
 use perilune_runtime::value::Value as Word;
 
-use super::{Cut, array_metatable, path};
+use super::options::Options;
+use crate::serde::{array_metatable, path};
 use crate::stack::{Raw, Stack};
 use crate::traits::IntoLua;
-use crate::{Error, Lua, Result, Value};
-
-/// Options of serialization.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// Maximum nesting of containers, options and newtypes. Deeper nesting needs more native stack.
-    /// Default: 128.
-    pub recursion_limit: usize,
-    /// Whether lists have the metatable [`array_metatable`](super::LuaSerdeExt::array_metatable).
-    /// Default: true.
-    pub set_array_metatable: bool,
-    /// Whether `None` is [`null`](super::LuaSerdeExt::null) rather than nil. Default: true.
-    pub serialize_none_to_null: bool,
-    /// Whether `()` and unit structs are `null` rather than nil. Default: true.
-    pub serialize_unit_to_null: bool,
-    /// Whether numbers of `serde_json` with its feature `arbitrary_precision` become numbers.
-    /// Default: false.
-    pub detect_serde_json_arbitrary_precision: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options::new()
-    }
-}
-
-impl Options {
-    /// Returns the default options.
-    pub const fn new() -> Options {
-        Options {
-            recursion_limit: super::DEFAULT_RECURSION_LIMIT,
-            set_array_metatable: true,
-            serialize_none_to_null: true,
-            serialize_unit_to_null: true,
-            detect_serde_json_arbitrary_precision: false,
-        }
-    }
-
-    /// Sets [`Options::recursion_limit`].
-    #[must_use]
-    pub const fn recursion_limit(mut self, limit: usize) -> Options {
-        self.recursion_limit = limit;
-        self
-    }
-
-    /// Sets [`Options::set_array_metatable`].
-    #[must_use]
-    pub const fn set_array_metatable(mut self, enabled: bool) -> Options {
-        self.set_array_metatable = enabled;
-        self
-    }
-
-    /// Sets [`Options::serialize_none_to_null`].
-    #[must_use]
-    pub const fn serialize_none_to_null(mut self, enabled: bool) -> Options {
-        self.serialize_none_to_null = enabled;
-        self
-    }
-
-    /// Sets [`Options::serialize_unit_to_null`].
-    #[must_use]
-    pub const fn serialize_unit_to_null(mut self, enabled: bool) -> Options {
-        self.serialize_unit_to_null = enabled;
-        self
-    }
-
-    /// Sets [`Options::detect_serde_json_arbitrary_precision`].
-    #[must_use]
-    pub const fn detect_serde_json_arbitrary_precision(mut self, enabled: bool) -> Options {
-        self.detect_serde_json_arbitrary_precision = enabled;
-        self
-    }
-}
+use crate::{Error, Result};
 
 /// A proof that one value was pushed. Only writers make it.
-pub(super) struct Pushed(());
+pub(crate) struct Pushed(());
 
 /// Writes one value by pushing it on the VM stack.
 #[derive(Clone, Copy)]
-pub(super) struct Writer<'a> {
-    s: Stack<'a>,
+pub(crate) struct Writer<'a> {
+    pub(super) s: Stack<'a>,
     options: &'a Options,
     /// The remaining levels of nesting.
-    left: usize,
+    pub(super) left: usize,
 }
 
 /// The names that serde sees of private structs of `serde_json`.
 const JSON_NUMBER: &str = "$serde_json::private::Number";
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(s: Stack<'a>, options: &'a Options) -> Writer<'a> {
+    pub(crate) fn new(s: Stack<'a>, options: &'a Options) -> Writer<'a> {
         Writer { s, options, left: options.recursion_limit }
     }
 
@@ -319,21 +247,21 @@ impl<'a> ser::Serializer for Writer<'a> {
 
 /// The progress of a table, and the form of the result.
 #[derive(Clone, Copy, Default)]
-struct Part {
+pub(crate) struct Part {
     /// The number of elements so far.
     next: i64,
     /// The result is a table whose field of this name is the table.
     variant: Option<&'static str>,
     /// A number in the form of `serde_json`: the result is not a table but its text.
-    number: bool,
+    pub(super) number: bool,
 }
 
 /// Writes the elements of a table, which is value `at`, and on top of the stack between two
 /// elements.
-pub(super) struct Compound<'a> {
-    w: Writer<'a>,
-    at: usize,
-    part: Part,
+pub(crate) struct Compound<'a> {
+    pub(super) w: Writer<'a>,
+    pub(super) at: usize,
+    pub(super) part: Part,
 }
 
 impl Compound<'_> {
@@ -352,7 +280,7 @@ impl Compound<'_> {
     }
 
     #[inline]
-    fn element<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
+    pub(super) fn element<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
         let v = self.value(v)?;
         let s = self.w.s;
         // nil elements of variants are dropped, as in a list that is appended to
@@ -367,7 +295,7 @@ impl Compound<'_> {
 
     /// Writes the value of a key above the table.
     #[inline]
-    fn entry<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
+    pub(super) fn entry<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
         let v = self.value(v)?;
         let s = self.w.s;
         // SAFETY: P1: table, key and value are on the stack; the key is just below the value.
@@ -381,7 +309,7 @@ impl Compound<'_> {
     }
 
     #[inline]
-    fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, v: &T) -> Result<()> {
+    pub(super) fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, v: &T) -> Result<()> {
         let v = self.value(v)?;
         let s = self.w.s;
         if self.part.number {
@@ -401,7 +329,7 @@ impl Compound<'_> {
 
     /// Replaces the table by the result.
     #[inline]
-    fn finish(self) -> Result<Pushed> {
+    pub(super) fn finish(self) -> Result<Pushed> {
         self.w.s.cut(self.at + 1);
         if self.part.variant.is_some() || self.part.number {
             self.finish_slow()
@@ -458,6 +386,8 @@ macro_rules! compounds {
     )*};
 }
 
+pub(super) use compounds;
+
 compounds! { Pushed, Compound:
     SerializeSeq serialize_element element ();
     SerializeTuple serialize_element element ();
@@ -486,218 +416,6 @@ impl ser::SerializeMap for Compound<'_> {
 
     #[inline]
     fn end(self) -> Result<Pushed> {
-        self.finish()
-    }
-}
-
-/// A serializer that makes a [`Value`], for code that requires one. Other code calls
-/// [`to_value`](super::LuaSerdeExt::to_value).
-#[derive(Debug)]
-pub struct Serializer<'a> {
-    lua: &'a Lua,
-    options: Options,
-}
-
-impl<'a> Serializer<'a> {
-    /// Makes a serializer with the default options.
-    pub fn new(lua: &'a Lua) -> Serializer<'a> {
-        Serializer::new_with_options(lua, Options::new())
-    }
-
-    /// Makes a serializer with options.
-    pub fn new_with_options(lua: &'a Lua, options: Options) -> Serializer<'a> {
-        Serializer { lua, options }
-    }
-
-    /// Returns the value that a writer pushes.
-    fn write(self, f: impl FnOnce(Writer<'_>) -> Result<Pushed>) -> Result<Value> {
-        let entry = self.lua.enter();
-        let s = entry.stack();
-        s.reserve(8)?;
-        let _cut = Cut::new(s);
-        f(Writer::new(s, &self.options))?;
-        // SAFETY: it was pushed.
-        Ok(s.value(unsafe { s.get(s.top() - 1) }))
-    }
-
-    /// Returns the table that a writer begins.
-    fn begin(
-        self,
-        f: impl FnOnce(Writer<'_>) -> Result<Compound<'_>>,
-    ) -> Result<SerializeTable<'a>> {
-        let entry = self.lua.enter();
-        let s = entry.stack();
-        s.reserve(8)?;
-        let _cut = Cut::new(s);
-        let c = f(Writer::new(s, &self.options))?;
-        // SAFETY: it was pushed.
-        let table = s.value(unsafe { s.get(c.at) });
-        let (lua, part, left) = (self.lua, c.part, c.w.left);
-        let options = Options { recursion_limit: left, ..self.options };
-        Ok(SerializeTable { lua, options, table, part, key: None })
-    }
-}
-
-macro_rules! writes {
-    ($($f:ident ($($a:ident: $t:ty),*);)*) => {$(
-        fn $f(self, $($a: $t),*) -> Result<Value> {
-            self.write(|w| w.$f($($a),*))
-        }
-    )*};
-}
-
-macro_rules! begins {
-    ($($f:ident ($($a:ident: $t:ty),*);)*) => {$(
-        fn $f(self, $($a: $t),*) -> Result<SerializeTable<'a>> {
-            self.begin(|w| w.$f($($a),*))
-        }
-    )*};
-}
-
-impl<'a> ser::Serializer for Serializer<'a> {
-    type Ok = Value;
-    type Error = Error;
-    type SerializeSeq = SerializeTable<'a>;
-    type SerializeTuple = SerializeTable<'a>;
-    type SerializeTupleStruct = SerializeTable<'a>;
-    type SerializeTupleVariant = SerializeTable<'a>;
-    type SerializeMap = SerializeTable<'a>;
-    type SerializeStruct = SerializeTable<'a>;
-    type SerializeStructVariant = SerializeTable<'a>;
-
-    writes! {
-        serialize_bool(v: bool);
-        serialize_i8(v: i8);
-        serialize_i16(v: i16);
-        serialize_i32(v: i32);
-        serialize_i64(v: i64);
-        serialize_i128(v: i128);
-        serialize_u8(v: u8);
-        serialize_u16(v: u16);
-        serialize_u32(v: u32);
-        serialize_u64(v: u64);
-        serialize_u128(v: u128);
-        serialize_f32(v: f32);
-        serialize_f64(v: f64);
-        serialize_char(v: char);
-        serialize_str(v: &str);
-        serialize_bytes(v: &[u8]);
-        serialize_none();
-        serialize_unit();
-        serialize_unit_struct(name: &'static str);
-        serialize_unit_variant(name: &'static str, index: u32, variant: &'static str);
-    }
-
-    begins! {
-        serialize_seq(len: Option<usize>);
-        serialize_tuple(len: usize);
-        serialize_tuple_struct(name: &'static str, len: usize);
-        serialize_tuple_variant(name: &'static str, index: u32, variant: &'static str, len: usize);
-        serialize_map(len: Option<usize>);
-        serialize_struct(name: &'static str, len: usize);
-        serialize_struct_variant(name: &'static str, index: u32, variant: &'static str, len: usize);
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<Value> {
-        self.write(|w| w.serialize_some(v))
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        v: &T,
-    ) -> Result<Value> {
-        self.write(|w| w.serialize_newtype_struct(name, v))
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        index: u32,
-        variant: &'static str,
-        v: &T,
-    ) -> Result<Value> {
-        self.write(|w| w.serialize_newtype_variant(name, index, variant, v))
-    }
-}
-
-/// The target of the elements that a [`Serializer`] writes. The table is in a handle between two
-/// elements, as several targets may be used in any order.
-pub struct SerializeTable<'a> {
-    lua: &'a Lua,
-    options: Options,
-    table: Value,
-    part: Part,
-    key: Option<Value>,
-}
-
-impl SerializeTable<'_> {
-    fn with<R>(&mut self, f: impl FnOnce(&mut Compound<'_>) -> Result<R>) -> Result<R> {
-        let entry = self.lua.enter();
-        let s = entry.stack();
-        s.reserve(8)?;
-        let cut = Cut::new(s);
-        let table = s.raw(&self.table)?;
-        s.push(table);
-        let w = Writer::new(s, &self.options);
-        let mut c = Compound { w, at: cut.top, part: self.part };
-        let r = f(&mut c)?;
-        self.part = c.part;
-        if self.part.number {
-            // SAFETY: it was pushed.
-            self.table = s.value(unsafe { s.get(c.at) });
-        }
-        Ok(r)
-    }
-
-    fn element<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
-        self.with(|c| c.element(v))
-    }
-
-    fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, v: &T) -> Result<()> {
-        self.with(|c| c.field(name, v))
-    }
-
-    fn finish(mut self) -> Result<Value> {
-        self.with(|c| {
-            let s = c.w.s;
-            let whole = Compound { w: c.w, at: c.at, part: c.part };
-            whole.finish()?;
-            // SAFETY: the result is there.
-            Ok(s.value(unsafe { s.get(c.at) }))
-        })
-    }
-}
-
-compounds! { Value, SerializeTable:
-    SerializeSeq serialize_element element ();
-    SerializeTuple serialize_element element ();
-    SerializeTupleStruct serialize_field element ();
-    SerializeTupleVariant serialize_field element ();
-    SerializeStruct serialize_field field (key: &'static str);
-    SerializeStructVariant serialize_field field (key: &'static str);
-}
-
-impl ser::SerializeMap for SerializeTable<'_> {
-    type Ok = Value;
-    type Error = Error;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
-        let writer = Serializer::new_with_options(self.lua, self.options);
-        self.key = Some(key.serialize(writer)?);
-        Ok(())
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<()> {
-        let key = self.key.take().expect("serialize_value called before serialize_key");
-        self.with(|c| {
-            let key = c.w.s.raw(&key)?;
-            c.w.s.push(key);
-            c.entry(v)
-        })
-    }
-
-    fn end(self) -> Result<Value> {
         self.finish()
     }
 }

@@ -1,82 +1,21 @@
-//! Deserialization: from Lua to Rust.
+//! Readers of values on the VM stack.
 
 use ::serde::de::{self, DeserializeSeed, Unexpected, Visitor};
 use ::serde::forward_to_deserialize_any;
 use perilune_runtime::table::Table as TableObject;
-use perilune_runtime::value::{Tag, Value as Word};
+use perilune_runtime::value::Tag;
 
-use super::path::{self, NIL, Path, is_null};
-use super::ser::Writer;
-use super::serializable::sorted_pairs;
-use super::{Cut, SerializeOptions, userdata};
-use crate::control::Handle;
+use super::options::Options;
+use crate::serde::path::{self, NIL, Path, is_null};
+use crate::serde::ser::Writer;
+use crate::serde::serializable::sorted_pairs;
+use crate::serde::{Cut, SerializeOptions, userdata};
 use crate::stack::{Raw, Stack};
-use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread, Value};
-
-/// Options of deserialization.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// Maximum nesting of tables. Deeper nesting needs more native stack. Default: 128.
-    pub recursion_limit: usize,
-    /// Whether functions, coroutines, errors and userdata that cannot be serialized are errors.
-    /// Otherwise such elements are skipped, and such values become a unit. Default: true.
-    pub deny_unsupported_types: bool,
-    /// Whether tables that contain themselves are errors. Otherwise the second occurrence is
-    /// skipped. Default: true.
-    pub deny_recursive_tables: bool,
-    /// Whether entries are sorted by their keys. Default: false.
-    pub sort_keys: bool,
-    /// Whether empty tables are lists. Default: false.
-    pub encode_empty_tables_as_array: bool,
-    /// Whether only tables that have no keys but indices, and few holes, are lists. Otherwise every
-    /// table whose length is above 0 is a list. Default: false.
-    pub detect_mixed_tables: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options::new()
-    }
-}
-
-macro_rules! setters {
-    ($($f:ident: $t:ty;)*) => {$(
-        #[doc = concat!("Sets [`Options::", stringify!($f), "`].")]
-        #[must_use]
-        pub const fn $f(mut self, enabled: $t) -> Options {
-            self.$f = enabled;
-            self
-        }
-    )*};
-}
-
-impl Options {
-    /// Returns the default options.
-    pub const fn new() -> Options {
-        Options {
-            recursion_limit: super::DEFAULT_RECURSION_LIMIT,
-            deny_unsupported_types: true,
-            deny_recursive_tables: true,
-            sort_keys: false,
-            encode_empty_tables_as_array: false,
-            detect_mixed_tables: false,
-        }
-    }
-
-    setters! {
-        recursion_limit: usize;
-        deny_unsupported_types: bool;
-        deny_recursive_tables: bool;
-        sort_keys: bool;
-        encode_empty_tables_as_array: bool;
-        detect_mixed_tables: bool;
-    }
-}
+use crate::{Error, Result, Table, Value};
 
 /// Reads one value, which the owner of the reader keeps rooted.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     /// `None` only for values that are not heap objects.
     s: Option<Stack<'a>>,
     v: Raw,
@@ -85,7 +24,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(s: Option<Stack<'a>>, v: Raw, options: &'a Options) -> Reader<'a> {
+    pub(crate) fn new(s: Option<Stack<'a>>, v: Raw, options: &'a Options) -> Reader<'a> {
         Reader { s, v, options, path: None }
     }
 
@@ -568,85 +507,5 @@ impl<'de> de::VariantAccess<'de> for Contents<'_> {
         visitor: V,
     ) -> Result<V::Value> {
         de::Deserializer::deserialize_map(self.expect("struct variant")?, visitor)
-    }
-}
-
-/// A deserializer of a [`Value`], for code that requires one. Other code calls
-/// [`from_value`](super::LuaSerdeExt::from_value).
-#[derive(Debug, Default)]
-pub struct Deserializer {
-    value: Value,
-    options: Options,
-}
-
-impl Deserializer {
-    /// Makes a deserializer with the default options.
-    pub fn new(value: Value) -> Deserializer {
-        Deserializer { value, options: Options::new() }
-    }
-
-    /// Makes a deserializer with options.
-    pub fn new_with_options(value: Value, options: Options) -> Deserializer {
-        Deserializer { value, options }
-    }
-
-    /// Calls `f` with a reader of the value.
-    fn read<R>(self, f: impl FnOnce(Reader<'_>) -> Result<R>) -> Result<R> {
-        let handle: &Handle = match &self.value {
-            Value::String(LuaString(h))
-            | Value::Table(Table(h))
-            | Value::Function(Function(h))
-            | Value::Thread(Thread(h))
-            | Value::UserData(AnyUserData(h)) => h,
-            Value::Error(_) => {
-                return Err(de::Error::custom("unsupported value type `error`"));
-            }
-            v => {
-                let word = match v {
-                    Value::Boolean(b) => Word::bool(*b),
-                    Value::Integer(i) => Word::int(*i),
-                    Value::Number(n) => Word::float(*n),
-                    Value::LightUserData(p) => Word::light(p.bits()),
-                    _ => Word::NIL,
-                };
-                return f(Reader::new(None, Raw(word), &self.options));
-            }
-        };
-        let entry = handle.enter();
-        let s = entry.stack();
-        s.reserve(8)?;
-        let _cut = Cut::new(s);
-        f(Reader::new(Some(s), s.word(handle), &self.options))
-    }
-}
-
-macro_rules! reads {
-    ($($f:ident ($($a:ident: $t:ty),*);)*) => {$(
-        fn $f<V: Visitor<'de>>(self, $($a: $t,)* visitor: V) -> Result<V::Value> {
-            self.read(|r| r.$f($($a,)* visitor))
-        }
-    )*};
-}
-
-impl<'de> de::Deserializer<'de> for Deserializer {
-    type Error = Error;
-
-    reads! {
-        deserialize_any();
-        deserialize_option();
-        deserialize_enum(name: &'static str, variants: &'static [&'static str]);
-        deserialize_seq();
-        deserialize_tuple(len: usize);
-        deserialize_tuple_struct(name: &'static str, len: usize);
-        deserialize_map();
-        deserialize_struct(name: &'static str, fields: &'static [&'static str]);
-        deserialize_newtype_struct(name: &'static str);
-        deserialize_unit();
-        deserialize_unit_struct(name: &'static str);
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64
-        char str string bytes byte_buf identifier ignored_any
     }
 }

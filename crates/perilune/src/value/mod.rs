@@ -1,8 +1,12 @@
 //! Lua values as the host sees them.
 
+mod compare;
+mod pretty;
+mod raw;
+
 use std::ffi::c_void;
 
-use perilune_runtime::meta::Event;
+pub(crate) use compare::metamethod_equals;
 
 use crate::types::{Integer, LightUserData, Number};
 use crate::{AnyUserData, Error, Function, LuaString, Result, Table, Thread, WeakLua};
@@ -55,18 +59,6 @@ impl Value {
             Value::Thread(_) => "thread",
             Value::UserData(_) => "userdata",
             Value::Error(_) => "error",
-        }
-    }
-
-    /// Compares with `==`, with `__eq`.
-    ///
-    /// # Errors
-    /// Returns the error that `__eq` raises.
-    pub fn equals(&self, other: &Value) -> Result<bool> {
-        match (self, other) {
-            (Value::Table(a), Value::Table(b)) => a.equals(b),
-            (Value::UserData(a), Value::UserData(b)) => a.equals(b),
-            (a, b) => Ok(a == b),
         }
     }
 
@@ -288,86 +280,4 @@ impl Value {
     pub fn as_error(&self) -> Option<&Error> {
         if let Value::Error(e) = self { Some(e) } else { None }
     }
-}
-
-/// Compares with primitive equality; an integer equals a float of the same value.
-impl PartialEq for Value {
-    fn eq(&self, other: &Value) -> bool {
-        match (self, other) {
-            (Value::Nil, Value::Nil) => true,
-            (Value::Boolean(a), Value::Boolean(b)) => a == b,
-            (Value::LightUserData(a), Value::LightUserData(b)) => a == b,
-            (Value::Integer(a), Value::Integer(b)) => a == b,
-            (Value::Number(a), Value::Number(b)) => a == b,
-            (Value::Integer(i), Value::Number(n)) | (Value::Number(n), Value::Integer(i)) => {
-                use perilune_runtime::value::Value as Word;
-                Word::int(*i).raw_equals(Word::float(*n))
-            }
-            (Value::String(a), Value::String(b)) => a == b,
-            (Value::Table(a), Value::Table(b)) => a == b,
-            (Value::Function(a), Value::Function(b)) => a == b,
-            (Value::Thread(a), Value::Thread(b)) => a == b,
-            (Value::UserData(a), Value::UserData(b)) => a == b,
-            _ => false,
-        }
-    }
-}
-
-/// `{:#?}` shows the contents of tables.
-impl std::fmt::Debug for Value {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if f.alternate() {
-            return crate::pretty::value(self, f, 0, &mut Default::default());
-        }
-        match self {
-            Value::Nil => f.write_str("Nil"),
-            Value::Boolean(b) => write!(f, "Boolean({b})"),
-            Value::LightUserData(p) => write!(f, "{p:?}"),
-            Value::Integer(i) => write!(f, "Integer({i})"),
-            Value::Number(n) => write!(f, "Number({n})"),
-            Value::String(s) => write!(f, "String({s:?})"),
-            Value::Table(t) => write!(f, "{t:?}"),
-            Value::Function(x) => write!(f, "{x:?}"),
-            Value::Thread(t) => write!(f, "{t:?}"),
-            Value::UserData(u) => write!(f, "{u:?}"),
-            Value::Error(e) => write!(f, "Error({e:?})"),
-        }
-    }
-}
-
-/// Calls `__eq` of two different objects of one type.
-pub(crate) fn metamethod_equals(
-    a: &crate::control::Handle,
-    b: &crate::control::Handle,
-) -> Result<bool> {
-    if a == b {
-        return Ok(true);
-    }
-    let entry = a.enter();
-    let s = entry.stack();
-    let top = s.top();
-    s.reserve(4)?;
-    let cx = s.cx();
-    // SAFETY: both are rooted by their handles.
-    let (va, vb) = unsafe {
-        use perilune_runtime::native::Val;
-        (Val::of(cx, s.word(a).0), Val::of(cx, s.word(b).0))
-    };
-    let mut h = cx.metamethod(va, Event::Eq);
-    if h.is_nil() {
-        h = cx.metamethod(vb, Event::Eq);
-    }
-    if h.is_nil() {
-        return Ok(false);
-    }
-    cx.push_callee(h);
-    cx.push(va);
-    cx.push(vb);
-    let cx = s.cx();
-    if cx.call_n(2, 1).is_err() {
-        return Err(s.caught(top));
-    }
-    let r = cx.get(top).truthy();
-    s.cut(top);
-    Ok(r)
 }

@@ -1,0 +1,45 @@
+//! Modes for tests.
+
+use perilune_runtime::chaos::Chaos;
+use perilune_runtime::state::poll;
+
+use crate::Lua;
+
+impl Lua {
+    /// Makes the state collect at every safepoint: a mode for tests.
+    pub fn set_gc_stress(&self, on: bool) {
+        // SAFETY: P1.
+        unsafe { (*self.enter().st).set_gc_stress(on) }
+    }
+
+    /// Lets each safepoint do one tiny increment of the collector's work, in all phases and modes,
+    /// as `seed` decides, and walks the heap after each collection: a mode for tests.
+    pub fn set_gc_phases(&self, seed: u64) {
+        // SAFETY: P1.
+        unsafe { (*self.enter().st).set_gc_phases(seed) }
+    }
+
+    /// Breaks the write barrier, so that a test can show that the mode above finds it.
+    #[doc(hidden)]
+    pub fn lose_write_barriers(&self) {
+        // SAFETY: P1.
+        unsafe { (*self.enter().st).lose_barriers() }
+    }
+
+    /// Makes stacks grow by no more than necessary, so that they move often: a mode for tests.
+    pub fn set_small_stack(&self, on: bool) {
+        // SAFETY: P1.
+        unsafe { (*self.enter().st).small_stack = on }
+    }
+
+    /// Makes safepoints do random things, determined by `seed`: collect, move stacks, replace code.
+    /// A mode for tests, for a state of an engine with [`perilune_jit::JitOptions::chaos`].
+    pub fn set_chaos(&self, seed: u64) {
+        let entry = self.enter();
+        // SAFETY: P1.
+        unsafe {
+            (*entry.st).chaos = Some(Box::new(Chaos::new(seed)));
+            (*entry.st).request(poll::CHAOS);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Creation of userdata.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+
+use super::registry::{Proxy, UserDataRegistry};
+use super::target::Target;
+use super::traits::UserData;
+use crate::cell::HostCell;
+use crate::control::AnyBox;
+use crate::stack::{Raw, Stack};
+use crate::traits::IntoLua;
+use crate::types::{MaybeSend, MaybeSync};
+use crate::{AnyUserData, Lua, Result, Value};
+
+impl Lua {
+    /// Registers the fields and methods of a type that does not implement [`UserData`]. Existing
+    /// userdata keep theirs.
+    ///
+    /// # Errors
+    /// Returns an error when the metatable cannot be made.
+    pub fn register_userdata_type<T: 'static>(
+        &self,
+        f: impl FnOnce(&mut UserDataRegistry<T>),
+    ) -> Result<()> {
+        self.make_metatable::<T>(TypeId::of::<T>(), f).map(drop)
+    }
+
+    /// Makes and stores the metatable of the type `key`.
+    fn make_metatable<T: 'static>(
+        &self,
+        key: TypeId,
+        f: impl FnOnce(&mut UserDataRegistry<T>),
+    ) -> Result<u32> {
+        let mut registry = UserDataRegistry::new(self, Target::Type(TypeId::of::<T>()));
+        f(&mut registry);
+        let meta = registry.build()?;
+        let entry = self.enter();
+        // SAFETY: P4; the table is rooted by its handle, and then by a slot of its own.
+        unsafe {
+            let slot = (*entry.st).add_host_root(meta.0.word());
+            if let Some(old) = self.control.metatables.borrow_mut().insert(key, slot) {
+                (*entry.st).host_roots.release(old);
+            }
+            Ok(slot)
+        }
+    }
+
+    /// Returns the metatable of a type, which `f` makes if there is none.
+    #[inline]
+    fn metatable_of<T: 'static>(
+        &self,
+        s: Stack<'_>,
+        f: impl FnOnce(&mut UserDataRegistry<T>),
+    ) -> Result<Raw> {
+        let known = self.control.metatables.borrow().get(&TypeId::of::<T>()).copied();
+        let slot = match known {
+            Some(slot) => slot,
+            None => self.make_metatable(TypeId::of::<T>(), f)?,
+        };
+        // SAFETY: P4.
+        Ok(Raw(unsafe { (*s.st).host_roots.get(slot) }))
+    }
+
+    /// Makes a userdata of a cell that holds, or is a proxy of, a `T`.
+    pub(crate) fn userdata_of<T: 'static>(
+        &self,
+        s: Stack<'_>,
+        cell: AnyBox,
+        f: impl FnOnce(&mut UserDataRegistry<T>),
+    ) -> Result<Raw> {
+        s.poll()?;
+        let meta = self.metatable_of::<T>(s, f)?;
+        let u = s.udata(cell);
+        s.set_udata_meta(u, meta);
+        Ok(u)
+    }
+
+    /// Creates a userdata with this value. The value is treated as not `Send`; see
+    /// [`Lua::create_send_userdata`].
+    ///
+    /// # Errors
+    /// Returns an error when the metatable of the type cannot be made or the memory limit is
+    /// reached.
+    pub fn create_userdata<T: UserData + MaybeSend + MaybeSync + 'static>(
+        &self,
+        data: T,
+    ) -> Result<AnyUserData> {
+        let entry = self.enter();
+        let s = entry.stack();
+        let cell = HostCell::boxed(data, Some(&self.control));
+        self.userdata_of::<T>(s, cell, T::register).map(|u| AnyUserData(s.handle(u)))
+    }
+
+    /// Like [`Lua::create_userdata`], for values that may change threads: the state can be detached
+    /// ([`Lua::detach`]) while the userdata exists.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_send_userdata<T: UserData + Send + MaybeSync + 'static>(
+        &self,
+        data: T,
+    ) -> Result<AnyUserData> {
+        let entry = self.enter();
+        let s = entry.stack();
+        let cell = HostCell::boxed(data, None);
+        self.userdata_of::<T>(s, cell, T::register).map(|u| AnyUserData(s.handle(u)))
+    }
+
+    /// Creates a userdata with a value of any type. It has the fields and methods that
+    /// [`Lua::register_userdata_type`] has registered.
+    ///
+    /// # Errors
+    /// As for [`Lua::create_userdata`].
+    pub fn create_any_userdata<T: MaybeSend + MaybeSync + 'static>(
+        &self,
+        data: T,
+    ) -> Result<AnyUserData> {
+        let entry = self.enter();
+        let s = entry.stack();
+        let cell = HostCell::boxed(data, Some(&self.control));
+        self.userdata_of::<T>(s, cell, |_| ()).map(|u| AnyUserData(s.handle(u)))
+    }
+
+    /// Creates a userdata that has the functions and fields of a type without being a value of it.
+    ///
+    /// # Errors
+    /// As for [`Lua::create_userdata`].
+    pub fn create_proxy<T: UserData + 'static>(&self) -> Result<AnyUserData> {
+        let entry = self.enter();
+        let s = entry.stack();
+        let cell = HostCell::boxed(Proxy::<T>(PhantomData), Some(&self.control));
+        self.userdata_of::<T>(s, cell, T::register).map(|u| AnyUserData(s.handle(u)))
+    }
+}
+
+impl<T: UserData + MaybeSend + MaybeSync + 'static> IntoLua for T {
+    #[inline]
+    fn into_lua(self, lua: &Lua) -> Result<Value> {
+        lua.create_userdata(self).map(Value::UserData)
+    }
+
+    #[inline]
+    unsafe fn into_lua_raw(self, s: Stack<'_>) -> Result<Raw> {
+        let cell = HostCell::boxed(self, Some(&s.lua.control));
+        s.lua.userdata_of::<T>(s, cell, T::register)
+    }
+}
+
+impl AnyUserData {
+    /// Wraps a value in a type that converts to a userdata.
+    pub fn wrap<T: MaybeSend + MaybeSync + 'static>(data: T) -> impl IntoLua {
+        Wrapped(data)
+    }
+}
+
+struct Wrapped<T>(T);
+
+impl<T: MaybeSend + MaybeSync + 'static> IntoLua for Wrapped<T> {
+    fn into_lua(self, lua: &Lua) -> Result<Value> {
+        lua.create_any_userdata(self.0).map(Value::UserData)
+    }
+}

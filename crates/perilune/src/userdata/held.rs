@@ -1,0 +1,136 @@
+//! Borrows of values behind a shared pointer: `Rc<T>`, `Rc<RefCell<T>>`, `Arc<T>`, `Arc<Mutex<T>>`,
+//! `Arc<RwLock<T>>`.
+
+use std::any::TypeId;
+use std::cell::{Ref, RefCell, RefMut};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::target::{Guard, mismatch};
+use crate::cell::{HostCell, unavailable};
+use crate::stack::{Raw, Stack};
+use crate::{Error, Result};
+
+/// A guard of a shared value. Its lifetime is erased: it ends before that of the userdata that
+/// holds the pointer.
+pub(crate) enum Held<T: 'static> {
+    Nothing,
+    Ref(#[allow(dead_code)] Ref<'static, T>),
+    RefMut(#[allow(dead_code)] RefMut<'static, T>),
+    Lock(#[allow(dead_code)] MutexGuard<'static, T>),
+    Read(#[allow(dead_code)] RwLockReadGuard<'static, T>),
+    Write(#[allow(dead_code)] RwLockWriteGuard<'static, T>),
+}
+
+/// A shared value that is locked or borrowed.
+pub(crate) struct Hold<T: 'static> {
+    pub(crate) at: *mut T,
+    // dropped before the borrow of the pointer
+    pub(crate) held: Held<T>,
+    pub(crate) guard: Guard,
+    /// Whether the userdata owns the pointer, rather than borrowing it from a scope.
+    pub(crate) own: bool,
+}
+
+/// A shared pointer to a `T`.
+pub(super) trait Pointer<T: 'static>: 'static {
+    /// Whether writing requires the only pointer.
+    const WHOLE: bool;
+
+    /// Locks or borrows the value.
+    ///
+    /// # Safety
+    /// `this` is borrowed (exclusively to write, if [`Pointer::WHOLE`]), and stays so while the
+    /// result lives.
+    unsafe fn hold(this: *mut Self, exclusive: bool) -> Result<(*mut T, Held<T>)>;
+}
+
+macro_rules! owners {
+    ($($owner:ident)*) => {$(
+        impl<T: 'static> Pointer<T> for $owner<T> {
+            const WHOLE: bool = true;
+
+            unsafe fn hold(this: *mut $owner<T>, exclusive: bool) -> Result<(*mut T, Held<T>)> {
+                if !exclusive {
+                    return Ok(($owner::as_ptr(&*this).cast_mut(), Held::Nothing));
+                }
+                let at = $owner::get_mut(&mut *this).ok_or(Error::UserDataBorrowMutError)?;
+                Ok((at, Held::Nothing))
+            }
+        }
+    )*};
+}
+
+owners!(Rc Arc);
+
+macro_rules! cells {
+    ($($t:ty: $read:ident $shared:ident, $write:ident $exclusive:ident;)*) => {$(
+        impl<T: 'static> Pointer<T> for $t {
+            const WHOLE: bool = false;
+
+            unsafe fn hold(this: *mut $t, exclusive: bool) -> Result<(*mut T, Held<T>)> {
+                // the caller keeps it borrowed
+                let cell: &'static $t = &*this;
+                if exclusive {
+                    let mut guard = cell.$write().map_err(|_| Error::UserDataBorrowMutError)?;
+                    Ok((&raw mut *guard, Held::$exclusive(guard)))
+                } else {
+                    let guard = cell.$read().map_err(|_| Error::UserDataBorrowError)?;
+                    Ok(((&raw const *guard).cast_mut(), Held::$shared(guard)))
+                }
+            }
+        }
+    )*};
+}
+
+cells! {
+    Rc<RefCell<T>>: try_borrow Ref, try_borrow_mut RefMut;
+    Arc<Mutex<T>>: try_lock Lock, try_lock Lock;
+    Arc<RwLock<T>>: try_read Read, try_write Write;
+}
+
+/// Locks or borrows the value behind the pointer that a userdata holds.
+pub(super) fn hold<P: Pointer<T>, T: 'static>(
+    s: Stack<'_>,
+    v: Raw,
+    exclusive: bool,
+) -> Result<Hold<T>> {
+    let head = s.cell_of(v, TypeId::of::<P>()).ok_or_else(|| mismatch::<T>(s, v))?;
+    // SAFETY: the head is alive as its userdata is, which is in use; the cell's type is the
+    // pointer's.
+    unsafe {
+        let whole = exclusive && P::WHOLE;
+        let begun = if whole { (*head).begin_exclusive() } else { (*head).begin_shared() };
+        begun.map_err(|why| unavailable(why, exclusive))?;
+        let guard = Guard { head };
+        let cell = head.cast::<HostCell<P>>();
+        let (at, held) = P::hold(HostCell::value(cell), exclusive)?;
+        Ok(Hold { at, held, guard, own: (*cell).is_inside() })
+    }
+}
+
+/// Locks or borrows the value of a userdata that holds any kind of pointer to a `T`.
+///
+/// # Errors
+/// Returns [`Error::UserDataTypeMismatch`] for other userdata, or the reason why the borrow failed.
+#[cold]
+pub(crate) fn hold_any<T: 'static>(s: Stack<'_>, v: Raw, exclusive: bool) -> Result<Hold<T>> {
+    let head = s.cell(v).ok_or(Error::UserDataTypeMismatch)?;
+    // SAFETY: the head is alive as its userdata is.
+    let id = unsafe { (*head).id };
+    macro_rules! kinds {
+        ($($t:ty),*) => {$(
+            if id == TypeId::of::<$t>() {
+                return hold::<$t, T>(s, v, exclusive);
+            }
+        )*};
+    }
+    kinds!(Rc<T>, Rc<RefCell<T>>, Arc<T>, Arc<Mutex<T>>, Arc<RwLock<T>>);
+    Err(Error::UserDataTypeMismatch)
+}
+
+/// Whether a borrow of a userdata with this value may change threads, if `T` may: guards of std's
+/// locks may not.
+pub(crate) fn is_bound_to_thread<T: 'static>(held: &Held<T>) -> bool {
+    cfg!(feature = "send") && matches!(held, Held::Lock(_) | Held::Read(_) | Held::Write(_))
+}
