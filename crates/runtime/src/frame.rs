@@ -88,13 +88,18 @@ pub mod flags {
 pub struct Link(pub u64);
 
 impl Link {
+    /// Position of the number of extra arguments.
+    pub const EXTRA_SHIFT: u32 = 24;
+    /// Mask of the number of extra arguments, once it is shifted down.
+    pub const EXTRA_MASK: u64 = 0xF_FFFF;
+
     /// Makes a link from its parts; `extra` and `distance` are below 2^20.
     #[inline(always)]
     pub const fn new(flags: u16, extra: usize, distance: usize) -> Link {
         Link(
             Tag::FRAME.0 as u64
                 | (flags as u64) << 8
-                | (extra as u64) << 24
+                | (extra as u64) << Link::EXTRA_SHIFT
                 | (distance as u64) << 44,
         )
     }
@@ -108,12 +113,13 @@ impl Link {
     /// coroutine.
     #[inline(always)]
     pub const fn extra(self) -> usize {
-        (self.0 >> 24) as usize & 0xF_FFFF
+        (self.0 >> Link::EXTRA_SHIFT & Link::EXTRA_MASK) as usize
     }
     /// Returns the link with another `extra`.
     #[inline(always)]
     pub const fn with_extra(self, extra: usize) -> Link {
-        Link(self.0 & !(0xF_FFFF << 24) | (extra as u64) << 24)
+        let others = self.0 & !(Link::EXTRA_MASK << Link::EXTRA_SHIFT);
+        Link(others | (extra as u64) << Link::EXTRA_SHIFT)
     }
     /// Returns the number of slots from the caller's base to this base.
     #[inline(always)]
@@ -137,6 +143,9 @@ const _: () = assert!(flags::TRACED < 1 << 15, "flags have 16 bits");
 pub struct Frame(pub *mut Value);
 
 impl Frame {
+    /// Number of slots of a frame below its base: the callee and the header.
+    pub const RESERVED: usize = 2;
+
     /// Returns the callee.
     ///
     /// # Safety
@@ -144,7 +153,7 @@ impl Frame {
     #[inline(always)]
     pub unsafe fn callee(self) -> Value {
         use crate::value::SlotExt;
-        self.0.sub(2).get()
+        self.0.sub(Frame::RESERVED).get()
     }
     /// Returns the frame word.
     ///

@@ -51,11 +51,46 @@ pub mod value {
     pub const BITS: usize = 0;
     /// The tag.
     pub const TAG: usize = 8;
-    const _: () = assert!(size_of::<Value>() == 16 && size_of::<Tag>() == 1);
+    /// The size.
+    pub const SIZE: usize = size_of::<Value>();
+    /// Logarithm to base 2 of the size.
+    pub const LOG_SIZE: u32 = SIZE.trailing_zeros();
+
+    /// Returns the offset of the value after `n` others.
+    pub const fn nth(n: usize) -> i32 {
+        (n * SIZE) as i32
+    }
+    const _: () = assert!(SIZE == 1 << LOG_SIZE && SIZE == 16 && size_of::<Tag>() == 1);
     // Machine code tests truth by an order, numbers by a range and collectable values by a bit.
     const _: () = assert!(Tag::NIL.0 == 0 && Tag::FALSE.0 == 1 && Tag::TRUE.0 == 2);
     const _: () = assert!(Tag::FLOAT.0 == Tag::INTEGER.0 + 1 && Tag::INTEGER.0 == 3);
     const _: () = assert!(Tag::STRING.0 == Tag::COLLECTABLE && Tag::CELL.0 < 0x80);
+}
+
+/// Offsets in a frame, from its base.
+pub mod frame {
+    use super::*;
+    use crate::frame::{Frame, FrameWord, Link};
+    /// The payload of the callee.
+    pub const CALLEE: i32 = -value::nth(Frame::RESERVED);
+    /// The frame word, which is the first word of the header.
+    pub const WORD: i32 = -value::nth(1);
+    /// The pc in the frame word.
+    pub const PC: i32 = WORD + if cfg!(target_endian = "big") { 4 } else { 0 };
+    /// The link, which is the second word of the header.
+    pub const LINK: i32 = WORD + size_of::<FrameWord>() as i32;
+
+    /// Returns the offset of register `r`, which is that of its payload.
+    pub const fn slot(r: usize) -> i32 {
+        value::nth(r) + value::BITS as i32
+    }
+    /// Returns the offset of the tag of register `r`.
+    pub const fn tag(r: usize) -> i32 {
+        value::nth(r) + value::TAG as i32
+    }
+
+    const _: () = assert!(size_of::<FrameWord>() + size_of::<Link>() == value::SIZE);
+    const _: () = assert!(FrameWord::new(0, u32::MAX).0 == u32::MAX as u64, "the pc is below");
 }
 
 /// Offsets in a table.

@@ -11,7 +11,7 @@ use perilune_bytecode::effects::effects;
 use perilune_bytecode::{Constant, Op};
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::header::Kind;
-use perilune_runtime::layout::{self, closure, field_cache, header, state, table, thread};
+use perilune_runtime::layout::{self, closure, field_cache, header, state, table, thread, value};
 use perilune_runtime::table::Table;
 use perilune_runtime::tier::status;
 use perilune_runtime::upvalue::Upvalue;
@@ -68,9 +68,9 @@ impl Translator<'_> {
         let caps = self.int((fields as i64) << 40 | (fields as i64) << 48);
         self.b.ins().store(MEM, caps, t, table::NODES_USED as i32);
         for slot in named..fields {
-            let at = (table::INLINE_FIELDS + slot * 16) as i32;
+            let at = table::INLINE_FIELDS as i32 + value::nth(slot);
             self.b.ins().store(MEM, zero, t, at);
-            self.b.ins().istore8(MEM, zero, t, at + 8);
+            self.b.ins().istore8(MEM, zero, t, at + value::TAG as i32);
         }
     }
 
@@ -272,10 +272,10 @@ impl Translator<'_> {
     fn finish_table(&mut self, pc: usize, t: Value, fields: Option<(Value, &[(Value, Known)])>) {
         if let Some((shape, values)) = fields {
             for (slot, &(bits, tag)) in values.iter().enumerate() {
-                let at = (table::INLINE_FIELDS + slot * 16) as i32;
+                let at = table::INLINE_FIELDS as i32 + value::nth(slot);
                 let tag = self.tag_value(tag);
                 self.b.ins().store(MEM, bits, t, at);
-                self.b.ins().istore8(MEM, tag, t, at + 8);
+                self.b.ins().istore8(MEM, tag, t, at + value::TAG as i32);
             }
             let id = self.b.ins().load(I32, MEM, shape, header::WORD as i32);
             self.b.ins().store(MEM, shape, t, table::SHAPE as i32);
@@ -314,7 +314,7 @@ impl Translator<'_> {
         self.b.ins().store(MEM, place, u, closure::PLACE as i32);
         self.b.ins().store(MEM, head, u, closure::CLOSED as i32);
         let nil = self.int(0);
-        self.b.ins().istore8(MEM, nil, u, closure::CLOSED as i32 + 8);
+        self.b.ins().istore8(MEM, nil, u, (closure::CLOSED + value::TAG) as i32);
         self.b.ins().store(MEM, u, th, thread::OPEN as i32);
         self.b.ins().jump(done, &[BlockArg::from(u)]);
         self.b.switch_to_block(done);
@@ -344,7 +344,7 @@ impl Translator<'_> {
         self.b.ins().store(MEM, word, c, 0);
         self.b.ins().store(MEM, child, c, closure::INSTANCE as i32);
         for (n, up) in found.into_iter().enumerate() {
-            self.b.ins().store(MEM, up, c, (closure::UPVALUES + 8 * n) as i32);
+            self.b.ins().store(MEM, up, c, (closure::UPVALUES + n * size_of::<usize>()) as i32);
         }
         self.store_home(i.a(), c, Known::Tag(Tag::FUNCTION));
         self.b.ins().jump(done, &[BlockArg::from(c)]);

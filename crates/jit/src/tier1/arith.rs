@@ -4,6 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value};
 use perilune_bytecode::{Constant, Op};
+use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
@@ -449,7 +450,7 @@ impl Translator<'_> {
     /// Loads a value at an address plus offset: payload and tag.
     pub(super) fn load_value(&mut self, p: Value, offset: i32) -> (Value, Value) {
         let bits = self.b.ins().load(I64, MEM, p, offset);
-        let tag = self.b.ins().uload8(I64, MEM, p, offset + 8);
+        let tag = self.b.ins().uload8(I64, MEM, p, offset + layout::value::TAG as i32);
         (bits, tag)
     }
 }

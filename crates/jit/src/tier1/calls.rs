@@ -4,12 +4,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, Inst, InstBuilder, Value};
 use perilune_bytecode::Op;
-use perilune_runtime::frame::{Link, flags};
-use perilune_runtime::layout::{self, closure, instance};
+use perilune_runtime::frame::{Frame, Link, flags};
+use perilune_runtime::layout::{self, closure, frame, instance, value};
 use perilune_runtime::tier::{MISS, status};
 use perilune_runtime::value::Tag;
 
-use super::encoding::{EXTRA_MASK, EXTRA_SHIFT};
 use super::regs::Known;
 use super::{Join, MEM, Translator};
 use crate::feedback::snapshot::CalleeSeen;
@@ -25,10 +24,10 @@ impl Translator<'_> {
         let params: usize = self.proto.num_params.into();
         let base = self.load_base();
         let st = self.state();
-        let size = self.proto.max_stack as i64 * 16;
+        let size = i64::from(frame::slot(self.proto.max_stack.into()));
         let end = if self.proto.is_vararg {
-            let n = self.b.ins().iadd_imm_s(nargs, (params + 2) as i64);
-            let n = self.b.ins().ishl_imm_u(n, 4);
+            let n = self.b.ins().iadd_imm_s(nargs, (params + Frame::RESERVED) as i64);
+            let n = self.b.ins().ishl_imm_u(n, i64::from(value::LOG_SIZE));
             let end = self.b.ins().iadd(base, n);
             self.b.ins().iadd_imm_s(end, size)
         } else {
@@ -80,8 +79,8 @@ impl Translator<'_> {
             let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, nargs, p as i64);
             self.b.ins().brif(c, fill, &[], next, &[]);
             self.b.switch_to_block(fill);
-            self.b.ins().store(MEM, nil, base, p as i32 * 16);
-            self.b.ins().istore8(MEM, nil, base, p as i32 * 16 + 8);
+            self.b.ins().store(MEM, nil, base, frame::slot(p));
+            self.b.ins().istore8(MEM, nil, base, frame::tag(p));
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(next);
         }
@@ -96,9 +95,9 @@ impl Translator<'_> {
         }
         let st = self.state();
         let top = self.b.ins().load(I64, MEM, st, layout::state::TOP as i32);
-        let first = self.address(a + 2);
+        let first = self.address(a + Frame::RESERVED);
         let bytes = self.b.ins().isub(top, first);
-        self.b.ins().ushr_imm_u(bytes, 4)
+        self.b.ins().ushr_imm_u(bytes, i64::from(value::LOG_SIZE))
     }
 
     fn slot_of(&mut self, callee: Value) -> Value {
@@ -197,14 +196,14 @@ impl Translator<'_> {
         done: Join,
     ) {
         let base = self.load_base();
-        let word = self.int(((self.id as u64) << 32 | (pc as u64 + 1)) as i64);
-        self.b.ins().store(MEM, word, base, -16);
-        let link = self.int(Link::new(0, 0, a + 2).0 as i64);
-        self.b.ins().store(MEM, link, base, (a as i32 + 1) * 16 + 8);
-        let new_base = self.address(a + 2);
+        let word = self.frame_word(pc + 1);
+        self.b.ins().store(MEM, word, base, frame::WORD);
+        let link = self.int(Link::new(0, 0, a + Frame::RESERVED).0 as i64);
+        self.b.ins().store(MEM, link, base, frame::slot(a + Frame::RESERVED) + frame::LINK);
+        let new_base = self.address(a + Frame::RESERVED);
         let args = [callee, new_base, nargs];
         let [st_, bits, tag, base] = self.call_entry(pc, &args);
-        let base = self.b.ins().iadd_imm_s(base, -((a as i64 + 2) * 16));
+        let base = self.b.ins().iadd_imm_s(base, -i64::from(frame::slot(a + Frame::RESERVED)));
         self.set_base(base);
         // status and poll word in one test
         let low = self.b.ins().ireduce(I32, st_);
@@ -252,7 +251,7 @@ impl Translator<'_> {
         let place = self.b.ins().iadd(table, offset);
         let function = self.b.ins().load(I64, MEM, place, 0);
         let st = self.state();
-        let args = self.address(a + 2);
+        let args = self.address(a + Frame::RESERVED);
         let inst = self.runtime_at(function, &[st, args, nargs], &[I64, I64]);
         let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
         let missed = self.b.ins().icmp_imm_u(IntCC::Equal, tag, MISS as i64);
@@ -261,8 +260,8 @@ impl Translator<'_> {
         self.b.switch_to_block(found);
         if c == 2 {
             let base = self.load_base();
-            self.b.ins().store(MEM, bits, base, a as i32 * 16);
-            self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
+            self.b.ins().store(MEM, bits, base, frame::slot(a));
+            self.b.ins().istore8(MEM, tag, base, frame::tag(a));
         }
         self.join(done, bits, tag);
         self.b.switch_to_block(unknown);
@@ -285,8 +284,8 @@ impl Translator<'_> {
         match c {
             1 => {}
             2 => {
-                self.b.ins().store(MEM, bits, base, a as i32 * 16);
-                self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
+                self.b.ins().store(MEM, bits, base, frame::slot(a));
+                self.b.ins().istore8(MEM, tag, base, frame::tag(a));
             }
             0 => {
                 let n = self.b.ins().ushr_imm_u(status_, 32);
@@ -294,11 +293,11 @@ impl Translator<'_> {
                 let c = self.b.ins().icmp_imm_u(IntCC::Equal, n, 1);
                 self.b.ins().brif(c, one, &[], on, &[]);
                 self.b.switch_to_block(one);
-                self.b.ins().store(MEM, bits, base, a as i32 * 16);
-                self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
+                self.b.ins().store(MEM, bits, base, frame::slot(a));
+                self.b.ins().istore8(MEM, tag, base, frame::tag(a));
                 self.b.ins().jump(on, &[]);
                 self.b.switch_to_block(on);
-                let size = self.b.ins().ishl_imm_u(n, 4);
+                let size = self.b.ins().ishl_imm_u(n, i64::from(value::LOG_SIZE));
                 let first = self.address(a);
                 let top = self.b.ins().iadd(first, size);
                 let st = self.state();
@@ -306,8 +305,8 @@ impl Translator<'_> {
             }
             _ => {
                 // the first is in registers in any case
-                self.b.ins().store(MEM, bits, base, a as i32 * 16);
-                self.b.ins().istore8(MEM, tag, base, a as i32 * 16 + 8);
+                self.b.ins().store(MEM, bits, base, frame::slot(a));
+                self.b.ins().istore8(MEM, tag, base, frame::tag(a));
                 let n = self.b.ins().ushr_imm_u(status_, 32);
                 let nil = self.int(0);
                 for j in 1..c - 1 {
@@ -316,8 +315,8 @@ impl Translator<'_> {
                         self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, n, j as i64);
                     self.b.ins().brif(missing, fill, &[], next, &[]);
                     self.b.switch_to_block(fill);
-                    self.b.ins().store(MEM, nil, base, (a + j) as i32 * 16);
-                    self.b.ins().istore8(MEM, nil, base, (a + j) as i32 * 16 + 8);
+                    self.b.ins().store(MEM, nil, base, frame::slot(a + j));
+                    self.b.ins().istore8(MEM, nil, base, frame::tag(a + j));
                     self.b.ins().jump(next, &[]);
                     self.b.switch_to_block(next);
                 }
@@ -348,11 +347,12 @@ impl Translator<'_> {
         if !self.proto.is_vararg {
             return base;
         }
-        let link = self.b.ins().load(I64, MEM, base, -8);
-        let extra = self.b.ins().ushr_imm_u(link, EXTRA_SHIFT);
-        let extra = self.b.ins().band_imm_u(extra, EXTRA_MASK);
-        let shift = self.b.ins().iadd_imm_s(extra, self.proto.num_params as i64 + 2);
-        let bytes = self.b.ins().ishl_imm_u(shift, 4);
+        let link = self.b.ins().load(I64, MEM, base, frame::LINK);
+        let extra = self.b.ins().ushr_imm_u(link, i64::from(Link::EXTRA_SHIFT));
+        let extra = self.b.ins().band_imm_u(extra, Link::EXTRA_MASK as i64);
+        let shift =
+            self.b.ins().iadd_imm_s(extra, self.proto.num_params as i64 + Frame::RESERVED as i64);
+        let bytes = self.b.ins().ishl_imm_u(shift, i64::from(value::LOG_SIZE));
         self.b.ins().isub(base, bytes)
     }
 
@@ -393,7 +393,7 @@ impl Translator<'_> {
         let top = self.b.ins().load(I64, MEM, st, layout::state::TOP as i32);
         let first = self.address(a);
         let bytes = self.b.ins().isub(top, first);
-        self.b.ins().ushr_imm_u(bytes, 4)
+        self.b.ins().ushr_imm_u(bytes, i64::from(value::LOG_SIZE))
     }
 
     fn return_one(&mut self, a: usize) {
@@ -408,7 +408,7 @@ impl Translator<'_> {
         let n = self.return_count(a, b);
         let base = self.return_base();
         let src = self.address(a);
-        let dst = self.b.ins().iadd_imm_s(base, -32);
+        let dst = self.b.ins().iadd_imm_s(base, i64::from(frame::CALLEE));
         let (some, out) = (self.b.create_block(), self.pair_block());
         let nil = self.int(0);
         let empty = [BlockArg::from(nil), BlockArg::from(nil)];
@@ -439,7 +439,7 @@ impl Translator<'_> {
         self.b.ins().brif(high, jump, &[], on, &[]);
         self.b.switch_to_block(jump);
         let base = self.load_base();
-        let callee = self.b.ins().load(I64, MEM, base, -32);
+        let callee = self.b.ins().load(I64, MEM, base, frame::CALLEE);
         let nargs = self.b.ins().iadd_imm_s(high, -1);
         let entry = self.entry_of(callee);
         self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
@@ -467,20 +467,20 @@ impl Translator<'_> {
         let base = self.load_base();
         let args: Vec<(Value, Value)> = (0..nargs)
             .map(|n| {
-                let (bits, tag) = self.any(i.a() + 2 + n);
+                let (bits, tag) = self.any(i.a() + Frame::RESERVED + n);
                 (bits, self.tag_value(tag))
             })
             .collect();
-        self.b.ins().store(MEM, callee, base, -32);
+        self.b.ins().store(MEM, callee, base, frame::CALLEE);
         for (n, (bits, tag)) in args.into_iter().enumerate() {
-            self.b.ins().store(MEM, bits, base, n as i32 * 16);
-            self.b.ins().istore8(MEM, tag, base, n as i32 * 16 + 8);
+            self.b.ins().store(MEM, bits, base, frame::slot(n));
+            self.b.ins().istore8(MEM, tag, base, frame::tag(n));
         }
-        let link = self.b.ins().load(I64, MEM, base, -8);
+        let link = self.b.ins().load(I64, MEM, base, frame::LINK);
         let (keeps, gets) = (self.int(TAIL_KEEPS as i64), self.int(TAIL_GETS as i64));
         let link = self.b.ins().band(link, keeps);
         let link = self.b.ins().bor(link, gets);
-        self.b.ins().store(MEM, link, base, -8);
+        self.b.ins().store(MEM, link, base, frame::LINK);
         let entry = self.entry_of(callee);
         let nargs = self.int(nargs as i64);
         self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
@@ -533,7 +533,7 @@ impl Translator<'_> {
         self.b.switch_to_block(again);
         self.generic(pc);
         let base = self.load_base();
-        let at = self.b.ins().load(I32, MEM, base, -16);
+        let at = self.b.ins().load(I32, MEM, base, frame::PC);
         let done = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 1);
         self.b.ins().brif(done, out, &[], again, &[]);
         self.b.switch_to_block(out);

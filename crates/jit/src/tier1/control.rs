@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{
 };
 use perilune_bytecode::flow::jump_target;
 use perilune_bytecode::{Constant, Op};
-use perilune_runtime::layout;
+use perilune_runtime::layout::{self, frame};
 use perilune_runtime::meta::Event;
 use perilune_runtime::string::{LuaString, MAX_SHORT};
 use perilune_runtime::value::Tag;
@@ -49,7 +49,7 @@ impl Translator<'_> {
     fn slow_test(&mut self, pc: usize, ends: &Ends) {
         self.generic(pc);
         let base = self.load_base();
-        let at = self.b.ins().load(I32, MEM, base, -16);
+        let at = self.b.ins().load(I32, MEM, base, frame::PC);
         let skipped = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 2);
         self.b.ins().brif(skipped, ends.skip, &[], ends.jump, &[]);
     }
@@ -374,7 +374,7 @@ impl Translator<'_> {
         self.b.switch_to_block(wrong);
         self.generic(pc);
         let base = self.load_base();
-        let at = self.b.ins().load(I32, MEM, base, -16);
+        let at = self.b.ins().load(I32, MEM, base, frame::PC);
         let runs = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 1);
         self.b.ins().brif(runs, run, &[], skip, &[]);
         self.b.switch_to_block(run);
@@ -383,7 +383,7 @@ impl Translator<'_> {
         match wanted {
             Some(tag) => {
                 let base = self.load_base();
-                let t = self.b.ins().uload8(I64, MEM, base, a as i32 * 16 + 8);
+                let t = self.b.ins().uload8(I64, MEM, base, frame::tag(a));
                 let right = self.b.ins().icmp_imm_u(IntCC::Equal, t, tag.0 as i64);
                 let wrong = self.cold_block();
                 self.b.ins().brif(right, entered, &[], wrong, &[]);

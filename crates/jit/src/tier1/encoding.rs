@@ -9,10 +9,6 @@ use perilune_runtime::value::Tag;
 /// The tag of the elements of an array of numbers, less its kind.
 pub(super) const KIND_TO_TAG: i64 = Tag::INTEGER.0 as i64 - ArrayKind::Int as i64;
 
-/// Position and mask of the number of extra arguments in a frame's link.
-pub(super) const EXTRA_SHIFT: i64 = 24;
-pub(super) const EXTRA_MASK: i64 = 0xF_FFFF;
-
 // `number_tag` and its guards: both kinds of numbers are as far from their tags, which are
 // neighbours.
 const _: () = assert!(
@@ -54,8 +50,8 @@ const _: () = assert!(
 
 // The number of extra arguments is read from a link.
 const _: () = assert!(
-    Link::new(0xFFFF, 5, 3).0 as i64 >> EXTRA_SHIFT & EXTRA_MASK == 5
-        && Link::new(0, EXTRA_MASK as usize, 0).extra() == EXTRA_MASK as usize
+    Link::new(0xFFFF, 5, 3).0 >> Link::EXTRA_SHIFT & Link::EXTRA_MASK == 5
+        && Link::new(0, Link::EXTRA_MASK as usize, 0).extra() == Link::EXTRA_MASK as usize
 );
 
 // The bits of absent metamethods are one byte of a table.

@@ -6,9 +6,9 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_bytecode::Op;
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::{FieldCache, FieldEntry};
-use perilune_runtime::layout::{self, field_cache, table};
+use perilune_runtime::layout::{self, field_cache, table, value};
 use perilune_runtime::meta::Event;
-use perilune_runtime::table::{TAGGED, WATCHED};
+use perilune_runtime::table::{Node, TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
 
 use super::regs::Known;
@@ -250,7 +250,7 @@ impl Translator<'_> {
     /// A field of the table's own.
     fn own(&mut self, object: Value, slot: u32, ways: Ways) {
         let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
-        let (bits, tag) = self.load_value(fields, slot as i32 * 16);
+        let (bits, tag) = self.load_value(fields, value::nth(slot as usize));
         self.verify_field(ways.pc, object, self.proto.code[ways.pc].c(), (bits, tag));
         let nil = self.b.create_block();
         self.guard(tag, nil);
@@ -274,9 +274,13 @@ impl Translator<'_> {
         self.guard(right, ways.by_cache);
         let slot = self.of_record(I32, r, field_cache::SLOT);
         let slot = self.b.ins().uextend(I64, slot);
-        let (first, size) = if dictionary { (table::NODES, 24) } else { (table::FIELDS, 16) };
+        let (first, size) = if dictionary {
+            (table::NODES, size_of::<Node>())
+        } else {
+            (table::FIELDS, value::SIZE)
+        };
         let first = self.b.ins().load(I64, MEM, holder, first as i32);
-        let offset = self.b.ins().imul_imm_s(slot, size);
+        let offset = self.b.ins().imul_imm_s(slot, size as i64);
         let p = self.b.ins().iadd(first, offset);
         let (mut bits, mut tag) = self.load_value(p, 0);
         if dictionary {
@@ -379,8 +383,8 @@ impl Translator<'_> {
         by_cache: Block,
     ) {
         let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
-        let at = slot as i32 * 16;
-        let old = self.b.ins().uload8(I64, MEM, fields, at + 8);
+        let at = value::nth(slot as usize);
+        let old = self.b.ins().uload8(I64, MEM, fields, at + value::TAG as i32);
         let (write, absent) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(old, write, &[], absent, &[]);
         // a new value in the place of nil may be a metamethod's matter
@@ -388,7 +392,7 @@ impl Translator<'_> {
         self.guard_no_newindex(object, write, by_cache);
         self.b.switch_to_block(write);
         self.b.ins().store(MEM, bits, fields, at);
-        self.b.ins().istore8(MEM, t, fields, at + 8);
+        self.b.ins().istore8(MEM, t, fields, at + value::TAG as i32);
         self.barrier(object, tag);
     }
 
@@ -426,9 +430,9 @@ impl Translator<'_> {
         self.guard(next, by_cache);
         let id = self.b.ins().load(I32, MEM, next, layout::header::WORD as i32);
         let fields = self.b.ins().load(I64, MEM, object, table::FIELDS as i32);
-        let at = slot as i32 * 16;
+        let at = value::nth(slot as usize);
         self.b.ins().store(MEM, bits, fields, at);
-        self.b.ins().istore8(MEM, t, fields, at + 8);
+        self.b.ins().istore8(MEM, t, fields, at + value::TAG as i32);
         self.b.ins().store(MEM, next, object, table::SHAPE as i32);
         self.b.ins().store(MEM, id, object, layout::header::WORD as i32);
     }

@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
-use perilune_runtime::layout::{self, node, table};
+use perilune_runtime::layout::{self, frame, node, table};
 use perilune_runtime::native::Builtin;
 use perilune_runtime::table::ArrayKind;
 use perilune_runtime::value::Tag;
@@ -200,19 +200,18 @@ impl Translator<'_> {
     ) {
         self.verify_entry(round.pc, round.object, key, value);
         let base = self.load_base();
-        let at = |r: usize| r as i32 * 16;
         if let Some(position) = position {
             // its tag stays as it is
-            self.b.ins().store(MEM, position, base, at(round.a + 3));
+            self.b.ins().store(MEM, position, base, frame::slot(round.a + 3));
         }
         for (n, (bits, tag)) in [key, value].into_iter().enumerate() {
-            self.b.ins().store(MEM, bits, base, at(round.a + 4 + n));
-            self.b.ins().istore8(MEM, tag, base, at(round.a + 4 + n) + 8);
+            self.b.ins().store(MEM, bits, base, frame::slot(round.a + 4 + n));
+            self.b.ins().istore8(MEM, tag, base, frame::tag(round.a + 4 + n));
         }
         let nil = self.int(0);
         for n in 2..round.wanted {
-            self.b.ins().store(MEM, nil, base, at(round.a + 4 + n));
-            self.b.ins().istore8(MEM, nil, base, at(round.a + 4 + n) + 8);
+            self.b.ins().store(MEM, nil, base, frame::slot(round.a + 4 + n));
+            self.b.ins().istore8(MEM, nil, base, frame::tag(round.a + 4 + n));
         }
         self.join(round.done, key.0, key.1);
     }
@@ -227,8 +226,8 @@ impl Translator<'_> {
         self.b.ins().brif(tag, on, &[], end, &[]);
         self.b.switch_to_block(on);
         let base = self.load_base();
-        self.b.ins().store(MEM, bits, base, (a + 2) as i32 * 16);
-        self.b.ins().istore8(MEM, tag, base, (a + 2) as i32 * 16 + 8);
+        self.b.ins().store(MEM, bits, base, frame::slot(a + 2));
+        self.b.ins().istore8(MEM, tag, base, frame::tag(a + 2));
         self.regs.forget_all();
         self.go(pc, pc + 1 - i.bx());
         self.b.switch_to_block(end);

@@ -7,8 +7,8 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Type, Value};
-use perilune_runtime::frame::Link;
-use perilune_runtime::layout;
+use perilune_runtime::frame::{Frame, Link};
+use perilune_runtime::layout::{self, frame};
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
@@ -82,7 +82,7 @@ impl Translator<'_> {
         let (yes, no) = if wanted { (jump, skip) } else { (skip, jump) };
         let word = self.b.ins().select(c, yes, no);
         let base = self.load_base();
-        self.b.ins().store(MEM, word, base, -16);
+        self.b.ins().store(MEM, word, base, frame::WORD);
         self.poll_after_call();
         self.decide(c, wanted, ends);
         self.b.switch_to_block(none);
@@ -176,8 +176,8 @@ impl Translator<'_> {
 
     fn put_home(&mut self, r: usize, bits: Value, tag: Value) {
         let base = self.load_base();
-        self.b.ins().store(MEM, bits, base, r as i32 * 16);
-        self.b.ins().istore8(MEM, tag, base, r as i32 * 16 + 8);
+        self.b.ins().store(MEM, bits, base, frame::slot(r));
+        self.b.ins().istore8(MEM, tag, base, frame::tag(r));
     }
 
     /// Does what the poll word asks for after a call, whose frame word is still stored.
@@ -195,19 +195,19 @@ impl Translator<'_> {
         let function = self.int(Tag::FUNCTION.0.into());
         self.put_home(a, h, function);
         for (n, &(bits, tag)) in args.iter().enumerate() {
-            self.put_home(a + 2 + n, bits, tag);
+            self.put_home(a + Frame::RESERVED + n, bits, tag);
         }
         let base = self.load_base();
         let word = self.frame_word(pc + 1);
-        self.b.ins().store(MEM, word, base, -16);
-        let link = self.int(Link::new(0, 0, a + 2).0 as i64);
-        self.b.ins().store(MEM, link, base, (a as i32 + 1) * 16 + 8);
-        let new_base = self.address(a + 2);
+        self.b.ins().store(MEM, word, base, frame::WORD);
+        let link = self.int(Link::new(0, 0, a + Frame::RESERVED).0 as i64);
+        self.b.ins().store(MEM, link, base, frame::slot(a + Frame::RESERVED) + frame::LINK);
+        let new_base = self.address(a + Frame::RESERVED);
         let nargs = self.int(args.len() as i64);
         let entry = self.entry_of(h);
         let inst = self.b.ins().call_indirect(self.entry_sig, entry, &[h, new_base, nargs]);
         let [status, bits, tag, base] = std::array::from_fn(|n| self.b.inst_results(inst)[n]);
-        let base = self.b.ins().iadd_imm_s(base, -((a as i64 + 2) * 16));
+        let base = self.b.ins().iadd_imm_s(base, -i64::from(frame::slot(a + Frame::RESERVED)));
         self.set_base(base);
         let low = self.b.ins().ireduce(I32, status);
         let st = self.state();

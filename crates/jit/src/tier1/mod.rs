@@ -28,8 +28,9 @@ use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use perilune_bytecode::flow::jump_target;
 use perilune_bytecode::{Constant, Op, Proto};
+use perilune_runtime::frame::FrameWord;
 use perilune_runtime::instance::Places;
-use perilune_runtime::layout;
+use perilune_runtime::layout::{self, frame};
 use perilune_runtime::tier::{RuntimeCalls, status};
 use perilune_runtime::value::Tag;
 
@@ -103,8 +104,6 @@ const MEM: MemFlagsData = MemFlagsData::trusted();
 /// Flags of loads of what never changes while their address can be had: they are done where they
 /// are needed, if at all.
 const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
-/// Where a frame has its closure, seen from its base.
-const CALLEE: i32 = -32;
 
 /// The signature of entries.
 pub(crate) fn entry_signature() -> Signature {
@@ -205,7 +204,7 @@ impl Translator<'_> {
         let wrong = self.cold_block();
         let base = self.load_base();
         for (r, &tag) in tags.iter().enumerate().filter(|(_, tag)| **tag != UNKNOWN) {
-            let t = self.b.ins().uload8(I64, MEM, base, r as i32 * 16 + 8);
+            let t = self.b.ins().uload8(I64, MEM, base, frame::tag(r));
             let same = self.b.ins().icmp_imm_u(IntCC::Equal, t, i64::from(tag));
             let on = self.b.create_block();
             self.b.ins().brif(same, on, &[], wrong, &[]);
@@ -465,13 +464,13 @@ impl Translator<'_> {
             return self.passed_closure;
         }
         let base = self.load_base();
-        self.b.ins().load(I64, CONSTANT, base, CALLEE)
+        self.b.ins().load(I64, CONSTANT, base, frame::CALLEE)
     }
 
     /// Address of register `r`.
     fn address(&mut self, r: usize) -> Value {
         let base = self.load_base();
-        self.b.ins().iadd_imm_s(base, r as i64 * 16)
+        self.b.ins().iadd_imm_s(base, i64::from(frame::slot(r)))
     }
 
     fn frame_end(&mut self) -> Value {
@@ -480,14 +479,14 @@ impl Translator<'_> {
 
     /// The frame word that says that this code runs the frame and continues at `pc`.
     fn frame_word(&mut self, pc: usize) -> Value {
-        self.int(((self.id as u64) << 32 | pc as u64) as i64)
+        self.int(FrameWord::new(self.id, pc as u32).0 as i64)
     }
 
     /// Stores frame word and base, before a call that may look at the frame.
     fn save_frame(&mut self, pc: usize) {
         let word = self.frame_word(pc);
         let base = self.load_base();
-        self.b.ins().store(MEM, word, base, -16);
+        self.b.ins().store(MEM, word, base, frame::WORD);
         let st = self.state();
         self.b.ins().store(MEM, base, st, layout::state::BASE as i32);
     }
@@ -566,7 +565,7 @@ impl Translator<'_> {
         // no return address in this code may remain: it does not pin the code any more
         self.b.switch_to_block(resume);
         let entry = self.int(self.calls.resume as usize as i64);
-        let closure = self.b.ins().load(I64, MEM, base, CALLEE);
+        let closure = self.b.ins().load(I64, MEM, base, frame::CALLEE);
         let args = [closure, base, zero];
         self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
     }
@@ -595,8 +594,8 @@ impl Translator<'_> {
 
     fn load_home(&mut self, r: usize, ty: Type) -> (Value, Value) {
         let base = self.load_base();
-        let bits = self.b.ins().load(ty, MEM, base, r as i32 * 16);
-        let tag = self.b.ins().uload8(I64, MEM, base, r as i32 * 16 + 8);
+        let bits = self.b.ins().load(ty, MEM, base, frame::slot(r));
+        let tag = self.b.ins().uload8(I64, MEM, base, frame::tag(r));
         (bits, tag)
     }
 

@@ -4,6 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::Variable;
+use perilune_runtime::layout::frame;
 use perilune_runtime::value::Tag;
 
 use super::{Join, MEM, Translator};
@@ -136,7 +137,7 @@ impl Translator<'_> {
             Some(join) => self.b.use_var(join.tag),
             None => {
                 let base = self.load_base();
-                self.b.ins().uload8(I64, MEM, base, r as i32 * 16 + 8)
+                self.b.ins().uload8(I64, MEM, base, frame::tag(r))
             }
         };
         let tag = Known::Value(tag);
@@ -183,7 +184,7 @@ impl Translator<'_> {
             }
             (None, None, None) => {
                 let base = self.load_base();
-                self.b.ins().load(I64, MEM, base, r as i32 * 16)
+                self.b.ins().load(I64, MEM, base, frame::slot(r))
             }
         }
     }
@@ -214,7 +215,7 @@ impl Translator<'_> {
             }
             (None, None, None) => {
                 let base = self.load_base();
-                self.b.ins().load(F64, MEM, base, r as i32 * 16)
+                self.b.ins().load(F64, MEM, base, frame::slot(r))
             }
         }
     }
@@ -240,16 +241,16 @@ impl Translator<'_> {
     /// Writes the home slot of `r`, leaving what is known of it to the caller.
     pub(super) fn store_home(&mut self, r: usize, bits: Value, tag: Known) {
         let base = self.load_base();
-        self.b.ins().store(MEM, bits, base, r as i32 * 16);
+        self.b.ins().store(MEM, bits, base, frame::slot(r));
         match tag {
             Known::Tag(t) => {
                 if !self.regs.has_tag(r, t) && self.tags[r] != t.0 {
                     let v = self.int(t.0.into());
-                    self.b.ins().istore8(MEM, v, base, r as i32 * 16 + 8);
+                    self.b.ins().istore8(MEM, v, base, frame::tag(r));
                 }
             }
             Known::Value(v) => {
-                self.b.ins().istore8(MEM, v, base, r as i32 * 16 + 8);
+                self.b.ins().istore8(MEM, v, base, frame::tag(r));
             }
         }
     }

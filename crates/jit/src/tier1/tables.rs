@@ -5,7 +5,8 @@ use cranelift_codegen::ir::types::{F64, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::header::GcHeader;
-use perilune_runtime::layout::{self, closure, table};
+use perilune_runtime::instance::GlobalCache;
+use perilune_runtime::layout::{self, closure, table, value};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::ArrayKind;
 use perilune_runtime::tier::MISS;
@@ -27,7 +28,7 @@ enum Key {
 impl Translator<'_> {
     pub(super) fn upvalue(&mut self, n: usize) -> Value {
         let closure = self.closure();
-        self.b.ins().load(I64, MEM, closure, (closure::UPVALUES + 8 * n) as i32)
+        self.b.ins().load(I64, MEM, closure, (closure::UPVALUES + n * size_of::<usize>()) as i32)
     }
 
     pub(super) fn upvalue_access(&mut self, i: Instr) {
@@ -40,7 +41,7 @@ impl Translator<'_> {
             let (bits, tag) = self.any(i.a());
             let t = self.tag_value(tag);
             self.b.ins().store(MEM, bits, place, 0);
-            self.b.ins().istore8(MEM, t, place, 8);
+            self.b.ins().istore8(MEM, t, place, value::TAG as i32);
             self.barrier(up, tag);
         }
     }
@@ -88,7 +89,8 @@ impl Translator<'_> {
         let (env, tag) = self.load_value(place, 0);
         let is_table = self.b.ins().icmp_imm_u(IntCC::Equal, tag, Tag::TABLE.0 as i64);
         self.guard(is_table, slow);
-        let at = (self.places.globals + self.snapshot.cells[pc] as usize * 16) as i32;
+        let number = self.snapshot.cells[pc] as usize;
+        let at = (self.places.globals + number * size_of::<GlobalCache>()) as i32;
         let env_at = at + layout::global_cache::ENV as i32;
         let cached = self.b.ins().load(I64, MEM, self.instance, env_at);
         let same = self.b.ins().icmp(IntCC::Equal, cached, env);
@@ -131,11 +133,11 @@ impl Translator<'_> {
         let t = self.tag_value(tag);
         let (env, cell) = self.global_cell(pc, i.a(), slow);
         let at = layout::cell::VALUE as i32;
-        let old = self.b.ins().uload8(I64, MEM, cell, at + 8);
+        let old = self.b.ins().uload8(I64, MEM, cell, at + value::TAG as i32);
         self.guard(old, slow);
         self.guard(t, slow);
         self.b.ins().store(MEM, bits, cell, at);
-        self.b.ins().istore8(MEM, t, cell, at + 8);
+        self.b.ins().istore8(MEM, t, cell, at + value::TAG as i32);
         self.barrier(cell, tag);
         self.verify_field(pc, env, i.b(), (bits, t));
         self.b.ins().jump(done, &[]);
@@ -526,7 +528,7 @@ impl Translator<'_> {
             } else {
                 let top = self.b.ins().load(I64, MEM, st, layout::state::TOP as i32);
                 let bytes = self.b.ins().isub(top, values);
-                self.b.ins().ushr_imm_u(bytes, 4)
+                self.b.ins().ushr_imm_u(bytes, i64::from(value::LOG_SIZE))
             };
             let start = self.b.ins().iconst(I32, self.proto.code[pc + 1].ax_value() as i64);
             let args = [st, t, start, values, n];

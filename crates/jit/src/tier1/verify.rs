@@ -8,12 +8,12 @@
 
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use perilune_runtime::layout::closure;
+use perilune_runtime::layout::{closure, frame};
 use perilune_runtime::tier::verify;
 use perilune_runtime::value::Tag;
 
 use super::regs::Known;
-use super::{CALLEE, MEM, Translator};
+use super::{MEM, Translator};
 use crate::analysis::types::UNKNOWN;
 
 /// What is held of one register, as values of the code.
@@ -41,17 +41,16 @@ impl Translator<'_> {
             });
         };
         for h in &held {
-            let at = h.register as i32 * 16;
             for &bits in &h.bits {
-                let home = self.b.ins().load(I64, MEM, base, at);
+                let home = self.b.ins().load(I64, MEM, base, frame::slot(h.register));
                 add(self, home, bits);
             }
             for &tag in &h.tags {
-                let home = self.b.ins().uload8(I64, MEM, base, at + 8);
+                let home = self.b.ins().uload8(I64, MEM, base, frame::tag(h.register));
                 add(self, home, tag);
             }
         }
-        let home = self.b.ins().load(I64, MEM, base, CALLEE);
+        let home = self.b.ins().load(I64, MEM, base, frame::CALLEE);
         if self.nothing_called {
             add(self, home, self.passed_closure);
         }
