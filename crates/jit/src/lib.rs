@@ -7,7 +7,8 @@
 //! | `policy` | what is compiled, when, and together with what |
 //! | `feedback` | the copy of inline caches and counters that a compile job owns |
 //! | `analysis` | control flow and types of registers |
-//! | `tier1` | the translation of bytecode to Cranelift IR |
+//! | `codegen` | what compilers emit: frames, guards, calls and the like, as Cranelift IR |
+//! | `tier1` | the translation of bytecode: decides, and lets `codegen` emit |
 //! | `pipeline` | jobs, compile threads, modules of machine code |
 //! | `observe` | dumps, metrics, profilers and debuggers |
 //! | `testing` | faults and chaos, for tests |
@@ -21,6 +22,7 @@
 //! thread accesses a heap.
 
 mod analysis;
+mod codegen;
 mod engine;
 mod feedback;
 mod observe;

@@ -19,7 +19,7 @@ use super::staging::Staging;
 use super::symbols::{Callees, Symbols};
 use crate::observe::observation::Observation;
 use crate::testing::fault::Stage;
-use crate::tier1;
+use crate::{codegen, tier1};
 
 /// What a compile thread keeps from job to job.
 pub(crate) struct Compiler {
@@ -97,7 +97,7 @@ impl Compiler {
         let imported = symbols.clone();
         builder.symbol_lookup_fn(Box::new(move |name| imported.address(name)));
         let mut module = JITModule::new(builder);
-        let signature = tier1::entry_signature();
+        let signature = codegen::entry_signature();
         let declare = |_| module.declare_anonymous_function(&signature).map_err(message);
         let members = (0..protos.len()).map(declare).collect::<Result<_, _>>()?;
         Ok(Assembly {

@@ -1,21 +1,17 @@
 //! Tests, comparisons and loops.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F64, I32, I64};
-use cranelift_codegen::ir::{
-    Block, BlockArg, InstBuilder, InstructionData, MemFlagsData, Opcode, Value,
-};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::flow::jump_target;
 use perilune_bytecode::{Constant, Op};
-use perilune_runtime::layout::{self, frame};
 use perilune_runtime::meta::Event;
-use perilune_runtime::string::{LuaString, MAX_SHORT};
+use perilune_runtime::string::MAX_SHORT;
 use perilune_runtime::value::Tag;
 
+use super::Translator;
 use super::arith::Operand;
-use super::regs::Known;
-use super::{MEM, Translator};
 use crate::analysis::types::{Speculation, speculation};
+use crate::codegen::value::Known;
 
 /// Where a test continues: at the jump after it, or past that.
 pub(super) struct Ends {
@@ -23,16 +19,23 @@ pub(super) struct Ends {
     skip: Block,
 }
 
+impl Ends {
+    /// Returns where a comparison that asks for `wanted` goes if it holds, and if it does not.
+    fn of(&self, wanted: bool) -> (Block, Block) {
+        if wanted { (self.jump, self.skip) } else { (self.skip, self.jump) }
+    }
+}
+
 impl Translator<'_> {
     fn ends(&mut self) -> Ends {
-        Ends { jump: self.b.create_block(), skip: self.b.create_block() }
+        Ends { jump: self.emit.block(), skip: self.emit.block() }
     }
 
     /// Ends a test at `pc` on both paths. Returns whether control continues after it (always).
     fn finish_test(&mut self, pc: usize, ends: &Ends) -> bool {
-        self.b.switch_to_block(ends.jump);
+        self.emit.switch_to(ends.jump);
         self.go(pc + 1, jump_target(&self.proto.code, pc + 1));
-        self.b.switch_to_block(ends.skip);
+        self.emit.switch_to(ends.skip);
         // the JMP is translated with the test
         self.past_jump(pc)
     }
@@ -47,22 +50,20 @@ impl Translator<'_> {
 
     /// Runs the test at `pc` in the runtime.
     fn slow_test(&mut self, pc: usize, ends: &Ends) {
-        self.generic(pc);
-        let base = self.load_base();
-        let at = self.b.ins().load(I32, MEM, base, frame::PC);
-        let skipped = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 2);
-        self.b.ins().brif(skipped, ends.skip, &[], ends.jump, &[]);
+        self.emit.generic(pc);
+        let skipped = self.emit.has_continued_at(pc + 2);
+        self.emit.branch(skipped, ends.skip, ends.jump);
     }
 
     /// Branches on the truth of a comparison that asks for `wanted`.
     pub(super) fn decide(&mut self, condition: Value, wanted: bool, ends: &Ends) {
-        let (yes, no) = if wanted { (ends.jump, ends.skip) } else { (ends.skip, ends.jump) };
-        self.b.ins().brif(condition, yes, &[], no, &[]);
+        let (yes, no) = ends.of(wanted);
+        self.emit.branch(condition, yes, no);
     }
 
     fn decided(&mut self, truth: bool, wanted: bool, ends: &Ends) {
         let to = if truth == wanted { ends.jump } else { ends.skip };
-        self.b.ins().jump(to, &[]);
+        self.emit.jump(to);
     }
 
     pub(super) fn order(&mut self, pc: usize) -> bool {
@@ -85,14 +86,14 @@ impl Translator<'_> {
         match speculation(self.snapshot, pc, i) {
             Speculation::Int => {
                 let (vx, vy) = (self.operand_int(x), self.operand_int(y));
-                let c = self.b.ins().icmp(cc, vx, vy);
+                let c = self.emit.ins().icmp(cc, vx, vy);
                 let ends = self.ends();
                 self.decide(c, wanted, &ends);
                 return self.finish_test(pc, &ends);
             }
             Speculation::Float => {
                 let (fx, fy) = (self.operand_float(x), self.operand_float(y));
-                let c = self.b.ins().fcmp(fcc, fx, fy);
+                let c = self.emit.ins().fcmp(fcc, fx, fy);
                 let ends = self.ends();
                 self.decide(c, wanted, &ends);
                 return self.finish_test(pc, &ends);
@@ -104,42 +105,41 @@ impl Translator<'_> {
         let ints = (mask & 1 != 0).then(|| (self.operand_int(x), self.operand_int(y)));
         let floats = (mask & 2 != 0).then(|| (self.operand_float(x), self.operand_float(y)));
         let ends = self.ends();
-        let slow = self.cold_block();
+        let slow = self.emit.cold_block();
         if let Some((vx, vy)) = ints {
-            let other = self.b.create_block();
-            if self.require(&[tx, ty], Tag::INTEGER, other) {
-                let c = self.b.ins().icmp(cc, vx, vy);
+            let other = self.emit.block();
+            if self.emit.require(&[tx, ty], Tag::INTEGER, other) {
+                let c = self.emit.ins().icmp(cc, vx, vy);
                 self.decide(c, wanted, &ends);
             } else {
-                self.b.ins().jump(other, &[]);
+                self.emit.jump(other);
             }
-            self.b.switch_to_block(other);
+            self.emit.switch_to(other);
         }
         let float_tags: &[Known] = if matches!(y, Operand::Int(_)) { &[tx] } else { &[tx, ty] };
-        let strings = if matches!(y, Operand::Reg(_)) { self.cold_block() } else { slow };
+        let strings = if matches!(y, Operand::Reg(_)) { self.emit.cold_block() } else { slow };
         match floats {
-            Some((fx, fy)) if self.require(float_tags, Tag::FLOAT, strings) => {
-                let c = self.b.ins().fcmp(fcc, fx, fy);
+            Some((fx, fy)) if self.emit.require(float_tags, Tag::FLOAT, strings) => {
+                let c = self.emit.ins().fcmp(fcc, fx, fy);
                 self.decide(c, wanted, &ends);
             }
             _ => {
-                self.b.ins().jump(strings, &[]);
+                self.emit.jump(strings);
             }
         }
         if strings != slow {
-            self.b.switch_to_block(strings);
-            if self.require(&[tx, ty], Tag::STRING, slow) {
+            self.emit.switch_to(strings);
+            if self.emit.require(&[tx, ty], Tag::STRING, slow) {
                 // this block dominates nothing that follows, so the payloads are not remembered
                 let (vx, vy) = (self.peek_int(x), self.peek_int(y));
-                let inst = self.runtime(self.calls.compare_strings as usize, &[vx, vy], &[I64]);
-                let order = self.b.inst_results(inst)[0];
-                let c = self.b.ins().icmp_imm_s(cc, order, 0);
+                let order = self.emit.runtime_word(self.calls.compare_strings as usize, &[vx, vy]);
+                let c = self.emit.ins().icmp_imm_s(cc, order, 0);
                 self.decide(c, wanted, &ends);
             } else {
-                self.b.ins().jump(slow, &[]);
+                self.emit.jump(slow);
             }
         }
-        self.b.switch_to_block(slow);
+        self.emit.switch_to(slow);
         if matches!(i.op(), Op::Lt | Op::Le) && self.has_handlers(pc) {
             let event = if i.op() == Op::Lt { Event::Lt } else { Event::Le };
             self.test_handler(pc, event, (i.a(), i.b()), wanted, &ends);
@@ -152,83 +152,84 @@ impl Translator<'_> {
         let i = self.proto.code[pc];
         let wanted = i.c() & 1 != 0;
         let ends = self.ends();
-        let slow = self.cold_block();
+        let slow = self.emit.cold_block();
         let ta = self.tag(i.a());
         match i.op() {
             Op::EqI => {
                 let (v, f) = (self.bits(i.a()), self.float(i.a()));
-                let other = self.b.create_block();
-                if self.require(&[ta], Tag::INTEGER, other) {
-                    let c = self.b.ins().icmp_imm_s(IntCC::Equal, v, i.sb());
+                let other = self.emit.block();
+                if self.emit.require(&[ta], Tag::INTEGER, other) {
+                    let c = self.emit.ins().icmp_imm_s(IntCC::Equal, v, i.sb());
                     self.decide(c, wanted, &ends);
                 } else {
-                    self.b.ins().jump(other, &[]);
+                    self.emit.jump(other);
                 }
-                self.b.switch_to_block(other);
-                let no = self.b.create_block();
-                if self.require(&[ta], Tag::FLOAT, no) {
-                    let k = self.b.ins().f64const(i.sb() as f64);
-                    let c = self.b.ins().fcmp(FloatCC::Equal, f, k);
+                self.emit.switch_to(other);
+                let no = self.emit.block();
+                if self.emit.require(&[ta], Tag::FLOAT, no) {
+                    let k = self.emit.ins().f64const(i.sb() as f64);
+                    let c = self.emit.ins().fcmp(FloatCC::Equal, f, k);
                     self.decide(c, wanted, &ends);
                 } else {
-                    self.b.ins().jump(no, &[]);
+                    self.emit.jump(no);
                 }
-                self.b.switch_to_block(no);
+                self.emit.switch_to(no);
                 self.decided(false, wanted, &ends);
                 return self.finish_test(pc, &ends);
             }
             Op::EqK => {
                 let v = self.bits(i.a());
-                let no = self.b.create_block();
+                let no = self.emit.block();
                 match &self.proto.constants[i.b()] {
                     Constant::Nil | Constant::Bool(_) => {
-                        let (_, tag) = self.constant(i.b());
-                        if self.require(&[ta], tag, no) {
+                        let (_, tag) = self.emit.constant(i.b());
+                        if self.emit.require(&[ta], tag, no) {
                             self.decided(true, wanted, &ends);
                         } else {
-                            self.b.ins().jump(no, &[]);
+                            self.emit.jump(no);
                         }
                     }
                     Constant::Str(s) if s.len() <= MAX_SHORT => {
-                        let (k, tag) = self.constant(i.b());
-                        if self.require(&[ta], tag, no) {
-                            let c = self.b.ins().icmp(IntCC::Equal, v, k);
+                        let (k, tag) = self.emit.constant(i.b());
+                        if self.emit.require(&[ta], tag, no) {
+                            let c = self.emit.ins().icmp(IntCC::Equal, v, k);
                             self.decide(c, wanted, &ends);
                         } else {
-                            self.b.ins().jump(no, &[]);
+                            self.emit.jump(no);
                         }
                     }
                     Constant::Integer(n) => {
                         let n = *n;
-                        let other = self.b.create_block();
-                        if self.require(&[ta], Tag::INTEGER, other) {
-                            let k = self.int(n);
-                            let c = self.b.ins().icmp(IntCC::Equal, v, k);
+                        let other = self.emit.block();
+                        if self.emit.require(&[ta], Tag::INTEGER, other) {
+                            let k = self.emit.int(n);
+                            let c = self.emit.ins().icmp(IntCC::Equal, v, k);
                             self.decide(c, wanted, &ends);
                         } else {
-                            self.b.ins().jump(other, &[]);
+                            self.emit.jump(other);
                         }
-                        self.b.switch_to_block(other);
-                        if self.require(&[ta], Tag::FLOAT, no) {
-                            self.b.ins().jump(slow, &[]);
+                        self.emit.switch_to(other);
+                        if self.emit.require(&[ta], Tag::FLOAT, no) {
+                            self.emit.jump(slow);
                         } else {
-                            self.b.ins().jump(no, &[]);
+                            self.emit.jump(no);
                         }
                     }
                     _ => {
-                        self.b.ins().jump(slow, &[]);
+                        self.emit.jump(slow);
                     }
                 }
-                self.b.switch_to_block(no);
+                self.emit.switch_to(no);
                 self.decided(false, wanted, &ends);
-                self.b.switch_to_block(slow);
+                self.emit.switch_to(slow);
                 self.slow_test(pc, &ends);
             }
             _ => {
                 let tb = self.tag(i.b());
                 let (va, vb) = (self.bits(i.a()), self.bits(i.b()));
-                self.equal_values((ta, va), (tb, vb), wanted, &ends, slow);
-                self.b.switch_to_block(slow);
+                let (ta, tb) = (self.emit.tag_value(ta), self.emit.tag_value(tb));
+                self.emit.equal_values((va, ta), (vb, tb), ends.of(wanted), slow);
+                self.emit.switch_to(slow);
                 if self.has_handlers(pc) {
                     self.test_handler(pc, Event::Eq, (i.a(), i.b()), wanted, &ends);
                 }
@@ -236,82 +237,6 @@ impl Translator<'_> {
             }
         }
         self.finish_test(pc, &ends)
-    }
-
-    fn equal_values(
-        &mut self,
-        (ta, va): (Known, Value),
-        (tb, vb): (Known, Value),
-        wanted: bool,
-        ends: &Ends,
-        slow: Block,
-    ) {
-        let (a, b) = (self.tag_value(ta), self.tag_value(tb));
-        let no = self.b.create_block();
-        let c = self.b.ins().icmp(IntCC::Equal, a, b);
-        let differ = self.case(c);
-
-        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::INTEGER.0 as i64);
-        let more = self.case(c);
-        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
-        self.decide(c, wanted, ends);
-
-        self.b.switch_to_block(more);
-        let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, a, Tag::INTEGER.0 as i64);
-        let objects = self.case(c);
-        self.decided(true, wanted, ends);
-
-        self.b.switch_to_block(objects);
-        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::FLOAT.0 as i64);
-        let rest = self.case(c);
-        let fa = self.b.ins().bitcast(F64, MemFlagsData::new(), va);
-        let fb = self.b.ins().bitcast(F64, MemFlagsData::new(), vb);
-        let c = self.b.ins().fcmp(FloatCC::Equal, fa, fb);
-        self.decide(c, wanted, ends);
-
-        self.b.switch_to_block(rest);
-        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
-        let unequal = self.case(c);
-        self.decided(true, wanted, ends);
-
-        // different tags: equal only if both are numbers
-        self.b.switch_to_block(differ);
-        let na = self.is_number(a);
-        let nb = self.is_number(b);
-        let both = self.b.ins().band(na, nb);
-        self.b.ins().brif(both, slow, &[], no, &[]);
-
-        // short strings differ when their objects do
-        self.b.switch_to_block(unequal);
-        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::STRING.0 as i64);
-        let other = self.case(c);
-        let class = self.b.ins().uload8(I64, MEM, va, layout::header::AUX as i32);
-        let short = self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64);
-        let ask = self.b.create_block();
-        self.b.ins().brif(short, no, &[], ask, &[]);
-        self.b.switch_to_block(other);
-        let c = self.b.ins().icmp_imm_u(IntCC::Equal, a, Tag::TABLE.0 as i64);
-        self.guard(c, ask);
-        let ma = self.b.ins().load(I64, MEM, va, layout::table::META as i32);
-        let mb = self.b.ins().load(I64, MEM, vb, layout::table::META as i32);
-        let some = self.b.ins().bor(ma, mb);
-        self.b.ins().brif(some, ask, &[], no, &[]);
-
-        self.b.switch_to_block(ask);
-        let st = self.state();
-        let inst = self.runtime(self.calls.equal as usize, &[st, va, vb, a], &[I64]);
-        let answer = self.b.inst_results(inst)[0];
-        self.guard(answer, no);
-        let equal = self.b.ins().icmp_imm_u(IntCC::Equal, answer, 1);
-        self.guard(equal, slow);
-        self.decided(true, wanted, ends);
-        self.b.switch_to_block(no);
-        self.decided(false, wanted, ends);
-    }
-
-    fn is_number(&mut self, tag: Value) -> Value {
-        let d = self.b.ins().iadd_imm_s(tag, -(Tag::INTEGER.0 as i64));
-        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, d, 2)
     }
 
     pub(super) fn test(&mut self, pc: usize) -> bool {
@@ -325,22 +250,18 @@ impl Translator<'_> {
         match tag {
             Known::Tag(t) => self.decided(t.0 >= Tag::TRUE.0, wanted, &ends),
             Known::Value(t) => {
-                let c = self.b.ins().icmp_imm_u(
-                    IntCC::UnsignedGreaterThanOrEqual,
-                    t,
-                    Tag::TRUE.0 as i64,
-                );
+                let c = self.emit.is_truthy(t);
                 self.decide(c, wanted, &ends);
             }
         }
         if let Some(bits) = value {
             // the copy is made on the way to the jump only
             let known = self.regs.clone();
-            self.b.switch_to_block(ends.jump);
+            self.emit.switch_to(ends.jump);
             self.set(i.a(), bits, tag);
             self.go(pc + 1, jump_target(&self.proto.code, pc + 1));
             self.regs = known;
-            self.b.switch_to_block(ends.skip);
+            self.emit.switch_to(ends.skip);
             return self.past_jump(pc);
         }
         self.finish_test(pc, &ends)
@@ -351,124 +272,50 @@ impl Translator<'_> {
         let a = i.a();
         let tags = [self.tag(a), self.tag(a + 1), self.tag(a + 2)];
         let (init, limit, step) = (self.bits(a), self.bits(a + 1), self.bits(a + 2));
-        let slow = self.cold_block();
-        let (run, skip) = (self.b.create_block(), self.b.create_block());
-        if self.require(&tags, Tag::INTEGER, slow) {
-            let count = self.rounds(init, limit, step, skip, slow);
+        let slow = self.emit.cold_block();
+        let (run, skip) = (self.emit.block(), self.emit.block());
+        if self.emit.require(&tags, Tag::INTEGER, slow) {
+            let count = self.emit.loop_rounds(init, limit, step, skip, slow);
             self.store_home(a + 1, count, Known::Tag(Tag::INTEGER));
             self.store_home(a + 3, init, Known::Tag(Tag::INTEGER));
-            self.b.ins().jump(run, &[]);
+            self.emit.jump(run);
         } else {
-            self.b.ins().jump(slow, &[]);
+            self.emit.jump(slow);
         }
-        self.b.switch_to_block(slow);
-        let ra = self.address(a);
-        let st = self.state();
-        let inst = self.runtime(self.calls.for_prep as usize, &[st, ra], &[I64]);
-        let answer = self.b.inst_results(inst)[0];
-        let (wrong, right) = (self.cold_block(), self.b.create_block());
-        self.b.ins().brif(answer, right, &[], wrong, &[]);
-        self.b.switch_to_block(right);
-        let runs = self.b.ins().icmp_imm_u(IntCC::Equal, answer, 1);
-        self.b.ins().brif(runs, run, &[], skip, &[]);
-        self.b.switch_to_block(wrong);
-        self.generic(pc);
-        let base = self.load_base();
-        let at = self.b.ins().load(I32, MEM, base, frame::PC);
-        let runs = self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64 + 1);
-        self.b.ins().brif(runs, run, &[], skip, &[]);
-        self.b.switch_to_block(run);
+        self.emit.switch_to(slow);
+        let ra = self.emit.address(a);
+        let st = self.emit.state();
+        let answer = self.emit.runtime_word(self.calls.for_prep as usize, &[st, ra]);
+        let (wrong, right) = (self.emit.cold_block(), self.emit.block());
+        self.emit.branch(answer, right, wrong);
+        self.emit.switch_to(right);
+        let runs = self.emit.ins().icmp_imm_u(IntCC::Equal, answer, 1);
+        self.emit.branch(runs, run, skip);
+        self.emit.switch_to(wrong);
+        self.emit.generic(pc);
+        let runs = self.emit.has_continued_at(pc + 1);
+        self.emit.branch(runs, run, skip);
+        self.emit.switch_to(run);
         let wanted = speculation(self.snapshot, pc, i).result();
-        let entered = self.b.create_block();
+        let entered = self.emit.block();
         match wanted {
             Some(tag) => {
-                let base = self.load_base();
-                let t = self.b.ins().uload8(I64, MEM, base, frame::tag(a));
-                let right = self.b.ins().icmp_imm_u(IntCC::Equal, t, tag.0 as i64);
-                let wrong = self.cold_block();
-                self.b.ins().brif(right, entered, &[], wrong, &[]);
-                self.b.switch_to_block(wrong);
-                self.save_frame(pc + 1);
-                let st = self.state();
-                let inst = self.runtime(self.calls.deoptimize_loop as usize, &[st], &[I64]);
-                let status = self.b.inst_results(inst)[0];
-                self.b.ins().jump(self.exit, &[BlockArg::from(status)]);
+                let t = self.emit.load_tag(a);
+                let right = self.emit.is_tag(t, tag);
+                let wrong = self.emit.cold_block();
+                self.emit.branch(right, entered, wrong);
+                self.emit.switch_to(wrong);
+                self.emit.deoptimize_loop(pc);
             }
-            None => {
-                self.b.ins().jump(entered, &[]);
-            }
+            None => self.emit.jump(entered),
         }
-        self.b.switch_to_block(skip);
+        self.emit.switch_to(skip);
         for r in a..a + 4 {
             self.regs.forget(r);
         }
         self.go(pc, pc + 2 + i.bx());
-        self.b.switch_to_block(entered);
+        self.emit.switch_to(entered);
         true
-    }
-
-    /// Rounds after the first of a loop over integers; `skip`: it has none, `slow`: its step is 0.
-    fn rounds(
-        &mut self,
-        init: Value,
-        limit: Value,
-        step: Value,
-        skip: Block,
-        slow: Block,
-    ) -> Value {
-        let constant = self.constant_of(step);
-        let up = |t: &mut Self| {
-            let go = t.b.create_block();
-            let none = t.b.ins().icmp(IntCC::SignedGreaterThan, init, limit);
-            t.b.ins().brif(none, skip, &[], go, &[]);
-            t.b.switch_to_block(go);
-            t.b.ins().isub(limit, init)
-        };
-        let down = |t: &mut Self| {
-            let go = t.b.create_block();
-            let none = t.b.ins().icmp(IntCC::SignedLessThan, init, limit);
-            t.b.ins().brif(none, skip, &[], go, &[]);
-            t.b.switch_to_block(go);
-            t.b.ins().isub(init, limit)
-        };
-        match constant {
-            Some(1) => return up(self),
-            Some(-1) => return down(self),
-            Some(n) if n > 0 => {
-                let distance = up(self);
-                return self.b.ins().udiv(distance, step);
-            }
-            _ => {}
-        }
-        let (some, upwards, downwards) =
-            (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        let done = self.b.create_block();
-        self.b.append_block_param(done, I64);
-        self.b.ins().brif(step, some, &[], slow, &[]);
-        self.b.switch_to_block(some);
-        let positive = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, step, 0);
-        self.b.ins().brif(positive, upwards, &[], downwards, &[]);
-        self.b.switch_to_block(upwards);
-        let distance = up(self);
-        let count = self.b.ins().udiv(distance, step);
-        self.b.ins().jump(done, &[BlockArg::from(count)]);
-        self.b.switch_to_block(downwards);
-        let distance = down(self);
-        // as an unsigned number it is right for the least integer too
-        let size = self.b.ins().ineg(step);
-        let count = self.b.ins().udiv(distance, size);
-        self.b.ins().jump(done, &[BlockArg::from(count)]);
-        self.b.switch_to_block(done);
-        self.b.block_params(done)[0]
-    }
-
-    /// The number that a value is, if it was made by `iconst`.
-    fn constant_of(&self, v: Value) -> Option<i64> {
-        let inst = self.b.func.dfg.value_def(v).inst()?;
-        match self.b.func.dfg.insts[inst] {
-            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
-            _ => None,
-        }
     }
 
     pub(super) fn for_loop(&mut self, pc: usize) -> bool {
@@ -476,42 +323,37 @@ impl Translator<'_> {
         let a = i.a();
         let tag = self.tag(a);
         let target = pc + 1 - i.bx();
-        let end = self.b.create_block();
-        let float = self.b.create_block();
+        let end = self.emit.block();
+        let float = self.emit.block();
         let known = self.regs.clone();
         let index = self.bits(a);
-        if self.require(&[tag], Tag::INTEGER, float) {
+        if self.emit.require(&[tag], Tag::INTEGER, float) {
             let (left, step) = (self.bits(a + 1), self.bits(a + 2));
-            let on = self.b.create_block();
-            self.b.ins().brif(left, on, &[], end, &[]);
-            self.b.switch_to_block(on);
-            let next = self.b.ins().iadd(index, step);
-            let left = self.b.ins().iadd_imm_s(left, -1);
+            let on = self.emit.block();
+            self.emit.branch(left, on, end);
+            self.emit.switch_to(on);
+            let next = self.emit.ins().iadd(index, step);
+            let left = self.emit.ins().iadd_imm_s(left, -1);
             for (r, v) in [(a + 1, left), (a, next), (a + 3, next)] {
                 self.store_home(r, v, Known::Tag(Tag::INTEGER));
                 self.regs.note(r, v, Known::Tag(Tag::INTEGER));
             }
             self.go(pc, target);
         } else {
-            self.b.ins().jump(float, &[]);
+            self.emit.jump(float);
         }
-        self.b.switch_to_block(float);
+        self.emit.switch_to(float);
         self.regs = known;
         let (index, limit, step) = (self.float(a), self.float(a + 1), self.float(a + 2));
-        let next = self.b.ins().fadd(index, step);
-        let zero = self.b.ins().f64const(0.0);
-        let up = self.b.ins().fcmp(FloatCC::GreaterThan, step, zero);
-        let below = self.b.ins().fcmp(FloatCC::LessThanOrEqual, next, limit);
-        let above = self.b.ins().fcmp(FloatCC::LessThanOrEqual, limit, next);
-        let runs = self.b.ins().select(up, below, above);
-        let on = self.b.create_block();
-        self.b.ins().brif(runs, on, &[], end, &[]);
-        self.b.switch_to_block(on);
+        let (next, runs) = self.emit.float_step(index, limit, step);
+        let on = self.emit.block();
+        self.emit.branch(runs, on, end);
+        self.emit.switch_to(on);
         for r in [a, a + 3] {
             self.set_float(r, next);
         }
         self.go(pc, target);
-        self.b.switch_to_block(end);
+        self.emit.switch_to(end);
         self.regs.begin();
         true
     }

@@ -1,23 +1,12 @@
 //! What is known of registers, and reading and writing them.
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
-use cranelift_frontend::Variable;
-use perilune_runtime::layout::frame;
+use cranelift_codegen::ir::{Type, Value};
 use perilune_runtime::value::Tag;
 
-use super::{Join, MEM, Translator};
+use super::Translator;
 use crate::analysis::types::UNKNOWN;
-
-/// A tag.
-#[derive(Clone, Copy)]
-pub(super) enum Known {
-    /// It is this one.
-    Tag(Tag),
-    /// It is in a register of the machine.
-    Value(Value),
-}
+use crate::codegen::value::{Join, Known};
 
 #[derive(Clone, Copy, Default)]
 struct Reg {
@@ -57,9 +46,9 @@ impl Peeked {
         self.0.tag
     }
 
-    /// The tag of a merged value, where that is known.
-    pub(super) fn join(self) -> Option<Variable> {
-        self.0.join.map(|join| join.tag)
+    /// The merge point that has the value, where there is one.
+    pub(super) fn join(self) -> Option<Join> {
+        self.0.join
     }
 }
 
@@ -134,33 +123,14 @@ impl Translator<'_> {
             return t;
         }
         let tag = match self.regs.regs[r].join {
-            Some(join) => self.b.use_var(join.tag),
-            None => {
-                let base = self.load_base();
-                self.b.ins().uload8(I64, MEM, base, frame::tag(r))
-            }
+            Some(join) => self.emit.joined_tag(join),
+            None => self.emit.load_tag(r),
         };
         let tag = Known::Value(tag);
         if !self.regs.captured[r] {
             self.regs.regs[r].tag = Some(tag);
         }
         tag
-    }
-
-    /// A tag as a value.
-    pub(super) fn tag_value(&mut self, tag: Known) -> Value {
-        match tag {
-            Known::Tag(t) => self.int(t.0.into()),
-            Known::Value(v) => v,
-        }
-    }
-
-    /// Is it this tag? `Err` says what is known already.
-    pub(super) fn tag_is(&mut self, tag: Known, wanted: Tag) -> Result<Value, bool> {
-        match tag {
-            Known::Tag(t) => Err(t == wanted),
-            Known::Value(v) => Ok(self.b.ins().icmp_imm_u(IntCC::Equal, v, wanted.0 as i64)),
-        }
     }
 
     /// The payload of register `r`.
@@ -177,15 +147,9 @@ impl Translator<'_> {
         let reg = self.regs.regs[r];
         match (reg.bits, reg.float, reg.join) {
             (Some(v), ..) => v,
-            (None, Some(f), _) => self.b.ins().bitcast(I64, MemFlagsData::new(), f),
-            (None, None, Some(join)) => {
-                let v = self.b.use_var(join.bits);
-                if join.is_float { self.b.ins().bitcast(I64, MemFlagsData::new(), v) } else { v }
-            }
-            (None, None, None) => {
-                let base = self.load_base();
-                self.b.ins().load(I64, MEM, base, frame::slot(r))
-            }
+            (None, Some(f), _) => self.emit.float_bits(f),
+            (None, None, Some(join)) => self.emit.joined_bits(join),
+            (None, None, None) => self.emit.load_payload(r, I64),
         }
     }
 
@@ -198,25 +162,14 @@ impl Translator<'_> {
         v
     }
 
-    /// The bits of a float.
-    pub(super) fn float_bits(&mut self, float: Value) -> Value {
-        self.b.ins().bitcast(I64, MemFlagsData::new(), float)
-    }
-
     /// As [`Translator::float`], for one way out of the block: it is not remembered.
     pub(super) fn peek_float(&mut self, r: usize) -> Value {
         let reg = self.regs.regs[r];
         match (reg.float, reg.bits, reg.join) {
             (Some(v), ..) => v,
-            (None, Some(b), _) => self.b.ins().bitcast(F64, MemFlagsData::new(), b),
-            (None, None, Some(join)) => {
-                let v = self.b.use_var(join.bits);
-                if join.is_float { v } else { self.b.ins().bitcast(F64, MemFlagsData::new(), v) }
-            }
-            (None, None, None) => {
-                let base = self.load_base();
-                self.b.ins().load(F64, MEM, base, frame::slot(r))
-            }
+            (None, Some(b), _) => self.emit.bits_float(b),
+            (None, None, Some(join)) => self.emit.joined_float(join),
+            (None, None, None) => self.emit.load_payload(r, F64),
         }
     }
 
@@ -240,18 +193,33 @@ impl Translator<'_> {
 
     /// Writes the home slot of `r`, leaving what is known of it to the caller.
     pub(super) fn store_home(&mut self, r: usize, bits: Value, tag: Known) {
-        let base = self.load_base();
-        self.b.ins().store(MEM, bits, base, frame::slot(r));
+        self.emit.store_payload(r, bits);
         match tag {
-            Known::Tag(t) => {
-                if !self.regs.has_tag(r, t) && self.tags[r] != t.0 {
-                    let v = self.int(t.0.into());
-                    self.b.ins().istore8(MEM, v, base, frame::tag(r));
-                }
-            }
-            Known::Value(v) => {
-                self.b.ins().istore8(MEM, v, base, frame::tag(r));
+            Known::Tag(t) if self.regs.has_tag(r, t) || self.tags[r] == t.0 => {}
+            tag => {
+                let v = self.emit.tag_value(tag);
+                self.emit.store_tag(r, v);
             }
         }
+    }
+
+    /// Continues at a merge point, whose value is in register `r` already.
+    pub(super) fn take_value(&mut self, join: Join, r: usize) {
+        self.emit.switch_to(join.block);
+        self.regs.note_join(r, join);
+    }
+
+    /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the
+    /// result in register `r` as a value of type `ty`, and its tag.
+    pub(super) fn generic_result(&mut self, pc: usize, r: usize, ty: Type, to: Join) {
+        self.emit.generic(pc);
+        let (bits, tag) = self.emit.load_register(r, ty);
+        self.emit.join(to, bits, tag);
+    }
+
+    /// Goes to `to` with a value that is found, which is written to register `r`.
+    pub(super) fn found(&mut self, r: usize, (bits, tag): (Value, Value), to: Join) {
+        self.store_home(r, bits, Known::Value(tag));
+        self.emit.join(to, bits, tag);
     }
 }

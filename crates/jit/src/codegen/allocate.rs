@@ -1,0 +1,169 @@
+//! Allocation in line: tables with their first fields, closures, upvalues.
+//!
+//! What fits into the current hole is taken there, as `State::alloc` does; only the runtime looks
+//! for another hole, counts what was taken, and asks for a collection. So there is something to
+//! poll after a call of the runtime only.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use perilune_runtime::closure::LuaClosure;
+use perilune_runtime::header::Kind;
+use perilune_runtime::layout::{closure, header, state, table, thread, value};
+use perilune_runtime::table::Table;
+use perilune_runtime::upvalue::Upvalue;
+
+use super::value::Known;
+use super::{CONSTANT, Emitter};
+
+impl Emitter<'_> {
+    /// Takes `size` bytes of the current hole; branches to `slow` if it is too small.
+    fn bump(&mut self, size: usize, slow: Block) -> Value {
+        let st = self.state();
+        let place = self.load64(st, state::CURSOR);
+        let end = self.b.ins().iadd_imm_s(place, size as i64);
+        let limit = self.load64(st, state::HOLE_END);
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit);
+        self.guard(fits, slow);
+        self.store(end, st, state::CURSOR);
+        place
+    }
+
+    /// Allocates a table as `Table::new` does; branches to `slow` if there is no room. `named`:
+    /// fields that are about to be stored.
+    pub(crate) fn allocate_table(
+        &mut self,
+        fields: usize,
+        array: usize,
+        named: usize,
+        slow: Block,
+    ) -> Value {
+        let t = self.bump(Table::size_for(fields as u8), slow);
+        let st = self.state();
+        let shape = self.b.ins().load(I64, CONSTANT, st, state::EMPTY_SHAPE as i32);
+        let id = self.b.ins().load(I32, CONSTANT, shape, header::WORD as i32);
+        let kind = self.b.ins().iconst(I32, Kind::Table as i64);
+        self.store(kind, t, header::KIND);
+        self.store(id, t, header::WORD);
+        self.store(shape, t, table::SHAPE);
+        let first = self.b.ins().iadd_imm_s(t, table::INLINE_FIELDS as i64);
+        self.store(first, t, table::FIELDS);
+        let zero = self.int(0);
+        for at in [table::META, table::ARRAY, table::NODES] {
+            self.store(zero, t, at);
+        }
+        let lengths = self.int((array as i64) << 32);
+        self.store(lengths, t, table::ARRAY_LEN);
+        let caps = self.int((fields as i64) << 40 | (fields as i64) << 48);
+        self.store(caps, t, table::NODES_USED);
+        for slot in named..fields {
+            self.store_value((zero, zero), t, table::INLINE_FIELDS + slot * value::SIZE);
+        }
+        t
+    }
+
+    /// Allocates a table in the runtime, for the instruction at `pc`. There is something to poll
+    /// once the table is in a register.
+    pub(crate) fn call_new_table(&mut self, pc: usize, fields: usize, array: usize) -> Value {
+        self.save_frame(pc + 1);
+        let st = self.state();
+        let fields = self.b.ins().iconst(I32, fields as i64);
+        let array = self.b.ins().iconst(I32, array as i64);
+        let new_table = self.body.calls.new_table as usize;
+        let t = self.runtime_word(new_table, &[st, fields, array]);
+        self.unless_panicked(t)
+    }
+
+    /// Stores the first fields of the new table `t`, and the shape that it has with them.
+    pub(crate) fn store_first_fields(&mut self, t: Value, shape: Value, values: &[(Value, Known)]) {
+        for (slot, &(bits, tag)) in values.iter().enumerate() {
+            let tag = self.tag_value(tag);
+            self.store_value((bits, tag), t, table::INLINE_FIELDS + slot * value::SIZE);
+        }
+        let id = self.load32(shape, header::WORD);
+        self.store(shape, t, table::SHAPE);
+        self.store(id, t, header::WORD);
+    }
+
+    /// Returns the upvalue for register `r`: the open one on top of the list, or a new one on top;
+    /// branches to `slow` if it belongs further down.
+    pub(crate) fn captured_upvalue(&mut self, r: usize, slow: Block) -> Value {
+        let st = self.state();
+        let th = self.load64(st, state::THREAD);
+        let place = self.address(r);
+        let head = self.load64(th, thread::OPEN);
+        let (some, lower, new, done) = (self.block(), self.block(), self.block(), self.block());
+        let up = self.b.append_block_param(done, I64);
+        self.branch(head, some, new);
+        self.switch_to(some);
+        let other = self.upvalue_place(head);
+        let same = self.b.ins().icmp(IntCC::Equal, other, place);
+        self.b.ins().brif(same, done, &[BlockArg::from(head)], lower, &[]);
+        self.switch_to(lower);
+        let below = self.b.ins().icmp(IntCC::UnsignedLessThan, other, place);
+        self.branch(below, new, slow);
+        self.switch_to(new);
+        let u = self.bump(size_of::<Upvalue>(), slow);
+        let word = self.int(Kind::Upvalue as i64);
+        self.store(word, u, header::KIND);
+        self.store(place, u, closure::PLACE);
+        self.store(head, u, closure::CLOSED);
+        let nil = self.int(0);
+        self.store8(nil, u, closure::CLOSED + value::TAG);
+        self.store(u, th, thread::OPEN);
+        self.jump_with(done, u);
+        self.switch_to(done);
+        up
+    }
+
+    /// Loads the instance of inner function `n`; branches to `slow` if the state has none yet.
+    pub(crate) fn inner_instance(&mut self, n: usize, slow: Block) -> Value {
+        let at = self.places.children + n * size_of::<usize>();
+        let child = self.load64(self.instance, at);
+        self.guard(child, slow);
+        child
+    }
+
+    /// Allocates a closure of `instance` with these upvalues; branches to `slow` if there is no
+    /// room.
+    pub(crate) fn allocate_closure(
+        &mut self,
+        instance: Value,
+        upvalues: &[Value],
+        slow: Block,
+    ) -> Value {
+        let c = self.bump(LuaClosure::size_for(upvalues.len()), slow);
+        let word = self.int(Kind::LuaClosure as i64 | (upvalues.len() as i64) << AUX_SHIFT);
+        self.store(word, c, header::KIND);
+        self.store(instance, c, closure::INSTANCE);
+        for (n, &up) in upvalues.iter().enumerate() {
+            self.store(up, c, closure::UPVALUES + n * size_of::<usize>());
+        }
+        c
+    }
+
+    /// Allocates a closure of inner function `n` in the runtime, for the instruction at `pc`. There
+    /// is something to poll once the closure is in a register.
+    pub(crate) fn call_new_closure(&mut self, pc: usize, n: usize) -> Value {
+        let st = self.state();
+        let n = self.int(n as i64);
+        let base = self.base();
+        let args = [st, self.instance, n, base];
+        self.save_frame(pc + 1);
+        let c = self.runtime_word(self.body.calls.closure as usize, &args);
+        self.unless_panicked(c)
+    }
+}
+
+/// Position of the byte `aux` in the first word of a header.
+const AUX_SHIFT: usize = 8 * header::AUX;
+
+// What is written as one word.
+const _: () = assert!(
+    table::ARRAY_CAP == table::ARRAY_LEN + 4
+        && table::LOG_NODES == table::NODES_USED + 4
+        && table::FIELDS_CAP == table::NODES_USED + 5
+        && table::FIELDS_INLINE == table::NODES_USED + 6
+        && table::ABSENT == table::NODES_USED + 7
+        && header::KIND == 0
+);

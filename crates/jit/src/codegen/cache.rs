@@ -1,0 +1,168 @@
+//! Inline caches of the instance: entries for fields, and cells of globals.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
+use perilune_runtime::instance::{FieldCache, FieldEntry, GlobalCache};
+use perilune_runtime::layout::{cell, field_cache, global_cache, state, table, value};
+use perilune_runtime::table::Node;
+use perilune_runtime::value::Tag;
+
+use super::{Emitter, MEM};
+
+/// An entry of an inline cache in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Record {
+    address: Value,
+    offset: i32,
+}
+
+impl Emitter<'_> {
+    /// Returns the first record of field cache `cache`.
+    fn first_record(&self, cache: usize) -> Record {
+        let at = self.places.fields + cache * size_of::<FieldCache>();
+        Record { address: self.instance, offset: at as i32 }
+    }
+
+    /// Returns the address of field cache `cache`.
+    pub(crate) fn field_cache_address(&mut self, cache: usize) -> Value {
+        let cache = self.first_record(cache);
+        self.b.ins().iadd_imm_s(cache.address, i64::from(cache.offset))
+    }
+
+    /// Returns entry `n` of field cache `cache`; branches to `slow` if this state has none.
+    pub(crate) fn record(&mut self, cache: usize, n: usize, slow: Block) -> Record {
+        let cache = self.first_record(cache);
+        let Some(n) = n.checked_sub(1) else { return cache };
+        let more = self.of_record(I64, cache, field_cache::MORE);
+        self.guard(more, slow);
+        Record { address: more, offset: (n * size_of::<FieldEntry>()) as i32 }
+    }
+
+    fn of_record(&mut self, ty: Type, r: Record, field: usize) -> Value {
+        self.b.ins().load(ty, MEM, r.address, r.offset + field as i32)
+    }
+
+    /// Loads the shape that tables have after the store that an entry is for; branches to `slow` if
+    /// there is none.
+    pub(crate) fn successor(&mut self, r: Record, slow: Block) -> Value {
+        let next = self.of_record(I64, r, field_cache::SUCCESSOR);
+        self.guard(next, slow);
+        next
+    }
+
+    /// Branches to `slow` unless an entry is still for this shape.
+    pub(crate) fn guard_record(&mut self, r: Record, shape: Value, slow: Block) {
+        let cached = self.of_record(I32, r, field_cache::CHAIN_SHAPE);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, shape);
+        self.guard(same, slow);
+    }
+
+    /// As [`Emitter::guard_record`], for a shape known by its id.
+    pub(crate) fn guard_record_id(&mut self, r: Record, shape: u32, slow: Block) {
+        let shape = self.b.ins().iconst(I32, i64::from(shape));
+        self.guard_record(r, shape, slow);
+    }
+
+    /// Branches unless an entry is for a chain that begins with metatable word `meta` (`other`),
+    /// and what it says is still true (`slow`).
+    pub(crate) fn guard_chain(&mut self, r: Record, meta: Value, other: Block, slow: Block) {
+        let cached = self.of_record(I64, r, field_cache::META);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
+        self.guard(same, other);
+        let st = self.state();
+        let epoch = self.load64(st, state::META_EPOCH);
+        let cached = self.of_record(I64, r, field_cache::EPOCH);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
+        self.guard(same, slow);
+    }
+
+    /// Branches to `other` unless an entry says that nothing along the chain has the field.
+    pub(crate) fn guard_no_holder(&mut self, r: Record, other: Block) {
+        let holder = self.of_record(I64, r, field_cache::HOLDER);
+        let nowhere = self.b.ins().icmp_imm_u(IntCC::Equal, holder, 0);
+        self.guard(nowhere, other);
+    }
+
+    /// Loads the field of the holder that an entry names: a `dictionary`, or an object with a
+    /// shape. Branches to `other` if the entry names none of this kind, to `slow` if the field is
+    /// nil.
+    pub(crate) fn load_from_holder(
+        &mut self,
+        r: Record,
+        dictionary: bool,
+        other: Block,
+        slow: Block,
+    ) -> (Value, Value) {
+        let holder = self.of_record(I64, r, field_cache::HOLDER);
+        self.guard(holder, other);
+        let kind = self.of_record(I32, r, field_cache::HOLDER_SHAPE);
+        let cc = if dictionary { IntCC::Equal } else { IntCC::NotEqual };
+        let right = self.b.ins().icmp_imm_u(cc, kind, 0);
+        self.guard(right, other);
+        let slot = self.of_record(I32, r, field_cache::SLOT);
+        let slot = self.b.ins().uextend(I64, slot);
+        let (first, size) = if dictionary {
+            (table::NODES, size_of::<Node>())
+        } else {
+            (table::FIELDS, value::SIZE)
+        };
+        let first = self.load64(holder, first);
+        let offset = self.b.ins().imul_imm_s(slot, size as i64);
+        let p = self.b.ins().iadd(first, offset);
+        let mut found = self.load_value(p, 0);
+        if dictionary {
+            found = self.out_of_cell(found);
+        }
+        self.guard(found.1, slow);
+        found
+    }
+
+    /// Returns the value in a cell, if this is one: values of an environment are in cells.
+    fn out_of_cell(&mut self, (bits, tag): (Value, Value)) -> (Value, Value) {
+        let in_cell = self.block();
+        let (on, value) = self.pair_block();
+        let is_cell = self.is_tag(tag, Tag::CELL);
+        self.b.ins().brif(is_cell, in_cell, &[], on, &[bits.into(), tag.into()]);
+        self.switch_to(in_cell);
+        let inner = self.load_cell(bits);
+        self.jump_pair(on, inner);
+        self.switch_to(on);
+        value
+    }
+
+    /// Returns the environment of an access to a global, in upvalue `upvalue`, and the cell of the
+    /// global; branches to `slow` unless the environment is that of global cache `cache`.
+    pub(crate) fn global_cell(
+        &mut self,
+        cache: usize,
+        upvalue: usize,
+        slow: Block,
+    ) -> (Value, Value) {
+        let up = self.upvalue(upvalue);
+        let place = self.upvalue_place(up);
+        let (env, tag) = self.load_value(place, 0);
+        let is_table = self.is_tag(tag, Tag::TABLE);
+        self.guard(is_table, slow);
+        let at = self.places.globals + cache * size_of::<GlobalCache>();
+        let cached = self.load64(self.instance, at + global_cache::ENV);
+        let same = self.b.ins().icmp(IntCC::Equal, cached, env);
+        self.guard(same, slow);
+        (env, self.load64(self.instance, at + global_cache::CELL))
+    }
+
+    /// Loads the value in a cell.
+    pub(crate) fn load_cell(&mut self, cell: Value) -> (Value, Value) {
+        self.load_value(cell, cell::VALUE)
+    }
+
+    /// Loads the tag of the value in a cell.
+    pub(crate) fn load_cell_tag(&mut self, cell: Value) -> Value {
+        self.load8(cell, cell::VALUE + value::TAG)
+    }
+
+    /// Stores to a cell, without a barrier.
+    pub(crate) fn store_cell(&mut self, value: (Value, Value), cell: Value) {
+        self.store_value(value, cell, cell::VALUE);
+    }
+}

@@ -1,0 +1,474 @@
+//! Entries, calls and returns: the protocol between the code of functions, and calls of the
+//! runtime.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block, BlockArg, Function, Inst, InstBuilder, Signature, Type, Value,
+};
+use cranelift_codegen::isa::CallConv;
+use perilune_runtime::frame::{Frame, Link, flags};
+use perilune_runtime::layout::{closure, frame, header, instance, state, value};
+use perilune_runtime::tier::{MISS, status};
+
+use super::{Emitter, MEM};
+use crate::pipeline::input::Direct;
+
+/// The bits of the frame's link that a tail call keeps: its distance, and how its caller waits.
+const TAIL_KEEPS: u64 = Link::new(flags::RETURN_SLOW, 0, 0xF_FFFF).0;
+/// The bits that it sets.
+const TAIL_GETS: u64 = Link::new(flags::TAIL, 0, 0).0;
+
+/// Position of the number of results in a status word.
+const RESULTS_SHIFT: i64 = 32;
+
+/// A call of a Lua function that has come back.
+pub(crate) struct Returned {
+    /// Where it has returned, and there is nothing to poll.
+    pub(crate) good: Block,
+    /// Where it has not returned, or there is something to poll.
+    cold: Block,
+    /// The status word, and the status in its low half.
+    status: Value,
+    low: Value,
+    /// The first result.
+    pub(crate) bits: Value,
+    pub(crate) tag: Value,
+}
+
+/// Returns the types of values.
+fn kinds(func: &Function, args: &[Value]) -> Vec<Type> {
+    args.iter().map(|v| func.dfg.value_type(*v)).collect()
+}
+
+/// Returns the signature of a function of the runtime.
+fn runtime_signature(params: &[Type], returns: &[Type]) -> Signature {
+    let mut sig = Signature::new(CallConv::SystemV);
+    sig.params.extend(params.iter().map(|&t| AbiParam::new(t)));
+    sig.returns.extend(returns.iter().map(|&t| AbiParam::new(t)));
+    sig
+}
+
+/// Calls of the runtime.
+impl Emitter<'_> {
+    /// Calls the function of the runtime at `address`, which the module imports by name.
+    pub(crate) fn runtime(&mut self, address: usize, args: &[Value], results: &[Type]) -> Inst {
+        let signature = |func: &Function| runtime_signature(&kinds(func, args), results);
+        let func = self.callees.runtime(address, signature, self.b.func);
+        self.b.ins().call(func, args)
+    }
+
+    /// As [`Emitter::runtime`], of a function that answers with a word.
+    pub(crate) fn runtime_word(&mut self, address: usize, args: &[Value]) -> Value {
+        let inst = self.runtime(address, args, &[I64]);
+        self.b.inst_results(inst)[0]
+    }
+
+    /// As [`Emitter::runtime`], of a function that answers with a value: payload and tag.
+    pub(crate) fn runtime_pair(&mut self, address: usize, args: &[Value]) -> (Value, Value) {
+        let inst = self.runtime(address, args, &[I64, I64]);
+        let results = self.b.inst_results(inst);
+        (results[0], results[1])
+    }
+
+    /// Calls a function of the runtime whose address is in a register.
+    fn runtime_at(&mut self, callee: Value, args: &[Value], results: &[Type]) -> Inst {
+        let kinds = kinds(self.b.func, args);
+        let found = self.sigs.iter().find(|(a, r, _)| *a == kinds && r == results);
+        let sig = match found {
+            Some(&(_, _, sig)) => sig,
+            None => {
+                let sig = self.b.import_signature(runtime_signature(&kinds, results));
+                self.sigs.push((kinds, results.to_vec(), sig));
+                sig
+            }
+        };
+        self.b.ins().call_indirect(sig, callee, args)
+    }
+
+    /// Calls a function of the runtime that returns a status, with the frame stored at `pc`; exits
+    /// from the code unless the status is good.
+    pub(crate) fn runtime_step(&mut self, address: usize, pc: usize, args: &[Value]) -> Value {
+        self.save_frame(pc);
+        self.runtime_saved(address, args)
+    }
+
+    /// As [`Emitter::runtime_step`], of a frame that is stored already.
+    pub(super) fn runtime_saved(&mut self, address: usize, args: &[Value]) -> Value {
+        let status = self.runtime_word(address, args);
+        self.check(status);
+        let st = self.state();
+        let base = self.load64(st, state::BASE);
+        self.set_base(base);
+        status
+    }
+
+    /// Runs the instruction at `pc` in the runtime.
+    pub(crate) fn generic(&mut self, pc: usize) {
+        let st = self.state();
+        self.runtime_step(self.body.calls.one as usize, pc + 1, &[st]);
+    }
+
+    /// Continues in a new block if `answer` is not 0, and else there after running the instruction
+    /// at `pc` in the runtime.
+    pub(crate) fn unless_generic(&mut self, pc: usize, answer: Value) {
+        let (slow, on) = (self.cold_block(), self.block());
+        self.branch(answer, on, slow);
+        self.end_slowly(slow, pc, on);
+    }
+
+    /// Ends an instruction without a result: what went to `slow` runs it in the runtime, and
+    /// control continues at `done`.
+    pub(crate) fn end_slowly(&mut self, slow: Block, pc: usize, done: Block) {
+        self.switch_to(slow);
+        self.generic(pc);
+        self.jump(done);
+        self.switch_to(done);
+    }
+
+    /// Branches to `slow` if the function of the runtime that answered with this tag had no
+    /// answer.
+    pub(crate) fn guard_answer(&mut self, tag: Value, slow: Block) {
+        let known = self.b.ins().icmp_imm_u(IntCC::NotEqual, tag, MISS as i64);
+        self.guard(known, slow);
+    }
+
+    /// Calls the native function `callee` if it is one of the library that machine code knows,
+    /// and it can answer without an error; returns its result. Branches to `unknown` else.
+    pub(crate) fn call_builtin(
+        &mut self,
+        callee: Value,
+        a: usize,
+        nargs: Value,
+        unknown: Block,
+    ) -> (Value, Value) {
+        let number = self.load32(callee, header::WORD);
+        let known = self.block();
+        self.branch(number, known, unknown);
+        self.switch_to(known);
+        let table = self.int(self.body.calls.builtins.as_ptr() as i64);
+        let number = self.b.ins().uextend(I64, number);
+        let offset = self.b.ins().ishl_imm_u(number, 3);
+        let place = self.b.ins().iadd(table, offset);
+        let function = self.load64(place, 0);
+        let st = self.state();
+        let args = self.callee_base(a);
+        let inst = self.runtime_at(function, &[st, args, nargs], &[I64, I64]);
+        let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
+        let missed = self.b.ins().icmp_imm_u(IntCC::Equal, tag, MISS as i64);
+        let found = self.block();
+        self.branch(missed, unknown, found);
+        self.switch_to(found);
+        (bits, tag)
+    }
+}
+
+/// The beginning of a function.
+impl Emitter<'_> {
+    /// Emits the beginning of a function: is there room, and are all parameters there?
+    pub(crate) fn prologue(&mut self, nargs: Value) {
+        let proto = self.body.proto;
+        let params: usize = proto.num_params.into();
+        let base = self.base();
+        let st = self.state();
+        let size = i64::from(frame::slot(proto.max_stack.into()));
+        let end = if proto.is_vararg {
+            let n = self.b.ins().iadd_imm_s(nargs, (params + Frame::RESERVED) as i64);
+            let n = self.b.ins().ishl_imm_u(n, i64::from(value::LOG_SIZE));
+            let end = self.b.ins().iadd(base, n);
+            self.b.ins().iadd_imm_s(end, size)
+        } else {
+            self.b.ins().iadd_imm_s(base, size)
+        };
+        let limit = self.load64(st, state::LIMIT);
+        let full = self.b.ins().icmp(IntCC::UnsignedGreaterThan, end, limit);
+        let (stub, roomy, on) = (self.cold_block(), self.block(), self.block());
+        self.branch(full, stub, roomy);
+        self.switch_to(roomy);
+        let native = self.load64(st, state::NATIVE_LIMIT);
+        let sp = self.b.ins().get_stack_pointer(I64);
+        let deep = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, native);
+        if self.body.counts {
+            let (shallow, paid) = (self.block(), self.block());
+            self.branch(deep, stub, shallow);
+            self.switch_to(shallow);
+            let (left, enough) = self.fuel_after(proto.code.len());
+            self.branch(enough, paid, stub);
+            self.switch_to(paid);
+            self.set_fuel(left);
+            self.jump(on);
+        } else {
+            self.branch(deep, stub, on);
+        }
+        // the interpreter makes room, or stops the script
+        self.switch_to(stub);
+        let entry = self.int(self.body.calls.interpret as usize as i64);
+        let args = [self.passed_closure, base, nargs];
+        self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
+        self.switch_to(on);
+        if proto.is_vararg {
+            let st = self.state();
+            let base = self.runtime_word(self.body.calls.vararg_prep as usize, &[st, base, nargs]);
+            self.set_base(base);
+        } else if params != 0 {
+            self.fill_parameters(base, params, nargs);
+        }
+    }
+
+    /// Stores nil to the parameters that no argument was passed for.
+    fn fill_parameters(&mut self, base: Value, params: usize, nargs: Value) {
+        let (few, on) = (self.cold_block(), self.block());
+        let missing = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, nargs, params as i64);
+        self.branch(missing, few, on);
+        self.switch_to(few);
+        let nil = self.int(0);
+        for p in 0..params {
+            let (fill, next) = (self.cold_block(), self.cold_block());
+            let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, nargs, p as i64);
+            self.branch(c, fill, next);
+            self.switch_to(fill);
+            self.store_register_at(base, p, nil, nil);
+            self.jump(next);
+            self.switch_to(next);
+        }
+        self.jump(on);
+        self.switch_to(on);
+    }
+}
+
+/// Calls of Lua functions.
+impl Emitter<'_> {
+    fn slot_of(&mut self, callee: Value) -> Value {
+        let inst = self.load64(callee, closure::INSTANCE);
+        self.load64(inst, instance::SLOT)
+    }
+
+    fn entry_of(&mut self, callee: Value) -> Value {
+        let slot = self.slot_of(callee);
+        self.load64(slot, 0)
+    }
+
+    /// Returns the number of arguments of a call with operand B whose callee is in register `a`.
+    pub(crate) fn argument_count(&mut self, a: usize, b: usize) -> Value {
+        if b != 0 { self.int(b as i64 - 1) } else { self.count_from(a + Frame::RESERVED) }
+    }
+
+    /// Stores the headers of this frame and of that of a callee in register `a`, for a call that
+    /// continues at `pc`; returns the base of the callee's frame.
+    pub(crate) fn begin_call(&mut self, a: usize, pc: usize) -> Value {
+        let base = self.base();
+        let word = self.frame_word(pc);
+        self.b.ins().store(MEM, word, base, frame::WORD);
+        let link = self.int(Link::new(0, 0, a + Frame::RESERVED).0 as i64);
+        self.b.ins().store(MEM, link, base, frame::slot(a + Frame::RESERVED) + frame::LINK);
+        self.callee_base(a)
+    }
+
+    /// Calls a Lua function through its slot.
+    pub(crate) fn call_slot(&mut self, args: &[Value; 3]) -> [Value; 4] {
+        let entry = self.entry_of(args[0]);
+        let inst = self.b.ins().call_indirect(self.entry_sig, entry, args);
+        std::array::from_fn(|n| self.b.inst_results(inst)[n])
+    }
+
+    /// Calls a Lua function: directly, if it is the one in this module that it is likely to be.
+    pub(crate) fn call_likely(&mut self, likely: Direct, args: &[Value; 3]) -> [Value; 4] {
+        let callee = args[0];
+        let (direct, other) = (self.block(), self.cold_block());
+        let done = self.block();
+        for _ in 0..4 {
+            self.b.append_block_param(done, I64);
+        }
+        let same = if likely.is_self {
+            // one closure calls itself
+            let own = self.closure();
+            self.b.ins().icmp(IntCC::Equal, callee, own)
+        } else {
+            let slot = self.slot_of(callee);
+            let known = self.int(likely.slot as i64);
+            self.b.ins().icmp(IntCC::Equal, slot, known)
+        };
+        self.branch(same, direct, other);
+        self.switch_to(direct);
+        let member = self.callees.member(likely.member, self.b.func);
+        let inst = self.b.ins().call(member, args);
+        let results: Vec<Value> = self.b.inst_results(inst).to_vec();
+        self.return_to(done, &results);
+        self.switch_to(other);
+        let results = self.call_slot(args);
+        self.return_to(done, &results);
+        self.switch_to(done);
+        std::array::from_fn(|n| self.b.block_params(done)[n])
+    }
+
+    fn return_to(&mut self, block: Block, results: &[Value]) {
+        let results: Vec<BlockArg> = results.iter().map(|&v| BlockArg::from(v)).collect();
+        self.b.ins().jump(block, &results);
+    }
+
+    /// Ends the block after a call of a Lua function in register `a`: takes the base, and tests
+    /// status and poll word at once.
+    pub(crate) fn end_call(&mut self, a: usize, [status, bits, tag, base]: [Value; 4]) -> Returned {
+        let distance = frame::slot(a + Frame::RESERVED);
+        let base = self.b.ins().iadd_imm_s(base, -i64::from(distance));
+        self.set_base(base);
+        let low = self.b.ins().ireduce(I32, status);
+        let word = self.poll_word();
+        let any = self.b.ins().bor(low, word);
+        let (cold, good) = (self.cold_block(), self.block());
+        self.branch(any, cold, good);
+        Returned { good, cold, status, low, bits, tag }
+    }
+
+    /// Leaves the frame where the callee has failed or yields; returns the block where it has
+    /// returned and there is something to poll.
+    pub(crate) fn pass_on_failure(&mut self, returned: &Returned) -> Block {
+        self.switch_to(returned.cold);
+        let (failed, polled) = (self.cold_block(), self.cold_block());
+        self.branch(returned.low, failed, polled);
+        self.switch_to(failed);
+        self.pass_on(returned.status);
+        polled
+    }
+
+    /// Leaves the frame with the status of a callee that failed or yields.
+    fn pass_on(&mut self, status_: Value) {
+        let base = self.return_base();
+        // an error finds its way by `State::base`; of a yield the top frame is the yielding one
+        let (error, out) = (self.block(), self.block());
+        let low = self.b.ins().ireduce(I8, status_);
+        let failed = self.b.ins().icmp_imm_u(IntCC::Equal, low, status::ERROR as i64);
+        self.branch(failed, error, out);
+        self.switch_to(error);
+        let st = self.state();
+        self.store(base, st, state::BASE);
+        self.jump(out);
+        self.switch_to(out);
+        let nil = self.int(0);
+        self.b.ins().return_(&[status_, nil, nil, base]);
+    }
+
+    /// Stores the results of a callee where a call with operand C wants them, from register `a` on.
+    pub(crate) fn store_results(&mut self, a: usize, c: usize, returned: &Returned) {
+        let Returned { status, bits, tag, .. } = *returned;
+        let base = self.base();
+        match c {
+            1 => {}
+            2 => self.store_register_at(base, a, bits, tag),
+            0 => {
+                let n = self.b.ins().ushr_imm_u(status, RESULTS_SHIFT);
+                let (one, on) = (self.block(), self.block());
+                let c = self.b.ins().icmp_imm_u(IntCC::Equal, n, 1);
+                self.branch(c, one, on);
+                self.switch_to(one);
+                self.store_register_at(base, a, bits, tag);
+                self.jump(on);
+                self.switch_to(on);
+                let size = self.b.ins().ishl_imm_u(n, i64::from(value::LOG_SIZE));
+                let first = self.address(a);
+                let top = self.b.ins().iadd(first, size);
+                let st = self.state();
+                self.store(top, st, state::TOP);
+            }
+            _ => {
+                // the first is in registers in any case
+                self.store_register_at(base, a, bits, tag);
+                let n = self.b.ins().ushr_imm_u(status, RESULTS_SHIFT);
+                let nil = self.int(0);
+                for j in 1..c - 1 {
+                    let (fill, next) = (self.block(), self.block());
+                    let missing =
+                        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, n, j as i64);
+                    self.branch(missing, fill, next);
+                    self.switch_to(fill);
+                    self.store_register_at(base, a + j, nil, nil);
+                    self.jump(next);
+                    self.switch_to(next);
+                }
+            }
+        }
+    }
+
+    /// Returns the end of the live registers after a call with operand C.
+    pub(crate) fn top_after_call(&mut self, c: usize) -> Value {
+        let end = self.frame_end();
+        if c != 0 {
+            return end;
+        }
+        let top = self.load_top();
+        self.b.ins().umax(end, top)
+    }
+
+    /// Branches to `other` if there is something to poll.
+    pub(crate) fn guard_nothing_to_poll(&mut self, other: Block) {
+        let word = self.poll_word();
+        self.guard_not(word, other);
+    }
+
+    /// Ends the block: replaces the frame by one of the Lua function `callee` and jumps to it. No
+    /// extra arguments have moved the frame.
+    pub(crate) fn tail_call(&mut self, base: Value, callee: Value, args: &[(Value, Value)]) {
+        self.b.ins().store(MEM, callee, base, frame::CALLEE);
+        for (n, &(bits, tag)) in args.iter().enumerate() {
+            self.store_register_at(base, n, bits, tag);
+        }
+        let link = self.b.ins().load(I64, MEM, base, frame::LINK);
+        let (keeps, gets) = (self.int(TAIL_KEEPS as i64), self.int(TAIL_GETS as i64));
+        let link = self.b.ins().band(link, keeps);
+        let link = self.b.ins().bor(link, gets);
+        self.b.ins().store(MEM, link, base, frame::LINK);
+        let entry = self.entry_of(callee);
+        let nargs = self.int(args.len() as i64);
+        self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
+    }
+
+    /// Jumps to the Lua function that the runtime has put in the place of this one, if `status`
+    /// says so; continues where it has called the function.
+    pub(crate) fn jump_to_replacement(&mut self, status: Value) {
+        let (jump, on) = (self.block(), self.block());
+        let high = self.b.ins().ushr_imm_u(status, RESULTS_SHIFT);
+        self.branch(high, jump, on);
+        self.switch_to(jump);
+        let base = self.base();
+        let callee = self.load_callee(base);
+        let nargs = self.b.ins().iadd_imm_s(high, -1);
+        let entry = self.entry_of(callee);
+        self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
+        self.switch_to(on);
+    }
+}
+
+/// Returns.
+impl Emitter<'_> {
+    /// Ends the block: returns nothing. `nil` is the payload and the tag of nil.
+    pub(crate) fn return_none(&mut self, nil: Value) {
+        let base = self.return_base();
+        self.b.ins().return_(&[nil, nil, nil, base]);
+    }
+
+    /// Ends the block: returns one value.
+    pub(crate) fn return_one(&mut self, bits: Value, tag: Value) {
+        let base = self.return_base();
+        let one = self.int(1 << RESULTS_SHIFT);
+        self.b.ins().return_(&[one, bits, tag, base]);
+    }
+
+    /// Ends the block: returns `n` values from register `a` on.
+    pub(crate) fn return_many(&mut self, a: usize, n: Value) {
+        let base = self.return_base();
+        let src = self.address(a);
+        let dst = self.b.ins().iadd_imm_s(base, i64::from(frame::CALLEE));
+        let some = self.block();
+        let (out, first) = self.pair_block();
+        let nil = self.int(0);
+        let empty = [BlockArg::from(nil), BlockArg::from(nil)];
+        self.b.ins().brif(n, some, &[], out, &empty);
+        self.switch_to(some);
+        self.runtime(self.body.calls.move_values as usize, &[src, dst, n], &[]);
+        let value = self.load_value(dst, 0);
+        self.jump_pair(out, value);
+        self.switch_to(out);
+        let status = self.b.ins().ishl_imm_u(n, RESULTS_SHIFT);
+        self.b.ins().return_(&[status, first.0, first.1, base]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Equality of values of any kind.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use perilune_runtime::value::Tag;
+
+use super::Emitter;
+
+impl Emitter<'_> {
+    /// Ends the block: goes to `yes` if two values, given as payload and tag, are equal without a
+    /// metamethod, to `slow` if a metamethod may say so or numbers of both kinds have to be
+    /// compared, and else to `no`.
+    pub(crate) fn equal_values(
+        &mut self,
+        (va, a): (Value, Value),
+        (vb, b): (Value, Value),
+        (yes, no): (Block, Block),
+        slow: Block,
+    ) {
+        let differ_from_all = self.block();
+        let c = self.b.ins().icmp(IntCC::Equal, a, b);
+        let differ = self.case(c);
+
+        let c = self.is_tag(a, Tag::INTEGER);
+        let more = self.case(c);
+        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
+        self.branch(c, yes, no);
+
+        // tags below those of numbers have one value
+        self.switch_to(more);
+        let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, a, i64::from(Tag::INTEGER.0));
+        let objects = self.case(c);
+        self.jump(yes);
+
+        self.switch_to(objects);
+        let c = self.is_tag(a, Tag::FLOAT);
+        let rest = self.case(c);
+        let fa = self.bits_float(va);
+        let fb = self.bits_float(vb);
+        let c = self.b.ins().fcmp(FloatCC::Equal, fa, fb);
+        self.branch(c, yes, no);
+
+        self.switch_to(rest);
+        let c = self.b.ins().icmp(IntCC::Equal, va, vb);
+        let unequal = self.case(c);
+        self.jump(yes);
+
+        // different tags: equal only if both are numbers
+        self.switch_to(differ);
+        let na = self.is_number(a);
+        let nb = self.is_number(b);
+        let both = self.b.ins().band(na, nb);
+        self.branch(both, slow, differ_from_all);
+
+        // short strings differ when their objects do
+        self.switch_to(unequal);
+        let c = self.is_tag(a, Tag::STRING);
+        let other = self.case(c);
+        let short = self.is_short(va);
+        let ask = self.block();
+        self.branch(short, differ_from_all, ask);
+        self.switch_to(other);
+        let c = self.is_tag(a, Tag::TABLE);
+        self.guard(c, ask);
+        let ma = self.meta(va);
+        let mb = self.meta(vb);
+        let some = self.b.ins().bor(ma, mb);
+        self.branch(some, ask, differ_from_all);
+
+        self.switch_to(ask);
+        let st = self.state();
+        let answer = self.runtime_word(self.body.calls.equal as usize, &[st, va, vb, a]);
+        self.guard(answer, differ_from_all);
+        let equal = self.b.ins().icmp_imm_u(IntCC::Equal, answer, 1);
+        self.guard(equal, slow);
+        self.jump(yes);
+        self.switch_to(differ_from_all);
+        self.jump(no);
+    }
+}

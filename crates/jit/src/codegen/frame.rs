@@ -1,0 +1,185 @@
+//! Frames on the VM stack: registers in their home slots, the callee, the header.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Type, Value};
+use perilune_runtime::frame::{Frame, FrameWord, Link};
+use perilune_runtime::layout::{closure, frame, state, value};
+
+use super::{CONSTANT, Emitter, MEM};
+
+impl Emitter<'_> {
+    /// Returns the address of register 0.
+    pub(crate) fn base(&mut self) -> Value {
+        self.b.use_var(self.base)
+    }
+
+    /// The base has moved, or may have: something was called.
+    pub(crate) fn set_base(&mut self, base: Value) {
+        self.b.def_var(self.base, base);
+        self.nothing_called = false;
+    }
+
+    /// A loop begins here: control may come back after a call.
+    pub(crate) fn begin_loop(&mut self) {
+        self.nothing_called = false;
+    }
+
+    /// Returns the closure. It is read again from the frame after calls, so that no register of the
+    /// machine is saved for it.
+    pub(crate) fn closure(&mut self) -> Value {
+        if self.nothing_called {
+            return self.passed_closure;
+        }
+        let base = self.base();
+        self.b.ins().load(I64, CONSTANT, base, frame::CALLEE)
+    }
+
+    /// Returns the closure that was passed, while that is what [`Emitter::closure`] returns.
+    pub(crate) fn closure_as_passed(&self) -> Option<Value> {
+        self.nothing_called.then_some(self.passed_closure)
+    }
+
+    /// Loads the closure from the frame at `base`.
+    pub(super) fn load_callee(&mut self, base: Value) -> Value {
+        self.b.ins().load(I64, MEM, base, frame::CALLEE)
+    }
+
+    /// Loads upvalue `n` of the closure.
+    pub(crate) fn upvalue(&mut self, n: usize) -> Value {
+        let closure = self.closure();
+        self.load64(closure, closure::UPVALUES + n * size_of::<usize>())
+    }
+
+    /// Loads the address of the value of an upvalue.
+    pub(crate) fn upvalue_place(&mut self, upvalue: Value) -> Value {
+        self.load64(upvalue, closure::PLACE)
+    }
+
+    /// Returns the address of register `r`.
+    pub(crate) fn address(&mut self, r: usize) -> Value {
+        let base = self.base();
+        self.b.ins().iadd_imm_s(base, i64::from(frame::slot(r)))
+    }
+
+    /// Returns the address of the first argument of a call whose callee is in register `a`, which
+    /// is the base of the callee's frame.
+    pub(crate) fn callee_base(&mut self, a: usize) -> Value {
+        self.address(a + Frame::RESERVED)
+    }
+
+    /// Returns the address after the last register.
+    pub(crate) fn frame_end(&mut self) -> Value {
+        self.address(self.body.proto.max_stack.into())
+    }
+
+    /// Loads payload, as a value of type `ty`, and tag of register `r`.
+    pub(crate) fn load_register(&mut self, r: usize, ty: Type) -> (Value, Value) {
+        let base = self.base();
+        let bits = self.b.ins().load(ty, MEM, base, frame::slot(r));
+        let tag = self.b.ins().uload8(I64, MEM, base, frame::tag(r));
+        (bits, tag)
+    }
+
+    /// Loads the payload of register `r` as a value of type `ty`.
+    pub(crate) fn load_payload(&mut self, r: usize, ty: Type) -> Value {
+        let base = self.base();
+        self.b.ins().load(ty, MEM, base, frame::slot(r))
+    }
+
+    /// Loads the tag of register `r`.
+    pub(crate) fn load_tag(&mut self, r: usize) -> Value {
+        let base = self.base();
+        self.load_tag_at(base, r)
+    }
+
+    /// Loads the tag of register `r` of the frame at `base`.
+    pub(super) fn load_tag_at(&mut self, base: Value, r: usize) -> Value {
+        self.b.ins().uload8(I64, MEM, base, frame::tag(r))
+    }
+
+    /// Stores payload and tag of register `r`.
+    pub(crate) fn store_register(&mut self, r: usize, bits: Value, tag: Value) {
+        let base = self.base();
+        self.store_register_at(base, r, bits, tag);
+    }
+
+    /// Stores payload and tag of register `r` of the frame at `base`.
+    pub(super) fn store_register_at(&mut self, base: Value, r: usize, bits: Value, tag: Value) {
+        self.b.ins().store(MEM, bits, base, frame::slot(r));
+        self.b.ins().istore8(MEM, tag, base, frame::tag(r));
+    }
+
+    /// Stores the payload of register `r`.
+    pub(crate) fn store_payload(&mut self, r: usize, bits: Value) {
+        let base = self.base();
+        self.b.ins().store(MEM, bits, base, frame::slot(r));
+    }
+
+    /// Stores the tag of register `r`.
+    pub(crate) fn store_tag(&mut self, r: usize, tag: Value) {
+        let base = self.base();
+        self.b.ins().istore8(MEM, tag, base, frame::tag(r));
+    }
+
+    /// Returns the frame word that says that this code runs the frame and continues at `pc`.
+    pub(crate) fn frame_word(&mut self, pc: usize) -> Value {
+        self.int(FrameWord::new(self.body.id, pc as u32).0 as i64)
+    }
+
+    /// Stores the frame word.
+    pub(crate) fn store_frame_word(&mut self, word: Value) {
+        let base = self.base();
+        self.b.ins().store(MEM, word, base, frame::WORD);
+    }
+
+    /// Stores frame word and base, before a call that may look at the frame.
+    pub(crate) fn save_frame(&mut self, pc: usize) {
+        let word = self.frame_word(pc);
+        let base = self.base();
+        self.b.ins().store(MEM, word, base, frame::WORD);
+        let st = self.state();
+        self.store(base, st, state::BASE);
+    }
+
+    /// Returns whether the runtime, which has run an instruction, has left the frame at `pc`.
+    pub(crate) fn has_continued_at(&mut self, pc: usize) -> Value {
+        let base = self.base();
+        let at = self.b.ins().load(I32, MEM, base, frame::PC);
+        self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64)
+    }
+
+    /// Returns the base that the frame had before extra arguments moved it: what is returned.
+    pub(super) fn return_base(&mut self) -> Value {
+        let base = self.base();
+        if !self.body.proto.is_vararg {
+            return base;
+        }
+        let link = self.b.ins().load(I64, MEM, base, frame::LINK);
+        let extra = self.b.ins().ushr_imm_u(link, i64::from(Link::EXTRA_SHIFT));
+        let extra = self.b.ins().band_imm_u(extra, Link::EXTRA_MASK as i64);
+        let slots = usize::from(self.body.proto.num_params) + Frame::RESERVED;
+        let shift = self.b.ins().iadd_imm_s(extra, slots as i64);
+        let bytes = self.b.ins().ishl_imm_u(shift, i64::from(value::LOG_SIZE));
+        self.b.ins().isub(base, bytes)
+    }
+
+    /// Loads the end of the values of a frame whose last value is one of several.
+    pub(super) fn load_top(&mut self) -> Value {
+        let st = self.state();
+        self.load64(st, state::TOP)
+    }
+
+    /// Returns the number of values from `first` to the end of the frame's values.
+    pub(super) fn count_to(&mut self, top: Value, first: Value) -> Value {
+        let bytes = self.b.ins().isub(top, first);
+        self.b.ins().ushr_imm_u(bytes, i64::from(value::LOG_SIZE))
+    }
+
+    /// Returns the number of values from register `r` on, which are the frame's last.
+    pub(crate) fn count_from(&mut self, r: usize) -> Value {
+        let top = self.load_top();
+        let first = self.address(r);
+        self.count_to(top, first)
+    }
+}

@@ -1,0 +1,89 @@
+//! Guards: branches on what code relies on.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use perilune_runtime::layout::header;
+use perilune_runtime::native::Builtin;
+use perilune_runtime::string::LuaString;
+use perilune_runtime::value::Tag;
+
+use super::Emitter;
+use super::value::Known;
+
+impl Emitter<'_> {
+    /// Branches to `slow` unless the condition holds.
+    pub(crate) fn guard(&mut self, condition: Value, slow: Block) {
+        let on = self.next_block();
+        self.branch(condition, on, slow);
+        self.switch_to(on);
+    }
+
+    /// Branches to `slow` if the condition holds.
+    pub(crate) fn guard_not(&mut self, condition: Value, slow: Block) {
+        let on = self.block();
+        self.branch(condition, slow, on);
+        self.switch_to(on);
+    }
+
+    /// Continues where the condition holds; returns the block where it does not.
+    pub(crate) fn case(&mut self, condition: Value) -> Block {
+        let (holds, other) = (self.block(), self.block());
+        self.branch(condition, holds, other);
+        self.switch_to(holds);
+        other
+    }
+
+    /// Branches to `no` unless all the tags are this one; false: they never are, and nothing was
+    /// emitted.
+    pub(crate) fn require(&mut self, tags: &[Known], wanted: Tag, no: Block) -> bool {
+        let mut conditions = Vec::new();
+        for &t in tags {
+            match self.tag_is(t, wanted) {
+                Err(true) => {}
+                Err(false) => return false,
+                Ok(c) => conditions.push(c),
+            }
+        }
+        for c in conditions {
+            let yes = self.block();
+            self.branch(c, yes, no);
+            self.switch_to(yes);
+        }
+        true
+    }
+
+    /// Branches to `wrong` unless registers have these tags in their home slots.
+    pub(crate) fn guard_home_tags(
+        &mut self,
+        tags: impl IntoIterator<Item = (usize, Tag)>,
+        wrong: Block,
+    ) {
+        let base = self.base();
+        for (r, tag) in tags {
+            let t = self.load_tag_at(base, r);
+            let same = self.is_tag(t, tag);
+            let on = self.block();
+            self.branch(same, on, wrong);
+            self.switch_to(on);
+        }
+    }
+
+    /// Branches to `other` unless `string` is a short one, which is equal to no other object.
+    pub(crate) fn guard_short(&mut self, string: Value, other: Block) {
+        let short = self.is_short(string);
+        self.guard(short, other);
+    }
+
+    /// Returns whether a string is a short one.
+    pub(super) fn is_short(&mut self, string: Value) -> Value {
+        let class = self.load8(string, header::AUX);
+        self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64)
+    }
+
+    /// Branches to `other` unless the native function is this one of the library.
+    pub(crate) fn guard_builtin(&mut self, function: Value, wanted: Builtin, other: Block) {
+        let number = self.load32(function, header::WORD);
+        let same = self.b.ins().icmp_imm_u(IntCC::Equal, number, wanted as i64);
+        self.guard(same, other);
+    }
+}

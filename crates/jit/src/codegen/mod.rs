@@ -1,0 +1,251 @@
+//! What compilers emit: frames, values, guards, accesses to tables, allocation, calls, polls and
+//! exits, as Cranelift IR.
+//!
+//! An [`Emitter`] has one method for each of these. It knows the layout of the runtime and the
+//! protocols of `crates/runtime/src/tier.rs`, and is the only part of the crate that loads and
+//! stores. Which code is emitted for an instruction, and what is known of its operands, is decided
+//! by the caller: nothing here depends on feedback, or on what a compiler keeps of registers.
+//!
+//! A method that takes a block named for a condition (`slow`, `other`) branches there under that
+//! condition and continues in a new block.
+
+mod allocate;
+mod barrier;
+pub(crate) mod cache;
+pub(crate) mod call;
+mod compare;
+mod encoding;
+mod exit;
+mod frame;
+mod guard;
+pub(crate) mod number;
+mod poll;
+pub(crate) mod table;
+pub(crate) mod traverse;
+pub(crate) mod value;
+pub(crate) mod verify;
+
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block, BlockArg, Function, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value,
+};
+use cranelift_codegen::isa::{CallConv, TargetIsa};
+use cranelift_frontend::{FuncInstBuilder, FunctionBuilder, FunctionBuilderContext, Variable};
+use perilune_bytecode::Proto;
+use perilune_runtime::instance::Places;
+use perilune_runtime::layout;
+use perilune_runtime::tier::RuntimeCalls;
+
+use crate::pipeline::symbols::Callees;
+use crate::testing::fault::Fault;
+
+/// The body of a function that code is emitted for.
+#[derive(Clone, Copy)]
+pub(crate) struct Body<'a> {
+    pub(crate) proto: &'a Proto,
+    pub(crate) calls: &'a RuntimeCalls,
+    /// The id that frames of the code carry.
+    pub(crate) id: u32,
+    /// Whether the code is entered at a loop, by the loop of the interpreter.
+    pub(crate) is_loop: bool,
+    /// Whether the code counts instructions.
+    pub(crate) counts: bool,
+    /// Whether the code compares what it holds with frame and heap.
+    pub(crate) verify_values: bool,
+    /// What is to be done wrong, for tests.
+    pub(crate) fault: Option<Fault>,
+}
+
+/// Emits the code of one function.
+pub(crate) struct Emitter<'a> {
+    b: FunctionBuilder<'a>,
+    body: Body<'a>,
+    callees: Callees<'a>,
+    /// The address of register 0.
+    base: Variable,
+    /// The closure as it was passed, which is valid as long as nothing was called.
+    passed_closure: Value,
+    /// No code so far, and none that comes back to here, has called anything.
+    nothing_called: bool,
+    /// The instance of the closure.
+    instance: Value,
+    /// Where the arrays of an instance are.
+    places: Places,
+    /// Exits with a status and the base that the runtime stored.
+    exit: Block,
+    entry_sig: SigRef,
+    /// Signatures of functions of the runtime that are called by address.
+    sigs: Vec<(Vec<Type>, Vec<Type>, SigRef)>,
+}
+
+/// Flags of all accesses: aligned, and they do not trap.
+const MEM: MemFlagsData = MemFlagsData::trusted();
+/// Flags of loads of what never changes while their address can be had: they are done where they
+/// are needed, if at all.
+const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
+
+/// Returns the signature of entries.
+pub(crate) fn entry_signature() -> Signature {
+    let mut sig = Signature::new(CallConv::Tail);
+    sig.params.extend([AbiParam::new(I64); 3]);
+    sig.returns.extend([AbiParam::new(I64); 4]);
+    sig
+}
+
+impl<'a> Emitter<'a> {
+    /// Begins the code of a function in `func`; returns the number of arguments that it is passed.
+    pub(crate) fn begin(
+        func: &'a mut Function,
+        context: &'a mut FunctionBuilderContext,
+        body: Body<'a>,
+        callees: Callees<'a>,
+    ) -> (Emitter<'a>, Value) {
+        func.signature = entry_signature();
+        let mut b = FunctionBuilder::new(func, context);
+        let start = b.create_block();
+        b.append_block_params_for_function_params(start);
+        b.switch_to_block(start);
+        let params = b.block_params(start).to_vec();
+        let base = b.declare_var(I64);
+        b.def_var(base, params[1]);
+        let instance = b.ins().load(I64, CONSTANT, params[0], layout::closure::INSTANCE as i32);
+        let exit = b.create_block();
+        b.append_block_param(exit, I64);
+        b.set_cold_block(exit);
+        let entry_sig = b.import_signature(entry_signature());
+        let emitter = Emitter {
+            b,
+            body,
+            callees,
+            base,
+            passed_closure: params[0],
+            nothing_called: true,
+            instance,
+            places: Places::in_instances_of(body.proto),
+            exit,
+            entry_sig,
+            sigs: Vec::new(),
+        };
+        (emitter, params[2])
+    }
+
+    /// Ends the code.
+    pub(crate) fn finish(mut self, isa: &dyn TargetIsa) {
+        self.exit_block();
+        self.b.seal_all_blocks();
+        self.b.finalize(isa.frontend_config());
+    }
+
+    /// Returns what inserts instructions into the current block.
+    pub(crate) fn ins(&mut self) -> FuncInstBuilder<'_, 'a> {
+        self.b.ins()
+    }
+
+    /// Says from which instruction of the bytecode the following code is.
+    pub(crate) fn set_source(&mut self, pc: usize) {
+        self.b.set_srcloc(cranelift_codegen::ir::SourceLoc::new(pc as u32));
+    }
+}
+
+impl Emitter<'_> {
+    /// Creates a block.
+    pub(crate) fn block(&mut self) -> Block {
+        self.b.create_block()
+    }
+
+    /// Creates a block that is rarely executed.
+    pub(crate) fn cold_block(&mut self) -> Block {
+        let block = self.b.create_block();
+        self.b.set_cold_block(block);
+        block
+    }
+
+    /// Creates a block that continues the current one: as cold as that.
+    pub(crate) fn next_block(&mut self) -> Block {
+        let is_cold = self.b.current_block().is_some_and(|b| self.b.func.layout.is_cold(b));
+        if is_cold { self.cold_block() } else { self.b.create_block() }
+    }
+
+    /// Creates a block that is passed a word, and returns both.
+    pub(crate) fn block_of_word(&mut self) -> (Block, Value) {
+        let block = self.b.create_block();
+        let word = self.b.append_block_param(block, I64);
+        (block, word)
+    }
+
+    /// Continues in `block`.
+    pub(crate) fn switch_to(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+    }
+
+    /// Ends the block.
+    pub(crate) fn jump(&mut self, to: Block) {
+        self.b.ins().jump(to, &[]);
+    }
+
+    /// Ends the block, and passes a value to the next one.
+    pub(crate) fn jump_with(&mut self, to: Block, value: Value) {
+        self.b.ins().jump(to, &[BlockArg::from(value)]);
+    }
+
+    /// Ends the block: goes to `yes` if the condition is not zero, else to `no`.
+    pub(crate) fn branch(&mut self, condition: Value, yes: Block, no: Block) {
+        self.b.ins().brif(condition, yes, &[], no, &[]);
+    }
+
+    /// Declares a variable for values of this type.
+    pub(crate) fn variable(&mut self, ty: Type) -> Variable {
+        self.b.declare_var(ty)
+    }
+
+    /// Assigns to a variable.
+    pub(crate) fn assign(&mut self, variable: Variable, value: Value) {
+        self.b.def_var(variable, value);
+    }
+
+    /// Returns the value of a variable here.
+    pub(crate) fn value_of(&mut self, variable: Variable) -> Value {
+        self.b.use_var(variable)
+    }
+
+    /// Emits a 64-bit constant.
+    pub(crate) fn int(&mut self, v: i64) -> Value {
+        self.b.ins().iconst(I64, v)
+    }
+
+    /// Returns the state.
+    pub(crate) fn state(&mut self) -> Value {
+        self.b.ins().get_pinned_reg(I64)
+    }
+
+    /// Loads a 64-bit word.
+    fn load64(&mut self, at: Value, offset: usize) -> Value {
+        self.b.ins().load(I64, MEM, at, offset as i32)
+    }
+
+    /// Loads a 32-bit word.
+    fn load32(&mut self, at: Value, offset: usize) -> Value {
+        self.b.ins().load(I32, MEM, at, offset as i32)
+    }
+
+    /// Loads a 32-bit number as a 64-bit one.
+    fn load_u32(&mut self, at: Value, offset: usize) -> Value {
+        let word = self.load32(at, offset);
+        self.b.ins().uextend(I64, word)
+    }
+
+    /// Loads a byte as a 64-bit number.
+    fn load8(&mut self, at: Value, offset: usize) -> Value {
+        self.b.ins().uload8(I64, MEM, at, offset as i32)
+    }
+
+    /// Stores all of a value.
+    fn store(&mut self, value: Value, at: Value, offset: usize) {
+        self.b.ins().store(MEM, value, at, offset as i32);
+    }
+
+    /// Stores the low byte of a value.
+    fn store8(&mut self, value: Value, at: Value, offset: usize) {
+        self.b.ins().istore8(MEM, value, at, offset as i32);
+    }
+}

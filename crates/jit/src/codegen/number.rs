@@ -1,0 +1,275 @@
+//! Operators of numbers, as Lua defines them.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, InstructionData, Opcode, Value};
+use perilune_runtime::meta::Event;
+use perilune_runtime::value::Tag;
+
+use super::Emitter;
+use super::value::Known;
+
+/// What is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Operator {
+    Add,
+    Sub,
+    Mul,
+    Mod,
+    Pow,
+    Div,
+    IDiv,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Neg,
+    Not,
+}
+
+impl Operator {
+    /// Returns the metamethod.
+    pub(crate) fn event(self) -> Event {
+        match self {
+            Operator::Add => Event::Add,
+            Operator::Sub => Event::Sub,
+            Operator::Mul => Event::Mul,
+            Operator::Mod => Event::Mod,
+            Operator::Pow => Event::Pow,
+            Operator::Div => Event::Div,
+            Operator::IDiv => Event::IDiv,
+            Operator::And => Event::BAnd,
+            Operator::Or => Event::BOr,
+            Operator::Xor => Event::BXor,
+            Operator::Shl => Event::Shl,
+            Operator::Shr => Event::Shr,
+            Operator::Neg => Event::Unm,
+            Operator::Not => Event::BNot,
+        }
+    }
+
+    /// Returns whether it computes an integer from integers.
+    pub(crate) fn has_int(self) -> bool {
+        !matches!(self, Operator::Pow | Operator::Div)
+    }
+
+    /// Returns whether it computes a float from floats.
+    pub(crate) fn has_float(self) -> bool {
+        use Operator::*;
+        matches!(self, Add | Sub | Mul | Mod | Pow | Div | IDiv | Neg)
+    }
+}
+
+impl Emitter<'_> {
+    /// Emits an operator of integers. `divisor`: the right operand, where it is a constant.
+    /// Branches to `slow` for what is an error.
+    pub(crate) fn int_operator(
+        &mut self,
+        operator: Operator,
+        x: Value,
+        y: Value,
+        constant: Option<i64>,
+        slow: Block,
+    ) -> Value {
+        match operator {
+            Operator::Add => self.b.ins().iadd(x, y),
+            Operator::Sub => self.b.ins().isub(x, y),
+            Operator::Mul => self.b.ins().imul(x, y),
+            Operator::And => self.b.ins().band(x, y),
+            Operator::Or => self.b.ins().bor(x, y),
+            Operator::Xor => self.b.ins().bxor(x, y),
+            Operator::Neg => self.b.ins().ineg(x),
+            Operator::Not => self.b.ins().bnot(x),
+            Operator::Shl | Operator::Shr => self.shift(operator, x, y, constant),
+            Operator::Mod | Operator::IDiv => self.floor_division(operator, x, y, constant, slow),
+            Operator::Pow | Operator::Div => unreachable!("only of floats"),
+        }
+    }
+
+    /// Emits the quotient that is rounded down, or the remainder that goes with it.
+    fn floor_division(
+        &mut self,
+        operator: Operator,
+        x: Value,
+        y: Value,
+        constant: Option<i64>,
+        slow: Block,
+    ) -> Value {
+        let done = self.block();
+        self.b.append_block_param(done, I64);
+        if !matches!(constant, Some(n) if n != 0 && n != -1) {
+            // 0 is an error, and -1 overflows
+            let near = self.b.ins().iadd_imm_s(y, 1);
+            let special = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, near, 1);
+            let (on, one) = (self.block(), self.block());
+            let other = self.cold_block();
+            self.branch(special, other, on);
+            self.switch_to(other);
+            self.branch(near, slow, one);
+            self.switch_to(one);
+            let v = if operator == Operator::Mod { self.int(0) } else { self.b.ins().ineg(x) };
+            self.jump_with(done, v);
+            self.switch_to(on);
+        }
+        let rest = self.b.ins().srem(x, y);
+        let signs = self.b.ins().bxor(rest, y);
+        let negative = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, signs, 0);
+        let some = self.b.ins().icmp_imm_s(IntCC::NotEqual, rest, 0);
+        let adjust = self.b.ins().band(negative, some);
+        let v = if operator == Operator::Mod {
+            let other = self.b.ins().iadd(rest, y);
+            self.b.ins().select(adjust, other, rest)
+        } else {
+            let quotient = self.b.ins().sdiv(x, y);
+            let other = self.b.ins().iadd_imm_s(quotient, -1);
+            self.b.ins().select(adjust, other, quotient)
+        };
+        self.jump_with(done, v);
+        self.switch_to(done);
+        self.b.block_params(done)[0]
+    }
+
+    fn shift(&mut self, operator: Operator, x: Value, y: Value, constant: Option<i64>) -> Value {
+        if let Some(n) = constant {
+            let left = if operator == Operator::Shl { n } else { n.wrapping_neg() };
+            return match left {
+                0..64 => self.b.ins().ishl_imm_u(x, left),
+                -63..0 => self.b.ins().ushr_imm_u(x, -left),
+                _ => self.int(0),
+            };
+        }
+        let n = if operator == Operator::Shl { y } else { self.b.ins().ineg(y) };
+        self.runtime_word(self.body.calls.shift_left as usize, &[x, n])
+    }
+
+    /// Emits an operator of floats.
+    pub(crate) fn float_operator(&mut self, operator: Operator, x: Value, y: Value) -> Value {
+        match operator {
+            Operator::Add => self.b.ins().fadd(x, y),
+            Operator::Sub => self.b.ins().fsub(x, y),
+            Operator::Mul => self.b.ins().fmul(x, y),
+            Operator::Div => self.b.ins().fdiv(x, y),
+            Operator::Neg => self.b.ins().fneg(x),
+            Operator::IDiv => {
+                let q = self.b.ins().fdiv(x, y);
+                self.b.ins().floor(q)
+            }
+            Operator::Pow | Operator::Mod => {
+                let calls = self.body.calls;
+                let f = match operator {
+                    Operator::Pow => calls.pow as usize,
+                    _ => calls.float_mod as usize,
+                };
+                let inst = self.runtime(f, &[x, y], &[F64]);
+                self.b.inst_results(inst)[0]
+            }
+            _ => unreachable!("only of integers"),
+        }
+    }
+
+    /// Returns a number as a float, given its payload as an integer and as a float; branches to
+    /// `slow` if it is no number. `None`: it never is.
+    pub(crate) fn number_to_float(
+        &mut self,
+        tag: Known,
+        bits: Value,
+        float: Value,
+        slow: Block,
+    ) -> Option<Value> {
+        match tag {
+            Known::Tag(Tag::FLOAT) => Some(float),
+            Known::Tag(Tag::INTEGER) => Some(self.b.ins().fcvt_from_sint(F64, bits)),
+            Known::Tag(_) => None,
+            Known::Value(t) => {
+                let (convert, on) = (self.block(), self.block());
+                let check = self.block();
+                self.b.append_block_param(on, F64);
+                let is_float = self.is_tag(t, Tag::FLOAT);
+                self.b.ins().brif(is_float, on, &[BlockArg::from(float)], check, &[]);
+                self.switch_to(check);
+                let is_int = self.is_tag(t, Tag::INTEGER);
+                self.branch(is_int, convert, slow);
+                self.switch_to(convert);
+                let v = self.b.ins().fcvt_from_sint(F64, bits);
+                self.jump_with(on, v);
+                self.switch_to(on);
+                Some(self.b.block_params(on)[0])
+            }
+        }
+    }
+
+    /// Returns the number of rounds after the first one of a loop over integers; goes to `skip` if
+    /// it has none, to `slow` if its step is 0.
+    pub(crate) fn loop_rounds(
+        &mut self,
+        init: Value,
+        limit: Value,
+        step: Value,
+        skip: Block,
+        slow: Block,
+    ) -> Value {
+        match self.constant_of(step) {
+            Some(1) => return self.distance_up(init, limit, skip),
+            Some(-1) => return self.distance_down(init, limit, skip),
+            Some(n) if n > 0 => {
+                let distance = self.distance_up(init, limit, skip);
+                return self.b.ins().udiv(distance, step);
+            }
+            _ => {}
+        }
+        let (some, upwards, downwards) = (self.block(), self.block(), self.block());
+        let (done, rounds) = self.block_of_word();
+        self.branch(step, some, slow);
+        self.switch_to(some);
+        let positive = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, step, 0);
+        self.branch(positive, upwards, downwards);
+        self.switch_to(upwards);
+        let distance = self.distance_up(init, limit, skip);
+        let count = self.b.ins().udiv(distance, step);
+        self.jump_with(done, count);
+        self.switch_to(downwards);
+        let distance = self.distance_down(init, limit, skip);
+        // as an unsigned number it is right for the least integer too
+        let size = self.b.ins().ineg(step);
+        let count = self.b.ins().udiv(distance, size);
+        self.jump_with(done, count);
+        self.switch_to(done);
+        rounds
+    }
+
+    fn distance_up(&mut self, init: Value, limit: Value, skip: Block) -> Value {
+        let go = self.block();
+        let none = self.b.ins().icmp(IntCC::SignedGreaterThan, init, limit);
+        self.branch(none, skip, go);
+        self.switch_to(go);
+        self.b.ins().isub(limit, init)
+    }
+
+    fn distance_down(&mut self, init: Value, limit: Value, skip: Block) -> Value {
+        let go = self.block();
+        let none = self.b.ins().icmp(IntCC::SignedLessThan, init, limit);
+        self.branch(none, skip, go);
+        self.switch_to(go);
+        self.b.ins().isub(init, limit)
+    }
+
+    /// Steps a loop over floats; returns the next index, and whether there is a next round.
+    pub(crate) fn float_step(&mut self, index: Value, limit: Value, step: Value) -> (Value, Value) {
+        let next = self.b.ins().fadd(index, step);
+        let zero = self.b.ins().f64const(0.0);
+        let up = self.b.ins().fcmp(FloatCC::GreaterThan, step, zero);
+        let below = self.b.ins().fcmp(FloatCC::LessThanOrEqual, next, limit);
+        let above = self.b.ins().fcmp(FloatCC::LessThanOrEqual, limit, next);
+        (next, self.b.ins().select(up, below, above))
+    }
+
+    /// Returns the number that a value is, if it was made by `iconst`.
+    fn constant_of(&self, v: Value) -> Option<i64> {
+        let inst = self.b.func.dfg.value_def(v).inst()?;
+        match self.b.func.dfg.insts[inst] {
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Safepoints: the poll word, and the count of instructions.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use perilune_runtime::layout::state;
+
+use super::Emitter;
+
+impl Emitter<'_> {
+    /// Loads the poll word.
+    pub(super) fn poll_word(&mut self) -> Value {
+        let st = self.state();
+        self.load32(st, state::POLL)
+    }
+
+    /// Does what the poll word asks for; the frame continues at `pc`, and `top` is the end of its
+    /// values.
+    pub(crate) fn poll(&mut self, pc: usize, top: Value) {
+        let word = self.poll_word();
+        let (cold, on) = (self.cold_block(), self.block());
+        self.branch(word, cold, on);
+        self.switch_to(cold);
+        let st = self.state();
+        self.runtime_step(self.body.calls.poll as usize, pc, &[st, top]);
+        self.jump(on);
+        self.switch_to(on);
+    }
+
+    /// Does what the poll word has asked for after a call, whose frame word is still stored.
+    pub(crate) fn poll_after_call(&mut self, top: Value) {
+        let (st, base) = (self.state(), self.base());
+        self.store(base, st, state::BASE);
+        self.runtime_saved(self.body.calls.poll as usize, &[st, top]);
+    }
+
+    /// Counts the instructions of a loop that goes round, from `pc` to `target`, where the script
+    /// stops if so many are not left; emits nothing unless instructions are counted.
+    pub(crate) fn charge(&mut self, pc: usize, target: usize) {
+        if !self.body.counts {
+            return;
+        }
+        let (left, enough) = self.fuel_after(pc - target + 1);
+        let (out, on) = (self.cold_block(), self.block());
+        self.branch(enough, on, out);
+        self.switch_to(out);
+        let (st, top) = (self.state(), self.frame_end());
+        self.runtime_step(self.body.calls.out_of_fuel as usize, target, &[st, top]);
+        self.jump(on);
+        self.switch_to(on);
+        self.set_fuel(left);
+    }
+
+    /// Returns the fuel that remains after `cost` instructions, and whether there is so much.
+    pub(super) fn fuel_after(&mut self, cost: usize) -> (Value, Value) {
+        let st = self.state();
+        let fuel = self.load64(st, state::FUEL);
+        let cost = self.int(cost as i64);
+        let enough = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, fuel, cost);
+        (self.b.ins().isub(fuel, cost), enough)
+    }
+
+    pub(super) fn set_fuel(&mut self, left: Value) {
+        let st = self.state();
+        self.store(left, st, state::FUEL);
+    }
+}

@@ -1,0 +1,398 @@
+//! Tables: shapes and fields, elements of arrays, calls of the runtime for everything else.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
+use perilune_runtime::layout::{header, state, string, table, userdata, value};
+use perilune_runtime::meta::Event;
+use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
+use perilune_runtime::value::Tag;
+
+use super::cache::Record;
+use super::encoding::KIND_TO_TAG;
+use super::value::Known;
+use super::{Emitter, MEM};
+use crate::testing::fault::Fault;
+
+/// A value that is stored: its payload, its tag as a value, and what is known of the tag.
+#[derive(Clone, Copy)]
+pub(crate) struct Stored {
+    pub(crate) bits: Value,
+    pub(crate) tag: Value,
+    pub(crate) known: Known,
+}
+
+/// What a store to an element is likely to meet.
+#[derive(Clone, Copy)]
+pub(crate) struct ElementStore {
+    /// All arrays so far had numbers only.
+    pub(crate) numbers_only: bool,
+    /// The array may grow.
+    pub(crate) grows: bool,
+}
+
+/// An element of an array, in one of the two blocks that its kind leads to.
+pub(crate) struct Element {
+    kind: Value,
+    payload: Value,
+    tag: Value,
+    /// Where it is a number, and where it may be any value.
+    numbers: Block,
+    any: Block,
+}
+
+impl Stored {
+    fn parts(self) -> (Value, Value) {
+        (self.bits, self.tag)
+    }
+}
+
+/// Shapes, fields and metatables.
+impl Emitter<'_> {
+    /// Loads the id of a table's shape.
+    pub(crate) fn shape(&mut self, table: Value) -> Value {
+        self.load32(table, header::WORD)
+    }
+
+    /// Continues where `shape` is this one; returns the block for other shapes.
+    pub(crate) fn shape_case(&mut self, shape: Value, id: u32) -> Block {
+        let same = self.b.ins().icmp_imm_u(IntCC::Equal, shape, i64::from(id));
+        self.case(same)
+    }
+
+    /// Loads the metatable word of a table.
+    pub(crate) fn meta(&mut self, table: Value) -> Value {
+        self.load64(table, table::META)
+    }
+
+    /// Loads the metatable of a userdata.
+    pub(crate) fn userdata_meta(&mut self, userdata: Value) -> Value {
+        self.load64(userdata, userdata::META)
+    }
+
+    /// Loads the metatable of strings.
+    pub(crate) fn string_meta(&mut self) -> Value {
+        let st = self.state();
+        self.load64(st, state::STRING_METATABLE)
+    }
+
+    /// Branches to `other` if a store to the table may change what caches rely on, since it is a
+    /// metatable or a class.
+    pub(crate) fn guard_not_watched(&mut self, flags: Value, other: Block) {
+        let watched = self.b.ins().band_imm_u(flags, WATCHED as i64);
+        self.guard_not(watched, other);
+    }
+
+    /// Loads the field in slot `slot`.
+    pub(crate) fn load_field(&mut self, table: Value, slot: u32) -> (Value, Value) {
+        let fields = self.load64(table, table::FIELDS);
+        self.load_value(fields, slot as usize * value::SIZE)
+    }
+
+    /// Writes a field that the table has in slot `slot`; branches to `other` if it is nil and a
+    /// metamethod may have a say.
+    pub(crate) fn store_field(&mut self, table: Value, slot: u32, v: Stored, other: Block) {
+        let fields = self.load64(table, table::FIELDS);
+        let at = slot as usize * value::SIZE;
+        let old = self.load8(fields, at + value::TAG);
+        let (write, absent) = (self.block(), self.block());
+        self.branch(old, write, absent);
+        self.switch_to(absent);
+        self.without_newindex(table, write, other);
+        self.switch_to(write);
+        self.store_value(v.parts(), fields, at);
+        self.barrier(table, v.known);
+    }
+
+    /// Ends the block: goes to `lacks` if the table has no `__newindex`, as far as its metatable's
+    /// bits say.
+    fn without_newindex(&mut self, table: Value, lacks: Block, unknown: Block) {
+        let meta = self.meta(table);
+        let (some, real) = (self.block(), self.block());
+        self.branch(meta, some, lacks);
+        self.switch_to(some);
+        let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);
+        self.branch(tagged, lacks, real);
+        self.switch_to(real);
+        let absent = self.load8(meta, table::ABSENT);
+        let absent = self.b.ins().band_imm_u(absent, 1 << Event::NewIndex as u8);
+        self.branch(absent, lacks, unknown);
+    }
+
+    /// Branches to `other` unless the table has no `__newindex`.
+    pub(crate) fn guard_no_newindex(&mut self, table: Value, other: Block) {
+        let lacks = self.block();
+        self.without_newindex(table, lacks, other);
+        self.switch_to(lacks);
+    }
+
+    /// Adds the field that the successor of an entry has more, in slot `slot`; branches to `other`
+    /// if there is no room, or the value is nil.
+    pub(crate) fn add_field(
+        &mut self,
+        table: Value,
+        slot: u32,
+        r: Record,
+        (bits, tag): (Value, Known),
+        other: Block,
+    ) {
+        let t = self.tag_value(tag);
+        if !matches!(tag, Known::Tag(known) if known != Tag::NIL) {
+            self.guard(t, other);
+        }
+        let cap = self.load8(table, table::FIELDS_CAP);
+        let room = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, cap, i64::from(slot));
+        self.guard(room, other);
+        let next = self.successor(r, other);
+        let id = self.load32(next, header::WORD);
+        let fields = self.load64(table, table::FIELDS);
+        self.store_value((bits, t), fields, slot as usize * value::SIZE);
+        self.store(next, table, table::SHAPE);
+        self.store(id, table, header::WORD);
+    }
+}
+
+/// Elements of arrays.
+impl Emitter<'_> {
+    /// Loads the number of elements of a table's array.
+    pub(crate) fn array_len(&mut self, table: Value) -> Value {
+        self.load_u32(table, table::ARRAY_LEN)
+    }
+
+    /// Loads the kind of a table's array.
+    pub(super) fn array_kind(&mut self, table: Value) -> Value {
+        self.load8(table, header::AUX)
+    }
+
+    /// Returns whether an array of this kind has values of any kind.
+    pub(super) fn is_any(&mut self, kind: Value) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::Equal, kind, ArrayKind::Any as i64)
+    }
+
+    /// Returns the tag of the elements of an array of numbers of this kind.
+    pub(super) fn number_tag(&mut self, kind: Value) -> Value {
+        self.b.ins().iadd_imm_s(kind, KIND_TO_TAG)
+    }
+
+    /// Returns the index of key `key` in a table's array; branches to `outside` if it is not in
+    /// there.
+    fn array_index(&mut self, table: Value, key: Value, outside: Block) -> Value {
+        let at = self.b.ins().iadd_imm_s(key, -1);
+        let len = self.array_len(table);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
+        self.guard(inside, outside);
+        at
+    }
+
+    /// Returns the address of the payload of element `at`.
+    fn payload_address(&mut self, table: Value, at: Value) -> Value {
+        let array = self.load64(table, table::ARRAY);
+        let offset = self.b.ins().ishl_imm_u(at, 3);
+        self.b.ins().iadd(array, offset)
+    }
+
+    /// Returns the addresses of payload and tag of element `at`; the tag's is good for arrays of
+    /// any kind of value.
+    pub(super) fn element_addresses(&mut self, table: Value, at: Value) -> (Value, Value) {
+        let array = self.load64(table, table::ARRAY);
+        let offset = self.b.ins().ishl_imm_u(at, 3);
+        let payload = self.b.ins().iadd(array, offset);
+        let cap = self.load_u32(table, table::ARRAY_CAP);
+        let tags = self.b.ins().ishl_imm_u(cap, 3);
+        let tags = self.b.ins().iadd(array, tags);
+        let tag = self.b.ins().iadd(tags, at);
+        (payload, tag)
+    }
+
+    /// Returns the address of the element under `key` of an array of numbers with this tag;
+    /// branches to `wrong` if it is not in the array, or the array is of another kind.
+    pub(crate) fn number_place(
+        &mut self,
+        table: Value,
+        key: Value,
+        tag: Tag,
+        wrong: Block,
+    ) -> Value {
+        let at = self.array_index(table, key, wrong);
+        let kind = self.array_kind(table);
+        let wanted = i64::from(tag.0) - KIND_TO_TAG;
+        let right = self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted);
+        self.guard(right, wrong);
+        self.payload_address(table, at)
+    }
+
+    /// Loads the number at an address that [`Emitter::number_place`] has returned.
+    pub(crate) fn load_number(&mut self, place: Value, ty: Type) -> Value {
+        self.b.ins().load(ty, MEM, place, 0)
+    }
+
+    /// Ends the block: finds the element under `key` of a table's array; branches to `outside` if
+    /// it is not in there.
+    pub(crate) fn element(&mut self, table: Value, key: Value, outside: Block) -> Element {
+        let at = self.array_index(table, key, outside);
+        let kind = self.array_kind(table);
+        let (any, numbers) = (self.block(), self.block());
+        let (payload, tag) = self.element_addresses(table, at);
+        let is_any = self.is_any(kind);
+        self.branch(is_any, any, numbers);
+        Element { kind, payload, tag, numbers, any }
+    }
+
+    /// Continues where an element is a number, and loads it.
+    pub(crate) fn in_numbers(&mut self, element: &Element) -> (Value, Value) {
+        self.switch_to(element.numbers);
+        let bits = self.load64(element.payload, 0);
+        (bits, self.number_tag(element.kind))
+    }
+
+    /// Continues where an element may be any value, and loads it; branches to `slow` if it is nil.
+    pub(crate) fn in_any(&mut self, element: &Element, slow: Block) -> (Value, Value) {
+        self.switch_to(element.any);
+        let bits = self.load64(element.payload, 0);
+        let tag = self.load8(element.tag, 0);
+        self.guard(tag, slow);
+        (bits, tag)
+    }
+
+    /// Ends the block: stores the element under `key` for the instruction at `pc`, and goes to
+    /// `done`; branches to `slow` where the runtime cannot store it without the instruction.
+    pub(crate) fn store_element(
+        &mut self,
+        pc: usize,
+        (table, key): (Value, Value),
+        v: Stored,
+        seen: ElementStore,
+        (slow, done): (Block, Block),
+    ) {
+        let (outside, by_call) = (self.block(), self.block());
+        let at = self.b.ins().iadd_imm_s(key, -1);
+        let len = self.array_len(table);
+        let kind = self.array_kind(table);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
+        self.guard(inside, outside);
+        if !seen.numbers_only {
+            let (any, numbers) = (self.block(), self.block());
+            let is_any = self.is_any(kind);
+            self.branch(is_any, any, numbers);
+            self.switch_to(any);
+            let (payload, tag) = self.element_addresses(table, at);
+            let old = self.load8(tag, 0);
+            self.guard(old, by_call);
+            self.guard(v.tag, by_call);
+            self.store(v.bits, payload, 0);
+            self.store8(v.tag, tag, 0);
+            self.barrier(table, v.known);
+            self.verify_element(pc, table, key, v.parts());
+            self.jump(done);
+            self.switch_to(numbers);
+        }
+        // all elements of an array of numbers are there
+        self.guard_number_kind(kind, v, by_call);
+        let payload = self.payload_address(table, at);
+        self.store(v.bits, payload, 0);
+        self.verify_element(pc, table, key, v.parts());
+        self.jump(done);
+
+        self.switch_to(outside);
+        if seen.grows {
+            self.append(pc, table, (at, len, kind), v, (by_call, done));
+        } else {
+            self.jump(by_call);
+        }
+        self.switch_to(by_call);
+        let st = self.state();
+        let args = [st, table, key, v.bits, v.tag];
+        let hit = self.runtime_word(self.body.calls.set_int as usize, &args);
+        self.branch(hit, done, slow);
+    }
+
+    /// Branches to `other` unless an array of this kind is one of numbers that has elements with
+    /// this tag.
+    fn guard_number_kind(&mut self, kind: Value, v: Stored, other: Block) {
+        let is_number = matches!(v.known, Known::Tag(Tag::INTEGER | Tag::FLOAT));
+        if !is_number && self.body.fault != Some(Fault::UnguardedKind) {
+            // other kinds plus the distance are the tags of other values
+            let number = self.is_number(v.tag);
+            self.guard(number, other);
+        }
+        let element = self.number_tag(kind);
+        let same = self.b.ins().icmp(IntCC::Equal, element, v.tag);
+        self.guard(same, other);
+    }
+
+    /// Ends the block: appends right after the last element, if there is room and the element is
+    /// of the array's kind, and else goes to `by_call`.
+    fn append(
+        &mut self,
+        pc: usize,
+        table: Value,
+        (at, len, kind): (Value, Value, Value),
+        v: Stored,
+        (by_call, done): (Block, Block),
+    ) {
+        let next = self.b.ins().icmp(IntCC::Equal, at, len);
+        self.guard(next, by_call);
+        let cap = self.load_u32(table, table::ARRAY_CAP);
+        let room = self.b.ins().icmp(IntCC::UnsignedLessThan, at, cap);
+        self.guard(room, by_call);
+        // the next key may be in the hash part, and a metamethod may have a say
+        let nodes = self.load64(table, table::NODES);
+        let meta = self.meta(table);
+        let others = self.b.ins().bor(nodes, meta);
+        self.guard_not(others, by_call);
+        let (any, numbers) = (self.block(), self.block());
+        let longer = self.b.ins().iadd_imm_s(len, 1);
+        let is_any = self.is_any(kind);
+        self.branch(is_any, any, numbers);
+
+        self.switch_to(any);
+        self.guard(v.tag, by_call);
+        let (payload, tag) = self.element_addresses(table, at);
+        self.store(v.bits, payload, 0);
+        self.store8(v.tag, tag, 0);
+        self.set_array_len(table, longer);
+        self.barrier(table, v.known);
+        self.verify_element(pc, table, longer, v.parts());
+        self.jump(done);
+
+        self.switch_to(numbers);
+        self.guard_number_kind(kind, v, by_call);
+        let payload = self.payload_address(table, at);
+        self.store(v.bits, payload, 0);
+        self.set_array_len(table, longer);
+        self.verify_element(pc, table, longer, v.parts());
+        self.jump(done);
+    }
+
+    fn set_array_len(&mut self, table: Value, len: Value) {
+        self.b.ins().istore32(MEM, len, table, table::ARRAY_LEN as i32);
+    }
+
+    /// Stores the list from register `r` on, of `count` values or up to the end of the frame's,
+    /// into a table as elements from `start` on, in the runtime. Returns 0 where it has not.
+    pub(crate) fn store_list(
+        &mut self,
+        table: Value,
+        r: usize,
+        count: Option<usize>,
+        start: usize,
+    ) -> Value {
+        let st = self.state();
+        let values = self.address(r);
+        let n = match count {
+            Some(count) => self.int(count as i64),
+            None => {
+                let top = self.load64(st, state::TOP);
+                self.count_to(top, values)
+            }
+        };
+        let start = self.b.ins().iconst(I32, start as i64);
+        let args = [st, table, start, values, n];
+        self.runtime_word(self.body.calls.set_list as usize, &args)
+    }
+
+    /// Loads the length of a string.
+    pub(crate) fn string_len(&mut self, string: Value) -> Value {
+        self.load_u32(string, string::LEN)
+    }
+}

@@ -1,0 +1,84 @@
+//! Rounds of traversals of a table: elements of its array, nodes of its hash part.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use perilune_runtime::layout::{node, table};
+use perilune_runtime::table::Node;
+use perilune_runtime::value::Tag;
+
+use super::Emitter;
+
+/// An entry of a table that a traversal has come to.
+pub(crate) struct Entry {
+    /// The position after it.
+    pub(crate) position: Value,
+    pub(crate) key: (Value, Value),
+    pub(crate) value: (Value, Value),
+}
+
+impl Emitter<'_> {
+    /// Takes the element after key `at` of a table's array; branches to `outside` if that is not
+    /// in the array, and to `ask` if it is nil.
+    pub(crate) fn next_element(
+        &mut self,
+        table: Value,
+        at: Value,
+        outside: Block,
+        ask: Block,
+    ) -> Entry {
+        let len = self.array_len(table);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
+        self.guard(inside, outside);
+        let kind = self.array_kind(table);
+        let (payload, tag_at) = self.element_addresses(table, at);
+        let bits = self.load64(payload, 0);
+        let any = self.block();
+        let (found, tag) = self.block_of_word();
+        let is_any = self.is_any(kind);
+        let number = self.number_tag(kind);
+        self.b.ins().brif(is_any, any, &[], found, &[BlockArg::from(number)]);
+        self.switch_to(any);
+        let t = self.load8(tag_at, 0);
+        // holes are skipped by the runtime
+        self.b.ins().brif(t, found, &[BlockArg::from(t)], ask, &[]);
+        self.switch_to(found);
+        let key = self.b.ins().iadd_imm_s(at, 1);
+        let integer = self.tag(Tag::INTEGER);
+        Entry { position: key, key: (key, integer), value: (bits, tag) }
+    }
+
+    /// Takes the first entry in the nodes from position `at` on. Branches to `ask` where there is
+    /// none, and for the first one of all, since one that comes before the array part may be next.
+    pub(crate) fn next_node(&mut self, table: Value, at: Value, ask: Block) -> Entry {
+        let nodes = self.load64(table, table::NODES);
+        self.guard(nodes, ask);
+        let elements = self.load_u32(table, table::ARRAY_CAP);
+        let fields = self.load8(table, table::FIELDS_CAP);
+        let first = self.b.ins().iadd(elements, fields);
+        let n = self.b.ins().isub(at, first);
+        self.guard(n, ask);
+        let count = self.load_u32(table, table::NODES_USED);
+        let (look, n_now) = self.block_of_word();
+        self.jump_with(look, n);
+
+        self.switch_to(look);
+        // fields come before the nodes: then the number is negative
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, n_now, count);
+        self.guard(inside, ask);
+        let offset = self.b.ins().imul_imm_s(n_now, size_of::<Node>() as i64);
+        let place = self.b.ins().iadd(nodes, offset);
+        let next = self.b.ins().iadd_imm_s(n_now, 1);
+        let (bits, tag) = self.load_value(place, node::VALUE_BITS);
+        let found = self.block();
+        self.b.ins().brif(tag, found, &[], look, &[BlockArg::from(next)]);
+
+        self.switch_to(found);
+        // the values of an environment are in cells
+        let plain = self.b.ins().icmp_imm_u(IntCC::NotEqual, tag, i64::from(Tag::CELL.0));
+        self.guard(plain, ask);
+        let key = self.load64(place, node::KEY_BITS);
+        let key_tag = self.load8(place, node::KEY_TAG);
+        let position = self.b.ins().iadd(first, next);
+        Entry { position, key: (key, key_tag), value: (bits, tag) }
+    }
+}

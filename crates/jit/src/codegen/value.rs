@@ -1,0 +1,160 @@
+//! Values: payload and tag, constants, and merge points with a value.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Type, Value};
+use cranelift_frontend::Variable;
+use perilune_bytecode::Constant;
+use perilune_runtime::layout;
+use perilune_runtime::value::Tag;
+
+use super::{CONSTANT, Emitter};
+
+/// A tag, as far as the compiler knows it.
+#[derive(Clone, Copy)]
+pub(crate) enum Known {
+    /// It is this one.
+    Tag(Tag),
+    /// It is in a register of the machine.
+    Value(Value),
+}
+
+/// A merge point with a value. What of it is used becomes a parameter of the block.
+#[derive(Clone, Copy)]
+pub(crate) struct Join {
+    pub(crate) block: Block,
+    bits: Variable,
+    tag: Variable,
+    is_float: bool,
+}
+
+impl Emitter<'_> {
+    /// Emits a tag.
+    pub(crate) fn tag(&mut self, tag: Tag) -> Value {
+        self.int(tag.0.into())
+    }
+
+    /// Returns a tag as a value.
+    pub(crate) fn tag_value(&mut self, tag: Known) -> Value {
+        match tag {
+            Known::Tag(t) => self.tag(t),
+            Known::Value(v) => v,
+        }
+    }
+
+    /// Compares a tag; `Err` says what is known already.
+    pub(crate) fn tag_is(&mut self, tag: Known, wanted: Tag) -> Result<Value, bool> {
+        match tag {
+            Known::Tag(t) => Err(t == wanted),
+            Known::Value(v) => Ok(self.is_tag(v, wanted)),
+        }
+    }
+
+    /// Compares a tag.
+    pub(crate) fn is_tag(&mut self, tag: Value, wanted: Tag) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::Equal, tag, i64::from(wanted.0))
+    }
+
+    /// Returns whether a tag is that of a value that counts as true.
+    pub(crate) fn is_truthy(&mut self, tag: Value) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, tag, i64::from(Tag::TRUE.0))
+    }
+
+    /// Returns whether a tag is that of nil or false.
+    pub(crate) fn is_falsy(&mut self, tag: Value) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, tag, i64::from(Tag::TRUE.0))
+    }
+
+    /// Returns whether a tag is that of a number.
+    pub(crate) fn is_number(&mut self, tag: Value) -> Value {
+        // other tags less that of integers are large
+        let distance = self.b.ins().iadd_imm_s(tag, -i64::from(Tag::INTEGER.0));
+        let numbers = i64::from(Tag::FLOAT.0 - Tag::INTEGER.0) + 1;
+        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, distance, numbers)
+    }
+
+    /// Returns the payload of a float.
+    pub(crate) fn float_bits(&mut self, float: Value) -> Value {
+        self.b.ins().bitcast(I64, MemFlagsData::new(), float)
+    }
+
+    /// Returns the float with this payload.
+    pub(crate) fn bits_float(&mut self, bits: Value) -> Value {
+        self.b.ins().bitcast(F64, MemFlagsData::new(), bits)
+    }
+
+    /// Returns constant `n` of the function as payload and tag.
+    pub(crate) fn constant(&mut self, n: usize) -> (Value, Tag) {
+        match &self.body.proto.constants[n] {
+            Constant::Nil => (self.int(0), Tag::NIL),
+            Constant::Bool(b) => (self.int(0), if *b { Tag::TRUE } else { Tag::FALSE }),
+            Constant::Integer(i) => (self.int(*i), Tag::INTEGER),
+            Constant::Float(f) => (self.int(f.to_bits() as i64), Tag::FLOAT),
+            Constant::Str(_) => {
+                let at = self.places.constants as i32 + layout::value::nth(n);
+                (self.b.ins().load(I64, CONSTANT, self.instance, at), Tag::STRING)
+            }
+        }
+    }
+
+    /// Loads the value at an address plus offset: payload and tag.
+    pub(crate) fn load_value(&mut self, at: Value, offset: usize) -> (Value, Value) {
+        let bits = self.load64(at, offset + layout::value::BITS);
+        let tag = self.load8(at, offset + layout::value::TAG);
+        (bits, tag)
+    }
+
+    /// Stores a value at an address plus offset.
+    pub(crate) fn store_value(&mut self, (bits, tag): (Value, Value), at: Value, offset: usize) {
+        self.store(bits, at, offset + layout::value::BITS);
+        self.store8(tag, at, offset + layout::value::TAG);
+    }
+
+    /// Creates a block that is passed a value and its tag.
+    pub(super) fn pair_block(&mut self) -> (Block, (Value, Value)) {
+        let block = self.b.create_block();
+        let bits = self.b.append_block_param(block, I64);
+        let tag = self.b.append_block_param(block, I64);
+        (block, (bits, tag))
+    }
+
+    /// Ends the block: jumps to one that is passed a value.
+    pub(super) fn jump_pair(&mut self, to: Block, (bits, tag): (Value, Value)) {
+        self.b.ins().jump(to, &[BlockArg::from(bits), BlockArg::from(tag)]);
+    }
+
+    /// Creates a merge point with a value whose payload is taken as one of type `ty`.
+    pub(crate) fn join_block(&mut self, ty: Type) -> Join {
+        let bits = self.b.declare_var(ty);
+        Join {
+            block: self.b.create_block(),
+            bits,
+            tag: self.b.declare_var(I64),
+            is_float: ty == F64,
+        }
+    }
+
+    /// Ends the block: jumps to a merge point with a value.
+    pub(crate) fn join(&mut self, to: Join, bits: Value, tag: Value) {
+        self.b.def_var(to.bits, bits);
+        self.b.def_var(to.tag, tag);
+        self.b.ins().jump(to.block, &[]);
+    }
+
+    /// Returns the tag of the value of a merge point that dominates this place.
+    pub(crate) fn joined_tag(&mut self, join: Join) -> Value {
+        self.b.use_var(join.tag)
+    }
+
+    /// Returns the payload of the value of a merge point.
+    pub(crate) fn joined_bits(&mut self, join: Join) -> Value {
+        let v = self.b.use_var(join.bits);
+        if join.is_float { self.float_bits(v) } else { v }
+    }
+
+    /// Returns the value of a merge point as a float.
+    pub(crate) fn joined_float(&mut self, join: Join) -> Value {
+        let v = self.b.use_var(join.bits);
+        if join.is_float { v } else { self.bits_float(v) }
+    }
+}

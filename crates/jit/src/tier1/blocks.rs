@@ -1,0 +1,104 @@
+//! Blocks of the translation, and what registers hold where they begin.
+
+use cranelift_codegen::ir::Block;
+use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_frontend::Variable;
+use perilune_runtime::value::Tag;
+
+use super::Translator;
+use crate::codegen::value::Known;
+
+impl Translator<'_> {
+    /// Returns the block of the instruction at `pc`.
+    fn block(&mut self, pc: usize) -> Block {
+        match self.blocks[pc] {
+            Some(b) => b,
+            None => *self.blocks[pc].insert(self.emit.block()),
+        }
+    }
+
+    /// Begins the block of the instruction at `pc`.
+    pub(super) fn begin_block(&mut self, pc: usize) {
+        if self.flow.is_loop[pc] {
+            self.emit.begin_loop();
+        }
+        let block = self.block(pc);
+        self.emit.switch_to(block);
+        self.tags = self.types.at(pc).clone();
+        let known = self.known_at[pc].take().filter(|_| self.flow.preds[pc] == 1);
+        match known {
+            Some(known) => self.regs = known,
+            None => self.take_carried(pc),
+        }
+    }
+
+    /// Ends the block: goes from the instruction at `pc` to `target`, by way of a poll if that is
+    /// backwards.
+    pub(super) fn go(&mut self, pc: usize, target: usize) {
+        if target <= pc {
+            self.emit.charge(pc, target);
+            let top = self.emit.frame_end();
+            self.emit.poll(target, top);
+        } else if self.flow.preds[target] == 1 {
+            self.known_at[target] = Some(self.regs.clone());
+            let block = self.block(target);
+            self.emit.jump(block);
+            return;
+        }
+        self.fall(target);
+    }
+
+    /// Ends the block: goes to `target`, where control flow meets.
+    pub(super) fn fall(&mut self, target: usize) {
+        for (r, tag) in self.carried(target) {
+            let (variable, v) = match tag {
+                Tag::FLOAT => (self.float_variable(r), self.peek_float(r)),
+                _ => (self.int_variable(r), self.peek_bits(r)),
+            };
+            self.emit.assign(variable, v);
+        }
+        let block = self.block(target);
+        self.emit.jump(block);
+    }
+
+    /// Returns the registers whose values come along in machine registers to where control flow
+    /// meets: the numbers and tables among those that are still needed.
+    fn carried(&self, target: usize) -> Vec<(usize, Tag)> {
+        let tags = self.types.at(target);
+        (0..tags.len())
+            .filter(|&r| self.types.is_live(target, r))
+            .map(|r| (r, Tag(tags[r])))
+            .filter(|(_, tag)| matches!(*tag, Tag::INTEGER | Tag::FLOAT | Tag::TABLE))
+            .collect()
+    }
+
+    /// Takes over what registers hold where control flow meets.
+    fn take_carried(&mut self, pc: usize) {
+        self.regs.begin();
+        for (r, tag) in self.carried(pc) {
+            if tag == Tag::FLOAT {
+                let variable = self.float_variable(r);
+                let v = self.emit.value_of(variable);
+                self.regs.note_float(r, v, Known::Tag(tag));
+            } else {
+                let variable = self.int_variable(r);
+                let v = self.emit.value_of(variable);
+                self.regs.note(r, v, Known::Tag(tag));
+            }
+        }
+    }
+
+    fn int_variable(&mut self, r: usize) -> Variable {
+        match self.ints[r] {
+            Some(v) => v,
+            None => *self.ints[r].insert(self.emit.variable(I64)),
+        }
+    }
+
+    fn float_variable(&mut self, r: usize) -> Variable {
+        match self.floats[r] {
+            Some(v) => v,
+            None => *self.floats[r].insert(self.emit.variable(F64)),
+        }
+    }
+}

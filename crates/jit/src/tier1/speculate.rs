@@ -1,0 +1,59 @@
+//! Guards of what instructions speculate on, and deoptimization where they fail.
+
+use cranelift_codegen::ir::Block;
+use perilune_runtime::value::Tag;
+
+use super::Translator;
+use crate::analysis::types::{self, UNKNOWN};
+use crate::codegen::value::Known;
+
+impl Translator<'_> {
+    /// Emits the entry of a loop: the frame goes back to the interpreter at once unless its
+    /// registers have the tags that they had when the loop was found to be hot.
+    pub(super) fn check_entry(&mut self, entry: usize) {
+        let wrong = self.emit.cold_block();
+        let tags = self.types.at(entry).iter().enumerate();
+        let known = tags.filter(|(_, tag)| **tag != UNKNOWN).map(|(r, &tag)| (r, Tag(tag)));
+        self.emit.guard_home_tags(known, wrong);
+        let entered = self.emit.block();
+        self.emit.jump(entered);
+        self.emit.switch_to(wrong);
+        // counted, so that the loop is compiled again for what it meets
+        self.emit.deoptimize_before(entry);
+        self.emit.switch_to(entered);
+    }
+
+    /// Emits the guards of what the instruction at `pc` speculates on. Their tags are known while
+    /// it is translated, and after it ([`types::step`]).
+    pub(super) fn speculate(&mut self, pc: usize) {
+        self.guarded.clear();
+        let guards = types::facts(self.snapshot, pc, self.proto.code[pc]).guards;
+        let mut other = None;
+        for (r, tag) in guards {
+            let known = self.tag(r);
+            if !matches!(known, Known::Tag(known) if known == tag) {
+                let other = *other.get_or_insert_with(|| self.emit.cold_block());
+                if !self.emit.require(&[known], tag, other) {
+                    self.emit.jump(other);
+                    // what follows is not reached
+                    let rest = self.emit.block();
+                    self.emit.switch_to(rest);
+                }
+            }
+            self.guarded.push((r, tag));
+        }
+        if let Some(other) = other {
+            self.deoptimize_at(other, pc);
+        }
+    }
+
+    /// Continues after guards of the instruction at `pc` whose failure leads to `failed`, where
+    /// the frame is deoptimized.
+    pub(super) fn deoptimize_at(&mut self, failed: Block, pc: usize) {
+        let on = self.emit.block();
+        self.emit.jump(on);
+        self.emit.switch_to(failed);
+        self.emit.deoptimize_after(pc);
+        self.emit.switch_to(on);
+    }
+}
