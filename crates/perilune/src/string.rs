@@ -65,11 +65,17 @@ impl LuaString {
         BorrowedBytes { bytes, string: self.clone(), _lua: lua }
     }
 
-    /// Returns the contents followed by a zero byte.
-    pub fn as_bytes_with_nul(&self) -> Vec<u8> {
-        let mut bytes = self.as_bytes().to_vec();
-        bytes.push(0);
-        bytes
+    /// Returns the contents and the NUL that follows them in memory, so that C functions can read
+    /// them. The contents may have others.
+    ///
+    /// # Panics
+    /// Panics when the state has ended.
+    pub fn as_bytes_with_nul(&self) -> BorrowedBytes {
+        let entry = self.0.enter();
+        let lua = entry.lua.clone();
+        // SAFETY: the string is rooted by the handle, and the entry keeps the state alive.
+        let bytes: *const [u8] = unsafe { StrObject::bytes_with_nul(self.0.word().as_string()) };
+        BorrowedBytes { bytes, string: self.clone(), _lua: lua }
     }
 
     /// Returns a weak reference to the string's state.

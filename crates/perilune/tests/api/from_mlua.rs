@@ -74,6 +74,9 @@ fn strings_compare_hash_and_show() -> Result<()> {
         .collect::<Result<_>>()?;
     assert!(set.len() == 2 && set.contains("a"));
     assert_eq!((&s.as_bytes()).into_iter().copied().collect::<Vec<u8>>(), b"abc");
+    let with_nul: BorrowedBytes = s.as_bytes_with_nul();
+    assert_eq!(with_nul, b"abc\0");
+    assert_eq!(lua.create_string("x".repeat(50))?.as_bytes_with_nul()[49..], *b"x\0");
     assert_eq!(BorrowedStr::try_from(&s)?, "abc");
     assert_eq!(format!("{s:?}"), "\"abc\"");
     assert_eq!(format!("{:?}", lua.create_string(b"a\xff\n")?), "b\"a\\xff\\n\"");
