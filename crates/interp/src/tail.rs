@@ -40,7 +40,7 @@ pub(crate) unsafe fn tail_call(
     dst.put(ra.get());
     move_values(ra.add(2), dst.add(2), nargs);
     s.base = if link.distance() == 0 { (*s.thread).stack } else { base.sub(link.distance()) };
-    let keep = link.flags() & (flags::BOUNDARY | flags::CONTINUED | flags::NATIVE_CALLER);
+    let keep = link.flags() & flags::TAIL_KEEPS;
     // machine code may have run the callee, for a native function
     run_to_lua(st, enter(st, dst, nargs, keep | flags::TAIL))
 }

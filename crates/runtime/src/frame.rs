@@ -80,6 +80,9 @@ pub mod flags {
     pub const TRACED: u16 = 2048;
     /// Flags that make a return more than a return to a Lua caller.
     pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED | NATIVE_CALLER;
+    /// Flags that a tail call hands on to the new frame: how the caller waits, and what becomes of
+    /// an error that reaches it.
+    pub const TAIL_KEEPS: u16 = RETURN_SLOW | TRACED | FINALIZER;
 }
 
 /// The second word of a header.

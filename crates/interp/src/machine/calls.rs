@@ -336,7 +336,7 @@ unsafe fn do_tail_call(st: *mut State, callee: *mut Value, nargs: usize, close: 
     dst.put(callee.get());
     move_values(callee.add(2), dst.add(2), nargs);
     let distance = if link.distance() == 0 { 0 } else { link.distance() - shift };
-    let keep = link.flags() & (flags::BOUNDARY | flags::CONTINUED | flags::NATIVE_CALLER);
+    let keep = link.flags() & flags::TAIL_KEEPS;
     let frame = Frame(dst.add(2));
     frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
     frame.set_link(Link::new(keep | flags::TAIL, 0, distance));

@@ -14,8 +14,8 @@ use perilune_runtime::tier::{MISS, status};
 use super::{Emitter, MEM};
 use crate::pipeline::input::Direct;
 
-/// The bits of the frame's link that a tail call keeps: its distance, and how its caller waits.
-const TAIL_KEEPS: u64 = Link::new(flags::RETURN_SLOW, 0, 0xF_FFFF).0;
+/// The bits of the frame's link that a tail call keeps: its distance, and what concerns its caller.
+const TAIL_KEEPS: u64 = Link::new(flags::TAIL_KEEPS, 0, 0xF_FFFF).0;
 /// The bits that it sets.
 const TAIL_GETS: u64 = Link::new(flags::TAIL, 0, 0).0;
 

@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use perilune::{
-    Error, ErrorContext, ExternalError, Function, Lua, LuaOptions, Result, StdLib, Value,
+    Engine, Error, ErrorContext, ExternalError, Function, JitOptions, Lua, LuaOptions, Result,
+    StdLib, Value,
 };
 
 #[test]
@@ -33,6 +34,25 @@ fn kinds() {
     assert!(matches!(e, Error::MemoryError(_)), "{e}");
     lua.set_memory_limit(0).unwrap();
     assert_eq!(lua.load("1 + 1").eval::<i64>().unwrap(), 2);
+}
+
+/// The traceback of an error below a tail call is that of PUC Lua's command.
+#[test]
+fn tracebacks_below_tail_calls() -> Result<()> {
+    let expected = "runtime error: t:1: x\nstack traceback:\n\t[C]: in function 'error'\n\tt:1: in \
+                    function <t:1>\n\t(...tail calls...)\n\t[C]: in ?";
+    let jit = JitOptions { threshold: 1, sync: true, ..JitOptions::default() };
+    for engine in [Engine::interpreter(), Engine::with_jit(jit)] {
+        let lua = Lua::with_engine(&engine);
+        for call in ["f()", "f(1, 2)", "f(...)", "setmetatable({}, {__call = f})()"] {
+            let text = format!("local function f() error('x') end\nreturn {call}");
+            let chunk: Function = lua.load(text).set_name("=t").into_function()?;
+            for _ in 0..4 {
+                assert_eq!(chunk.call::<()>(()).unwrap_err().to_string(), expected, "{call}");
+            }
+        }
+    }
+    Ok(())
 }
 
 #[test]
