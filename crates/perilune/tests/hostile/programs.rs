@@ -530,7 +530,7 @@ pub(crate) const GROWING: &[&str] = &[
     "local t = {} while true do t[#t + 1] = io.open('/dev/zero'):read(1 << 16) end",
     "local t = {} while true do t[#t + 1] = debug.traceback(a(1e4)) end",
     "local t = {} while true do local ok, e = pcall(error, a(1e4) .. #t) t[#t + 1] = e end",
-    "local function f(...) return f(1, ...) end f()",
+    "local function f(...) return f(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, ...) end f()",
     "local function f(...) return 1, f(...) end f(unpack({}, 1, 200))",
     "local function f() local t = { f } return wrap(function() return f() end)(), t end f()",
     "local t = {} while true do local co = coroutine.create(function() \
