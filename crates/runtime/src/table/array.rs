@@ -162,13 +162,66 @@ impl Table {
                 (*t).array_len = at;
                 Table::trim(t);
             }
-        } else if at == len as u64 && len < MAX_CAP {
+        } else if at == len as u64 && len < MAX_CAP && Table::live_node(t, i).is_null() {
             if !v.is_nil() {
                 Table::append(st, t, v);
             }
+        } else if at < (*t).array_cap as u64 && !v.is_nil() {
+            Table::set_ahead(st, t, at as u32, v);
         } else {
             Table::set_node(st, t, Value::int(i), v);
         }
+    }
+
+    /// Stores `v`, not nil, in element `at`, which is allocated but beyond the end of the array. A
+    /// statement such as `t[i], t[i+1] = f()` stores its last element first.
+    ///
+    /// Elements in between become holes, if there are few: their number bounds the cost of this
+    /// store, and of finding the new end when the element is cleared again.
+    unsafe fn set_ahead(st: *mut State, t: *mut Table, at: u32, v: Value) {
+        const MAX_HOLES: u32 = 256;
+        // Each hole may have a value in the hash part, where a search costs more.
+        const MAX_SEARCHES: u32 = 32;
+        let len = (*t).array_len;
+        let hashed = !(*t).nodes.is_null();
+        // A key that has a value stays where it is, since a traversal may be at it.
+        if at - len > if hashed { MAX_SEARCHES } else { MAX_HOLES }
+            || !Table::live_node(t, at as i64 + 1).is_null()
+        {
+            return Table::set_node(st, t, Value::int(at as i64 + 1), v);
+        }
+        let (old, new) =
+            (Table::kind(t).bytes((*t).array_cap), ArrayKind::Any.bytes((*t).array_cap));
+        if !Table::may_grow(st, old, new) {
+            return;
+        }
+        Table::make_any(st, t, (*t).array_cap);
+        for i in len..at {
+            let n = if hashed { Table::live_node(t, i as i64 + 1) } else { ptr::null_mut() };
+            if n.is_null() {
+                Table::write_any(t, i, Value::NIL);
+            } else {
+                Table::write_any(t, i, Node::value(n));
+                Table::kill_node(n);
+            }
+        }
+        Table::write_any(t, at, v);
+        (*t).array_len = at + 1;
+        (*st).barrier(t.cast());
+        Table::migrate(st, t);
+    }
+
+    /// Returns the node of the integer key `i` if that has a value in the hash part, or null.
+    unsafe fn live_node(t: *mut Table, i: i64) -> *mut Node {
+        let n = Table::node_of_int(t, i);
+        if n.is_null() || (*n).value_tag == Tag::NIL { ptr::null_mut() } else { n }
+    }
+
+    /// Removes the key of `n`, an integer whose value is in the array now, from the hash part.
+    unsafe fn kill_node(n: *mut Node) {
+        (*n).value_tag = Tag::NIL;
+        // A traversal that clears the element must not find this node again.
+        (*n).key_tag = DEAD_KEY;
     }
 
     /// Returns whether the array holds values like `v`, or can be converted so that it does.
@@ -205,12 +258,14 @@ impl Table {
             // would keep growing.
             return Table::rehash(st, t, Value::int((*t).array_len as i64 + 1), v);
         }
-        Table::push(st, t, v);
-        Table::migrate(st, t);
+        if Table::push(st, t, v) {
+            Table::migrate(st, t);
+        }
     }
 
-    /// Appends `v`, not nil, to the elements.
-    unsafe fn push(st: *mut State, t: *mut Table, v: Value) {
+    /// Appends `v`, not nil, to the elements. Returns false, without an effect, if there is no memory
+    /// for it.
+    unsafe fn push(st: *mut State, t: *mut Table, v: Value) -> bool {
         let len = (*t).array_len;
         let cap = (*t).array_cap;
         let full = len == cap;
@@ -220,7 +275,10 @@ impl Table {
             ArrayKind::Empty => Table::grown(st, ArrayKind::Any, cap, MIN_CAP).or(Some(MIN_CAP)),
             _ => Table::grown(st, ArrayKind::Any, cap, MIN_CAP),
         };
-        let Some(wanted) = wanted else { return Table::refuse(st, ArrayKind::Any.bytes(cap)) };
+        let Some(wanted) = wanted else {
+            Table::refuse(st, ArrayKind::Any.bytes(cap));
+            return false;
+        };
         match Table::kind(t) {
             ArrayKind::Empty => Table::start_array(st, t, ArrayKind::of(v), wanted),
             kind if kind != ArrayKind::of(v) => Table::make_any(st, t, wanted),
@@ -236,20 +294,18 @@ impl Table {
             *Table::payloads(t).add(len as usize) = v.bits();
         }
         (*t).array_len = len + 1;
+        true
     }
 
-    /// Moves the integer keys that follow the last element from the hash part to the array.
+    /// Moves the integer keys that follow the last element from the hash part to the array. They
+    /// stay where they are when there is no memory for a larger array.
     pub(super) unsafe fn migrate(st: *mut State, t: *mut Table) {
         while !(*t).nodes.is_null() && (*t).array_len < MAX_CAP {
-            let n = Table::node_of_int(t, (*t).array_len as i64 + 1);
-            if n.is_null() || (*n).value_tag == Tag::NIL {
+            let n = Table::live_node(t, (*t).array_len as i64 + 1);
+            if n.is_null() || !Table::push(st, t, Node::value(n)) {
                 return;
             }
-            let v = Node::value(n);
-            (*n).value_tag = Tag::NIL;
-            // A traversal that clears the element must not find this node again.
-            (*n).key_tag = DEAD_KEY;
-            Table::push(st, t, v);
+            Table::kill_node(n);
         }
     }
 

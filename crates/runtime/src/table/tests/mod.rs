@@ -147,6 +147,43 @@ fn keys_join_the_array() {
 }
 
 #[test]
+fn elements_ahead_extend_the_array() {
+    with_state(|st| unsafe {
+        // Batches whose last element is stored first, as by multiple assignments.
+        let t = Table::new(st, 0, 0);
+        for batch in 0..64 {
+            for i in (1..=16).rev() {
+                Table::set_int(st, t, batch * 16 + i, Value::int(i));
+                check(t);
+            }
+            assert_eq!(Table::length(t), (batch + 1) * 16);
+            assert_eq!(Table::node_count(t), 0, "in batch {batch}");
+        }
+        // Keys of the hash part between the end and the element join the array.
+        let t = Table::new(st, 0, 0);
+        for i in [1, 2, 3, 7, 4, 5] {
+            Table::set_int(st, t, i, Value::int(i));
+        }
+        assert_eq!(((*t).array_len, (*t).array_cap), (5, 8));
+        Table::set_int(st, t, 8, Value::int(8));
+        check(t);
+        for i in 1..=9 {
+            let v = if i == 6 || i == 9 { Value::NIL } else { Value::int(i) };
+            assert!(Table::get_int(t, i).same_bits(v), "{i}");
+        }
+        // A key that has a value is assigned in place, so that traversals stay valid.
+        let t = Table::new(st, 0, 0);
+        for i in [1, 2, 7, 3, 4, 5] {
+            Table::set_int(st, t, i, Value::int(i));
+        }
+        let at = Table::index_of_key(t, Value::int(7));
+        Table::set_int(st, t, 7, Value::TRUE);
+        assert_eq!(Table::index_of_key(t, Value::int(7)), at);
+        check(t);
+    });
+}
+
+#[test]
 fn a_queue_does_not_grow() {
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
