@@ -6,7 +6,8 @@
 //! | `engine` | options, the compiler of an engine, what each state has of it |
 //! | `policy` | what is compiled, when, and together with what |
 //! | `feedback` | the copy of inline caches and counters that a compile job owns |
-//! | `analysis` | control flow and types of registers |
+//! | `entity` | what analyses and compilers index by |
+//! | `analysis` | control flow, liveness and tags of registers |
 //! | `codegen` | what compilers emit: frames, guards, calls and the like, as Cranelift IR |
 //! | `tier1` | the translation of bytecode: decides, and lets `codegen` emit |
 //! | `pipeline` | jobs, compile threads, modules of machine code |
@@ -24,6 +25,7 @@
 mod analysis;
 mod codegen;
 mod engine;
+mod entity;
 mod feedback;
 mod observe;
 mod pipeline;

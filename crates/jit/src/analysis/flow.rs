@@ -1,49 +1,48 @@
-//! Control flow of bytecode as the translation needs it.
+//! Control flow of bytecode as the compilers need it.
 
+use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_bytecode::Proto;
-use perilune_bytecode::flow::{is_test, successors};
+use perilune_bytecode::flow::is_test;
 
-use crate::analysis::types::is_cold;
+use crate::analysis::facts::is_cold;
+use crate::entity::{Pc, Reg};
 use crate::feedback::snapshot::Snapshot;
 
-/// Where control can come from, per instruction that can be reached.
+/// Where control can come from, for each instruction that can be reached.
 pub(crate) struct Flow {
     /// Never executed: the frame is deoptimized there.
-    pub(crate) cold: Box<[bool]>,
+    pub(crate) cold: SecondaryMap<Pc, bool>,
     /// Reached at all.
-    pub(crate) reached: Box<[bool]>,
+    pub(crate) reached: SecondaryMap<Pc, bool>,
     /// It needs a block of its own: jumped to, or reached from more than one place.
-    pub(crate) leader: Box<[bool]>,
+    pub(crate) leader: SecondaryMap<Pc, bool>,
     /// The target of a backward jump: the head of a loop.
-    pub(crate) is_loop: Box<[bool]>,
+    pub(crate) is_loop: SecondaryMap<Pc, bool>,
     /// Number of places that it is reached from.
-    pub(crate) preds: Box<[u32]>,
+    pub(crate) preds: SecondaryMap<Pc, u32>,
     /// Registers that closures made here share: they live in memory only.
-    pub(crate) captured: [bool; 256],
+    pub(crate) captured: SecondaryMap<Reg, bool>,
 }
 
 impl Flow {
-    /// Successors of the instruction at `pc`: in sequence, and by jumps.
-    pub(crate) fn successors(&self, proto: &Proto, pc: usize) -> (Option<usize>, Option<usize>) {
-        if self.cold[pc] {
-            return (None, None);
-        }
-        let to = successors(&proto.code, pc);
-        (to.sequence, to.jump)
+    /// Returns the successors of the instruction at `pc`: in sequence, and by a jump.
+    pub(crate) fn successors(&self, proto: &Proto, pc: Pc) -> (Option<Pc>, Option<Pc>) {
+        if self.cold[pc] { (None, None) } else { pc.successors(proto) }
     }
 
-    /// Of a function entered at `entry`.
-    pub(crate) fn new(proto: &Proto, snapshot: &Snapshot, entry: usize) -> Flow {
-        let n = proto.code.len();
-        let cold = proto.code.iter().enumerate().map(|(pc, &i)| is_cold(snapshot, pc, i));
+    /// Analyses a function that is entered at `entry`.
+    pub(crate) fn new(proto: &Proto, snapshot: &Snapshot, entry: Pc) -> Flow {
         let mut flow = Flow {
-            cold: cold.collect(),
-            reached: vec![false; n].into(),
-            leader: vec![false; n].into(),
-            is_loop: vec![false; n].into(),
-            preds: vec![0; n].into(),
-            captured: [false; 256],
+            cold: SecondaryMap::with_capacity(proto.code.len()),
+            reached: SecondaryMap::with_capacity(proto.code.len()),
+            leader: SecondaryMap::with_capacity(proto.code.len()),
+            is_loop: SecondaryMap::with_capacity(proto.code.len()),
+            preds: SecondaryMap::with_capacity(proto.code.len()),
+            captured: SecondaryMap::new(),
         };
+        for pc in Pc::all(proto) {
+            flow.cold[pc] = is_cold(snapshot, pc, pc.instr(proto));
+        }
         flow.leader[entry] = true;
         flow.preds[entry] = 2;
         let mut todo = vec![entry];
@@ -62,22 +61,20 @@ impl Flow {
                 todo.push(to);
             }
         }
-        for pc in 0..n {
+        for pc in Pc::all(proto) {
             // another jump leads to the JMP after a test: what follows is reached from both
             if flow.reached[pc]
                 && !flow.cold[pc]
-                && is_test(proto.code[pc].op())
+                && is_test(pc.instr(proto).op())
                 && flow.reached[pc + 1]
             {
                 flow.leader[pc + 2] = true;
                 flow.preds[pc + 2] += 2;
             }
         }
-        for p in &proto.protos {
-            for u in &p.upvalues {
-                if u.in_stack {
-                    flow.captured[u.index as usize] = true;
-                }
+        for u in proto.protos.iter().flat_map(|p| &p.upvalues) {
+            if u.in_stack {
+                flow.captured[Reg::new(u.index.into())] = true;
             }
         }
         flow
@@ -86,71 +83,175 @@ impl Flow {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use perilune_bytecode::Op;
-    use perilune_bytecode::flow::jump_target;
-
     use super::*;
+    use crate::analysis::listing;
 
-    fn flow(source: &str) -> (Arc<Proto>, Flow) {
-        let chunk = perilune_bytecode::compile_source(source.as_bytes(), b"=test", 0);
-        let proto = chunk.unwrap_or_else(|_| panic!("it compiles"));
-        let snapshot = Snapshot::before_run(&proto);
-        let flow = Flow::new(&proto, &snapshot, 0);
-        (proto, flow)
-    }
-
-    fn all(proto: &Proto, op: Op) -> Vec<usize> {
-        (0..proto.code.len()).filter(|&pc| proto.code[pc].op() == op).collect()
+    /// Compares the marks of the instructions of a chunk: blocks that begin, with the number of
+    /// ways in, loops, and code that was never executed. `seen` are the instructions that were.
+    #[track_caller]
+    fn check(source: &str, entry: usize, seen: Option<&[usize]>, expected: &str) {
+        let proto = listing::compile(source);
+        let mut snapshot = Snapshot::before_run(&proto);
+        snapshot.prunes = seen.is_some();
+        for &pc in seen.unwrap_or_default() {
+            snapshot.cells[pc] = 1;
+        }
+        let flow = Flow::new(&proto, &snapshot, Pc::new(entry));
+        let describe = |pc: Pc| {
+            let mut marks = Vec::new();
+            if flow.is_loop[pc] {
+                marks.push("loop".to_owned());
+            }
+            if flow.leader[pc] {
+                marks.push(format!("block from {}", flow.preds[pc]));
+            }
+            if flow.cold[pc] {
+                marks.push("cold".to_owned());
+            }
+            marks.join(", ")
+        };
+        listing::check(&proto, &flow, describe, expected);
     }
 
     #[test]
     fn loops_begin_where_jumps_go_back_to() {
-        let (p, flow) = flow("local n = 0 while n < 9 do n = n + 1 end return n");
-        let back = all(&p, Op::Jmp).into_iter().find(|&pc| jump_target(&p.code, pc) <= pc);
-        let head = jump_target(&p.code, back.expect("it goes round"));
-        assert!(flow.is_loop[head] && flow.leader[head] && flow.preds[head] == 2);
-        assert_eq!(flow.is_loop.iter().filter(|&&is_loop| is_loop).count(), 1);
-        let (p, flow) = self::flow("for i = 1, 9 do print(i) end");
-        let prep = all(&p, Op::ForPrep)[0];
-        assert!(flow.is_loop[prep + 1] && flow.leader[prep + 1]);
+        check(
+            "local n = 0 while n < 9 do n = n + 1 end return n",
+            0,
+            None,
+            r"
+            0 VARARGPREP 0: block from 2
+            1 LOADI 0 0
+            2 LTI 0 9 0: loop, block from 2
+            4 ADDI 0 0 1
+            5 JMP -4
+            6 RETURN1 0: block from 1
+        ",
+        );
+        check(
+            "for i = 1, 9 do print(i) end",
+            0,
+            None,
+            r"
+            0 VARARGPREP 0: block from 2
+            1 LOADI 0 1
+            2 LOADI 1 9
+            3 LOADI 2 1
+            4 FORPREP 0 3
+            5 GETTABUP 4 0 0: loop, block from 2
+            6 MOVE 6 3
+            7 CALL 4 2 1
+            8 FORLOOP 0 4
+            9 RETURN0: block from 2
+        ",
+        );
     }
 
     #[test]
     fn what_follows_a_return_is_not_reached() {
-        let (p, flow) = flow("do return 1 end print(2)");
-        let returns =
-            p.code.iter().position(|i| matches!(i.op(), Op::Return | Op::Return0 | Op::Return1));
-        let first = returns.expect("it returns");
-        assert!(flow.reached[first] && !flow.reached[first + 1]);
+        check(
+            "do return 1 end print(2)",
+            0,
+            None,
+            r"
+            0 VARARGPREP 0: block from 2
+            1 LOADI 0 1
+            2 RETURN1 0
+        ",
+        );
     }
 
     #[test]
     fn a_loop_that_always_ends_at_once_is_none() {
-        let (p, flow) = flow("for i = 1, 9 do return i end");
-        let prep = all(&p, Op::ForPrep)[0];
-        assert!(!flow.is_loop[prep + 1] && !flow.leader[prep + 1]);
-        assert_eq!(flow.preds[prep + 1], 1);
+        check(
+            "for i = 1, 9 do return i end",
+            0,
+            None,
+            r"
+            0 VARARGPREP 0: block from 2
+            1 LOADI 0 1
+            2 LOADI 1 9
+            3 LOADI 2 1
+            4 FORPREP 0 1
+            5 RETURN1 3
+            7 RETURN0: block from 1
+        ",
+        );
     }
 
     #[test]
-    fn variables_of_closures_are_captured() {
-        let (_, flow) = flow("local a, b, c = 1, 2, 3 return function() return b end");
-        assert_eq!(flow.captured[..4], [false, true, false, false]);
+    fn what_follows_a_test_has_two_predecessors() {
+        check(
+            "local a, b = ... if a then b = 1 end return b",
+            0,
+            None,
+            r"
+            0 VARARGPREP 0: block from 2
+            1 VARARG 0 3
+            2 TEST 0 0
+            4 LOADI 1 1
+            5 RETURN1 1: block from 2
+        ",
+        );
+        check(
+            "local a, b = ... a = a and b return a",
+            0,
+            None,
+            r"
+            0 VARARGPREP 0: block from 2
+            1 VARARG 0 3
+            2 TEST 0 0
+            4 MOVE 0 1
+            5 RETURN1 0: block from 2
+        ",
+        );
+    }
+
+    #[test]
+    fn only_what_the_loop_leads_to_is_reached_from_its_entry() {
+        check(
+            "local n = 0 while n < 9 do n = n + 1 end return n",
+            2,
+            None,
+            r"
+            2 LTI 0 9 0: loop, block from 3
+            4 ADDI 0 0 1
+            5 JMP -4
+            6 RETURN1 0: block from 1
+        ",
+        );
     }
 
     #[test]
     fn what_was_never_executed_is_cold_where_code_is_pruned() {
-        let chunk = perilune_bytecode::compile_source(b"local a = ... return a + 1", b"=test", 0);
-        let p = chunk.unwrap_or_else(|_| panic!("it compiles"));
-        let mut snapshot = Snapshot::before_run(&p);
-        let add = all(&p, Op::AddI)[0];
-        assert!(!Flow::new(&p, &snapshot, 0).cold[add]);
-        snapshot.prunes = true;
-        let flow = Flow::new(&p, &snapshot, 0);
-        assert!(flow.cold[add] && flow.reached[add] && !flow.reached[add + 1]);
-        snapshot.cells[add] = 1;
-        assert!(!Flow::new(&p, &snapshot, 0).cold[add]);
+        check(
+            "local a = ... return a + 1",
+            0,
+            Some(&[]),
+            r"
+            0 VARARGPREP 0: block from 2
+            1 VARARG 0 2
+            2 ADDI 1 0 1: cold
+        ",
+        );
+        check(
+            "local a = ... return a + 1",
+            0,
+            Some(&[2]),
+            r"
+            0 VARARGPREP 0: block from 2
+            1 VARARG 0 2
+            2 ADDI 1 0 1
+            3 RETURN1 1
+        ",
+        );
+    }
+
+    #[test]
+    fn variables_of_closures_are_captured() {
+        let proto = listing::compile("local a, b, c = 1, 2, 3 return function() return b end");
+        let flow = Flow::new(&proto, &Snapshot::before_run(&proto), Pc::new(0));
+        let captured: Vec<bool> = Reg::new(0).range(4).map(|r| flow.captured[r]).collect();
+        assert_eq!(captured, [false, true, false, false]);
     }
 }

@@ -1,4 +1,10 @@
-//! Analyses of bytecode: control flow, and types of registers.
+//! Analyses of bytecode: control flow, liveness, and tags of registers.
+//!
+//! They are over the entities of [`crate::entity`], and know nothing of the code that is emitted.
 
+pub(crate) mod facts;
 pub(crate) mod flow;
-pub(crate) mod types;
+#[cfg(test)]
+mod listing;
+pub(crate) mod live;
+pub(crate) mod tags;

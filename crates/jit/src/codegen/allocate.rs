@@ -15,6 +15,7 @@ use perilune_runtime::upvalue::Upvalue;
 
 use super::value::Known;
 use super::{CONSTANT, Emitter};
+use crate::entity::{Pc, Reg};
 
 impl Emitter<'_> {
     /// Takes `size` bytes of the current hole; branches to `slow` if it is too small.
@@ -64,7 +65,7 @@ impl Emitter<'_> {
 
     /// Allocates a table in the runtime, for the instruction at `pc`. There is something to poll
     /// once the table is in a register.
-    pub(crate) fn call_new_table(&mut self, pc: usize, fields: usize, array: usize) -> Value {
+    pub(crate) fn call_new_table(&mut self, pc: Pc, fields: usize, array: usize) -> Value {
         self.save_frame(pc + 1);
         let st = self.state();
         let fields = self.b.ins().iconst(I32, fields as i64);
@@ -87,7 +88,7 @@ impl Emitter<'_> {
 
     /// Returns the upvalue for register `r`: the open one on top of the list, or a new one on top;
     /// branches to `slow` if it belongs further down.
-    pub(crate) fn captured_upvalue(&mut self, r: usize, slow: Block) -> Value {
+    pub(crate) fn captured_upvalue(&mut self, r: Reg, slow: Block) -> Value {
         let st = self.state();
         let th = self.load64(st, state::THREAD);
         let place = self.address(r);
@@ -144,7 +145,7 @@ impl Emitter<'_> {
 
     /// Allocates a closure of inner function `n` in the runtime, for the instruction at `pc`. There
     /// is something to poll once the closure is in a register.
-    pub(crate) fn call_new_closure(&mut self, pc: usize, n: usize) -> Value {
+    pub(crate) fn call_new_closure(&mut self, pc: Pc, n: usize) -> Value {
         let st = self.state();
         let n = self.int(n as i64);
         let base = self.base();

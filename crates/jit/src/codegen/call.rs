@@ -1,6 +1,7 @@
 //! Entries, calls and returns: the protocol between the code of functions, and calls of the
 //! runtime.
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{
@@ -12,6 +13,7 @@ use perilune_runtime::layout::{closure, frame, header, instance, state, value};
 use perilune_runtime::tier::{MISS, status};
 
 use super::{Emitter, MEM};
+use crate::entity::{Pc, Reg};
 use crate::pipeline::input::Direct;
 
 /// The bits of the frame's link that a tail call keeps: its distance, and what concerns its caller.
@@ -88,7 +90,7 @@ impl Emitter<'_> {
 
     /// Calls a function of the runtime that returns a status, with the frame stored at `pc`; exits
     /// from the code unless the status is good.
-    pub(crate) fn runtime_step(&mut self, address: usize, pc: usize, args: &[Value]) -> Value {
+    pub(crate) fn runtime_step(&mut self, address: usize, pc: Pc, args: &[Value]) -> Value {
         self.save_frame(pc);
         self.runtime_saved(address, args)
     }
@@ -104,14 +106,14 @@ impl Emitter<'_> {
     }
 
     /// Runs the instruction at `pc` in the runtime.
-    pub(crate) fn generic(&mut self, pc: usize) {
+    pub(crate) fn generic(&mut self, pc: Pc) {
         let st = self.state();
         self.runtime_step(self.body.calls.one as usize, pc + 1, &[st]);
     }
 
     /// Continues in a new block if `answer` is not 0, and else there after running the instruction
     /// at `pc` in the runtime.
-    pub(crate) fn unless_generic(&mut self, pc: usize, answer: Value) {
+    pub(crate) fn unless_generic(&mut self, pc: Pc, answer: Value) {
         let (slow, on) = (self.cold_block(), self.block());
         self.branch(answer, on, slow);
         self.end_slowly(slow, pc, on);
@@ -119,7 +121,7 @@ impl Emitter<'_> {
 
     /// Ends an instruction without a result: what went to `slow` runs it in the runtime, and
     /// control continues at `done`.
-    pub(crate) fn end_slowly(&mut self, slow: Block, pc: usize, done: Block) {
+    pub(crate) fn end_slowly(&mut self, slow: Block, pc: Pc, done: Block) {
         self.switch_to(slow);
         self.generic(pc);
         self.jump(done);
@@ -138,7 +140,7 @@ impl Emitter<'_> {
     pub(crate) fn call_builtin(
         &mut self,
         callee: Value,
-        a: usize,
+        a: Reg,
         nargs: Value,
         unknown: Block,
     ) -> (Value, Value) {
@@ -227,7 +229,7 @@ impl Emitter<'_> {
             let c = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, nargs, p as i64);
             self.branch(c, fill, next);
             self.switch_to(fill);
-            self.store_register_at(base, p, nil, nil);
+            self.store_register_at(base, Reg::new(p), nil, nil);
             self.jump(next);
             self.switch_to(next);
         }
@@ -249,18 +251,23 @@ impl Emitter<'_> {
     }
 
     /// Returns the number of arguments of a call with operand B whose callee is in register `a`.
-    pub(crate) fn argument_count(&mut self, a: usize, b: usize) -> Value {
+    pub(crate) fn argument_count(&mut self, a: Reg, b: usize) -> Value {
         if b != 0 { self.int(b as i64 - 1) } else { self.count_from(a + Frame::RESERVED) }
     }
 
     /// Stores the headers of this frame and of that of a callee in register `a`, for a call that
     /// continues at `pc`; returns the base of the callee's frame.
-    pub(crate) fn begin_call(&mut self, a: usize, pc: usize) -> Value {
+    pub(crate) fn begin_call(&mut self, a: Reg, pc: Pc) -> Value {
         let base = self.base();
         let word = self.frame_word(pc);
         self.b.ins().store(MEM, word, base, frame::WORD);
-        let link = self.int(Link::new(0, 0, a + Frame::RESERVED).0 as i64);
-        self.b.ins().store(MEM, link, base, frame::slot(a + Frame::RESERVED) + frame::LINK);
+        let link = self.int(Link::new(0, 0, (a + Frame::RESERVED).index()).0 as i64);
+        self.b.ins().store(
+            MEM,
+            link,
+            base,
+            frame::slot((a + Frame::RESERVED).index()) + frame::LINK,
+        );
         self.callee_base(a)
     }
 
@@ -308,8 +315,8 @@ impl Emitter<'_> {
 
     /// Ends the block after a call of a Lua function in register `a`: takes the base, and tests
     /// status and poll word at once.
-    pub(crate) fn end_call(&mut self, a: usize, [status, bits, tag, base]: [Value; 4]) -> Returned {
-        let distance = frame::slot(a + Frame::RESERVED);
+    pub(crate) fn end_call(&mut self, a: Reg, [status, bits, tag, base]: [Value; 4]) -> Returned {
+        let distance = frame::slot((a + Frame::RESERVED).index());
         let base = self.b.ins().iadd_imm_s(base, -i64::from(distance));
         self.set_base(base);
         let low = self.b.ins().ireduce(I32, status);
@@ -349,7 +356,7 @@ impl Emitter<'_> {
     }
 
     /// Stores the results of a callee where a call with operand C wants them, from register `a` on.
-    pub(crate) fn store_results(&mut self, a: usize, c: usize, returned: &Returned) {
+    pub(crate) fn store_results(&mut self, a: Reg, c: usize, returned: &Returned) {
         let Returned { status, bits, tag, .. } = *returned;
         let base = self.base();
         match c {
@@ -410,7 +417,7 @@ impl Emitter<'_> {
     pub(crate) fn tail_call(&mut self, base: Value, callee: Value, args: &[(Value, Value)]) {
         self.b.ins().store(MEM, callee, base, frame::CALLEE);
         for (n, &(bits, tag)) in args.iter().enumerate() {
-            self.store_register_at(base, n, bits, tag);
+            self.store_register_at(base, Reg::new(n), bits, tag);
         }
         let link = self.b.ins().load(I64, MEM, base, frame::LINK);
         let (keeps, gets) = (self.int(TAIL_KEEPS as i64), self.int(TAIL_GETS as i64));
@@ -454,7 +461,7 @@ impl Emitter<'_> {
     }
 
     /// Ends the block: returns `n` values from register `a` on.
-    pub(crate) fn return_many(&mut self, a: usize, n: Value) {
+    pub(crate) fn return_many(&mut self, a: Reg, n: Value) {
         let base = self.return_base();
         let src = self.address(a);
         let dst = self.b.ins().iadd_imm_s(base, i64::from(frame::CALLEE));

@@ -6,6 +6,7 @@ use perilune_runtime::layout::state;
 use perilune_runtime::tier::status;
 
 use super::Emitter;
+use crate::entity::Pc;
 
 impl Emitter<'_> {
     /// Exits from the code unless the status is good.
@@ -54,7 +55,7 @@ impl Emitter<'_> {
 
     /// Ends the block: deoptimizes the frame before the instruction at `pc`, which was never
     /// executed. The interpreter continues with it.
-    pub(crate) fn deoptimize_before(&mut self, pc: usize) {
+    pub(crate) fn deoptimize_before(&mut self, pc: Pc) {
         let st = self.state();
         self.save_frame(pc);
         self.leave(self.body.calls.deoptimize_before as usize, st);
@@ -62,7 +63,7 @@ impl Emitter<'_> {
 
     /// Ends a cold block: runs the instruction at `pc`, whose operands are not those that the code
     /// was made for, in the runtime, and deoptimizes the frame after it.
-    pub(crate) fn deoptimize_after(&mut self, pc: usize) {
+    pub(crate) fn deoptimize_after(&mut self, pc: Pc) {
         let st = self.state();
         self.save_frame(pc + 1);
         self.leave(self.body.calls.deoptimize_after as usize, st);
@@ -70,7 +71,7 @@ impl Emitter<'_> {
 
     /// Ends a cold block: deoptimizes the frame after FORPREP at `pc` has prepared a loop over
     /// numbers of another kind than the code was made for.
-    pub(crate) fn deoptimize_loop(&mut self, pc: usize) {
+    pub(crate) fn deoptimize_loop(&mut self, pc: Pc) {
         self.save_frame(pc + 1);
         let st = self.state();
         self.leave(self.body.calls.deoptimize_loop as usize, st);

@@ -1,5 +1,6 @@
 //! Frames on the VM stack: registers in their home slots, the callee, the header.
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Type, Value};
@@ -7,6 +8,7 @@ use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::layout::{closure, frame, state, value};
 
 use super::{CONSTANT, Emitter, MEM};
+use crate::entity::{Pc, Reg};
 
 impl Emitter<'_> {
     /// Returns the address of register 0.
@@ -57,74 +59,74 @@ impl Emitter<'_> {
     }
 
     /// Returns the address of register `r`.
-    pub(crate) fn address(&mut self, r: usize) -> Value {
+    pub(crate) fn address(&mut self, r: Reg) -> Value {
         let base = self.base();
-        self.b.ins().iadd_imm_s(base, i64::from(frame::slot(r)))
+        self.b.ins().iadd_imm_s(base, i64::from(frame::slot(r.index())))
     }
 
     /// Returns the address of the first argument of a call whose callee is in register `a`, which
     /// is the base of the callee's frame.
-    pub(crate) fn callee_base(&mut self, a: usize) -> Value {
+    pub(crate) fn callee_base(&mut self, a: Reg) -> Value {
         self.address(a + Frame::RESERVED)
     }
 
     /// Returns the address after the last register.
     pub(crate) fn frame_end(&mut self) -> Value {
-        self.address(self.body.proto.max_stack.into())
+        self.address(Reg::new(self.body.proto.max_stack.into()))
     }
 
     /// Loads payload, as a value of type `ty`, and tag of register `r`.
-    pub(crate) fn load_register(&mut self, r: usize, ty: Type) -> (Value, Value) {
+    pub(crate) fn load_register(&mut self, r: Reg, ty: Type) -> (Value, Value) {
         let base = self.base();
-        let bits = self.b.ins().load(ty, MEM, base, frame::slot(r));
-        let tag = self.b.ins().uload8(I64, MEM, base, frame::tag(r));
+        let bits = self.b.ins().load(ty, MEM, base, frame::slot(r.index()));
+        let tag = self.b.ins().uload8(I64, MEM, base, frame::tag(r.index()));
         (bits, tag)
     }
 
     /// Loads the payload of register `r` as a value of type `ty`.
-    pub(crate) fn load_payload(&mut self, r: usize, ty: Type) -> Value {
+    pub(crate) fn load_payload(&mut self, r: Reg, ty: Type) -> Value {
         let base = self.base();
-        self.b.ins().load(ty, MEM, base, frame::slot(r))
+        self.b.ins().load(ty, MEM, base, frame::slot(r.index()))
     }
 
     /// Loads the tag of register `r`.
-    pub(crate) fn load_tag(&mut self, r: usize) -> Value {
+    pub(crate) fn load_tag(&mut self, r: Reg) -> Value {
         let base = self.base();
         self.load_tag_at(base, r)
     }
 
     /// Loads the tag of register `r` of the frame at `base`.
-    pub(super) fn load_tag_at(&mut self, base: Value, r: usize) -> Value {
-        self.b.ins().uload8(I64, MEM, base, frame::tag(r))
+    pub(super) fn load_tag_at(&mut self, base: Value, r: Reg) -> Value {
+        self.b.ins().uload8(I64, MEM, base, frame::tag(r.index()))
     }
 
     /// Stores payload and tag of register `r`.
-    pub(crate) fn store_register(&mut self, r: usize, bits: Value, tag: Value) {
+    pub(crate) fn store_register(&mut self, r: Reg, bits: Value, tag: Value) {
         let base = self.base();
         self.store_register_at(base, r, bits, tag);
     }
 
     /// Stores payload and tag of register `r` of the frame at `base`.
-    pub(super) fn store_register_at(&mut self, base: Value, r: usize, bits: Value, tag: Value) {
-        self.b.ins().store(MEM, bits, base, frame::slot(r));
-        self.b.ins().istore8(MEM, tag, base, frame::tag(r));
+    pub(super) fn store_register_at(&mut self, base: Value, r: Reg, bits: Value, tag: Value) {
+        self.b.ins().store(MEM, bits, base, frame::slot(r.index()));
+        self.b.ins().istore8(MEM, tag, base, frame::tag(r.index()));
     }
 
     /// Stores the payload of register `r`.
-    pub(crate) fn store_payload(&mut self, r: usize, bits: Value) {
+    pub(crate) fn store_payload(&mut self, r: Reg, bits: Value) {
         let base = self.base();
-        self.b.ins().store(MEM, bits, base, frame::slot(r));
+        self.b.ins().store(MEM, bits, base, frame::slot(r.index()));
     }
 
     /// Stores the tag of register `r`.
-    pub(crate) fn store_tag(&mut self, r: usize, tag: Value) {
+    pub(crate) fn store_tag(&mut self, r: Reg, tag: Value) {
         let base = self.base();
-        self.b.ins().istore8(MEM, tag, base, frame::tag(r));
+        self.b.ins().istore8(MEM, tag, base, frame::tag(r.index()));
     }
 
     /// Returns the frame word that says that this code runs the frame and continues at `pc`.
-    pub(crate) fn frame_word(&mut self, pc: usize) -> Value {
-        self.int(FrameWord::new(self.body.id, pc as u32).0 as i64)
+    pub(crate) fn frame_word(&mut self, pc: Pc) -> Value {
+        self.int(FrameWord::new(self.body.id, pc.as_u32()).0 as i64)
     }
 
     /// Stores the frame word.
@@ -134,7 +136,7 @@ impl Emitter<'_> {
     }
 
     /// Stores frame word and base, before a call that may look at the frame.
-    pub(crate) fn save_frame(&mut self, pc: usize) {
+    pub(crate) fn save_frame(&mut self, pc: Pc) {
         let word = self.frame_word(pc);
         let base = self.base();
         self.b.ins().store(MEM, word, base, frame::WORD);
@@ -143,10 +145,10 @@ impl Emitter<'_> {
     }
 
     /// Returns whether the runtime, which has run an instruction, has left the frame at `pc`.
-    pub(crate) fn has_continued_at(&mut self, pc: usize) -> Value {
+    pub(crate) fn has_continued_at(&mut self, pc: Pc) -> Value {
         let base = self.base();
         let at = self.b.ins().load(I32, MEM, base, frame::PC);
-        self.b.ins().icmp_imm_u(IntCC::Equal, at, pc as i64)
+        self.b.ins().icmp_imm_u(IntCC::Equal, at, pc.index() as i64)
     }
 
     /// Returns the base that the frame had before extra arguments moved it: what is returned.
@@ -177,7 +179,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the number of values from register `r` on, which are the frame's last.
-    pub(crate) fn count_from(&mut self, r: usize) -> Value {
+    pub(crate) fn count_from(&mut self, r: Reg) -> Value {
         let top = self.load_top();
         let first = self.address(r);
         self.count_to(top, first)

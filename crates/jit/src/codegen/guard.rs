@@ -9,6 +9,7 @@ use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::value::Known;
+use crate::entity::Reg;
 
 impl Emitter<'_> {
     /// Branches to `slow` unless the condition holds.
@@ -55,7 +56,7 @@ impl Emitter<'_> {
     /// Branches to `wrong` unless registers have these tags in their home slots.
     pub(crate) fn guard_home_tags(
         &mut self,
-        tags: impl IntoIterator<Item = (usize, Tag)>,
+        tags: impl IntoIterator<Item = (Reg, Tag)>,
         wrong: Block,
     ) {
         let base = self.base();

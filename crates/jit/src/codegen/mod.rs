@@ -36,6 +36,7 @@ use perilune_runtime::instance::Places;
 use perilune_runtime::layout;
 use perilune_runtime::tier::RuntimeCalls;
 
+use crate::entity::Pc;
 use crate::pipeline::symbols::Callees;
 use crate::testing::fault::Fault;
 
@@ -142,8 +143,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// Says from which instruction of the bytecode the following code is.
-    pub(crate) fn set_source(&mut self, pc: usize) {
-        self.b.set_srcloc(cranelift_codegen::ir::SourceLoc::new(pc as u32));
+    pub(crate) fn set_source(&mut self, pc: Pc) {
+        self.b.set_srcloc(cranelift_codegen::ir::SourceLoc::new(pc.as_u32()));
     }
 }
 

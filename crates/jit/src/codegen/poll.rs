@@ -5,6 +5,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use perilune_runtime::layout::state;
 
 use super::Emitter;
+use crate::entity::Pc;
 
 impl Emitter<'_> {
     /// Loads the poll word.
@@ -15,7 +16,7 @@ impl Emitter<'_> {
 
     /// Does what the poll word asks for; the frame continues at `pc`, and `top` is the end of its
     /// values.
-    pub(crate) fn poll(&mut self, pc: usize, top: Value) {
+    pub(crate) fn poll(&mut self, pc: Pc, top: Value) {
         let word = self.poll_word();
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(word, cold, on);
@@ -35,7 +36,7 @@ impl Emitter<'_> {
 
     /// Counts the instructions of a loop that goes round, from `pc` to `target`, where the script
     /// stops if so many are not left; emits nothing unless instructions are counted.
-    pub(crate) fn charge(&mut self, pc: usize, target: usize) {
+    pub(crate) fn charge(&mut self, pc: Pc, target: Pc) {
         if !self.body.counts {
             return;
         }

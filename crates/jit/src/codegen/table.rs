@@ -12,6 +12,7 @@ use super::cache::Record;
 use super::encoding::KIND_TO_TAG;
 use super::value::Known;
 use super::{Emitter, MEM};
+use crate::entity::{Pc, Reg};
 use crate::testing::fault::Fault;
 
 /// A value that is stored: its payload, its tag as a value, and what is known of the tag.
@@ -258,7 +259,7 @@ impl Emitter<'_> {
     /// `done`; branches to `slow` where the runtime cannot store it without the instruction.
     pub(crate) fn store_element(
         &mut self,
-        pc: usize,
+        pc: Pc,
         (table, key): (Value, Value),
         v: Stored,
         seen: ElementStore,
@@ -324,7 +325,7 @@ impl Emitter<'_> {
     /// of the array's kind, and else goes to `by_call`.
     fn append(
         &mut self,
-        pc: usize,
+        pc: Pc,
         table: Value,
         (at, len, kind): (Value, Value, Value),
         v: Stored,
@@ -373,7 +374,7 @@ impl Emitter<'_> {
     pub(crate) fn store_list(
         &mut self,
         table: Value,
-        r: usize,
+        r: Reg,
         count: Option<usize>,
         start: usize,
     ) -> Value {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use perilune_bytecode::feedback::{access, operands as seen};
 use perilune_bytecode::{Feedback, FeedbackLayout, Op, Proto};
 use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
 use super::snapshot::{CalleeSeen, FieldSnapshot, Shapes, Snapshot};
-use crate::analysis::types::{UNKNOWN, access, seen};
 
 /// The most inline paths of a field access. Others use the inline cache itself, which has as many
 /// entries.
@@ -101,7 +101,7 @@ impl Snapshot {
     pub(crate) fn keep_entry_tags(&mut self, before: &Snapshot) {
         for (tag, &before) in self.entry_tags.iter_mut().zip(&before.entry_tags) {
             if *tag != before {
-                *tag = UNKNOWN;
+                *tag = Snapshot::UNKNOWN;
             }
         }
     }

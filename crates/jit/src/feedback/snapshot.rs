@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::engine::Shape;
 use perilune_runtime::instance::{CalleeCache, EntryKind, FieldCache, FieldEntry, Instance};
 use perilune_runtime::value::{SlotExt, Value};
+
+use crate::entity::Pc;
 
 /// The shapes that feedback names. They live as long as code that compares them, so that a state
 /// that comes later creates no new ones in their place.
@@ -177,6 +180,24 @@ impl Snapshot {
             general: false,
             prunes: false,
         }
+    }
+
+    /// The tag of a register in [`Snapshot::entry_tags`] whose tag is not to be relied on.
+    pub(crate) const UNKNOWN: u8 = 0xFF;
+
+    /// Returns the cell of the instruction at `pc`.
+    pub(crate) fn cell(&self, pc: Pc) -> u32 {
+        self.cells[pc.index()]
+    }
+
+    /// Returns the inline cache of the field access at `pc`.
+    pub(crate) fn field(&self, pc: Pc) -> &FieldSnapshot {
+        &self.fields[self.cell(pc) as usize]
+    }
+
+    /// Returns the callees of the call at `pc`.
+    pub(crate) fn callee(&self, pc: Pc) -> CalleeSeen {
+        self.callees[self.cell(pc) as usize]
     }
 
     /// Adds the tags of a frame.

@@ -10,7 +10,6 @@ use perilune_bytecode::{Feedback, Op, Proto};
 use perilune_code::{Method, Phase};
 
 use super::history::{History, Known};
-use crate::analysis::types::UNKNOWN;
 use crate::feedback::merge::{MAX_PATHS, bits};
 use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 
@@ -57,7 +56,7 @@ impl Snapshot {
     /// with `now` would be.
     pub fn covers(&self, now: &Snapshot, proto: &Proto) -> bool {
         let mut entry_tags = self.entry_tags.iter().zip(&now.entry_tags);
-        if entry_tags.any(|(&known, &tag)| known != UNKNOWN && known != tag) {
+        if entry_tags.any(|(&known, &tag)| known != Snapshot::UNKNOWN && known != tag) {
             return false;
         }
         proto.code.iter().enumerate().all(|(pc, i)| {
@@ -84,8 +83,8 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::types::seen;
     use crate::feedback::snapshot::FieldPath;
+    use perilune_bytecode::feedback::operands as seen;
 
     fn proto(source: &str) -> Arc<Proto> {
         let chunk = perilune_bytecode::compile_source(source.as_bytes(), b"=test", 0);

@@ -2,18 +2,20 @@
 
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use perilune_bytecode::feedback::operands as seen;
 use perilune_bytecode::{Constant, Op};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
-use crate::analysis::types::{Speculation, seen, speculation};
+use crate::analysis::facts::{Speculation, speculation};
 use crate::codegen::number::Operator;
 use crate::codegen::value::Known;
+use crate::entity::{Pc, Reg, RegisterOperands};
 
 /// An operand.
 #[derive(Clone, Copy)]
 pub(super) enum Operand {
-    Reg(usize),
+    Reg(Reg),
     Int(i64),
     Float(f64),
 }
@@ -71,53 +73,53 @@ impl Translator<'_> {
         }
     }
 
-    pub(super) fn arithmetic(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn arithmetic(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         let reg = Operand::Reg;
         let (operator, x, y) = match i.op() {
-            Op::AddI => (Operator::Add, reg(i.b()), Operand::Int(i.c() as i64)),
-            Op::SubI => (Operator::Sub, reg(i.b()), Operand::Int(i.c() as i64)),
-            Op::AddK => (Operator::Add, reg(i.b()), self.constant_operand(i.c())),
-            Op::SubK => (Operator::Sub, reg(i.b()), self.constant_operand(i.c())),
-            Op::MulK => (Operator::Mul, reg(i.b()), self.constant_operand(i.c())),
-            Op::ModK => (Operator::Mod, reg(i.b()), self.constant_operand(i.c())),
-            Op::PowK => (Operator::Pow, reg(i.b()), self.constant_operand(i.c())),
-            Op::DivK => (Operator::Div, reg(i.b()), self.constant_operand(i.c())),
-            Op::IDivK => (Operator::IDiv, reg(i.b()), self.constant_operand(i.c())),
-            Op::BAndK => (Operator::And, reg(i.b()), self.constant_operand(i.c())),
-            Op::BOrK => (Operator::Or, reg(i.b()), self.constant_operand(i.c())),
-            Op::BXorK => (Operator::Xor, reg(i.b()), self.constant_operand(i.c())),
-            Op::KAdd => (Operator::Add, self.constant_operand(i.b()), reg(i.c())),
-            Op::KSub => (Operator::Sub, self.constant_operand(i.b()), reg(i.c())),
-            Op::KMul => (Operator::Mul, self.constant_operand(i.b()), reg(i.c())),
-            Op::KDiv => (Operator::Div, self.constant_operand(i.b()), reg(i.c())),
-            Op::ShrI => (Operator::Shr, reg(i.b()), Operand::Int(i.c() as i64)),
-            Op::ShlI => (Operator::Shl, reg(i.b()), Operand::Int(i.c() as i64)),
-            Op::Add => (Operator::Add, reg(i.b()), reg(i.c())),
-            Op::Sub => (Operator::Sub, reg(i.b()), reg(i.c())),
-            Op::Mul => (Operator::Mul, reg(i.b()), reg(i.c())),
-            Op::Mod => (Operator::Mod, reg(i.b()), reg(i.c())),
-            Op::Pow => (Operator::Pow, reg(i.b()), reg(i.c())),
-            Op::Div => (Operator::Div, reg(i.b()), reg(i.c())),
-            Op::IDiv => (Operator::IDiv, reg(i.b()), reg(i.c())),
-            Op::BAnd => (Operator::And, reg(i.b()), reg(i.c())),
-            Op::BOr => (Operator::Or, reg(i.b()), reg(i.c())),
-            Op::BXor => (Operator::Xor, reg(i.b()), reg(i.c())),
-            Op::Shl => (Operator::Shl, reg(i.b()), reg(i.c())),
-            Op::Shr => (Operator::Shr, reg(i.b()), reg(i.c())),
-            Op::Unm => (Operator::Neg, reg(i.b()), reg(i.b())),
-            Op::BNot => (Operator::Not, reg(i.b()), reg(i.b())),
+            Op::AddI => (Operator::Add, reg(i.rb()), Operand::Int(i.c() as i64)),
+            Op::SubI => (Operator::Sub, reg(i.rb()), Operand::Int(i.c() as i64)),
+            Op::AddK => (Operator::Add, reg(i.rb()), self.constant_operand(i.c())),
+            Op::SubK => (Operator::Sub, reg(i.rb()), self.constant_operand(i.c())),
+            Op::MulK => (Operator::Mul, reg(i.rb()), self.constant_operand(i.c())),
+            Op::ModK => (Operator::Mod, reg(i.rb()), self.constant_operand(i.c())),
+            Op::PowK => (Operator::Pow, reg(i.rb()), self.constant_operand(i.c())),
+            Op::DivK => (Operator::Div, reg(i.rb()), self.constant_operand(i.c())),
+            Op::IDivK => (Operator::IDiv, reg(i.rb()), self.constant_operand(i.c())),
+            Op::BAndK => (Operator::And, reg(i.rb()), self.constant_operand(i.c())),
+            Op::BOrK => (Operator::Or, reg(i.rb()), self.constant_operand(i.c())),
+            Op::BXorK => (Operator::Xor, reg(i.rb()), self.constant_operand(i.c())),
+            Op::KAdd => (Operator::Add, self.constant_operand(i.b()), reg(i.rc())),
+            Op::KSub => (Operator::Sub, self.constant_operand(i.b()), reg(i.rc())),
+            Op::KMul => (Operator::Mul, self.constant_operand(i.b()), reg(i.rc())),
+            Op::KDiv => (Operator::Div, self.constant_operand(i.b()), reg(i.rc())),
+            Op::ShrI => (Operator::Shr, reg(i.rb()), Operand::Int(i.c() as i64)),
+            Op::ShlI => (Operator::Shl, reg(i.rb()), Operand::Int(i.c() as i64)),
+            Op::Add => (Operator::Add, reg(i.rb()), reg(i.rc())),
+            Op::Sub => (Operator::Sub, reg(i.rb()), reg(i.rc())),
+            Op::Mul => (Operator::Mul, reg(i.rb()), reg(i.rc())),
+            Op::Mod => (Operator::Mod, reg(i.rb()), reg(i.rc())),
+            Op::Pow => (Operator::Pow, reg(i.rb()), reg(i.rc())),
+            Op::Div => (Operator::Div, reg(i.rb()), reg(i.rc())),
+            Op::IDiv => (Operator::IDiv, reg(i.rb()), reg(i.rc())),
+            Op::BAnd => (Operator::And, reg(i.rb()), reg(i.rc())),
+            Op::BOr => (Operator::Or, reg(i.rb()), reg(i.rc())),
+            Op::BXor => (Operator::Xor, reg(i.rb()), reg(i.rc())),
+            Op::Shl => (Operator::Shl, reg(i.rb()), reg(i.rc())),
+            Op::Shr => (Operator::Shr, reg(i.rb()), reg(i.rc())),
+            Op::Unm => (Operator::Neg, reg(i.rb()), reg(i.rb())),
+            Op::BNot => (Operator::Not, reg(i.rb()), reg(i.rb())),
             op => unreachable!("{op:?} is no operator"),
         };
-        self.operator(pc, i.a(), operator, x, y);
+        self.operator(pc, i.ra(), operator, x, y);
     }
 
-    fn operator(&mut self, pc: usize, dst: usize, operator: Operator, x: Operand, y: Operand) {
-        let speculation = speculation(self.snapshot, pc, self.proto.code[pc]);
+    fn operator(&mut self, pc: Pc, dst: Reg, operator: Operator, x: Operand, y: Operand) {
+        let speculation = speculation(self.snapshot, pc, self.instr(pc));
         if speculation != Speculation::Any {
             return self.speculative_operator(pc, dst, operator, (x, y), speculation);
         }
-        let mask = self.snapshot.cells[pc];
+        let mask = self.snapshot.cell(pc);
         let mask = if mask & 7 == 0 { seen::INT | seen::FLOAT } else { mask };
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
         // the path of mixed operands takes any two numbers, so two integers must have been looked
@@ -187,8 +189,8 @@ impl Translator<'_> {
     /// to be of one kind already ([`Translator::speculate`]).
     fn speculative_operator(
         &mut self,
-        pc: usize,
-        dst: usize,
+        pc: Pc,
+        dst: Reg,
         operator: Operator,
         (x, y): (Operand, Operand),
         speculation: Speculation,
@@ -216,7 +218,7 @@ impl Translator<'_> {
 
     /// The speculation is known to fail: goes to `wrong`, and on in a block that is
     /// not reached.
-    fn never(&mut self, wrong: Block, dst: usize) {
+    fn never(&mut self, wrong: Block, dst: Reg) {
         self.emit.jump(wrong);
         let rest = self.emit.block();
         self.emit.switch_to(rest);

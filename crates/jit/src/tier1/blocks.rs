@@ -7,10 +7,11 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use crate::codegen::value::Known;
+use crate::entity::{Pc, Reg};
 
 impl Translator<'_> {
     /// Returns the block of the instruction at `pc`.
-    fn block(&mut self, pc: usize) -> Block {
+    fn block(&mut self, pc: Pc) -> Block {
         match self.blocks[pc] {
             Some(b) => b,
             None => *self.blocks[pc].insert(self.emit.block()),
@@ -18,13 +19,13 @@ impl Translator<'_> {
     }
 
     /// Begins the block of the instruction at `pc`.
-    pub(super) fn begin_block(&mut self, pc: usize) {
+    pub(super) fn begin_block(&mut self, pc: Pc) {
         if self.flow.is_loop[pc] {
             self.emit.begin_loop();
         }
         let block = self.block(pc);
         self.emit.switch_to(block);
-        self.tags = self.types.at(pc).clone();
+        self.tags = self.tag_flow.at(pc).clone();
         let known = self.known_at[pc].take().filter(|_| self.flow.preds[pc] == 1);
         match known {
             Some(known) => self.regs = known,
@@ -34,7 +35,7 @@ impl Translator<'_> {
 
     /// Ends the block: goes from the instruction at `pc` to `target`, by way of a poll if that is
     /// backwards.
-    pub(super) fn go(&mut self, pc: usize, target: usize) {
+    pub(super) fn go(&mut self, pc: Pc, target: Pc) {
         if target <= pc {
             self.emit.charge(pc, target);
             let top = self.emit.frame_end();
@@ -49,7 +50,7 @@ impl Translator<'_> {
     }
 
     /// Ends the block: goes to `target`, where control flow meets.
-    pub(super) fn fall(&mut self, target: usize) {
+    pub(super) fn fall(&mut self, target: Pc) {
         for (r, tag) in self.carried(target) {
             let (variable, v) = match tag {
                 Tag::FLOAT => (self.float_variable(r), self.peek_float(r)),
@@ -63,17 +64,16 @@ impl Translator<'_> {
 
     /// Returns the registers whose values come along in machine registers to where control flow
     /// meets: the numbers and tables among those that are still needed.
-    fn carried(&self, target: usize) -> Vec<(usize, Tag)> {
-        let tags = self.types.at(target);
-        (0..tags.len())
-            .filter(|&r| self.types.is_live(target, r))
-            .map(|r| (r, Tag(tags[r])))
-            .filter(|(_, tag)| matches!(*tag, Tag::INTEGER | Tag::FLOAT | Tag::TABLE))
+    fn carried(&self, target: Pc) -> Vec<(Reg, Tag)> {
+        let known = self.tag_flow.at(target).known();
+        known
+            .filter(|&(_, tag)| matches!(tag, Tag::INTEGER | Tag::FLOAT | Tag::TABLE))
+            .filter(|&(r, _)| self.live.is_live(target, r))
             .collect()
     }
 
     /// Takes over what registers hold where control flow meets.
-    fn take_carried(&mut self, pc: usize) {
+    fn take_carried(&mut self, pc: Pc) {
         self.regs.begin();
         for (r, tag) in self.carried(pc) {
             if tag == Tag::FLOAT {
@@ -88,14 +88,14 @@ impl Translator<'_> {
         }
     }
 
-    fn int_variable(&mut self, r: usize) -> Variable {
+    fn int_variable(&mut self, r: Reg) -> Variable {
         match self.ints[r] {
             Some(v) => v,
             None => *self.ints[r].insert(self.emit.variable(I64)),
         }
     }
 
-    fn float_variable(&mut self, r: usize) -> Variable {
+    fn float_variable(&mut self, r: Reg) -> Variable {
         match self.floats[r] {
             Some(v) => v,
             None => *self.floats[r].insert(self.emit.variable(F64)),

@@ -8,16 +8,17 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use crate::codegen::value::{Join, Known};
+use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::CalleeSeen;
 
 impl Translator<'_> {
     /// CALL.
-    pub(super) fn call(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let (a, c) = (i.a(), i.c());
+    pub(super) fn call(&mut self, pc: Pc) {
+        let i = self.instr(pc);
+        let (a, c) = (i.ra(), i.c());
         let (callee, tag) = self.any(a);
         let nargs = self.emit.argument_count(a, i.b());
-        let seen = match self.snapshot.callees[self.snapshot.cells[pc] as usize] {
+        let seen = match self.snapshot.callee(pc) {
             _ if self.snapshot.general => CalleeSeen::Several,
             seen => seen,
         };
@@ -49,8 +50,8 @@ impl Translator<'_> {
     /// CALL's operand C; ends the block.
     pub(super) fn lua_call(
         &mut self,
-        pc: usize,
-        a: usize,
+        pc: Pc,
+        a: Reg,
         c: usize,
         callee: Value,
         nargs: Value,
@@ -58,7 +59,7 @@ impl Translator<'_> {
     ) {
         let base = self.emit.begin_call(a, pc + 1);
         let args = [callee, base, nargs];
-        let results = match self.direct.get(&(pc as u32)) {
+        let results = match self.direct.get(&pc.as_u32()) {
             Some(&likely) => self.emit.call_likely(likely, &args),
             None => self.emit.call_slot(&args),
         };
@@ -79,7 +80,7 @@ impl Translator<'_> {
 
     /// A call of a library function that machine code knows, for one result or none: goes to `done`
     /// if that was one, else continues after it.
-    fn builtin(&mut self, a: usize, c: usize, callee: Value, tag: Known, nargs: Value, done: Join) {
+    fn builtin(&mut self, a: Reg, c: usize, callee: Value, tag: Known, nargs: Value, done: Join) {
         let unknown = self.emit.block();
         if self.emit.require(&[tag], Tag::NATIVE, unknown) {
             let (bits, tag) = self.emit.call_builtin(callee, a, nargs, unknown);
@@ -94,16 +95,16 @@ impl Translator<'_> {
     }
 
     /// RETURN and its short forms.
-    pub(super) fn return_results(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn return_results(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         let nil = self.emit.int(0);
         match i.op() {
             Op::Return0 => self.emit.return_none(nil),
-            Op::Return1 => self.return_one(i.a()),
+            Op::Return1 => self.return_one(i.ra()),
             _ => {
                 if i.c() != 0 {
-                    let results = self.emit.address(i.a());
-                    let n = self.return_count(i.a(), i.b());
+                    let results = self.emit.address(i.ra());
+                    let n = self.return_count(i.ra(), i.b());
                     let st = self.emit.state();
                     let args = [st, results, n];
                     self.emit.runtime_step(self.calls.close_return as usize, pc + 1, &args);
@@ -111,34 +112,34 @@ impl Translator<'_> {
                 }
                 match i.b() {
                     1 => self.emit.return_none(nil),
-                    2 => self.return_one(i.a()),
+                    2 => self.return_one(i.ra()),
                     b => {
-                        let n = self.return_count(i.a(), b);
-                        self.emit.return_many(i.a(), n);
+                        let n = self.return_count(i.ra(), b);
+                        self.emit.return_many(i.ra(), n);
                     }
                 }
             }
         }
     }
 
-    fn return_count(&mut self, a: usize, b: usize) -> Value {
+    fn return_count(&mut self, a: Reg, b: usize) -> Value {
         if b != 0 { self.emit.int(b as i64 - 1) } else { self.emit.count_from(a) }
     }
 
-    fn return_one(&mut self, a: usize) {
+    fn return_one(&mut self, a: Reg) {
         let (bits, tag) = self.any(a);
         let tag = self.emit.tag_value(tag);
         self.emit.return_one(bits, tag);
     }
 
     /// TAILCALL.
-    pub(super) fn tail_call(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn tail_call(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         if i.b() != 0 && i.c() == 0 && !self.proto.is_vararg {
             self.simple_tail_call(pc);
         }
-        let nargs = self.emit.argument_count(i.a(), i.b());
-        let at = self.emit.address(i.a());
+        let nargs = self.emit.argument_count(i.ra(), i.b());
+        let at = self.emit.address(i.ra());
         let st = self.emit.state();
         let close = self.emit.ins().iconst(I8, (i.c() != 0) as i64);
         let args = [st, at, nargs, close];
@@ -149,9 +150,9 @@ impl Translator<'_> {
 
     /// TAILCALL of a Lua function with a known number of arguments while nothing is to be polled;
     /// else continues after it.
-    fn simple_tail_call(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let (callee, tag) = self.any(i.a());
+    fn simple_tail_call(&mut self, pc: Pc) {
+        let i = self.instr(pc);
+        let (callee, tag) = self.any(i.ra());
         let other = self.emit.cold_block();
         if !self.emit.require(&[tag], Tag::FUNCTION, other) {
             self.emit.jump(other);
@@ -162,7 +163,7 @@ impl Translator<'_> {
         let base = self.emit.base();
         let args: Vec<(Value, Value)> = (0..i.b() - 1)
             .map(|n| {
-                let (bits, tag) = self.any(i.a() + Frame::RESERVED + n);
+                let (bits, tag) = self.any(i.ra() + Frame::RESERVED + n);
                 (bits, self.emit.tag_value(tag))
             })
             .collect();
@@ -172,26 +173,26 @@ impl Translator<'_> {
     }
 
     /// VARARG.
-    pub(super) fn var_arg(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn var_arg(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         let (st, base) = (self.emit.state(), self.emit.base());
         let (a, c) = (self.emit.int(i.a() as i64), self.emit.int(i.c() as i64));
         let done = self.emit.runtime_word(self.calls.var_arg as usize, &[st, base, a, c]);
         self.emit.unless_generic(pc, done);
         if i.c() == 0 {
-            self.regs.forget_from(i.a());
+            self.regs.forget_from(i.ra());
         } else {
-            for r in i.a()..i.a() + i.c() - 1 {
+            for r in i.ra().range(i.c() - 1) {
                 self.regs.forget(r);
             }
         }
     }
 
     /// CALLMETA: mostly the making of an object.
-    pub(super) fn call_meta(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn call_meta(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         if i.c() <= 2 {
-            let ra = self.emit.address(i.a());
+            let ra = self.emit.address(i.ra());
             let st = self.emit.state();
             let c = self.emit.int(i.c() as i64);
             let done = self.emit.runtime_word(self.calls.set_class as usize, &[st, ra, c]);
@@ -205,8 +206,8 @@ impl Translator<'_> {
     }
 
     /// CLOSE: runs until everything is closed.
-    pub(super) fn close(&mut self, pc: usize) {
-        let place = self.emit.address(self.proto.code[pc].a());
+    pub(super) fn close(&mut self, pc: Pc) {
+        let place = self.emit.address(self.instr(pc).ra());
         let st = self.emit.state();
         let done = self.emit.runtime_word(self.calls.close as usize, &[st, place]);
         let (again, out) = (self.emit.cold_block(), self.emit.block());

@@ -2,7 +2,6 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
-use perilune_bytecode::flow::jump_target;
 use perilune_bytecode::{Constant, Op};
 use perilune_runtime::meta::Event;
 use perilune_runtime::string::MAX_SHORT;
@@ -10,8 +9,9 @@ use perilune_runtime::value::Tag;
 
 use super::Translator;
 use super::arith::Operand;
-use crate::analysis::types::{Speculation, speculation};
+use crate::analysis::facts::{Speculation, speculation};
 use crate::codegen::value::Known;
+use crate::entity::{Pc, RegisterOperands};
 
 /// Where a test continues: at the jump after it, or past that.
 pub(super) struct Ends {
@@ -32,15 +32,15 @@ impl Translator<'_> {
     }
 
     /// Ends a test at `pc` on both paths. Returns whether control continues after it (always).
-    fn finish_test(&mut self, pc: usize, ends: &Ends) -> bool {
+    fn finish_test(&mut self, pc: Pc, ends: &Ends) -> bool {
         self.emit.switch_to(ends.jump);
-        self.go(pc + 1, jump_target(&self.proto.code, pc + 1));
+        self.go(pc + 1, (pc + 1).jump_target(self.proto));
         self.emit.switch_to(ends.skip);
         // the JMP is translated with the test
         self.past_jump(pc)
     }
 
-    fn past_jump(&mut self, pc: usize) -> bool {
+    fn past_jump(&mut self, pc: Pc) -> bool {
         if self.flow.reached[pc + 1] {
             self.fall(pc + 2);
             return false;
@@ -49,7 +49,7 @@ impl Translator<'_> {
     }
 
     /// Runs the test at `pc` in the runtime.
-    fn slow_test(&mut self, pc: usize, ends: &Ends) {
+    fn slow_test(&mut self, pc: Pc, ends: &Ends) {
         self.emit.generic(pc);
         let skipped = self.emit.has_continued_at(pc + 2);
         self.emit.branch(skipped, ends.skip, ends.jump);
@@ -66,19 +66,19 @@ impl Translator<'_> {
         self.emit.jump(to);
     }
 
-    pub(super) fn order(&mut self, pc: usize) -> bool {
-        let i = self.proto.code[pc];
+    pub(super) fn order(&mut self, pc: Pc) -> bool {
+        let i = self.instr(pc);
         let imm = Operand::Int(i.sb());
         let reg = Operand::Reg;
         let (cc, fcc, x, y) = match i.op() {
-            Op::Lt => (IntCC::SignedLessThan, FloatCC::LessThan, reg(i.a()), reg(i.b())),
+            Op::Lt => (IntCC::SignedLessThan, FloatCC::LessThan, reg(i.ra()), reg(i.rb())),
             Op::Le => {
-                (IntCC::SignedLessThanOrEqual, FloatCC::LessThanOrEqual, reg(i.a()), reg(i.b()))
+                (IntCC::SignedLessThanOrEqual, FloatCC::LessThanOrEqual, reg(i.ra()), reg(i.rb()))
             }
-            Op::LtI => (IntCC::SignedLessThan, FloatCC::LessThan, reg(i.a()), imm),
-            Op::LeI => (IntCC::SignedLessThanOrEqual, FloatCC::LessThanOrEqual, reg(i.a()), imm),
-            Op::GtI => (IntCC::SignedGreaterThan, FloatCC::GreaterThan, reg(i.a()), imm),
-            _ => (IntCC::SignedGreaterThanOrEqual, FloatCC::GreaterThanOrEqual, reg(i.a()), imm),
+            Op::LtI => (IntCC::SignedLessThan, FloatCC::LessThan, reg(i.ra()), imm),
+            Op::LeI => (IntCC::SignedLessThanOrEqual, FloatCC::LessThanOrEqual, reg(i.ra()), imm),
+            Op::GtI => (IntCC::SignedGreaterThan, FloatCC::GreaterThan, reg(i.ra()), imm),
+            _ => (IntCC::SignedGreaterThanOrEqual, FloatCC::GreaterThanOrEqual, reg(i.ra()), imm),
         };
         let wanted = i.c() & 1 != 0;
         let (tx, ty) = (self.operand_tag(x), self.operand_tag(y));
@@ -100,7 +100,7 @@ impl Translator<'_> {
             }
             Speculation::Number | Speculation::Any => {}
         }
-        let mask = self.snapshot.cells[pc];
+        let mask = self.snapshot.cell(pc);
         let mask = if mask & 3 == 0 { 3 } else { mask };
         let ints = (mask & 1 != 0).then(|| (self.operand_int(x), self.operand_int(y)));
         let floats = (mask & 2 != 0).then(|| (self.operand_float(x), self.operand_float(y)));
@@ -142,21 +142,21 @@ impl Translator<'_> {
         self.emit.switch_to(slow);
         if matches!(i.op(), Op::Lt | Op::Le) && self.has_handlers(pc) {
             let event = if i.op() == Op::Lt { Event::Lt } else { Event::Le };
-            self.test_handler(pc, event, (i.a(), i.b()), wanted, &ends);
+            self.test_handler(pc, event, (i.ra(), i.rb()), wanted, &ends);
         }
         self.slow_test(pc, &ends);
         self.finish_test(pc, &ends)
     }
 
-    pub(super) fn equality(&mut self, pc: usize) -> bool {
-        let i = self.proto.code[pc];
+    pub(super) fn equality(&mut self, pc: Pc) -> bool {
+        let i = self.instr(pc);
         let wanted = i.c() & 1 != 0;
         let ends = self.ends();
         let slow = self.emit.cold_block();
-        let ta = self.tag(i.a());
+        let ta = self.tag(i.ra());
         match i.op() {
             Op::EqI => {
-                let (v, f) = (self.bits(i.a()), self.float(i.a()));
+                let (v, f) = (self.bits(i.ra()), self.float(i.ra()));
                 let other = self.emit.block();
                 if self.emit.require(&[ta], Tag::INTEGER, other) {
                     let c = self.emit.ins().icmp_imm_s(IntCC::Equal, v, i.sb());
@@ -178,7 +178,7 @@ impl Translator<'_> {
                 return self.finish_test(pc, &ends);
             }
             Op::EqK => {
-                let v = self.bits(i.a());
+                let v = self.bits(i.ra());
                 let no = self.emit.block();
                 match &self.proto.constants[i.b()] {
                     Constant::Nil | Constant::Bool(_) => {
@@ -225,13 +225,13 @@ impl Translator<'_> {
                 self.slow_test(pc, &ends);
             }
             _ => {
-                let tb = self.tag(i.b());
-                let (va, vb) = (self.bits(i.a()), self.bits(i.b()));
+                let tb = self.tag(i.rb());
+                let (va, vb) = (self.bits(i.ra()), self.bits(i.rb()));
                 let (ta, tb) = (self.emit.tag_value(ta), self.emit.tag_value(tb));
                 self.emit.equal_values((va, ta), (vb, tb), ends.of(wanted), slow);
                 self.emit.switch_to(slow);
                 if self.has_handlers(pc) {
-                    self.test_handler(pc, Event::Eq, (i.a(), i.b()), wanted, &ends);
+                    self.test_handler(pc, Event::Eq, (i.ra(), i.rb()), wanted, &ends);
                 }
                 self.slow_test(pc, &ends);
             }
@@ -239,9 +239,9 @@ impl Translator<'_> {
         self.finish_test(pc, &ends)
     }
 
-    pub(super) fn test(&mut self, pc: usize) -> bool {
-        let i = self.proto.code[pc];
-        let (r, copies) = if i.op() == Op::Test { (i.a(), false) } else { (i.b(), true) };
+    pub(super) fn test(&mut self, pc: Pc) -> bool {
+        let i = self.instr(pc);
+        let (r, copies) = if i.op() == Op::Test { (i.ra(), false) } else { (i.rb(), true) };
         let value = copies.then(|| self.bits(r));
         let tag = self.tag(r);
         let ends = self.ends();
@@ -258,8 +258,8 @@ impl Translator<'_> {
             // the copy is made on the way to the jump only
             let known = self.regs.clone();
             self.emit.switch_to(ends.jump);
-            self.set(i.a(), bits, tag);
-            self.go(pc + 1, jump_target(&self.proto.code, pc + 1));
+            self.set(i.ra(), bits, tag);
+            self.go(pc + 1, (pc + 1).jump_target(self.proto));
             self.regs = known;
             self.emit.switch_to(ends.skip);
             return self.past_jump(pc);
@@ -267,9 +267,9 @@ impl Translator<'_> {
         self.finish_test(pc, &ends)
     }
 
-    pub(super) fn for_prep(&mut self, pc: usize) -> bool {
-        let i = self.proto.code[pc];
-        let a = i.a();
+    pub(super) fn for_prep(&mut self, pc: Pc) -> bool {
+        let i = self.instr(pc);
+        let a = i.ra();
         let tags = [self.tag(a), self.tag(a + 1), self.tag(a + 2)];
         let (init, limit, step) = (self.bits(a), self.bits(a + 1), self.bits(a + 2));
         let slow = self.emit.cold_block();
@@ -310,7 +310,7 @@ impl Translator<'_> {
             None => self.emit.jump(entered),
         }
         self.emit.switch_to(skip);
-        for r in a..a + 4 {
+        for r in a.range(4) {
             self.regs.forget(r);
         }
         self.go(pc, pc + 2 + i.bx());
@@ -318,9 +318,9 @@ impl Translator<'_> {
         true
     }
 
-    pub(super) fn for_loop(&mut self, pc: usize) -> bool {
-        let i = self.proto.code[pc];
-        let a = i.a();
+    pub(super) fn for_loop(&mut self, pc: Pc) -> bool {
+        let i = self.instr(pc);
+        let a = i.ra();
         let tag = self.tag(a);
         let target = pc + 1 - i.bx();
         let end = self.emit.block();

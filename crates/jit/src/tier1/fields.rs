@@ -10,15 +10,16 @@ use super::Translator;
 use crate::codegen::cache::Record;
 use crate::codegen::table::Stored;
 use crate::codegen::value::{Join, Known};
+use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::merge::MAX_PATHS;
 use crate::feedback::snapshot::FieldPath;
 
 /// Where a lookup ends.
 #[derive(Clone, Copy)]
 struct Ways {
-    pc: usize,
+    pc: Pc,
     object: (Value, Known),
-    dst: usize,
+    dst: Reg,
     /// Asks the runtime to try the cache.
     by_cache: Block,
     /// Runs the instruction.
@@ -28,28 +29,28 @@ struct Ways {
 
 impl Translator<'_> {
     /// The number of the inline cache of the field access at `pc`.
-    fn cache_of(&self, pc: usize) -> usize {
-        self.snapshot.cells[pc] as usize
+    fn cache_of(&self, pc: Pc) -> usize {
+        self.snapshot.cell(pc) as usize
     }
 
     /// GETFIELD and SELF.
-    pub(super) fn get_field(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let (object, object_tag) = self.any(i.b());
+    pub(super) fn get_field(&mut self, pc: Pc) {
+        let i = self.instr(pc);
+        let (object, object_tag) = self.any(i.rb());
         if i.op() == Op::SelfK {
-            self.set(i.a() + 2, object, object_tag);
+            self.set(i.ra() + 2, object, object_tag);
         }
         let slow = self.emit.cold_block();
         let by_cache = self.emit.block();
         let ways = Ways {
             pc,
             object: (object, object_tag),
-            dst: i.a(),
+            dst: i.ra(),
             by_cache,
             slow,
             done: self.emit.join_block(I64),
         };
-        let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
+        let seen = self.snapshot.field(pc).clone();
         let other = self.emit.block();
         let is_for_tables =
             |p: &FieldPath| !matches!(p, FieldPath::Method { .. } | FieldPath::Member { .. });
@@ -97,7 +98,7 @@ impl Translator<'_> {
             self.emit.save_frame(pc + 1);
             let (bits, tag) =
                 self.emit.runtime_pair(self.calls.field_more as usize, &[st, cache, object]);
-            self.answer(i.a(), bits, tag, slow, ways.done);
+            self.answer(i.ra(), bits, tag, slow, ways.done);
         } else {
             self.emit.jump(other);
             self.emit.switch_to(by_cache);
@@ -109,22 +110,22 @@ impl Translator<'_> {
         if seen.paths.is_empty() && seen.seen {
             // computed fields of userdata are found by the instruction itself
             let (generic, ask) = (self.emit.cold_block(), self.emit.block());
-            let (_, tag) = self.emit.load_register(i.b(), I64);
+            let (_, tag) = self.emit.load_register(i.rb(), I64);
             let is_userdata = self.emit.is_tag(tag, Tag::USERDATA);
             self.emit.branch(is_userdata, generic, ask);
             self.emit.switch_to(ask);
-            self.index_handler(pc, i.a(), i.b(), i.c(), ways.done);
+            self.index_handler(pc, i.ra(), i.rb(), i.c(), ways.done);
             self.emit.jump(generic);
             self.emit.switch_to(generic);
         }
-        self.generic_result(pc, i.a(), I64, ways.done);
-        self.take_value(ways.done, i.a());
+        self.generic_result(pc, i.ra(), I64, ways.done);
+        self.take_value(ways.done, i.ra());
     }
 
     /// Members of what is no table: userdata and strings.
     fn members(
         &mut self,
-        pc: usize,
+        pc: Pc,
         paths: &[FieldPath],
         (object, object_tag): (Value, Known),
         ways: Ways,
@@ -184,7 +185,7 @@ impl Translator<'_> {
     /// Ends a lookup with a field of the table's own.
     fn own(&mut self, object: Value, slot: u32, ways: Ways) {
         let (bits, tag) = self.emit.load_field(object, slot);
-        self.emit.verify_field(ways.pc, object, self.proto.code[ways.pc].c(), (bits, tag));
+        self.emit.verify_field(ways.pc, object, self.instr(ways.pc).c(), (bits, tag));
         let nil = self.emit.block();
         self.emit.guard(tag, nil);
         self.found(ways.dst, (bits, tag), ways.done);
@@ -202,15 +203,15 @@ impl Translator<'_> {
     }
 
     /// SETFIELD.
-    pub(super) fn set_field(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let (object, object_tag) = self.any(i.a());
+    pub(super) fn set_field(&mut self, pc: Pc) {
+        let i = self.instr(pc);
+        let (object, object_tag) = self.any(i.ra());
         let (bits, tag) = self.stored(i);
         let t = self.emit.tag_value(tag);
         let slow = self.emit.cold_block();
         let done = self.emit.block();
         let value = Stored { bits, tag: t, known: tag };
-        let seen = self.snapshot.fields[self.snapshot.cells[pc] as usize].clone();
+        let seen = self.snapshot.field(pc).clone();
         if self.emit.require(&[object_tag], Tag::TABLE, slow) {
             let by_cache = self.emit.block();
             if !seen.paths.is_empty() {

@@ -1,22 +1,23 @@
 //! The generic `for`: `next` and `ipairs` over tables in line, Lua iterators as calls.
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::types::I64;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
-use crate::analysis::types::UNKNOWN;
 use crate::codegen::traverse::Entry;
 use crate::codegen::value::{Join, Known};
+use crate::entity::{Pc, Reg, RegisterOperands};
 
 /// A round of a loop by `next` or `ipairs` in line.
 struct Round {
-    pc: usize,
+    pc: Pc,
     /// The table.
     object: Value,
     /// First register of the loop.
-    a: usize,
+    a: Reg,
     /// Variables of the loop.
     wanted: usize,
     done: Join,
@@ -24,8 +25,8 @@ struct Round {
 
 impl Translator<'_> {
     /// TFORPREP: marks the closing value, and makes a loop by `next` one that is inline.
-    pub(super) fn for_each_prep(&mut self, pc: usize) {
-        let ra = self.emit.address(self.proto.code[pc].a());
+    pub(super) fn for_each_prep(&mut self, pc: Pc) {
+        let ra = self.emit.address(self.instr(pc).ra());
         let st = self.emit.state();
         let done = self.emit.runtime_word(self.calls.for_each_prep as usize, &[st, ra]);
         self.emit.unless_generic(pc, done);
@@ -34,9 +35,9 @@ impl Translator<'_> {
 
     /// TFORCALL: `next` and `ipairs` are inline, a Lua iterator is called as CALL does, others by
     /// the runtime.
-    pub(super) fn for_call(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let a = i.a();
+    pub(super) fn for_call(&mut self, pc: Pc) {
+        let i = self.instr(pc);
+        let a = i.ra();
         let (f, tag) = self.any(a);
         let (object, object_tag) = self.any(a + 1);
         let (control, control_tag) = self.any(a + 2);
@@ -63,11 +64,11 @@ impl Translator<'_> {
         self.emit.switch_to(others);
         let natives = self.emit.block();
         // the arguments have to be within the frame, whose room is known
-        let has_room = a + 8 <= usize::from(self.proto.max_stack);
+        let has_room = (a + 8).index() <= usize::from(self.proto.max_stack);
         if has_room && self.emit.require(&[tag], Tag::FUNCTION, natives) {
             // the copies lie where the frame's own registers may be known to hold something else
             self.regs.forget_from(a + 4);
-            self.tags[a + 4..].fill(UNKNOWN);
+            self.tags.forget_from(a + 4);
             self.store_home(a + 4, f, Known::Tag(Tag::FUNCTION));
             self.store_home(a + 6, object, object_tag);
             self.store_home(a + 7, control, control_tag);
@@ -131,9 +132,9 @@ impl Translator<'_> {
     }
 
     /// TFORLOOP.
-    pub(super) fn for_each(&mut self, pc: usize) -> bool {
-        let i = self.proto.code[pc];
-        let a = i.a();
+    pub(super) fn for_each(&mut self, pc: Pc) -> bool {
+        let i = self.instr(pc);
+        let a = i.ra();
         let (bits, tag) = self.any(a + 4);
         let tag = self.emit.tag_value(tag);
         let (on, end) = (self.emit.block(), self.emit.block());

@@ -4,8 +4,10 @@
 //! for its result, which goes where the instruction wants it. Should the callee yield or fail, the
 //! interpreter finds the frame after the instruction, as it does after its own calls.
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Type, Value};
+use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
@@ -13,9 +15,9 @@ use perilune_runtime::value::Tag;
 use super::Translator;
 use super::arith::Operand;
 use super::control::Ends;
-use crate::analysis::types::seen;
 use crate::codegen::call::Returned;
 use crate::codegen::value::Join;
+use crate::entity::{Pc, Reg, RegisterOperands};
 
 /// A callee that has returned, well, to a block without anything to poll (`good`) or with something
 /// (`polled`).
@@ -28,8 +30,8 @@ struct Handled {
 
 impl Translator<'_> {
     /// Were metamethods called by the operator at `pc`?
-    pub(super) fn has_handlers(&self, pc: usize) -> bool {
-        self.snapshot.cells[pc] & seen::OTHER != 0
+    pub(super) fn has_handlers(&self, pc: Pc) -> bool {
+        self.snapshot.cell(pc) & seen::OTHER != 0
     }
 
     fn operand_home(&mut self, o: Operand) -> (Value, Value) {
@@ -44,8 +46,8 @@ impl Translator<'_> {
     /// as a value of type `ty`; continues where there is none, or one that is no Lua function.
     pub(super) fn operator_handler(
         &mut self,
-        pc: usize,
-        (event, dst): (Event, usize),
+        pc: Pc,
+        (event, dst): (Event, Reg),
         (x, y): (Operand, Operand),
         ty: Type,
         done: Join,
@@ -59,9 +61,9 @@ impl Translator<'_> {
     /// A comparison of registers by a metamethod; continues where there is none.
     pub(super) fn test_handler(
         &mut self,
-        pc: usize,
+        pc: Pc,
         event: Event,
-        registers: (usize, usize),
+        registers: (Reg, Reg),
         wanted: bool,
         ends: &Ends,
     ) {
@@ -85,14 +87,7 @@ impl Translator<'_> {
     }
 
     /// GETFIELD or SELF by an `__index` that is a Lua function; continues where it is not.
-    pub(super) fn index_handler(
-        &mut self,
-        pc: usize,
-        dst: usize,
-        object: usize,
-        key: usize,
-        done: Join,
-    ) {
+    pub(super) fn index_handler(&mut self, pc: Pc, dst: Reg, object: Reg, key: usize, done: Join) {
         let x = self.emit.load_register(object, I64);
         let (bits, tag) = self.emit.constant(key);
         let y = (bits, self.emit.tag(tag));
@@ -102,9 +97,9 @@ impl Translator<'_> {
     }
 
     /// SETFIELD by a `__newindex` that is a Lua function; continues where it is not.
-    pub(super) fn new_index_handler(&mut self, pc: usize, done: Block) {
-        let i = self.proto.code[pc];
-        let x = self.emit.load_register(i.a(), I64);
+    pub(super) fn new_index_handler(&mut self, pc: Pc, done: Block) {
+        let i = self.instr(pc);
+        let x = self.emit.load_register(i.ra(), I64);
         let (bits, tag) = self.emit.constant(i.b());
         let y = (bits, self.emit.tag(tag));
         let (bits, tag) = self.stored_home(i);
@@ -149,9 +144,9 @@ impl Translator<'_> {
     /// Calls `h` and puts its result into register `dst`.
     fn value_of_handler(
         &mut self,
-        pc: usize,
+        pc: Pc,
         h: Value,
-        dst: usize,
+        dst: Reg,
         args: &[(Value, Value)],
         ty: Type,
         done: Join,
@@ -175,9 +170,9 @@ impl Translator<'_> {
     }
 
     /// Calls the Lua function `h` for the instruction at `pc`.
-    fn call_handler(&mut self, pc: usize, h: Value, args: &[(Value, Value)]) -> Handled {
+    fn call_handler(&mut self, pc: Pc, h: Value, args: &[(Value, Value)]) -> Handled {
         // every stack has slots to spare above its frames
-        let a = usize::from(self.proto.max_stack);
+        let a = Reg::new(self.proto.max_stack.into());
         let function = self.emit.tag(Tag::FUNCTION);
         self.emit.store_register(a, h, function);
         for (n, &(bits, tag)) in args.iter().enumerate() {
@@ -195,7 +190,7 @@ impl Translator<'_> {
     fn stored_home(&mut self, i: perilune_bytecode::Instr) -> (Value, Value) {
         let (bits, tag) = match i.op() {
             perilune_bytecode::Op::SetFieldK => self.emit.constant(i.c()),
-            _ => return self.emit.load_register(i.c(), I64),
+            _ => return self.emit.load_register(i.rc(), I64),
         };
         (bits, self.emit.tag(tag))
     }

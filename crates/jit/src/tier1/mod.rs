@@ -21,18 +21,20 @@ mod verify;
 
 use std::collections::HashMap;
 
+use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use cranelift_codegen::ir::{Block, Function, InstBuilder};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilderContext, Variable};
-use perilune_bytecode::flow::jump_target;
-use perilune_bytecode::{Constant, Op, Proto};
+use perilune_bytecode::{Constant, Instr, Op, Proto};
 use perilune_runtime::tier::RuntimeCalls;
 use perilune_runtime::value::Tag;
 
 use crate::analysis::flow::Flow;
-use crate::analysis::types::{self, Tags, Types, UNKNOWN};
+use crate::analysis::live::Live;
+use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::codegen::value::Known;
 use crate::codegen::{Body, Emitter};
+use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::{Direct, Input};
 use crate::pipeline::symbols::Callees;
@@ -49,21 +51,22 @@ pub(crate) struct Translator<'a> {
     /// What is to be done wrong, for tests.
     fault: Option<Fault>,
     flow: Flow,
-    blocks: Vec<Option<Block>>,
-    types: Types,
+    live: Live,
+    tag_flow: TagFlow,
+    blocks: SecondaryMap<Pc, Option<Block>>,
     /// Tags known before the instruction that is being translated.
     tags: Tags,
     /// Tags that registers are guarded to have during the instruction that is being translated.
-    guarded: Vec<(usize, Tag)>,
+    guarded: Vec<(Reg, Tag)>,
     /// Variables for registers that hold integers where control flow meets.
-    ints: Vec<Option<Variable>>,
+    ints: SecondaryMap<Reg, Option<Variable>>,
     /// And floats.
-    floats: Vec<Option<Variable>>,
+    floats: SecondaryMap<Reg, Option<Variable>>,
     /// What is known where a block with one predecessor begins.
-    known_at: Vec<Option<Regs>>,
+    known_at: SecondaryMap<Pc, Option<Regs>>,
     regs: Regs,
     /// Stores before this place are done already, where the table was made.
-    built_until: usize,
+    built_until: Pc,
 }
 
 /// Fills `func` with the translation.
@@ -84,11 +87,11 @@ pub(crate) fn translate<'a>(
         fault: input.fault,
     };
     let (emit, nargs) = Emitter::begin(func, context, body, callees);
-    let entry = input.entry.unwrap_or(0);
+    let entry = Pc::new(input.entry.unwrap_or(0));
     let flow = Flow::new(input.proto, input.snapshot, entry);
-    let types = Types::new(input.proto, input.snapshot, &flow, entry);
-    let size = Types::size(input.proto);
-    let n = input.proto.code.len();
+    let live = Live::new(input.proto, &flow);
+    let tag_flow = TagFlow::new(input.proto, input.snapshot, &flow, &live, entry);
+    let tags = tag_flow.at(entry).clone();
     let mut t = Translator {
         emit,
         proto: input.proto,
@@ -96,16 +99,17 @@ pub(crate) fn translate<'a>(
         calls: input.calls,
         direct: input.direct,
         fault: input.fault,
-        blocks: vec![None; n],
-        known_at: vec![None; n],
-        regs: Regs::new(size, &flow.captured, input.fault == Some(Fault::StaleRegisters)),
-        tags: types.at(entry).clone(),
-        types,
+        regs: Regs::new(&tags, &flow, input.fault == Some(Fault::StaleRegisters)),
+        live,
+        tag_flow,
+        blocks: SecondaryMap::new(),
+        known_at: SecondaryMap::new(),
+        tags,
         guarded: Vec::new(),
-        ints: vec![None; size],
-        floats: vec![None; size],
+        ints: SecondaryMap::new(),
+        floats: SecondaryMap::new(),
         flow,
-        built_until: 0,
+        built_until: Pc::new(0),
     };
     if input.entry.is_none() {
         t.emit.prologue(nargs);
@@ -122,10 +126,9 @@ impl Translator<'_> {
     fn body(&mut self) {
         // whether control can reach the end of the current block
         let mut open = false;
-        let mut pc = 0;
-        while pc < self.proto.code.len() {
+        for pc in Pc::all(self.proto) {
+            // words that belong to the instruction before are not
             if !self.flow.reached[pc] {
-                pc += 1;
                 continue;
             }
             if self.flow.leader[pc] {
@@ -139,63 +142,62 @@ impl Translator<'_> {
             open = self.instruction(pc);
             if open {
                 let before = self.tags.clone();
-                types::step(self.proto, self.snapshot, &self.flow, pc, false, &mut self.tags);
+                tags::step(self.proto, self.snapshot, &self.flow, pc, false, &mut self.tags);
                 if self.fault == Some(Fault::StaleTags) {
-                    for (tag, &before) in self.tags.iter_mut().zip(&before) {
-                        *tag = if *tag == UNKNOWN { before } else { *tag };
-                    }
+                    self.tags.keep_stale(&before);
                 }
             }
-            pc += match self.proto.code[pc].op() {
-                Op::LoadKX | Op::SetList => 2,
-                _ => 1,
-            };
         }
     }
 
+    /// Returns the instruction at `pc`.
+    fn instr(&self, pc: Pc) -> Instr {
+        pc.instr(self.proto)
+    }
+
     /// Translates one instruction; returns whether control continues after it.
-    fn instruction(&mut self, pc: usize) -> bool {
+    fn instruction(&mut self, pc: Pc) -> bool {
         if self.flow.cold[pc] {
             self.emit.deoptimize_before(pc);
             return false;
         }
         self.speculate(pc);
-        let i = self.proto.code[pc];
+        let i = self.instr(pc);
         match i.op() {
             Op::Move => {
-                let (bits, tag) = self.any(i.b());
-                self.set(i.a(), bits, tag);
+                let (bits, tag) = self.any(i.rb());
+                self.set(i.ra(), bits, tag);
             }
             Op::LoadI => {
                 let v = self.emit.int(i.sbx());
-                self.set(i.a(), v, Known::Tag(Tag::INTEGER));
+                self.set(i.ra(), v, Known::Tag(Tag::INTEGER));
             }
             Op::LoadF => {
                 let v = self.emit.ins().f64const(i.sbx() as f64);
-                self.set_float(i.a(), v);
+                self.set_float(i.ra(), v);
             }
-            Op::LoadK => self.load_constant(i.a(), i.bx()),
+            Op::LoadK => self.load_constant(i.ra(), i.bx()),
             Op::LoadKX => {
-                let n = self.proto.code[pc + 1].ax_value();
-                self.load_constant(i.a(), n);
+                let n = self.instr(pc + 1).ax_value();
+                self.load_constant(i.ra(), n);
             }
             Op::LoadFalse => {
                 let zero = self.emit.int(0);
-                self.set(i.a(), zero, Known::Tag(Tag::FALSE));
+                self.set(i.ra(), zero, Known::Tag(Tag::FALSE));
             }
             Op::LFalseSkip => {
                 let zero = self.emit.int(0);
-                self.set(i.a(), zero, Known::Tag(Tag::FALSE));
+                self.set(i.ra(), zero, Known::Tag(Tag::FALSE));
                 self.go(pc, pc + 2);
                 return false;
             }
             Op::LoadTrue => {
                 let zero = self.emit.int(0);
-                self.set(i.a(), zero, Known::Tag(Tag::TRUE));
+                self.set(i.ra(), zero, Known::Tag(Tag::TRUE));
             }
             Op::LoadNil => {
                 let zero = self.emit.int(0);
-                for r in i.a()..=i.a() + i.b() {
+                for r in i.ra().range(i.b() + 1) {
                     self.set(r, zero, Known::Tag(Tag::NIL));
                 }
             }
@@ -210,8 +212,8 @@ impl Translator<'_> {
             Op::NewTable => self.new_table(pc),
             Op::SelfR => {
                 self.emit.generic(pc);
-                self.regs.forget(i.a());
-                self.regs.forget(i.a() + 2);
+                self.regs.forget(i.ra());
+                self.regs.forget(i.ra() + 2);
             }
             Op::SetList => self.set_list(pc),
             Op::AddI
@@ -247,28 +249,28 @@ impl Translator<'_> {
             | Op::Unm
             | Op::BNot => self.arithmetic(pc),
             Op::Not => {
-                let tag = self.tag(i.b());
+                let tag = self.tag(i.rb());
                 let zero = self.emit.int(0);
                 match tag {
                     Known::Tag(k) => {
                         let not = if k.0 < Tag::TRUE.0 { Tag::TRUE } else { Tag::FALSE };
-                        self.set(i.a(), zero, Known::Tag(not));
+                        self.set(i.ra(), zero, Known::Tag(not));
                     }
                     Known::Value(t) => {
                         let falsy = self.emit.is_falsy(t);
                         let (yes, no) = (self.emit.tag(Tag::TRUE), self.emit.tag(Tag::FALSE));
                         let tag = self.emit.ins().select(falsy, yes, no);
-                        self.set(i.a(), zero, Known::Value(tag));
+                        self.set(i.ra(), zero, Known::Value(tag));
                     }
                 }
             }
             Op::Len => self.length(pc),
             Op::Concat => {
-                let (st, first) = (self.emit.state(), self.emit.address(i.a()));
+                let (st, first) = (self.emit.state(), self.emit.address(i.ra()));
                 let n = self.emit.int(i.b() as i64);
                 let done = self.emit.runtime_word(self.calls.concat as usize, &[st, first, n]);
                 self.emit.unless_generic(pc, done);
-                for r in i.a()..i.a() + i.b() {
+                for r in i.ra().range(i.b()) {
                     self.regs.forget(r);
                 }
                 let top = self.emit.frame_end();
@@ -279,7 +281,7 @@ impl Translator<'_> {
                 self.emit.generic(pc);
             }
             Op::Jmp => {
-                self.go(pc, jump_target(&self.proto.code, pc));
+                self.go(pc, pc.jump_target(self.proto));
                 return false;
             }
             Op::Eq | Op::EqK | Op::EqI => return self.equality(pc),
@@ -308,7 +310,7 @@ impl Translator<'_> {
         true
     }
 
-    fn load_constant(&mut self, r: usize, n: usize) {
+    fn load_constant(&mut self, r: Reg, n: usize) {
         match &self.proto.constants[n] {
             Constant::Float(f) => {
                 let v = self.emit.ins().f64const(*f);

@@ -1,15 +1,19 @@
 //! What is known of registers, and reading and writing them.
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Type, Value};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
-use crate::analysis::types::UNKNOWN;
+use crate::analysis::flow::Flow;
+use crate::analysis::tags::Tags;
 use crate::codegen::value::{Join, Known};
+use crate::entity::{Pc, Reg};
 
+/// What is known of a register.
 #[derive(Clone, Copy, Default)]
-struct Reg {
+struct Cached {
     bits: Option<Value>,
     float: Option<Value>,
     tag: Option<Known>,
@@ -20,7 +24,7 @@ struct Reg {
 /// What is known of each register. Everything is in the home slots too.
 #[derive(Clone)]
 pub(super) struct Regs {
-    regs: Vec<Reg>,
+    regs: Vec<Cached>,
     captured: Box<[bool]>,
     /// Nothing is forgotten: a fault for tests.
     stale: bool,
@@ -28,7 +32,7 @@ pub(super) struct Regs {
 
 /// A copy of what is known of one register.
 #[derive(Clone, Copy)]
-pub(super) struct Peeked(Reg);
+pub(super) struct Peeked(Cached);
 
 impl Peeked {
     /// Is the payload known?
@@ -53,98 +57,103 @@ impl Peeked {
 }
 
 impl Regs {
-    /// Of `size` registers.
-    pub(super) fn new(size: usize, captured: &[bool; 256], stale: bool) -> Regs {
-        Regs { regs: vec![Reg::default(); size], captured: captured[..size].into(), stale }
+    /// Nothing is known of the registers that `tags` has.
+    pub(super) fn new(tags: &Tags, flow: &Flow, stale: bool) -> Regs {
+        let captured: Box<[bool]> = tags.registers().map(|r| flow.captured[r]).collect();
+        Regs { regs: vec![Cached::default(); captured.len()], captured, stale }
     }
 
     /// What is known of register `r`.
-    pub(super) fn peek(&self, r: usize) -> Peeked {
-        Peeked(self.regs[r])
+    pub(super) fn peek(&self, r: Reg) -> Peeked {
+        Peeked(self.regs[r.index()])
     }
 
-    pub(super) fn forget(&mut self, r: usize) {
+    pub(super) fn forget(&mut self, r: Reg) {
         if !self.stale {
-            self.regs[r] = Reg::default();
+            self.regs[r.index()] = Cached::default();
         }
     }
 
     /// Registers from `r` on are released: a collection clears their home slots.
-    pub(super) fn forget_from(&mut self, r: usize) {
+    pub(super) fn forget_from(&mut self, r: Reg) {
         if !self.stale {
-            self.regs[r..].fill(Reg::default());
+            self.regs[r.index()..].fill(Cached::default());
         }
     }
 
     pub(super) fn forget_all(&mut self) {
-        self.forget_from(0);
+        self.forget_from(Reg::new(0));
     }
 
     /// A block begins that what is known does not dominate.
     pub(super) fn begin(&mut self) {
-        self.regs.fill(Reg::default());
+        self.regs.fill(Cached::default());
     }
 
     /// The home slot of `r` holds this.
-    pub(super) fn note(&mut self, r: usize, bits: Value, tag: Known) {
-        self.put(r, Reg { bits: Some(bits), tag: Some(tag), ..Reg::default() });
+    pub(super) fn note(&mut self, r: Reg, bits: Value, tag: Known) {
+        self.put(r, Cached { bits: Some(bits), tag: Some(tag), ..Cached::default() });
     }
 
-    pub(super) fn note_float(&mut self, r: usize, float: Value, tag: Known) {
-        self.put(r, Reg { float: Some(float), tag: Some(tag), ..Reg::default() });
+    pub(super) fn note_float(&mut self, r: Reg, float: Value, tag: Known) {
+        self.put(r, Cached { float: Some(float), tag: Some(tag), ..Cached::default() });
     }
 
     /// The home slot of `r` holds the result of a merge point.
-    pub(super) fn note_join(&mut self, r: usize, join: Join) {
-        self.put(r, Reg { join: Some(join), ..Reg::default() });
+    pub(super) fn note_join(&mut self, r: Reg, join: Join) {
+        self.put(r, Cached { join: Some(join), ..Cached::default() });
     }
 
-    fn put(&mut self, r: usize, reg: Reg) {
-        if !self.captured[r] {
-            self.regs[r] = reg;
+    fn put(&mut self, r: Reg, cached: Cached) {
+        if !self.captured[r.index()] {
+            self.regs[r.index()] = cached;
         }
     }
 
-    fn has_tag(&self, r: usize, tag: Tag) -> bool {
-        matches!(self.regs[r].tag, Some(Known::Tag(t)) if t == tag)
+    /// Adds to what is known of `r`, unless closures share it.
+    fn keep(&mut self, r: Reg, change: impl FnOnce(&mut Cached)) {
+        if !self.captured[r.index()] {
+            change(&mut self.regs[r.index()]);
+        }
+    }
+
+    fn has_tag(&self, r: Reg, tag: Tag) -> bool {
+        matches!(self.regs[r.index()].tag, Some(Known::Tag(t)) if t == tag)
     }
 }
 
 impl Translator<'_> {
     /// The tag of register `r`.
-    pub(super) fn tag(&mut self, r: usize) -> Known {
+    pub(super) fn tag(&mut self, r: Reg) -> Known {
         if let Some(&(_, tag)) = self.guarded.iter().find(|(guarded, _)| *guarded == r) {
             return Known::Tag(tag);
         }
-        if self.tags[r] != UNKNOWN {
-            return Known::Tag(Tag(self.tags[r]));
+        if let Some(tag) = self.tags[r] {
+            return Known::Tag(tag);
         }
-        if let Some(t) = self.regs.regs[r].tag {
+        let cached = self.regs.peek(r);
+        if let Some(t) = cached.tag() {
             return t;
         }
-        let tag = match self.regs.regs[r].join {
+        let tag = match cached.join() {
             Some(join) => self.emit.joined_tag(join),
             None => self.emit.load_tag(r),
         };
         let tag = Known::Value(tag);
-        if !self.regs.captured[r] {
-            self.regs.regs[r].tag = Some(tag);
-        }
+        self.regs.keep(r, |cached| cached.tag = Some(tag));
         tag
     }
 
     /// The payload of register `r`.
-    pub(super) fn bits(&mut self, r: usize) -> Value {
+    pub(super) fn bits(&mut self, r: Reg) -> Value {
         let v = self.peek_bits(r);
-        if !self.regs.captured[r] {
-            self.regs.regs[r].bits = Some(v);
-        }
+        self.regs.keep(r, |cached| cached.bits = Some(v));
         v
     }
 
     /// As [`Translator::bits`], for one way out of the block: it is not remembered.
-    pub(super) fn peek_bits(&mut self, r: usize) -> Value {
-        let reg = self.regs.regs[r];
+    pub(super) fn peek_bits(&mut self, r: Reg) -> Value {
+        let Peeked(reg) = self.regs.peek(r);
         match (reg.bits, reg.float, reg.join) {
             (Some(v), ..) => v,
             (None, Some(f), _) => self.emit.float_bits(f),
@@ -154,17 +163,15 @@ impl Translator<'_> {
     }
 
     /// The payload of register `r` as a float.
-    pub(super) fn float(&mut self, r: usize) -> Value {
+    pub(super) fn float(&mut self, r: Reg) -> Value {
         let v = self.peek_float(r);
-        if !self.regs.captured[r] {
-            self.regs.regs[r].float = Some(v);
-        }
+        self.regs.keep(r, |cached| cached.float = Some(v));
         v
     }
 
     /// As [`Translator::float`], for one way out of the block: it is not remembered.
-    pub(super) fn peek_float(&mut self, r: usize) -> Value {
-        let reg = self.regs.regs[r];
+    pub(super) fn peek_float(&mut self, r: Reg) -> Value {
+        let Peeked(reg) = self.regs.peek(r);
         match (reg.float, reg.bits, reg.join) {
             (Some(v), ..) => v,
             (None, Some(b), _) => self.emit.bits_float(b),
@@ -174,28 +181,28 @@ impl Translator<'_> {
     }
 
     /// Payload and tag of register `r`.
-    pub(super) fn any(&mut self, r: usize) -> (Value, Known) {
+    pub(super) fn any(&mut self, r: Reg) -> (Value, Known) {
         let tag = self.tag(r);
         (self.bits(r), tag)
     }
 
     /// Writes register `r`.
-    pub(super) fn set(&mut self, r: usize, bits: Value, tag: Known) {
+    pub(super) fn set(&mut self, r: Reg, bits: Value, tag: Known) {
         self.store_home(r, bits, tag);
         self.regs.note(r, bits, tag);
     }
 
     /// Writes a float to register `r`.
-    pub(super) fn set_float(&mut self, r: usize, v: Value) {
+    pub(super) fn set_float(&mut self, r: Reg, v: Value) {
         self.store_home(r, v, Known::Tag(Tag::FLOAT));
         self.regs.note_float(r, v, Known::Tag(Tag::FLOAT));
     }
 
     /// Writes the home slot of `r`, leaving what is known of it to the caller.
-    pub(super) fn store_home(&mut self, r: usize, bits: Value, tag: Known) {
+    pub(super) fn store_home(&mut self, r: Reg, bits: Value, tag: Known) {
         self.emit.store_payload(r, bits);
         match tag {
-            Known::Tag(t) if self.regs.has_tag(r, t) || self.tags[r] == t.0 => {}
+            Known::Tag(t) if self.regs.has_tag(r, t) || self.tags[r] == Some(t) => {}
             tag => {
                 let v = self.emit.tag_value(tag);
                 self.emit.store_tag(r, v);
@@ -204,21 +211,21 @@ impl Translator<'_> {
     }
 
     /// Continues at a merge point, whose value is in register `r` already.
-    pub(super) fn take_value(&mut self, join: Join, r: usize) {
+    pub(super) fn take_value(&mut self, join: Join, r: Reg) {
         self.emit.switch_to(join.block);
         self.regs.note_join(r, join);
     }
 
     /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the
     /// result in register `r` as a value of type `ty`, and its tag.
-    pub(super) fn generic_result(&mut self, pc: usize, r: usize, ty: Type, to: Join) {
+    pub(super) fn generic_result(&mut self, pc: Pc, r: Reg, ty: Type, to: Join) {
         self.emit.generic(pc);
         let (bits, tag) = self.emit.load_register(r, ty);
         self.emit.join(to, bits, tag);
     }
 
     /// Goes to `to` with a value that is found, which is written to register `r`.
-    pub(super) fn found(&mut self, r: usize, (bits, tag): (Value, Value), to: Join) {
+    pub(super) fn found(&mut self, r: Reg, (bits, tag): (Value, Value), to: Join) {
         self.store_home(r, bits, Known::Value(tag));
         self.emit.join(to, bits, tag);
     }

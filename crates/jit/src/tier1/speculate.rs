@@ -1,20 +1,18 @@
 //! Guards of what instructions speculate on, and deoptimization where they fail.
 
 use cranelift_codegen::ir::Block;
-use perilune_runtime::value::Tag;
 
 use super::Translator;
-use crate::analysis::types::{self, UNKNOWN};
+use crate::analysis::facts::facts;
 use crate::codegen::value::Known;
+use crate::entity::Pc;
 
 impl Translator<'_> {
     /// Emits the entry of a loop: the frame goes back to the interpreter at once unless its
     /// registers have the tags that they had when the loop was found to be hot.
-    pub(super) fn check_entry(&mut self, entry: usize) {
+    pub(super) fn check_entry(&mut self, entry: Pc) {
         let wrong = self.emit.cold_block();
-        let tags = self.types.at(entry).iter().enumerate();
-        let known = tags.filter(|(_, tag)| **tag != UNKNOWN).map(|(r, &tag)| (r, Tag(tag)));
-        self.emit.guard_home_tags(known, wrong);
+        self.emit.guard_home_tags(self.tag_flow.at(entry).known(), wrong);
         let entered = self.emit.block();
         self.emit.jump(entered);
         self.emit.switch_to(wrong);
@@ -24,10 +22,10 @@ impl Translator<'_> {
     }
 
     /// Emits the guards of what the instruction at `pc` speculates on. Their tags are known while
-    /// it is translated, and after it ([`types::step`]).
-    pub(super) fn speculate(&mut self, pc: usize) {
+    /// it is translated, and after it ([`step`](crate::analysis::tags::step)).
+    pub(super) fn speculate(&mut self, pc: Pc) {
         self.guarded.clear();
-        let guards = types::facts(self.snapshot, pc, self.proto.code[pc]).guards;
+        let guards = facts(self.snapshot, pc, self.instr(pc)).guards;
         let mut other = None;
         for (r, tag) in guards {
             let known = self.tag(r);
@@ -49,7 +47,7 @@ impl Translator<'_> {
 
     /// Continues after guards of the instruction at `pc` whose failure leads to `failed`, where
     /// the frame is deoptimized.
-    pub(super) fn deoptimize_at(&mut self, failed: Block, pc: usize) {
+    pub(super) fn deoptimize_at(&mut self, failed: Block, pc: Pc) {
         let on = self.emit.block();
         self.emit.jump(on);
         self.emit.switch_to(failed);

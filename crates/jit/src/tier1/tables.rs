@@ -2,18 +2,20 @@
 
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, Value};
+use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
-use crate::analysis::types::{self, access};
+use crate::analysis::facts::facts;
 use crate::codegen::table::{ElementStore, Stored};
 use crate::codegen::value::{Join, Known};
+use crate::entity::{Pc, Reg, RegisterOperands};
 
 /// The key of an access.
 #[derive(Clone, Copy)]
 enum Key {
-    Register(usize),
+    Register(Reg),
     Constant(i64),
 }
 
@@ -23,27 +25,27 @@ impl Translator<'_> {
         let place = self.emit.upvalue_place(up);
         if i.op() == Op::GetUpval {
             let (bits, tag) = self.emit.load_value(place, 0);
-            self.set(i.a(), bits, Known::Value(tag));
+            self.set(i.ra(), bits, Known::Value(tag));
         } else {
-            let (bits, tag) = self.any(i.a());
+            let (bits, tag) = self.any(i.ra());
             let t = self.emit.tag_value(tag);
             self.emit.store_value((bits, t), place, 0);
             self.emit.barrier(up, tag);
         }
     }
 
-    pub(super) fn get_global(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn get_global(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         let slow = self.emit.cold_block();
         let done = self.emit.join_block(I64);
-        let (env, cell) = self.emit.global_cell(self.snapshot.cells[pc] as usize, i.b(), slow);
+        let (env, cell) = self.emit.global_cell(self.snapshot.cell(pc) as usize, i.b(), slow);
         let (bits, tag) = self.emit.load_cell(cell);
         self.emit.guard(tag, slow);
         self.emit.verify_field(pc, env, i.c(), (bits, tag));
-        self.found(i.a(), (bits, tag), done);
+        self.found(i.ra(), (bits, tag), done);
         self.emit.switch_to(slow);
-        self.generic_result(pc, i.a(), I64, done);
-        self.take_value(done, i.a());
+        self.generic_result(pc, i.ra(), I64, done);
+        self.take_value(done, i.ra());
     }
 
     /// The value that a store at `pc` stores: a register or a constant.
@@ -53,17 +55,17 @@ impl Translator<'_> {
                 let (bits, tag) = self.emit.constant(i.c());
                 (bits, Known::Tag(tag))
             }
-            _ => self.any(i.c()),
+            _ => self.any(i.rc()),
         }
     }
 
-    pub(super) fn set_global(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn set_global(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         let slow = self.emit.cold_block();
         let done = self.emit.block();
         let (bits, tag) = self.stored(i);
         let t = self.emit.tag_value(tag);
-        let (env, cell) = self.emit.global_cell(self.snapshot.cells[pc] as usize, i.a(), slow);
+        let (env, cell) = self.emit.global_cell(self.snapshot.cell(pc) as usize, i.a(), slow);
         let old = self.emit.load_cell_tag(cell);
         self.emit.guard(old, slow);
         self.emit.guard(t, slow);
@@ -75,13 +77,13 @@ impl Translator<'_> {
     }
 
     /// Ends a lookup with what the runtime answered.
-    pub(super) fn answer(&mut self, dst: usize, bits: Value, tag: Value, slow: Block, done: Join) {
+    pub(super) fn answer(&mut self, dst: Reg, bits: Value, tag: Value, slow: Block, done: Join) {
         self.emit.guard_answer(tag, slow);
         self.found(dst, (bits, tag), done);
     }
 
     /// Object and key of an access.
-    fn access(&mut self, object: usize, key: Key) -> ((Value, Known), (Value, Known)) {
+    fn access(&mut self, object: Reg, key: Key) -> ((Value, Known), (Value, Known)) {
         let object = self.any(object);
         let key = match key {
             Key::Register(r) => self.any(r),
@@ -91,7 +93,7 @@ impl Translator<'_> {
     }
 
     /// A load from an array that is taken for one of numbers.
-    fn number_element(&mut self, pc: usize, dst: usize, object: Value, key: Value, tag: Tag) {
+    fn number_element(&mut self, pc: Pc, dst: Reg, object: Value, key: Value, tag: Tag) {
         let wrong = self.emit.cold_block();
         let place = self.emit.number_place(object, key, tag, wrong);
         let tag_value = self.emit.tag(tag);
@@ -109,15 +111,15 @@ impl Translator<'_> {
     }
 
     /// GETTABLE and GETI.
-    pub(super) fn get_table(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn get_table(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         let key =
-            if i.op() == Op::GetI { Key::Constant(i.c() as i64) } else { Key::Register(i.c()) };
-        let ((object, object_tag), (key, key_tag)) = self.access(i.b(), key);
-        if let Some(tag) = types::facts(self.snapshot, pc, i).result {
-            return self.number_element(pc, i.a(), object, key, tag);
+            if i.op() == Op::GetI { Key::Constant(i.c() as i64) } else { Key::Register(i.rc()) };
+        let ((object, object_tag), (key, key_tag)) = self.access(i.rb(), key);
+        if let Some(tag) = facts(self.snapshot, pc, i).result {
+            return self.number_element(pc, i.ra(), object, key, tag);
         }
-        let mask = self.snapshot.cells[pc];
+        let mask = self.snapshot.cell(pc);
         let mask = if mask == 0 { access::ARRAY } else { mask };
         let slow = self.emit.cold_block();
         let done = self.emit.join_block(I64);
@@ -134,7 +136,7 @@ impl Translator<'_> {
                 self.emit.guard_short(key, slow);
                 let args = [self.emit.state(), object, key];
                 let (bits, tag) = self.emit.runtime_pair(self.calls.get_str as usize, &args);
-                self.answer(i.a(), bits, tag, slow, done);
+                self.answer(i.ra(), bits, tag, slow, done);
             } else {
                 self.emit.jump(others);
             }
@@ -145,25 +147,25 @@ impl Translator<'_> {
                 let k = self.emit.tag_value(key_tag);
                 let args = [self.emit.state(), object, key, k];
                 let (bits, tag) = self.emit.runtime_pair(self.calls.get_any as usize, &args);
-                self.answer(i.a(), bits, tag, slow, done);
+                self.answer(i.ra(), bits, tag, slow, done);
             }
         } else {
             self.emit.jump(slow);
         }
         self.emit.switch_to(slow);
-        self.generic_result(pc, i.a(), I64, done);
-        self.take_value(done, i.a());
+        self.generic_result(pc, i.ra(), I64, done);
+        self.take_value(done, i.ra());
     }
 
     fn element(
         &mut self,
-        pc: usize,
+        pc: Pc,
         (object, key): (Value, Value),
         mask: u32,
         slow: Block,
         done: Join,
     ) {
-        let dst = self.proto.code[pc].a();
+        let dst = self.instr(pc).ra();
         let outside =
             if mask & access::OUTSIDE != 0 { self.emit.block() } else { self.emit.cold_block() };
         let element = self.emit.element(object, key, outside);
@@ -180,17 +182,17 @@ impl Translator<'_> {
     }
 
     /// SETTABLE and SETI.
-    pub(super) fn set_table(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn set_table(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         let key = if matches!(i.op(), Op::SetI | Op::SetIK) {
             Key::Constant(i.b() as i64)
         } else {
-            Key::Register(i.b())
+            Key::Register(i.rb())
         };
-        let ((object, object_tag), (key, key_tag)) = self.access(i.a(), key);
+        let ((object, object_tag), (key, key_tag)) = self.access(i.ra(), key);
         let (bits, tag) = self.stored(i);
         let t = self.emit.tag_value(tag);
-        let mask = self.snapshot.cells[pc];
+        let mask = self.snapshot.cell(pc);
         let mask = if mask == 0 { access::ARRAY } else { mask };
         let slow = self.emit.cold_block();
         let done = self.emit.block();
@@ -234,13 +236,13 @@ impl Translator<'_> {
         self.emit.end_slowly(slow, pc, done);
     }
 
-    pub(super) fn length(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let (object, tag) = self.any(i.b());
+    pub(super) fn length(&mut self, pc: Pc) {
+        let i = self.instr(pc);
+        let (object, tag) = self.any(i.rb());
         let slow = self.emit.cold_block();
         let done = self.emit.join_block(I64);
         let int = |t: &mut Self, v: Value| {
-            t.store_home(i.a(), v, Known::Tag(Tag::INTEGER));
+            t.store_home(i.ra(), v, Known::Tag(Tag::INTEGER));
             let tag = t.emit.tag(Tag::INTEGER);
             t.emit.join(done, v, tag);
         };
@@ -261,18 +263,18 @@ impl Translator<'_> {
             self.emit.jump(slow);
         }
         self.emit.switch_to(slow);
-        self.generic_result(pc, i.a(), I64, done);
-        self.take_value(done, i.a());
+        self.generic_result(pc, i.ra(), I64, done);
+        self.take_value(done, i.ra());
     }
 
-    pub(super) fn set_list(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
-        let (t, tag) = self.any(i.a());
+    pub(super) fn set_list(&mut self, pc: Pc) {
+        let i = self.instr(pc);
+        let (t, tag) = self.any(i.ra());
         let (slow, on) = (self.emit.cold_block(), self.emit.block());
         if self.emit.require(&[tag], Tag::TABLE, slow) {
             let count = (i.b() != 0).then_some(i.b());
-            let start = self.proto.code[pc + 1].ax_value();
-            let done = self.emit.store_list(t, i.a() + 1, count, start);
+            let start = self.instr(pc + 1).ax_value();
+            let done = self.emit.store_list(t, i.ra() + 1, count, start);
             self.emit.branch(done, on, slow);
         } else {
             self.emit.jump(slow);

@@ -5,28 +5,29 @@
 //! instruction begins with a comparison of all that is held of registers at that point, carried
 //! loop variables included, with their home slots. A difference ends the process.
 
+use perilune_runtime::value::Tag;
+
 use super::Translator;
-use crate::analysis::types::UNKNOWN;
 use crate::codegen::value::Known;
 use crate::codegen::verify::Held;
-use perilune_runtime::value::Tag;
+use crate::entity::{Pc, Reg, RegisterOperands};
 
 impl Translator<'_> {
     /// Compares all that is held of registers before the instruction at `pc` with the frame.
-    pub(super) fn verify_registers(&mut self, pc: usize) {
+    pub(super) fn verify_registers(&mut self, pc: Pc) {
         if self.emit.verifies() {
             let held: Vec<Held> =
-                (0..self.tags.len()).filter_map(|register| self.held(register)).collect();
+                self.tags.registers().filter_map(|register| self.held(register)).collect();
             self.emit.verify_frame(pc, &held);
         }
     }
 
     /// What is held of a register; none if that is nothing.
-    fn held(&mut self, register: usize) -> Option<Held> {
+    fn held(&mut self, register: Reg) -> Option<Held> {
         let known = self.regs.peek(register);
         let mut held = Held { register, bits: Vec::new(), tags: Vec::new() };
-        if self.tags[register] != UNKNOWN {
-            held.tags.push(self.emit.int(self.tags[register].into()));
+        if let Some(tag) = self.tags[register] {
+            held.tags.push(self.emit.tag(tag));
         }
         if known.has_payload() {
             held.bits.push(self.peek_bits(register));
@@ -46,13 +47,13 @@ impl Translator<'_> {
     }
 
     /// Compares the fields that the constructor of a table has stored for the instruction at `pc`.
-    pub(super) fn verify_constructed(&mut self, pc: usize) {
-        let i = self.proto.code[pc];
+    pub(super) fn verify_constructed(&mut self, pc: Pc) {
+        let i = self.instr(pc);
         let (bits, tag) = self.stored(i);
         if !self.emit.verifies() || matches!(tag, Known::Tag(Tag::NIL)) {
             return;
         }
-        let (t, tag) = (self.bits(i.a()), self.emit.tag_value(tag));
+        let (t, tag) = (self.bits(i.ra()), self.emit.tag_value(tag));
         self.emit.verify_field(pc, t, i.b(), (bits, tag));
     }
 }

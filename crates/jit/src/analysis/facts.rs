@@ -1,0 +1,265 @@
+//! What the code of an instruction assumes of its operands, and what follows from that: one table
+//! for the analyses and for the compilers.
+//!
+//! Where feedback has seen operands of one kind only, code is made for that kind, and deoptimized
+//! when another comes ([`Speculation`]). So what follows such an instruction may rely on the tags
+//! of its operands and of its result ([`facts`]).
+
+use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::effects::effects;
+use perilune_bytecode::feedback::{access, operands as seen};
+use perilune_bytecode::{Feedback, Instr, Op};
+use perilune_runtime::value::Tag;
+
+use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::feedback::snapshot::{CalleeSeen, Snapshot};
+
+/// What an operator's operands are speculated to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Speculation {
+    /// Integers, and so is the result.
+    Int,
+    /// Floats, and so is the result.
+    Float,
+    /// Numbers of both kinds; the result is a float. Two integers only where that makes no
+    /// difference.
+    Number,
+    /// Nothing: whatever comes is handled.
+    Any,
+}
+
+impl Speculation {
+    /// For an instruction whose feedback is `seen`.
+    pub(crate) fn of(op: Op, seen: u32) -> Speculation {
+        use Op::*;
+        let seen = seen & seen::ALL;
+        let (int, float, number) = match op {
+            AddI | SubI | AddK | SubK | MulK | KAdd | KSub | KMul | Add | Sub | Mul | ModK
+            | Mod | IDivK | IDiv => (true, true, true),
+            Unm | Lt | Le | LtI | LeI | GtI | GeI | ForPrep => (true, true, false),
+            DivK | KDiv | Div | PowK | Pow => (false, true, true),
+            BAndK | BOrK | BXorK | ShrI | ShlI | BAnd | BOr | BXor | Shl | Shr | BNot => {
+                (true, false, false)
+            }
+            _ => return Speculation::Any,
+        };
+        match seen {
+            seen::INT if int => Speculation::Int,
+            seen::FLOAT if float => Speculation::Float,
+            0 => Speculation::Any,
+            s if number && s & !(seen::FLOAT | seen::MIXED) == 0 => Speculation::Number,
+            _ => Speculation::Any,
+        }
+    }
+
+    /// The tag of all register operands, if it is one.
+    fn operands(self) -> Option<Tag> {
+        match self {
+            Speculation::Int => Some(Tag::INTEGER),
+            Speculation::Float => Some(Tag::FLOAT),
+            Speculation::Number | Speculation::Any => None,
+        }
+    }
+
+    /// The tag of the result.
+    pub(crate) fn result(self) -> Option<Tag> {
+        match self {
+            Speculation::Int => Some(Tag::INTEGER),
+            Speculation::Float | Speculation::Number => Some(Tag::FLOAT),
+            Speculation::Any => None,
+        }
+    }
+}
+
+/// What the code of an instruction speculates on, and what follows from that. The analysis takes
+/// it for granted after the instruction, and the translation emits exactly these guards before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// Registers and the tags that they are guarded to have. The frame is deoptimized where one
+    /// has another.
+    pub(crate) guards: Vec<(Reg, Tag)>,
+    /// The tag of the result in register A. The code that computes it has no other result: what
+    /// else it meets deoptimizes the frame.
+    pub(crate) result: Option<Tag>,
+}
+
+/// What the instruction at `pc` speculates on. FORPREP guards what it has prepared instead, by
+/// [`speculation`].
+pub(crate) fn facts(snapshot: &Snapshot, pc: Pc, i: Instr) -> Facts {
+    use Op::*;
+    let mut facts = Facts::default();
+    let op = i.op();
+    if op == ForPrep {
+        return facts;
+    }
+    if let Some(object) = object_of(i).filter(|_| is_table(snapshot, pc, i)) {
+        facts.guards.push((object, Tag::TABLE));
+    }
+    if matches!(op, GetTable | SetTable | SetTableK) && keys_are_integers(snapshot, pc) {
+        facts.guards.push((if op == GetTable { i.rc() } else { i.rb() }, Tag::INTEGER));
+    }
+    if matches!(op, GetTable | GetI) {
+        facts.result = element_tag(snapshot, pc);
+    }
+    let operands = speculation(snapshot, pc, i);
+    let e = effects(i);
+    if let Some(tag) = operands.operands() {
+        for r in e.reads.iter().flat_map(|&(from, count)| Reg::new(from).range(count)) {
+            if !facts.guards.contains(&(r, tag)) {
+                facts.guards.push((r, tag));
+            }
+        }
+    }
+    if e.writes[0] == (i.a(), 1) {
+        facts.result = facts.result.or(operands.result());
+    }
+    facts
+}
+
+/// Was the instruction at `pc` never executed, as far as feedback tells, and is it to be left to
+/// the interpreter then?
+pub(crate) fn is_cold(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
+    use Op::*;
+    if !snapshot.prunes {
+        return false;
+    }
+    let cell = snapshot.cell(pc);
+    match i.op() {
+        Call => snapshot.callee(pc) == CalleeSeen::Nothing,
+        GetField | SelfK | SetField | SetFieldK => {
+            let field = snapshot.field(pc);
+            !field.seen && field.paths.is_empty()
+        }
+        GetTable | GetI | SetTable | SetTableK | SetI | SetIK => cell & access::ALL == 0,
+        AddI | SubI | AddK | SubK | MulK | KAdd | KSub | KMul | Add | Sub | Mul | ModK | Mod
+        | IDivK | IDiv | Unm | Lt | Le | LtI | LeI | GtI | GeI | ForPrep | DivK | KDiv | Div
+        | PowK | Pow | BAndK | BOrK | BXorK | ShrI | ShlI | BAnd | BOr | BXor | Shl | Shr
+        | BNot => cell & seen::ALL == 0,
+        _ => false,
+    }
+}
+
+/// What the operands of the operator at `pc` are speculated to be.
+pub(crate) fn speculation(snapshot: &Snapshot, pc: Pc, i: Instr) -> Speculation {
+    if snapshot.general { Speculation::Any } else { Speculation::of(i.op(), snapshot.cell(pc)) }
+}
+
+/// The register of the table that an access is to.
+fn object_of(i: Instr) -> Option<Reg> {
+    use Op::*;
+    match i.op() {
+        GetTable | GetI | GetField | SelfK => Some(i.rb()),
+        SetTable | SetTableK | SetI | SetIK | SetField | SetFieldK => Some(i.ra()),
+        _ => None,
+    }
+}
+
+/// Does the access at `pc` take its object for a table?
+fn is_table(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
+    if snapshot.general {
+        return false;
+    }
+    match i.op().feedback() {
+        Feedback::Field => {
+            let paths = &snapshot.field(pc).paths;
+            !paths.is_empty() && paths.iter().all(|p| p.shape().is_some())
+        }
+        Feedback::Access => {
+            let seen = snapshot.cell(pc) & access::ALL;
+            seen != 0 && seen & access::NO_TABLE == 0
+        }
+        _ => false,
+    }
+}
+
+/// Does the access at `pc` take its key for an integer?
+fn keys_are_integers(snapshot: &Snapshot, pc: Pc) -> bool {
+    let seen = snapshot.cell(pc);
+    !snapshot.general
+        && seen & access::ARRAY != 0
+        && seen & (access::STRING | access::OTHER | access::NO_TABLE) == 0
+}
+
+/// Returns the tag of the elements that the load at `pc` speculates on, for arrays of numbers.
+pub(crate) fn element_tag(snapshot: &Snapshot, pc: Pc) -> Option<Tag> {
+    match snapshot.cell(pc) & access::ALL {
+        _ if snapshot.general => None,
+        s if s == access::ARRAY | access::INTS => Some(Tag::INTEGER),
+        s if s == access::ARRAY | access::FLOATS => Some(Tag::FLOAT),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use perilune_bytecode::Proto;
+
+    use super::*;
+
+    fn proto(source: &str) -> Arc<Proto> {
+        let chunk = perilune_bytecode::compile_source(source.as_bytes(), b"=test", 0);
+        chunk.unwrap_or_else(|_| panic!("it compiles"))
+    }
+
+    fn at(proto: &Proto, op: Op) -> Pc {
+        Pc::all(proto).find(|pc| pc.instr(proto).op() == op).expect("it is there")
+    }
+
+    /// The facts of the first instruction `op` when its cell holds `seen`.
+    fn facts_of(source: &str, op: Op, seen: u32) -> (Vec<(usize, Tag)>, Option<Tag>) {
+        let p = proto(source);
+        let mut snapshot = Snapshot::before_run(&p);
+        let pc = at(&p, op);
+        snapshot.cells[pc.index()] = seen;
+        let found = facts(&snapshot, pc, pc.instr(&p));
+        snapshot.general = true;
+        assert_eq!(facts(&snapshot, pc, pc.instr(&p)), Facts::default(), "general code has none");
+        let guards = found.guards.iter().map(|&(r, tag)| (r.index(), tag));
+        (guards.collect(), found.result)
+    }
+
+    #[test]
+    fn operators_guard_their_register_operands() {
+        let (int, float) = (Tag::INTEGER, Tag::FLOAT);
+        let add = "local a, b = ... return a + b";
+        let both = |tag| vec![(0, tag), (1, tag)];
+        assert_eq!(facts_of(add, Op::Add, seen::INT), (both(int), Some(int)));
+        assert_eq!(facts_of(add, Op::Add, seen::FLOAT), (both(float), Some(float)));
+        assert_eq!(facts_of(add, Op::Add, seen::MIXED), (vec![], Some(float)));
+        assert_eq!(facts_of(add, Op::Add, seen::INT | seen::FLOAT), (vec![], None));
+        assert_eq!(facts_of(add, Op::Add, 0), (vec![], None));
+        let twice = "local a, b = ... return b + b";
+        assert_eq!(facts_of(twice, Op::Add, seen::INT), (vec![(1, int)], Some(int)));
+        let constant = "local a, b = ... return b + 1";
+        assert_eq!(facts_of(constant, Op::AddI, seen::INT), (vec![(1, int)], Some(int)));
+        // a division of integers is one of floats, and is not speculated on
+        let div = "local a, b = ... return a / b";
+        assert_eq!(facts_of(div, Op::Div, seen::INT), (vec![], None));
+        assert_eq!(facts_of(div, Op::Div, seen::FLOAT), (both(float), Some(float)));
+        // the result of a comparison is no value
+        let less = "local a, b = ... return a < b";
+        assert_eq!(facts_of(less, Op::Lt, seen::INT), (both(int), None));
+    }
+
+    #[test]
+    fn accesses_guard_table_and_key() {
+        let (int, table) = (Tag::INTEGER, Tag::TABLE);
+        let get = "local t, k = ... return t[k]";
+        let ints = access::ARRAY | access::INTS;
+        let both = vec![(0, table), (1, int)];
+        assert_eq!(facts_of(get, Op::GetTable, ints), (both.clone(), Some(int)));
+        assert_eq!(
+            facts_of(get, Op::GetTable, access::ARRAY | access::FLOATS),
+            (both.clone(), Some(Tag::FLOAT))
+        );
+        assert_eq!(facts_of(get, Op::GetTable, ints | access::OUTSIDE), (both, None));
+        assert_eq!(facts_of(get, Op::GetTable, access::STRING), (vec![(0, table)], None));
+        assert_eq!(facts_of(get, Op::GetTable, ints | access::NO_TABLE), (vec![], None));
+        let set = "local t, k, v = ... t[k] = v";
+        assert_eq!(facts_of(set, Op::SetTable, ints), (vec![(0, table), (1, int)], None));
+        let constant = "local t = ... return t[1]";
+        assert_eq!(facts_of(constant, Op::GetI, ints), (vec![(0, table)], Some(int)));
+    }
+}

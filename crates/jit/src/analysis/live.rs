@@ -1,0 +1,148 @@
+//! Liveness: which registers may be read before they are written again.
+
+use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use perilune_bytecode::effects::effects;
+use perilune_bytecode::{Op, Proto};
+
+use crate::analysis::flow::Flow;
+use crate::entity::{Pc, Reg};
+
+/// The registers that an instruction can name.
+const ALL: usize = 256;
+
+/// A set of registers, a bit for each.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Set([u64; ALL / 64]);
+
+impl Set {
+    fn has(&self, r: Reg) -> bool {
+        self.0[r.index() / 64] >> (r.index() % 64) & 1 != 0
+    }
+
+    fn add(&mut self, from: usize, count: usize) {
+        for r in from..(from + count).min(ALL) {
+            self.0[r / 64] |= 1 << (r % 64);
+        }
+    }
+
+    fn remove(&mut self, from: usize, count: usize) {
+        for r in from..(from + count).min(ALL) {
+            self.0[r / 64] &= !(1 << (r % 64));
+        }
+    }
+
+    fn join(&mut self, other: &Set) {
+        for (a, b) in self.0.iter_mut().zip(other.0) {
+            *a |= b;
+        }
+    }
+}
+
+/// The live registers before each instruction that can be reached.
+pub(crate) struct Live(SecondaryMap<Pc, Set>);
+
+impl Live {
+    /// Analyses a function.
+    pub(crate) fn new(proto: &Proto, flow: &Flow) -> Live {
+        let mut at: SecondaryMap<Pc, Set> = SecondaryMap::with_capacity(proto.code.len());
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for pc in Pc::all(proto).rev().filter(|&pc| flow.reached[pc]) {
+                let (next, jump) = flow.successors(proto, pc);
+                let mut live = Set::default();
+                for to in [next, jump].into_iter().flatten() {
+                    live.join(&at[to]);
+                }
+                let i = pc.instr(proto);
+                let e = effects(i);
+                for (from, count) in e.writes {
+                    live.remove(from, count);
+                }
+                for (from, count) in e.reads {
+                    live.add(from, count);
+                }
+                let open = matches!(i.op(), Op::Call | Op::TailCall | Op::Return | Op::SetList);
+                if open && i.b() == 0 {
+                    live.add(i.a(), ALL - i.a());
+                }
+                if live != at[pc] {
+                    at[pc] = live;
+                    changed = true;
+                }
+            }
+        }
+        Live(at)
+    }
+
+    /// Returns whether register `r` may be read from `pc` on.
+    pub(crate) fn is_live(&self, pc: Pc, r: Reg) -> bool {
+        self.0[pc].has(r)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::listing;
+    use crate::feedback::snapshot::Snapshot;
+
+    /// Compares the live registers before each instruction of a chunk.
+    #[track_caller]
+    fn check(source: &str, expected: &str) {
+        let proto = listing::compile(source);
+        let flow = Flow::new(&proto, &Snapshot::before_run(&proto), Pc::new(0));
+        let live = Live::new(&proto, &flow);
+        let describe = |pc: Pc| {
+            let registers = Reg::new(0).range(proto.max_stack.into());
+            let live = registers.filter(|&r| live.is_live(pc, r)).map(|r| r.to_string());
+            live.collect::<Vec<_>>().join(" ")
+        };
+        listing::check(&proto, &flow, describe, expected);
+    }
+
+    #[test]
+    fn registers_are_live_until_they_are_last_read() {
+        check(
+            "local a, b = ... local c = a + 1 return c + c",
+            r"
+            0 VARARGPREP 0
+            1 VARARG 0 3
+            2 ADDI 2 0 1: r0
+            3 ADD 3 2 2: r2
+            4 RETURN1 3: r3
+        ",
+        );
+    }
+
+    #[test]
+    fn what_a_loop_reads_is_live_around_it() {
+        check(
+            "local n, m = ... while n < 9 do n = n + m end return n",
+            r"
+            0 VARARGPREP 0
+            1 VARARG 0 3
+            2 LTI 0 9 0: r0 r1
+            4 ADD 0 0 1: r0 r1
+            5 JMP -4: r0 r1
+            6 RETURN1 0: r0
+        ",
+        );
+    }
+
+    #[test]
+    fn multiple_values_are_live_up_to_the_top() {
+        check(
+            "local f, a = ... return f(a, ...)",
+            r"
+            0 VARARGPREP 0: r3 r5
+            1 VARARG 0 3: r3 r5
+            2 MOVE 2 0: r0 r1 r3 r5
+            3 MOVE 4 1: r1 r2 r3 r5
+            4 VARARG 5 0: r2 r3 r4 r5
+            5 TAILCALL 2 0 0: r2 r3 r4 r5
+            6 RETURN 2 0 0: r2 r3 r4 r5
+        ",
+        );
+    }
+}
