@@ -263,8 +263,8 @@ impl Table {
         }
     }
 
-    /// Appends `v`, not nil, to the elements. Returns false, without an effect, if there is no memory
-    /// for it.
+    /// Appends `v`, not nil, to the elements. Returns false, without an effect, if there is no
+    /// memory for it.
     unsafe fn push(st: *mut State, t: *mut Table, v: Value) -> bool {
         let len = (*t).array_len;
         let cap = (*t).array_cap;
