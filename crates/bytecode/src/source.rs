@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use perilune_syntax::{Watch, parse_watched, with_arena};
+use perilune_syntax::{ErrorKind, Watch, parse_watched, with_arena};
 
 use crate::compiler::compile_tree;
 use crate::proto::Proto;
@@ -12,8 +12,8 @@ use crate::proto::Proto;
 pub struct LoadError {
     /// As PUC words it.
     pub message: Vec<u8>,
-    /// PUC raises it as a run-time error, which message handlers see.
-    pub is_runtime: bool,
+    /// The kind of the error.
+    pub kind: ErrorKind,
 }
 
 /// Parses and compiles `source`. `name` is the chunk's name as given to `load`; `depth` the number
@@ -37,11 +37,9 @@ pub fn compile_watched(
 ) -> Result<Arc<Proto>, LoadError> {
     with_arena(|arena| {
         let chunk = parse_watched(arena, source, name, depth, watch)
-            .map_err(|e| LoadError { message: e.message, is_runtime: e.is_runtime })?;
-        compile_tree(&chunk, &shared_name(name), watch).map_err(|e| LoadError {
-            is_runtime: e.is_runtime,
-            message: e.message_in(source, name),
-        })
+            .map_err(|e| LoadError { message: e.message, kind: e.kind })?;
+        compile_tree(&chunk, &shared_name(name), watch)
+            .map_err(|e| LoadError { kind: e.kind, message: e.message_in(source, name) })
     })
 }
 

@@ -19,9 +19,8 @@ use crate::slots::kept;
 use crate::step::{Entered, Exit};
 
 unsafe fn fail(st: *mut State, message: &[u8]) -> Raised {
-    (*st).error = Value::string((*st).intern(message));
-    (*st).error_handled = true;
-    Raised::new()
+    let message = (*st).intern(message);
+    (*st).raise_handled(Value::string(message))
 }
 
 /// Copies the `n` values below `from_top` onto the end of the running coroutine's values.
@@ -152,6 +151,7 @@ pub(crate) unsafe fn resume(
         s.error_handled = true;
         // the error value also stays with the coroutine, for `coroutine.close`
         (*co).death = s.error;
+        (*co).death_kind = s.error_kind;
         s.barrier(co.cast());
         return Err(Raised::new());
     }
@@ -166,7 +166,7 @@ pub(crate) unsafe fn resume(
 pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised> {
     let mut s = StateRef::new(st);
     let from = s.thread;
-    let mut error = (*co).failed.then_some((*co).death);
+    let mut error = (*co).failed.then_some(((*co).death, (*co).death_kind));
     (*co).failed = false;
     (*co).death = Value::NIL;
     if s.native_depth >= MAX_NATIVE_DEPTH {
@@ -196,24 +196,25 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
         // what lies there may be no header any more: walks end here
         bottom.set_link(Link::new(0, 0, 0));
         s.top = place.add(1);
-        if let Some(e) = error {
+        if let Some((e, _)) = error {
             s.error = e;
         }
         if State::reserve(st, 8).is_err() {
-            error = Some(s.error);
+            error = Some((s.error, s.error_kind));
             break;
         }
         let callee = s.top;
         callee.put(h);
         callee.add(1).put(Value::NIL);
         callee.add(2).put(v);
-        callee.add(3).put(error.unwrap_or(Value::NIL));
+        let value = error.map_or(Value::NIL, |(e, _)| e);
+        callee.add(3).put(value);
         s.top = callee.add(4);
         // the error travels in `death`, which is a root
-        (*co).death = error.unwrap_or(Value::NIL);
+        (*co).death = value;
         s.error_handled = false;
         if call_from_native(st, callee, 2).is_err() {
-            error = Some(s.error);
+            error = Some((s.error, s.error_kind));
         }
     }
     s.native_depth -= 1;
@@ -230,10 +231,10 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     s.sync_hook();
     match error {
         None => Ok(()),
-        Some(e) => {
-            s.error = e;
-            s.error_handled = true;
-            Err(Raised::new())
+        Some((e, kind)) => {
+            let raised = s.raise_handled(e);
+            s.error_kind = kind;
+            Err(raised)
         }
     }
 }

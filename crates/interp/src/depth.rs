@@ -32,9 +32,8 @@ pub(crate) unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
         s.native_depth -= 1;
         Err(e)
     } else if s.native_depth >= MAX_NATIVE_DEPTH / 10 * 11 {
-        s.error = Value::string(s.intern(b"error in error handling"));
-        s.error_handled = true;
-        Err(Raised::new())
+        let message = s.intern(b"error in error handling");
+        Err(s.raise_handled(Value::string(message)))
     } else {
         Ok(())
     }

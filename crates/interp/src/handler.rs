@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::meta::Event;
+use perilune_runtime::raised::ErrorKind;
 use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
@@ -59,6 +60,7 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
             return match r {
                 Ok(n) => {
                     s.error = if n > 0 { s.top.sub(n).get() } else { Value::NIL };
+                    s.error_kind = ErrorKind::Value;
                     s.top = s.top.sub(n);
                     Ok(())
                 }

@@ -7,7 +7,7 @@ use perilune_runtime::value::Value;
 
 use crate::interrupt::interrupted;
 use crate::machine;
-use crate::step::{Exit, Step};
+use crate::step::{Exit, IntoExit, Step};
 
 /// Does what the poll word asks for. `top` is the end of the live registers.
 ///
@@ -30,9 +30,7 @@ pub(crate) unsafe fn safepoint(st: *mut State, top: *mut Value, hooks: bool) -> 
         // finalizers ran above `top` and may have moved the stack
         s.base = (*s.thread).stack.offset(base);
         if r.is_err() {
-            s.error = Value::string(s.memory_message);
-            s.error_handled = false;
-            return Err(Exit::Error);
+            return Err(s.raise_memory().into_exit());
         }
     }
     if bits & poll::CHAOS != 0 {

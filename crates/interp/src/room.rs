@@ -2,9 +2,9 @@
 
 use perilune_runtime::frame::Frame;
 use perilune_runtime::state::State;
-use perilune_runtime::value::{Tag, Value};
+use perilune_runtime::value::Tag;
 
-use crate::step::Exit;
+use crate::step::{Exit, IntoExit};
 
 /// Returns whether there is room for so many bytes, after a full collection if need be.
 ///
@@ -36,7 +36,5 @@ pub(crate) unsafe fn error(st: *mut State) -> Exit {
     if s.interrupt_due() {
         return crate::interrupt::interrupted(st);
     }
-    s.error = Value::string(s.memory_message);
-    s.error_handled = false;
-    Exit::Error
+    s.raise_memory().into_exit()
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use perilune_bytecode::Proto;
+use perilune_runtime::load::Reason;
 use perilune_runtime::native::Val;
 
 use crate::stack::Raw;
@@ -284,10 +285,13 @@ impl<'a> Chunk<'a> {
         let env = env.map(|e| unsafe { Val::of(cx, e.0) });
         match cx.try_load(source, self.name().as_bytes(), mode, env) {
             Ok(f) => Ok(Function(s.handle(Raw(f.raw())))),
-            Err(e) if e.is_runtime => {
-                Err(Error::RuntimeError(String::from_utf8_lossy(&e.message).into_owned()))
-            }
-            Err(e) => Err(Error::syntax(&e.message)),
+            Err(e) => Err(match e.reason {
+                Reason::Rejected => Error::syntax(&e.message),
+                Reason::Memory => Error::not_enough_memory(),
+                Reason::Limit | Reason::Interrupted => {
+                    Error::RuntimeError(String::from_utf8_lossy(&e.message).into_owned())
+                }
+            }),
         }
     }
 

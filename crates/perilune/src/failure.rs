@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use perilune_runtime::frame::{Frame, flags};
-use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
+use perilune_runtime::native::{Cx, ErrorKind, NativeResult, Raised, Val};
 
 use crate::cell::HostCell;
 use crate::stack::{Raw, Stack, type_name};
@@ -111,6 +111,7 @@ impl<'a> Stack<'a> {
     /// It exists.
     unsafe fn error_of(self, at: usize) -> std::result::Result<Error, Box<dyn Any + Send>> {
         let traceback = (&mut (*self.st).traceback).take();
+        let kind = (*self.st).error_kind;
         let v = self.get(at);
         match self.failure(v) {
             Some(Failure::Error(e)) => return Ok(e.clone()),
@@ -122,7 +123,7 @@ impl<'a> Stack<'a> {
             }
             None => {}
         }
-        if v.0.is_string() && v.0.as_string() == (*self.st).memory_message {
+        if kind == ErrorKind::Memory {
             return Ok(Error::not_enough_memory());
         }
         let cx = self.cx();

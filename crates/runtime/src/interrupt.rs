@@ -16,9 +16,6 @@ const INTERRUPTED: &str = "interrupted!";
 const OUT_OF_TIME: &str = "time limit exceeded";
 const OUT_OF_FUEL: &str = "instruction limit exceeded";
 
-/// The messages of [`State::take_interrupt`].
-pub const REASONS: [&str; 3] = [INTERRUPTED, OUT_OF_TIME, OUT_OF_FUEL];
-
 impl State {
     /// Returns whether a long-running library function must stop.
     #[inline]

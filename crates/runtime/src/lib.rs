@@ -22,7 +22,7 @@ pub mod host;
 pub mod instance;
 pub mod interrupt;
 pub mod layout;
-mod load;
+pub mod load;
 pub mod meta;
 pub mod native;
 pub mod raised;

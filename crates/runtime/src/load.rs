@@ -3,8 +3,8 @@
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use perilune_bytecode::{LoadError, Proto};
-use perilune_syntax::GIVEN_UP;
+use perilune_bytecode::Proto;
+use perilune_syntax::{ErrorKind, GIVEN_UP};
 
 use crate::closure::LuaClosure;
 use crate::header::Kind;
@@ -18,6 +18,37 @@ use crate::value::{SlotExt, Value};
 /// The largest number of bytes that reading and verifying a binary chunk takes, for each of its
 /// bytes.
 const UNDUMPED: usize = 16;
+
+/// Why a chunk cannot be loaded.
+pub struct LoadError {
+    /// The message, as PUC words it.
+    pub message: Vec<u8>,
+    /// The reason.
+    pub reason: Reason,
+}
+
+/// The reason of a [`LoadError`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// The chunk is wrong, or not of an accepted kind.
+    Rejected,
+    /// A limit was reached that PUC reports as a run-time error, which message handlers see.
+    Limit,
+    /// There is not enough memory.
+    Memory,
+    /// The script must stop.
+    Interrupted,
+}
+
+impl LoadError {
+    fn rejected(message: Vec<u8>) -> LoadError {
+        LoadError { message, reason: Reason::Rejected }
+    }
+
+    fn memory() -> LoadError {
+        LoadError { message: GIVEN_UP.into(), reason: Reason::Memory }
+    }
+}
 
 impl State {
     /// Compiles a chunk to a closure over `env` (default: the globals).
@@ -36,28 +67,31 @@ impl State {
         if !mode.contains(&letter) {
             let mode = String::from_utf8_lossy(mode);
             let message = format!("attempt to load a {kind} chunk (mode is '{mode}')");
-            return Err(LoadError { message: message.into_bytes(), is_runtime: false });
+            return Err(LoadError::rejected(message.into_bytes()));
         }
         let proto = if binary {
             // The memory that reading and verifying take is in proportion to the chunk.
             if !(*st).check_room(source.len().saturating_mul(UNDUMPED)) {
-                return Err(LoadError { message: GIVEN_UP.into(), is_runtime: true });
+                return Err(LoadError::memory());
             }
-            perilune_bytecode::undump(source, name)
-                .map_err(|e| LoadError { message: e.message, is_runtime: false })?
+            perilune_bytecode::undump(source, name).map_err(|e| LoadError::rejected(e.message))?
         } else {
             let depth = (*st).native_depth;
             let watch = State::watch(st);
-            perilune_bytecode::compile_watched(source, name, depth, &watch).map_err(|mut e| {
-                if e.is_runtime && e.message == GIVEN_UP.as_bytes() && (*st).interrupt_due() {
-                    e.message = (*st).take_interrupt().into();
+            let compiled = perilune_bytecode::compile_watched(source, name, depth, &watch);
+            compiled.map_err(|e| match e.kind {
+                ErrorKind::Syntax => LoadError::rejected(e.message),
+                ErrorKind::Runtime => LoadError { message: e.message, reason: Reason::Limit },
+                ErrorKind::GivenUp if (*st).interrupt_due() => {
+                    let message = (*st).take_interrupt().into();
+                    LoadError { message, reason: Reason::Interrupted }
                 }
-                e
+                ErrorKind::GivenUp => LoadError::memory(),
             })?
         };
         let bytes = Instance::bytes_for(&proto);
         if bytes >= 1 << 16 && !(*st).check_room(bytes) {
-            return Err(LoadError { message: GIVEN_UP.into(), is_runtime: true });
+            return Err(LoadError::memory());
         }
         let env = env.unwrap_or(Value::table((*st).globals));
         Ok(State::instantiate(st, proto, env))

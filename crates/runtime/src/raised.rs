@@ -1,4 +1,4 @@
-//! The status of an error that is being raised.
+//! The status of an error that is being raised, and the kinds of errors.
 
 /// An error is being raised; its value is in [`crate::state::State::error`].
 #[derive(Debug)]
@@ -16,4 +16,13 @@ impl Default for Raised {
     fn default() -> Raised {
         Raised::new()
     }
+}
+
+/// The kind of an error. Its value does not tell: a program may raise any value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    /// A value that the program, a library function or the interpreter has raised.
+    Value,
+    /// Memory is exhausted, or its limit was reached.
+    Memory,
 }

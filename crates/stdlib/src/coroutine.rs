@@ -1,6 +1,6 @@
 //! The library `coroutine` (manual 6.2).
 
-use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Resumed, Val};
+use perilune_runtime::native::{Cx, ErrorKind, NativeFn, NativeResult, Raised, Resumed, Val};
 use perilune_runtime::thread::Status;
 
 use crate::support::{library, names, publish};
@@ -76,8 +76,8 @@ fn resume_wrapped(cx: &mut Cx) -> NativeResult {
                 cx.close_thread(0);
             }
             let e = cx.get(cx.top() - 1);
-            match e.as_str() {
-                Some(s) if s.bytes() != b"not enough memory" => Err(cx.error(s.bytes())),
+            match (e.as_str(), cx.caught_kind()) {
+                (Some(s), ErrorKind::Value) => Err(cx.error(s.bytes())),
                 _ => Err(cx.raise(e)),
             }
         }

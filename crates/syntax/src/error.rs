@@ -15,9 +15,20 @@ pub struct SyntaxError {
     pub span: Span,
     /// The input ended too early: more text could make it valid (the message ends in `near <eof>`).
     pub incomplete: bool,
-    /// PUC raises it as a run-time error, so that the message handler of `xpcall` sees it, and so
-    /// it bears no position: "C stack overflow" and its like.
-    pub is_runtime: bool,
+    /// The kind of the error.
+    pub kind: ErrorKind,
+}
+
+/// The kind of an error in loading a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The chunk is wrong.
+    Syntax,
+    /// PUC raises the error as a run-time error, so that the message handler of `xpcall` sees it,
+    /// and so it bears no position: "C stack overflow" and its like.
+    Runtime,
+    /// A [`Watch`](crate::Watch) made the work end. The message is [`GIVEN_UP`](crate::GIVEN_UP).
+    GivenUp,
 }
 
 impl fmt::Display for SyntaxError {

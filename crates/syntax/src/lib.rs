@@ -18,7 +18,7 @@ mod watch;
 
 pub use arena::{Arena, with_arena};
 pub use chunkname::{chunkid, skip_preamble};
-pub use error::SyntaxError;
+pub use error::{ErrorKind, SyntaxError};
 pub use lexeme::{Lexeme, LexemeKind, Lexemes, lexemes};
 pub use names::Names;
 pub use parser::{is_hopeless, near, parse, parse_at_depth, parse_watched};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use perilune_syntax::ErrorKind;
+
 /// Why a parsed chunk does not compile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileError {
@@ -11,8 +13,8 @@ pub struct CompileError {
     pub line: u32,
     /// What PUC has read of the source by then, when its message names the token it is at.
     pub reached: Option<Reached>,
-    /// PUC raises it as a run-time error, which message handlers see.
-    pub is_runtime: bool,
+    /// The kind of the error.
+    pub kind: ErrorKind,
 }
 
 /// How far PUC, which compiles while it parses, has read.
@@ -87,15 +89,19 @@ impl Exceeded {
     /// Returns the public error, for a chunk of this name (as given to `load`).
     pub(super) fn in_chunk(self, source: &[u8]) -> CompileError {
         let mut message = Vec::new();
-        let is_runtime = matches!(self.limit, Limit::DescribedLocals | Limit::Watch);
-        // PUC raises these where there is no position.
-        if !is_runtime {
+        let kind = match self.limit {
+            Limit::DescribedLocals => ErrorKind::Runtime,
+            Limit::Watch => ErrorKind::GivenUp,
+            _ => ErrorKind::Syntax,
+        };
+        // PUC raises the others where there is no position.
+        if kind == ErrorKind::Syntax {
             message = perilune_syntax::chunkid(source);
             message.extend_from_slice(format!(":{}: ", self.line).as_bytes());
         }
         message.extend_from_slice(self.limit.text().as_bytes());
         let reached = (self.limit == Limit::Registers).then_some(self.reached);
-        CompileError { message, line: self.line, reached, is_runtime }
+        CompileError { message, line: self.line, reached, kind }
     }
 }
 

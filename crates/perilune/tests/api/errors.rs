@@ -140,3 +140,47 @@ fn errors_of_anyhow() -> Result<()> {
     assert_eq!(lua.load("return tostring(e)").eval::<String>()?, "a value");
     Ok(())
 }
+
+/// What tells errors apart is where they are raised, not their text.
+#[test]
+fn kinds_of_errors_do_not_follow_from_messages() {
+    let lua = Lua::new();
+    let raised = |text: &str| lua.load(text).exec().unwrap_err();
+    for text in ["not enough memory", "stack overflow", "interrupted!", "C stack overflow"] {
+        for program in [
+            format!("error('{text}')"),
+            format!("coroutine.wrap(function() error('{text}') end)()"),
+            format!(
+                "local _ <close> = setmetatable({{}}, {{__close = function() error('{text}') end}})"
+            ),
+        ] {
+            let e = raised(&program);
+            assert!(matches!(&e, Error::RuntimeError(m) if m.contains(text)), "{program}: {e}");
+        }
+        let f = lua.load(format!("error('{text}')")).into_function().unwrap();
+        let e = lua.create_thread(f).unwrap().resume::<()>(()).unwrap_err();
+        assert!(matches!(&e, Error::RuntimeError(m) if m.contains(text)), "{e}");
+    }
+
+    const EXHAUST: &str = "(function() return ('x'):rep(1 << 30) end)()";
+    lua.set_memory_limit(16 << 20).unwrap();
+    for program in [
+        format!("return {EXHAUST}"),
+        format!("coroutine.wrap(function() return {EXHAUST} end)()"),
+        // Errors that are caught meanwhile change nothing.
+        format!(
+            "local _ <close> = setmetatable({{}}, {{__close = function() pcall(error, 1) end}})
+            return {EXHAUST}"
+        ),
+    ] {
+        let e = raised(&program);
+        assert!(matches!(e, Error::MemoryError(_)), "{program}: {e}");
+    }
+    let f = lua.load(format!("return {EXHAUST}")).into_function().unwrap();
+    let thread = lua.create_thread(f).unwrap();
+    let e = thread.resume::<()>(()).unwrap_err();
+    assert!(matches!(e, Error::MemoryError(_)), "{e}");
+    // The program raises the error that it has caught, which is then the same.
+    let e = raised(&format!("local _, e = pcall(function() return {EXHAUST} end) error(e, 0)"));
+    assert!(matches!(e, Error::MemoryError(_)), "{e}");
+}

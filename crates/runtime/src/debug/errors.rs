@@ -30,9 +30,8 @@ pub unsafe fn runtime_error(st: *mut State, text: &[u8]) -> Raised {
         })
         .unwrap_or_default();
     message.extend_from_slice(text);
-    s.error = Value::string(s.intern(&message));
-    s.error_handled = false;
-    Raised::new()
+    let message = s.intern(&message);
+    s.raise(Value::string(message))
 }
 
 /// Returns the type name of a value for messages: `__name` of a table's or userdata's metatable, or

@@ -199,6 +199,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
         (*st).top.offset_from((*thread).stack),
         (*st).error,
         (*st).error_handled,
+        (*st).error_kind,
         (*st).native_depth,
     );
     // Hooks are not called inside finalizers.
@@ -227,7 +228,8 @@ unsafe fn finalize(st: *mut State, object: Value) {
     debug_assert!((*st).thread == thread);
     (*st).base = (*thread).stack.offset(saved.0);
     (*st).top = (*thread).stack.offset(saved.1);
-    ((*st).error, (*st).error_handled, (*st).native_depth) = (saved.2, saved.3, saved.4);
+    ((*st).error, (*st).error_handled, (*st).error_kind) = (saved.2, saved.3, saved.4);
+    (*st).native_depth = saved.5;
     if let (Some(hook), Some(active)) = ((*thread).hook.as_mut(), hook_was_active) {
         hook.active = active;
     }

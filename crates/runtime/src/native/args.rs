@@ -1,6 +1,6 @@
 //! Argument checks, worded as PUC's auxiliary library words them (manual 5.1, `luaL_check…`).
 
-use super::{Cx, Func, Raised, Str, Tab, Val};
+use super::{Cx, ErrorKind, Func, Raised, Str, Tab, Val};
 use crate::convert;
 use crate::value::{SlotExt, Tag};
 
@@ -19,14 +19,17 @@ impl Cx {
         self.raise(s)
     }
 
-    /// Raises an error with any value.
+    /// Raises an error with any value. The string "not enough memory" raises the error of memory
+    /// again.
     pub fn raise(&self, v: Val<'_>) -> Raised {
         // SAFETY: N1; `error` is a root.
-        unsafe {
-            (*self.state()).error = v.raw();
-            (*self.state()).error_handled = false;
-        }
-        Raised::new()
+        unsafe { (*self.state()).raise_again(v.raw()) }
+    }
+
+    /// Returns the kind of the error that was caught last.
+    pub fn caught_kind(&self) -> ErrorKind {
+        // SAFETY: N1.
+        unsafe { (*self.state()).error_kind }
     }
 
     /// Raises "bad argument #i to 'f' (msg)"; `i` counts from 0 here.

@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Cx, LoadError, Raised};
-use crate::interrupt::REASONS;
+use super::{Cx, Raised};
 use crate::state::poll;
 
 /// Number of bytes of source text that take about as long to compile as an instruction takes to
@@ -68,10 +67,5 @@ impl Cx {
         // SAFETY: N1.
         let why = unsafe { (*self.state()).take_interrupt() };
         Err(self.error(why))
-    }
-
-    /// Returns whether compilation was given up because the script must stop.
-    pub fn is_interruption(error: &LoadError) -> bool {
-        error.is_runtime && REASONS.iter().any(|reason| error.message == reason.as_bytes())
     }
 }

@@ -1,6 +1,7 @@
 //! Loading chunks, and dumping functions as binary chunks.
 
-use super::{Cx, Func, LoadError, Val};
+use super::{Cx, Func, Val};
+use crate::load::LoadError;
 use crate::state::State;
 use crate::value::Value;
 
@@ -20,7 +21,7 @@ impl Cx {
         self.try_load(source, name, mode, env).map_err(|e| e.message)
     }
 
-    /// Like [`Cx::load`]; the error tells whether it counts as a run-time error.
+    /// Like [`Cx::load`]; the error tells the reason.
     ///
     /// # Errors
     /// As for [`Cx::load`].

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{Builtin, Cx, Func, NativeFn, Raised, Str, Tab, Udata, Val};
+use super::{Builtin, Cx, ErrorKind, Func, NativeFn, Raised, Str, Tab, Udata, Val};
 use crate::closure::NativeClosure;
 use crate::header::{GcHeader, Kind};
 use crate::state::poll;
@@ -128,8 +128,7 @@ impl Cx {
         // SAFETY: N1; `&mut self` ends the life of every value.
         unsafe {
             let st = self.state();
-            let memory = (*st).error.is_string() && (*st).error.as_string() == (*st).memory_message;
-            if !memory {
+            if (*st).error_kind != ErrorKind::Memory {
                 return Err(raised);
             }
             (*st).make_room((*st).memory_limit());
@@ -157,12 +156,7 @@ impl Cx {
     /// Raises "not enough memory".
     pub fn memory_error(&self) -> Raised {
         // SAFETY: N1.
-        unsafe {
-            let st = &mut *self.state();
-            st.error = Value::string(st.memory_message);
-            st.error_handled = false;
-        }
-        Raised::new()
+        unsafe { (*self.state()).raise_memory() }
     }
 
     /// Makes an empty table with room for this number of array elements and fields.

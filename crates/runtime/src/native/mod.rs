@@ -27,10 +27,9 @@ pub use builtin::Builtin;
 pub use call::{Resumed, StepResult};
 pub use interrupt::StopSign;
 pub use levels::{HookSetting, LevelInfo};
-pub use perilune_bytecode::LoadError;
 pub use val::{Func, Str, Tab, Udata, Val};
 
-pub use crate::raised::Raised;
+pub use crate::raised::{ErrorKind, Raised};
 
 use crate::frame::{Frame, FrameWord};
 use crate::state::State;

@@ -32,7 +32,7 @@ impl State {
         let mut s = StateRef::new(st);
         let th = s.thread;
         let level = base + kept;
-        let mut handled = s.error_handled;
+        let mut caught = (s.error_handled, s.error_kind);
         s.base = (*th).stack.add(base);
         s.close_upvalues((*th).stack.add(level));
         (&mut (*th).returning).retain(|r| (r.0 as usize) < level);
@@ -50,12 +50,12 @@ impl State {
             }
             s.top = (*th).stack.add(slot as usize + 1);
             if close(st, v, level).is_err() {
-                handled = s.error_handled;
+                caught = (s.error_handled, s.error_kind);
                 (*th).stack.add(level).put(s.error);
                 s.error = Value::NIL;
             }
         }
-        s.error_handled = handled;
+        (s.error_handled, s.error_kind) = caught;
         s.top = (*th).stack.add(level + 1);
         Thread::shrink_after_error(st);
     }

@@ -13,6 +13,7 @@ use crate::frame::{Frame, FrameWord, Link};
 use crate::heap::{Allocator, Heap};
 use crate::host::HostRoots;
 use crate::meta::Event;
+use crate::raised::ErrorKind;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, Table};
 use crate::thread::{Status, Thread};
@@ -53,6 +54,7 @@ impl State {
             chaos: None,
             panic: None,
             error_handled: false,
+            error_kind: ErrorKind::Value,
             small_stack: false,
             main_thread: null_mut(),
             registry: null_mut(),

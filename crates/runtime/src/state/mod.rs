@@ -1,6 +1,7 @@
 //! One state: a heap, a set of globals, and the running coroutine.
 
 mod compiler;
+mod error;
 mod life;
 pub mod poll;
 mod vm;
@@ -22,6 +23,7 @@ use crate::heap::Heap;
 use crate::hook::Hook;
 use crate::host::HostRoots;
 use crate::meta::Event;
+use crate::raised::ErrorKind;
 use crate::string::LuaString;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, Table};
@@ -84,6 +86,8 @@ pub struct State {
     pub raised_at: Option<(u32, u32)>,
     /// Whether the message handler has already processed `error`.
     pub error_handled: bool,
+    /// The kind of `error`; once that is caught, of the error that was caught last.
+    pub error_kind: ErrorKind,
     /// Whether stacks grow only by what is needed, so that they move often (a test mode).
     pub small_stack: bool,
     /// The coroutine that the state was created with.

@@ -4,6 +4,7 @@ use std::ptr::null_mut;
 
 use super::{INITIAL_STACK, MIN_FREE, Status, Thread, alloc_stack};
 use crate::header::{GcHeader, Kind};
+use crate::raised::ErrorKind;
 use crate::state::State;
 use crate::value::{SlotExt, Value};
 
@@ -28,6 +29,7 @@ impl Thread {
             status: Status::Suspended,
             failed: false,
             death: Value::NIL,
+            death_kind: ErrorKind::Value,
             resumer: null_mut(),
             non_yieldable: 0,
             depth: 0,

@@ -7,6 +7,7 @@ mod upvalues;
 use crate::header::GcHeader;
 use crate::heap::Memory;
 use crate::hook::Hook;
+use crate::raised::ErrorKind;
 use crate::upvalue::Upvalue;
 use crate::value::{Tag, Value};
 
@@ -62,6 +63,8 @@ pub struct Thread {
     pub failed: bool,
     /// The error that ended it, while `failed` is set.
     pub death: Value,
+    /// The kind of that error.
+    pub death_kind: ErrorKind,
     /// The native depth at which it was last resumed.
     pub depth: u32,
     /// The coroutine that resumed it.

@@ -55,15 +55,14 @@ impl Thread {
                 if n <= ERROR_ROOM / 2 {
                     // Leave room for the handler of this error.
                     if !Thread::set_capacity(st, large) {
-                        return Err(Thread::memory_error(st));
+                        return Err((*st).raise_memory());
                     }
                 }
                 return Err(runtime_error(st, b"stack overflow"));
             }
             if needed > MAX_STACK + MIN_FREE + ERROR_ROOM {
-                (*st).error = Value::string((*st).intern(b"error in error handling"));
-                (*st).error_handled = true;
-                return Err(Raised::new());
+                let message = (*st).intern(b"error in error handling");
+                return Err((*st).raise_handled(Value::string(message)));
             }
         }
         let target = if (*st).small_stack && needed < SMALL_STEPS {
@@ -78,7 +77,7 @@ impl Thread {
                 && (Thread::set_capacity(st, target)
                     || target > needed && Thread::set_capacity(st, needed));
             if !grown {
-                return Err(Thread::memory_error(st));
+                return Err((*st).raise_memory());
             }
         }
         Ok(())
@@ -97,13 +96,6 @@ impl Thread {
                 Thread::set_capacity(st, MAX_STACK + MIN_FREE);
             }
         }
-    }
-
-    #[cold]
-    unsafe fn memory_error(st: *mut State) -> Raised {
-        (*st).error = Value::string((*st).memory_message);
-        (*st).error_handled = false;
-        Raised::new()
     }
 
     /// Moves the running coroutine's stack, for tests that detect stale addresses.

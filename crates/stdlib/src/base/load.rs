@@ -1,6 +1,7 @@
 //! `load`, `loadfile`, `dofile`.
 
-use perilune_runtime::native::{Cx, LoadError, NativeResult, StepResult, Val};
+use perilune_runtime::load::{LoadError, Reason};
+use perilune_runtime::native::{Cx, NativeResult, StepResult, Val};
 
 use crate::io::{self, error_text};
 use crate::support::{c_str, concat};
@@ -19,11 +20,11 @@ fn loaded(cx: &Cx, r: Result<Val<'_>, Vec<u8>>) -> NativeResult {
 
 /// The results of `load` for an error. Message handlers see errors that count as run-time errors.
 fn refused(cx: &mut Cx, error: LoadError) -> NativeResult {
-    if !error.is_runtime {
+    if error.reason == Reason::Rejected {
         return loaded(cx, Err(error.message));
     }
     let raised = cx.error_plain(&error.message);
-    if Cx::is_interruption(&error) {
+    if error.reason == Reason::Interrupted {
         // the chunk did not fail, so the error is not reported as a result
         return Err(raised);
     }

@@ -50,7 +50,7 @@ impl Scanner<'_> {
     /// Fails if the watch says so.
     fn look(&mut self) -> Result<()> {
         if (self.watch)(self.buffer.capacity()) {
-            return Err(self.fail(GIVEN_UP, Near::Nothing));
+            return Err(self.fail(GIVEN_UP, Near::GivenUp));
         }
         Ok(())
     }
@@ -75,6 +75,8 @@ pub(crate) struct LexError {
 pub(crate) enum Near {
     /// None.
     Nothing,
+    /// None, as the watch said to give up.
+    GivenUp,
     /// The end of the input.
     Eof,
     /// [`Scanner::buffer`].

@@ -2,7 +2,7 @@
 
 use super::{Parser, Result};
 use crate::chunkname::chunkid;
-use crate::error::SyntaxError;
+use crate::error::{ErrorKind, SyntaxError};
 use crate::lexer::{Near, Token};
 use crate::span::Span;
 use crate::watch::GIVEN_UP;
@@ -21,14 +21,18 @@ impl<'a> Parser<'_, 'a> {
 
     /// `text` alone: PUC raises it from C code, where there is no current line.
     pub(super) fn bare_error(&self, text: String) -> Box<SyntaxError> {
+        self.without_position(text, ErrorKind::Runtime)
+    }
+
+    /// The watch said to give up.
+    pub(super) fn given_up(&self) -> Box<SyntaxError> {
+        self.without_position(GIVEN_UP.to_owned(), ErrorKind::GivenUp)
+    }
+
+    fn without_position(&self, text: String, kind: ErrorKind) -> Box<SyntaxError> {
         let message = text.into_bytes();
-        Box::new(SyntaxError {
-            message,
-            line: self.line(),
-            span: self.span,
-            incomplete: false,
-            is_runtime: true,
-        })
+        let (line, span) = (self.line(), self.span);
+        Box::new(SyntaxError { message, line, span, incomplete: false, kind })
     }
 
     pub(super) fn expected(&self, token: &Token) -> Box<SyntaxError> {
@@ -68,10 +72,8 @@ impl<'a> Parser<'_, 'a> {
     /// Returns the error that the scanner has noted.
     pub(super) fn lexical_error(&self, span: Span) -> Box<SyntaxError> {
         let error = &self.lexer.extras.error;
-        if error.text == GIVEN_UP {
-            return self.bare_error(GIVEN_UP.to_owned());
-        }
         let near = match error.near {
+            Near::GivenUp => return self.given_up(),
             Near::Nothing => None,
             Near::Eof => Some(b"<eof>".to_vec()),
             Near::Buffer => Some(quote(&self.lexer.extras.buffer)),
@@ -98,7 +100,7 @@ impl<'a> Parser<'_, 'a> {
             message.extend_from_slice(b" near ");
             message.extend_from_slice(near);
         }
-        Box::new(SyntaxError { message, line, span, incomplete, is_runtime: false })
+        Box::new(SyntaxError { message, line, span, incomplete, kind: ErrorKind::Syntax })
     }
 
     /// Returns the current token as messages show it; `None` for a zero byte, which PUC takes for

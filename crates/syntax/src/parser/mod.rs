@@ -17,11 +17,11 @@ mod table;
 
 use crate::arena::{Arena, with_arena};
 use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Function, Name, Stmt};
-use crate::error::SyntaxError;
+use crate::error::{ErrorKind, SyntaxError};
 use crate::lexer::{self, Token};
 use crate::names::{Interner, KnownNames, Names};
 use crate::span::Span;
-use crate::watch::{GIVEN_UP, Watch};
+use crate::watch::Watch;
 
 use function::{FunctionState, Lists};
 use labels::{PendingGoto, VisibleLabel};
@@ -111,7 +111,7 @@ pub fn near(source: &[u8], at: u32, past_separator: bool) -> Option<(u32, Vec<u8
 pub fn is_hopeless(text: &[u8], depth: u32, watch: Watch<'_>) -> bool {
     let error = with_arena(|arena| parse_watched(arena, text, b"", depth, watch).err());
     let Some(error) = error else { return false };
-    if error.is_runtime && error.message == GIVEN_UP.as_bytes() {
+    if error.kind == ErrorKind::GivenUp {
         return true;
     }
     // Outside of strings and comments no token continues after white space.
@@ -257,7 +257,7 @@ impl<'s, 'a> Parser<'s, 'a> {
     #[cold]
     fn look(&self) -> Result<()> {
         if (self.watch)(self.arena.allocated_bytes()) {
-            return Err(self.bare_error(GIVEN_UP.to_owned()));
+            return Err(self.given_up());
         }
         Ok(())
     }

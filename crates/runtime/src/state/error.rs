@@ -1,0 +1,45 @@
+//! Raising errors.
+
+use super::State;
+use crate::raised::{ErrorKind, Raised};
+use crate::value::Value;
+
+impl State {
+    /// Raises `value`, for which message handlers run.
+    #[inline]
+    pub fn raise(&mut self, value: Value) -> Raised {
+        self.error = value;
+        self.error_kind = ErrorKind::Value;
+        self.error_handled = false;
+        Raised::new()
+    }
+
+    /// Raises `value`, for which no message handler runs.
+    #[inline]
+    pub fn raise_handled(&mut self, value: Value) -> Raised {
+        let raised = self.raise(value);
+        self.error_handled = true;
+        raised
+    }
+
+    /// Raises "not enough memory", without allocating. No message handler runs, as it would need
+    /// memory (manual 4.4.1).
+    #[cold]
+    pub fn raise_memory(&mut self) -> Raised {
+        self.error = Value::string(self.memory_message);
+        self.error_kind = ErrorKind::Memory;
+        self.error_handled = true;
+        Raised::new()
+    }
+
+    /// Raises a value that a function of the library or the host passes on, as `lua_error` does:
+    /// the string "not enough memory" without a position is the error of memory again, so that a
+    /// program may catch that error and raise it.
+    #[inline]
+    pub fn raise_again(&mut self, value: Value) -> Raised {
+        if value.same_bits(Value::string(self.memory_message)) {
+            return self.raise_memory();
+        }
+        self.raise(value)
+    }
+}
