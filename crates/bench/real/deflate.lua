@@ -488,9 +488,17 @@ local function write_block(writer, tokens, count, bytes, first, last, final)
   literal_counts[286], literal_counts[287] = 0, 0
   local dynamic_bits = cost(literal_counts, literals, 286) + cost(distance_counts, distances, 30)
     + cost(run_counts, run_code_lengths, 19) + 14 + 19 * 3
+  for _, run in ipairs(runs) do dynamic_bits = dynamic_bits + run.width end
+  local extra_bits = 0
+  for symbol = 0, 28 do
+    extra_bits = extra_bits + literal_counts[257 + symbol] * LENGTH_EXTRA[symbol]
+  end
+  for symbol = 0, 29 do
+    extra_bits = extra_bits + distance_counts[symbol] * DISTANCE_EXTRA[symbol]
+  end
   local fixed_bits = cost(literal_counts, fixed_literals, 288)
     + cost(distance_counts, fixed_distances, 30)
-  if math.min(dynamic_bits, fixed_bits) > (last - first + 5) * 8 then
+  if math.min(dynamic_bits, fixed_bits) + extra_bits > (last - first + 5) * 8 then
     blocks.stored = blocks.stored + 1
     return write_stored(writer, bytes, first, last, final)
   end

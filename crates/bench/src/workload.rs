@@ -148,7 +148,7 @@ mod tests {
         let library = own_programs(Folder::Library, None).unwrap();
         assert!(library.len() >= 60, "only {} library programs", library.len());
         let real = own_programs(Folder::Real, None).unwrap();
-        assert!(real.len() >= 6, "only {} large programs", real.len());
+        assert!(real.len() >= 30, "only {} large programs", real.len());
         let mut all = programs.iter().chain(&library).chain(&real);
         assert!(all.all(|program| !program.covers.is_empty()));
     }
