@@ -85,7 +85,7 @@ struct Soaked {
 fn compile_times(soaked: &Engine, first: usize) -> Result<(u64, u64)> {
     const ROUNDS: usize = 21;
     const PROGRAMS: usize = 10;
-    let fresh = Engine::with_jit(JitOptions::default());
+    let fresh = Engine::with_jit(JitOptions::eager());
     let states = [(&fresh, Lua::with_engine(&fresh)), (soaked, Lua::with_engine(soaked))];
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS {
@@ -105,7 +105,7 @@ fn compile_times(soaked: &Engine, first: usize) -> Result<(u64, u64)> {
 }
 
 fn soak(programs: usize, threads: usize) -> Result<Soaked> {
-    let engine = Engine::with_jit(JitOptions::default());
+    let engine = Engine::with_jit(JitOptions::eager());
     // the names of the library stay
     drop(Lua::with_engine(&engine));
     let fresh = (engine.symbols(), engine.shapes());

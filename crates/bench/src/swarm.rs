@@ -42,7 +42,7 @@ struct Seen {
 }
 
 fn swarm(threads: usize, recompiles: u64, frames: usize) -> Result<Seen> {
-    let engine = Engine::with_jit(JitOptions { threshold: 8, ..JitOptions::default() });
+    let engine = Engine::with_jit(JitOptions { threshold: 8, ..JitOptions::eager() });
     let program = engine.compile(PROGRAM, "=swarm").map_err(|e| e.to_string())?;
     let (stop, runs) = (AtomicBool::new(false), AtomicU64::new(0));
     let rounds = 20_000;

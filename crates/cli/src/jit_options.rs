@@ -34,7 +34,7 @@ impl Tier {
 pub(crate) const DEFAULT_TIER: Tier = Tier::On;
 
 /// A loop is compiled after this many times as many rounds as a function after entries.
-const ROUNDS_PER_ENTRY: u32 = 32;
+const ROUNDS_PER_ENTRY: u32 = 16;
 
 /// What the command line says of the compiler; where it is silent, the mode and then the engine
 /// decide.
@@ -45,6 +45,7 @@ pub(crate) struct JitChoices {
     threshold: Option<u32>,
     budget: Option<usize>,
     workers: Option<usize>,
+    share: Option<u32>,
     max_funcs: Option<usize>,
     max_bytes: Option<usize>,
     /// Compile programs before they run.
@@ -81,6 +82,7 @@ impl JitChoices {
             ("--jit-workers", Some(value)) => {
                 self.workers = Some(number(value, 1, 1024)? as usize);
             }
+            ("--jit-share", Some(value)) => self.share = Some(number(value, 0, 1 << 20)?),
             ("--jit-partition-max-funcs", Some(value)) => {
                 self.max_funcs = Some(number(value, 1, 1 << 20)? as usize);
             }
@@ -106,6 +108,7 @@ impl JitChoices {
                 | "--jit-threshold"
                 | "--jit-budget"
                 | "--jit-workers"
+                | "--jit-share"
                 | "--jit-partition-max-funcs"
                 | "--jit-partition-max-bytes"
                 | "--dump",
@@ -185,6 +188,7 @@ impl JitChoices {
             stats: self.stats,
             ..match mode {
                 Mode::Chaos => JitOptions::chaos(chaos_seed()),
+                Mode::Background => JitOptions::eager(),
                 _ => JitOptions::default(),
             }
         };
@@ -205,6 +209,10 @@ impl JitChoices {
         o.verify_values |= self.verify_values;
         o.budget = self.budget.unwrap_or(o.budget);
         o.workers = self.workers.unwrap_or(o.workers);
+        if let Some(share) = self.share {
+            o.share = Some(share).filter(|&share| share > 0);
+        }
+        o.group_hot |= self.max_funcs.is_some_and(|funcs| funcs > 1);
         o.partition_max_funcs = self.max_funcs.unwrap_or(o.partition_max_funcs);
         o.partition_max_bytes = self.max_bytes.unwrap_or(o.partition_max_bytes);
         o
@@ -260,7 +268,7 @@ mod tests {
         let o = c.jit_options(super::Mode::Default);
         assert_eq!(
             (c.tier, o.sync, o.threshold, o.loop_threshold),
-            (Some(Tier::Tier1), true, 7, 224)
+            (Some(Tier::Tier1), true, 7, 112)
         );
         assert_eq!((o.budget, o.workers), (3072, 2));
         let line = "--jit-partition-max-funcs=5 --jit-partition-max-bytes=1k --jit-precompile";

@@ -45,15 +45,19 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --jit-partition-max-bytes=BYTES
             estimated size of what is compiled together (256k)
   --jit-partition-max-funcs=N
-            functions that are compiled together, at most (100)
+            functions that are compiled together, at most (1 when they are
+            hot, 100 by --jit-precompile)
   --jit-precompile
             compile whole programs before they run
+  --jit-share=PERCENT
+            use this much processor time for compiling, in percent of what
+            the program itself uses (15; 0 for any)
   --jit-stats
             show metrics of the compiler at the end
   --jit-sync
             compile on the thread that runs the program, which waits
   --jit-threshold=N
-            compile functions after N entries (32), loops after 32 N rounds
+            compile functions after N entries (512), loops after 16 N rounds
   --jit-verify
             run Cranelift's verifier on all that is compiled
   --jit-verify-values
@@ -63,7 +67,7 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --mode=off|tier1-sync|background|gc-stress|gc-phases|small-stack
   --mode=tier1-gc-stress|tier1-gc-phases|chaos|check-values
             for tests: --jit=off; --jit=tier1 --jit-sync with thresholds of
-            1; --jit=on; collect garbage after every allocation, or in tiny
+            1; --jit=on with low thresholds; collect garbage after every allocation, or in tiny
             steps and random phases; move the stack often; some of them
             together; let all that happen, and more, at random (by the
             variable PERILUNE_CHAOS_SEED); --jit=tier1 --jit-sync

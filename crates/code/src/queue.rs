@@ -1,83 +1,54 @@
-//! Jobs by priority: the heap that all workers share. Channels bring jobs to it in the order of
+//! Jobs by priority: the queue that all workers share. Channels bring jobs to it in the order of
 //! their arrival.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
-struct Entry<J> {
-    priority: u64,
-    /// Counts down, so that of equals the earlier is first. 64 bits do not wrap.
-    arrival: u64,
-    job: J,
-}
-
-impl<J> Entry<J> {
-    fn key(&self) -> (u64, u64) {
-        (self.priority, self.arrival)
-    }
-}
-impl<J> PartialEq for Entry<J> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl<J> Eq for Entry<J> {}
-impl<J> PartialOrd for Entry<J> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<J> Ord for Entry<J> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
 /// Hands out the job of the highest priority; of equals, the one that came first.
+///
+/// Priorities change while jobs wait, so the queue is searched when a job is taken. There are at
+/// most hundreds of jobs, and each takes far longer than the search.
 pub(crate) struct Queue<J> {
-    heap: BinaryHeap<Entry<J>>,
-    arrival: u64,
+    /// The jobs in the order of their arrival, with the priorities that they came with.
+    entries: Vec<(u64, J)>,
 }
 
 impl<J> Queue<J> {
     /// Creates an empty queue.
     pub(crate) fn new() -> Queue<J> {
-        Queue { heap: BinaryHeap::new(), arrival: u64::MAX }
+        Queue { entries: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, priority: u64, job: J) {
-        self.heap.push(Entry { priority, arrival: self.arrival, job });
-        self.arrival -= 1;
+        self.entries.push((priority, job));
     }
 
-    pub(crate) fn pop(&mut self) -> Option<J> {
-        self.heap.pop().map(|entry| entry.job)
+    /// Takes the job with the highest `priority`, a function of the job and the priority that it
+    /// came with.
+    pub(crate) fn pop(&mut self, priority: impl Fn(&J, u64) -> u64) -> Option<J> {
+        let now = |(given, job): &(u64, J)| priority(job, *given);
+        let key = |(place, entry): (usize, &(u64, J))| (now(entry), std::cmp::Reverse(place));
+        let (_, std::cmp::Reverse(place)) = self.entries.iter().enumerate().map(key).max()?;
+        Some(self.entries.remove(place).1)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.entries.is_empty()
     }
 
     /// Returns all jobs, in the order of their arrival.
     pub(crate) fn jobs(&self) -> Vec<&J> {
-        let mut entries: Vec<&Entry<J>> = self.heap.iter().collect();
-        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.arrival));
-        entries.into_iter().map(|entry| &entry.job).collect()
+        self.entries.iter().map(|(_, job)| job).collect()
     }
 
     /// Takes out the jobs at these places of [`Queue::jobs`], in the order of their arrival.
     pub(crate) fn take(&mut self, places: &[usize]) -> Vec<J> {
-        let mut entries = std::mem::take(&mut self.heap).into_vec();
-        entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.arrival));
         let (mut gone, mut kept) = (Vec::new(), Vec::new());
-        for (place, entry) in entries.into_iter().enumerate() {
+        for (place, entry) in std::mem::take(&mut self.entries).into_iter().enumerate() {
             if places.contains(&place) {
-                gone.push(entry.job);
+                gone.push(entry.1);
             } else {
                 kept.push(entry);
             }
         }
-        self.heap = kept.into();
+        self.entries = kept;
         gone
     }
 
@@ -106,8 +77,16 @@ mod tests {
         queue.push(0, 'y');
         assert_eq!(queue.jobs(), [&'a', &'b', &'c', &'e', &'x', &'y']);
         assert_eq!(queue.take(&[5, 4]), ['x', 'y']);
-        let order: String = std::iter::from_fn(|| queue.pop()).collect();
+        let order: String = std::iter::from_fn(|| queue.pop(|_, given| given)).collect();
         assert_eq!(order, "ebac");
         assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn priorities_are_read_when_a_job_is_taken() {
+        let mut queue = Queue::new();
+        "abc".chars().for_each(|job| queue.push(0, job));
+        assert_eq!(queue.pop(|job, _| u64::from(*job == 'b')), Some('b'));
+        assert_eq!(queue.pop(|job, _| u64::from(*job)), Some('c'));
     }
 }

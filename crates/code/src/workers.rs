@@ -1,6 +1,6 @@
 //! The threads that compile.
 //!
-//! Requests and wake-ups travel over channels; after them one heap, which all threads share, keeps
+//! Requests and wake-ups travel over channels; after them one queue, which all threads share, keeps
 //! the order of priority, lets a thread take companions of its job, and lets jobs be cancelled.
 
 mod link;
@@ -36,6 +36,21 @@ pub trait Compiler: Send + Sync + 'static {
 
     /// Does a job. It clears the context itself.
     fn compile(&self, context: &mut Self::Context, job: &mut Self::Job);
+
+    /// Returns the priority of a waiting job that was submitted with the priority `given`. It is
+    /// read when a thread takes a job, so that what has become hot in the meantime comes first. The
+    /// queue is locked meanwhile.
+    fn priority(&self, job: &Self::Job, given: u64) -> u64 {
+        let _ = job;
+        given
+    }
+
+    /// Returns how long a thread has to pause before it takes the next job, or `None` if it may
+    /// take one now. It asks again after that time. Threads do not pause during
+    /// [`Workers::wait_idle`].
+    fn pause(&self) -> Option<Duration> {
+        None
+    }
 
     /// Chooses, among the waiting jobs in the order of their arrival, those to be done together
     /// with the next job, and returns their places. The queue is locked meanwhile.
@@ -166,8 +181,8 @@ impl<C: Compiler> Workers<C> {
         &self.shared.compiler
     }
 
-    /// Queues a job; the higher its priority (hotness over size), the sooner it is done. If there
-    /// is no thread and none can be started, the job is dropped, which gives up.
+    /// Queues a job; the higher its priority ([`Compiler::priority`]), the sooner it is done. If
+    /// there is no thread and none can be started, the job is dropped, which gives up.
     pub fn submit(&self, priority: u64, job: C::Job) {
         let mut state = self.shared.state();
         let waiting = state.outstanding - state.running;
@@ -234,6 +249,10 @@ impl<C: Compiler> Workers<C> {
         let mut state = self.shared.state();
         if state.outstanding > 0 {
             state.waiters.push(done);
+            // Threads that pause continue.
+            for _ in 0..state.threads {
+                state.link.wake();
+            }
             drop(state);
             let _ = is_done.recv();
         }
@@ -319,7 +338,17 @@ impl<C: Compiler> Shared<C> {
                 let _ = caught(|| drop(jobs));
                 return None;
             }
-            if let Some(job) = state.queue.pop() {
+            let wanted_now = state.queue.is_empty() || !state.waiters.is_empty();
+            let pause = if wanted_now { None } else { self.pause() };
+            if let Some(pause) = pause {
+                drop(state);
+                received = inbox.wait_for(pause);
+                continue;
+            }
+            let priority = |job: &C::Job, given| {
+                caught(|| self.compiler.priority(job, given)).unwrap_or(given)
+            };
+            if let Some(job) = state.queue.pop(priority) {
                 state.running += 1;
                 let companions = self.companions(&job, &mut state);
                 if !state.queue.is_empty() && state.idle > 0 {
@@ -332,6 +361,11 @@ impl<C: Compiler> Shared<C> {
             drop(state);
             received = inbox.wait();
         }
+    }
+
+    /// Returns how long a thread has to wait before it takes the next job.
+    fn pause(&self) -> Option<Duration> {
+        caught(|| self.compiler.pause()).unwrap_or_default()
     }
 
     /// Takes the jobs that are to be done together with the next one.

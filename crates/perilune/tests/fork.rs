@@ -71,7 +71,7 @@ fn a_prefork_server() {
     let reference = lua(&Engine::interpreter());
     let expected: Vec<String> = (0..6).map(|kind| serve(&reference, kind, 60)).collect();
 
-    let jit = JitOptions { threshold: 4, loop_threshold: 64, workers: 2, ..JitOptions::default() };
+    let jit = JitOptions { threshold: 4, loop_threshold: 64, workers: 2, ..JitOptions::eager() };
     let engine = EngineOptions::new().jit(jit).build();
     let lua = lua(&engine);
     // Nonzero in a child: the kind that it is to serve.

@@ -1,6 +1,7 @@
 //! The channels between workers and those that have jobs for them.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
@@ -89,6 +90,16 @@ impl<J> Inbox<J> {
             recv(self.requests) -> request => request.ok(),
             recv(self.wakes) -> _ => None,
             recv(self.stop) -> _ => None,
+        }
+    }
+
+    /// Does the same as [`Inbox::wait`], for `time` at most.
+    pub(super) fn wait_for(&self, time: Duration) -> Option<(u64, J)> {
+        select! {
+            recv(self.requests) -> request => request.ok(),
+            recv(self.wakes) -> _ => None,
+            recv(self.stop) -> _ => None,
+            default(time) => None,
         }
     }
 }

@@ -30,6 +30,10 @@ struct Test {
     more: Mutex<Vec<(u64, Job)>>,
     /// Where to panic.
     fault: Mutex<&'static str>,
+    /// How long threads pause before they take a job.
+    pause: Mutex<Option<Duration>>,
+    /// The job that has become hot.
+    hot: Mutex<&'static str>,
 }
 
 impl Test {
@@ -67,6 +71,14 @@ impl Compiler for Test {
         *context += 1;
         self.say(format!("{}{context}", job.name));
     }
+    fn priority(&self, job: &Job, given: u64) -> u64 {
+        self.reach("priority");
+        if job.name == *lock(&self.hot) { u64::MAX } else { given }
+    }
+    fn pause(&self) -> Option<Duration> {
+        self.reach("pause");
+        *lock(&self.pause)
+    }
     fn companions(&self, next: &Job, waiting: &[&Job]) -> Vec<usize> {
         self.reach("companions");
         let together =
@@ -103,7 +115,13 @@ fn blocked(name: &'static str) -> (Job, Sender<()>) {
 
 fn workers(patience: Duration) -> (Workers<Test>, Receiver<String>) {
     let (send, said) = channel();
-    let test = Test { said: Mutex::new(send), more: Mutex::default(), fault: Mutex::new("") };
+    let test = Test {
+        said: Mutex::new(send),
+        more: Mutex::default(),
+        fault: Mutex::new(""),
+        pause: Mutex::default(),
+        hot: Mutex::new(""),
+    };
     let options = WorkerOptions { threads: 1, patience, ..WorkerOptions::default() };
     (Workers::new(test, options), said)
 }
@@ -135,6 +153,49 @@ fn jobs_are_joined_and_followed_up() {
 }
 
 #[test]
+fn what_has_become_hot_comes_first() {
+    let (workers, said) = workers(LONG);
+    let (first, go) = blocked("a");
+    workers.submit(0, first);
+    wait_for_running(&workers);
+    for (priority, name) in [(1, "b"), (2, "c"), (0, "d")] {
+        workers.submit(priority, job(name));
+    }
+    *lock(&workers.compiler().hot) = "d";
+    go.send(()).expect("it waits");
+    workers.wait_idle();
+    let order: Vec<String> = said.try_iter().collect();
+    assert_eq!(order, ["a1", "d2", "c3", "b4"]);
+    // A panic while the priority is read leaves the one that was given.
+    let (first, go) = blocked("a");
+    workers.submit(0, first);
+    wait_for_running(&workers);
+    *lock(&workers.compiler().fault) = "priority";
+    workers.submit(1, job("e"));
+    workers.submit(2, job("f"));
+    go.send(()).expect("it waits");
+    workers.wait_idle();
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), ["a5", "f6", "e7"]);
+}
+
+#[test]
+fn threads_pause_unless_they_are_waited_for() {
+    let (workers, said) = workers(LONG);
+    *lock(&workers.compiler().pause) = Some(Duration::from_millis(1));
+    workers.submit(0, job("a"));
+    assert!(said.recv_timeout(Duration::from_millis(50)).is_err(), "it pauses");
+    *lock(&workers.compiler().pause) = None;
+    assert_eq!(said.recv().as_deref(), Ok("a1"), "it asks again");
+    *lock(&workers.compiler().pause) = Some(LONG);
+    workers.submit(0, job("b"));
+    workers.wait_idle();
+    assert_eq!(said.try_recv().as_deref(), Ok("b2"));
+    workers.submit(0, job("c"));
+    drop(workers);
+    assert!(said.recv().is_err(), "the thread ends although it pauses");
+}
+
+#[test]
 fn by_priority_and_after_panics() {
     let (workers, said) = workers(LONG);
     let (first, go) = blocked("a");
@@ -159,7 +220,13 @@ fn by_priority_and_after_panics() {
 #[test]
 fn every_thread_finds_what_another_received() {
     let (send, _said) = channel();
-    let test = Test { said: Mutex::new(send), more: Mutex::default(), fault: Mutex::new("") };
+    let test = Test {
+        said: Mutex::new(send),
+        more: Mutex::default(),
+        fault: Mutex::new(""),
+        pause: Mutex::default(),
+        hot: Mutex::new(""),
+    };
     let workers = Workers::new(test, WorkerOptions { threads: 3, ..WorkerOptions::default() });
     for _ in 0..200 {
         // None of the three ends before all have begun.

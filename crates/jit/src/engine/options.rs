@@ -24,10 +24,17 @@ pub struct JitOptions {
     pub sync: bool,
     /// Bytes of executable memory.
     pub budget: usize,
+    /// Compile hot functions that call each other together, if they wait at the same time. Calls
+    /// between them are direct then, but none of them runs before all are compiled.
+    pub group_hot: bool,
     /// The most functions that are compiled together.
     pub partition_max_funcs: usize,
     /// The most bytes of code that are compiled together, as estimated beforehand.
     pub partition_max_bytes: usize,
+    /// The most processor time that compiling may take, in percent of the time that the other
+    /// threads of the process use, apart from an advance of 30 ms; `None` does not limit it. It
+    /// limits what is compiled in the background because it is hot.
+    pub share: Option<u32>,
     /// Threads that compile; 0 chooses by the number of cores.
     pub workers: usize,
     /// Run Cranelift's verifier on everything.
@@ -54,14 +61,16 @@ pub struct JitOptions {
 impl Default for JitOptions {
     fn default() -> JitOptions {
         JitOptions {
-            threshold: 32,
-            loop_threshold: 1024,
+            threshold: 512,
+            loop_threshold: 8192,
             miss_threshold: 64,
             prune: true,
             sync: false,
             budget: 64 << 20,
+            group_hot: false,
             partition_max_funcs: 100,
             partition_max_bytes: 256 << 10,
+            share: Some(15),
             workers: 0,
             verify: cfg!(debug_assertions),
             verify_values: false,
@@ -76,6 +85,12 @@ impl Default for JitOptions {
 }
 
 impl JitOptions {
+    /// Returns options that compile early and as much as is asked for, so that short programs meet
+    /// code which is made and replaced while they run.
+    pub fn eager() -> JitOptions {
+        JitOptions { threshold: 32, loop_threshold: 1024, share: None, ..JitOptions::default() }
+    }
+
     /// Returns options that depend on a seed: thresholds, which threads compile, and the budget.
     pub fn chaos(seed: u64) -> JitOptions {
         let bits = Chaos::new(seed).draw();
@@ -87,7 +102,8 @@ impl JitOptions {
             budget: if bits >> 10 & 7 == 0 { 256 << 10 } else { 16 << 20 },
             verify: true,
             verify_values: bits >> 24 & 3 == 0,
-            ..JitOptions::default()
+            group_hot: bits >> 26 & 1 == 0,
+            ..JitOptions::eager()
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::feedback::callees::callees;
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Known};
-use crate::policy::hotness::{estimated_size, is_quick, is_too_large, priority};
+use crate::policy::hotness::{estimated_size, heat, is_quick, is_too_large};
 use crate::testing::fault::{Stage, guarded};
 
 /// A state's part of the compiler.
@@ -73,6 +73,8 @@ impl JitState {
         entry: Option<u32>,
     ) {
         self.jit.space.mend_after_fork();
+        // A job that waits is taken by what it is now.
+        History::of(method).set_heat(heat(inst, entry));
         if method.phase() != Phase::Interpreted {
             return;
         }
@@ -155,7 +157,7 @@ impl JitState {
             jit.workers.submit(0, job);
             self.mutator.blocking(|| wait_for(method, &(*st).poll));
         } else {
-            jit.workers.submit(priority(&proto, (*inst).entries), job);
+            jit.workers.submit(0, job);
         }
     }
 }

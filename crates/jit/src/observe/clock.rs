@@ -1,8 +1,13 @@
 //! Clocks of the system.
 
 /// Returns the processor time of this thread, in nanoseconds.
-pub(super) fn thread_time() -> u64 {
+pub(crate) fn thread_time() -> u64 {
     time(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Returns the processor time of all threads of the process, in nanoseconds.
+pub(crate) fn process_time() -> u64 {
+    time(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 /// Returns the time since the system started, in nanoseconds, as `perf` counts it.

@@ -3,7 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 mod asm;
 mod clif;
-mod clock;
+pub(crate) mod clock;
 pub(crate) mod dump;
 mod gdb;
 mod image;

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use perilune_bytecode::Proto;
 use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal};
@@ -19,6 +20,7 @@ use crate::feedback::callees::Callee;
 use crate::observe::metrics::Metric;
 use crate::observe::observation::{Observation, Observer, VersionInfo};
 use crate::observe::source_map::Placed;
+use crate::policy::budget::Budget;
 use crate::policy::history::{History, Known};
 use crate::policy::partition::{Edge, Limits, cut};
 use crate::testing::fault::{Fault, Stage};
@@ -39,6 +41,8 @@ pub(crate) struct Backend {
     fault: Option<Fault>,
     counts: bool,
     limits: Limits,
+    budget: Budget,
+    group_hot: bool,
     pub(crate) observer: Observer,
     /// Jobs for methods that lost their code because another member of their module was replaced.
     lost: Mutex<Vec<Job>>,
@@ -68,38 +72,22 @@ impl perilune_code::Compiler for Backend {
     }
 
     fn compile(&self, context: &mut Self::Context, job: &mut Job) {
-        // Held to the end: dropping the last reference to a program retires its code.
-        let mut protos = Vec::with_capacity(job.units.len());
-        job.units.retain(|unit| {
-            let proto = unit.proto.upgrade().filter(|_| unit.is_wanted());
-            protos.extend(proto.iter().cloned());
-            proto.is_some()
-        });
-        // What it takes, but for little, which the program's reserve has.
-        let instructions: usize = protos.iter().map(|proto| proto.code.len()).sum();
-        if !reserve::system_has(LEAST_MEMORY + instructions * MEMORY_PER_INSTRUCTION) {
-            return self.refuse_all(&mut job.units, &Refusal::Backend("not enough memory".into()));
-        }
-        // Units stay in the job until nothing can panic any more, so that a panic refuses them.
-        while !job.units.is_empty() {
-            match self.compile_together(context, &job.units, &protos) {
-                Ok((code, compiled)) => {
-                    self.install(&mut job.units, &code, compiled);
-                    if let Ok(compiler) = context {
-                        compiler.recycle(code);
-                    }
-                    return;
-                }
-                Err((place, refusal)) => {
-                    // compile the others without it
-                    job.units.remove(place).refuse(refusal);
-                    protos.remove(place);
-                }
-            }
-        }
+        self.budget.spend(|| self.compile_job(context, job));
+    }
+
+    fn priority(&self, job: &Job, given: u64) -> u64 {
+        let heat = job.units.iter().map(|unit| History::of(&unit.method).heat()).max();
+        heat.unwrap_or(0).max(given)
+    }
+
+    fn pause(&self) -> Option<Duration> {
+        self.budget.pause()
     }
 
     fn companions(&self, next: &Job, waiting: &[&Job]) -> Vec<usize> {
+        if !self.group_hot {
+            return Vec::new();
+        }
         let jobs: Vec<&Job> =
             std::iter::once(next).chain(waiting.iter().copied().take(MOST_WAITING)).collect();
         let joins = |job: &Job| !job.is_cut && job.units.iter().any(|u| !u.calls.is_empty());
@@ -142,6 +130,39 @@ impl perilune_code::Compiler for Backend {
 }
 
 impl Backend {
+    /// Compiles the functions of a job, and publishes their code.
+    fn compile_job(&self, context: &mut Result<Compiler, String>, job: &mut Job) {
+        // Held to the end: dropping the last reference to a program retires its code.
+        let mut protos = Vec::with_capacity(job.units.len());
+        job.units.retain(|unit| {
+            let proto = unit.proto.upgrade().filter(|_| unit.is_wanted());
+            protos.extend(proto.iter().cloned());
+            proto.is_some()
+        });
+        // What it takes, but for little, which the program's reserve has.
+        let instructions: usize = protos.iter().map(|proto| proto.code.len()).sum();
+        if !reserve::system_has(LEAST_MEMORY + instructions * MEMORY_PER_INSTRUCTION) {
+            return self.refuse_all(&mut job.units, &Refusal::Backend("not enough memory".into()));
+        }
+        // Units stay in the job until nothing can panic any more, so that a panic refuses them.
+        while !job.units.is_empty() {
+            match self.compile_together(context, &job.units, &protos) {
+                Ok((code, compiled)) => {
+                    self.install(&mut job.units, &code, compiled);
+                    if let Ok(compiler) = context {
+                        compiler.recycle(code);
+                    }
+                    return;
+                }
+                Err((place, refusal)) => {
+                    // compile the others without it
+                    job.units.remove(place).refuse(refusal);
+                    protos.remove(place);
+                }
+            }
+        }
+    }
+
     fn refuse_all(&self, units: &mut Vec<Unit>, refusal: &Refusal) {
         for mut unit in units.drain(..) {
             if let Some(proto) = unit.proto.upgrade() {
@@ -171,6 +192,8 @@ impl Backend {
             fault: options.fault,
             counts: options.counts,
             limits,
+            group_hot: options.group_hot,
+            budget: Budget::new(options.share.filter(|_| !options.sync)),
             observer,
             lost: Mutex::default(),
         }

@@ -1,5 +1,6 @@
 //! What a method was compiled for, and how often that changed.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use perilune_bytecode::Proto;
@@ -25,7 +26,12 @@ pub(crate) struct Known {
 
 /// The data of a [`Method`].
 #[derive(Default)]
-pub(crate) struct History(Mutex<Past>);
+pub(crate) struct History {
+    past: Mutex<Past>,
+    /// How hot the method was when a state last requested code for it. States write it, and compile
+    /// threads read it to choose their next job.
+    heat: AtomicU64,
+}
 
 #[derive(Default)]
 struct Past {
@@ -43,7 +49,17 @@ impl History {
     }
 
     fn past(&self) -> MutexGuard<'_, Past> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records how hot the method is.
+    pub(crate) fn set_heat(&self, heat: u64) {
+        self.heat.fetch_max(heat, Ordering::Relaxed);
+    }
+
+    /// Returns how hot the method was the last time that a state requested code for it.
+    pub(crate) fn heat(&self) -> u64 {
+        self.heat.load(Ordering::Relaxed)
     }
 
     /// Returns what its newest version was compiled for.

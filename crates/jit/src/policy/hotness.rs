@@ -1,6 +1,8 @@
 //! Which methods are worth compiling, on which thread, and in what order.
 
-use perilune_bytecode::Proto;
+use perilune_bytecode::flow::{Next, next};
+use perilune_bytecode::{Op, Proto};
+use perilune_runtime::instance::Instance;
 
 /// The largest function that is compiled, in instructions.
 const MAX_CODE: usize = 5_000;
@@ -21,10 +23,28 @@ pub(crate) fn is_quick(proto: &Proto) -> bool {
     proto.code.len() <= MAX_INLINE
 }
 
-/// The priority of a function that was entered `entries` times: entries per instruction, so that
-/// short functions, which are compiled soon, come first.
-pub(crate) fn priority(proto: &Proto, entries: u32) -> u64 {
-    u64::from(entries) * 1000 / proto.code.len() as u64
+/// Returns how hot a function is, or its loop at `entry`: how often it has run as a whole.
+///
+/// Both the time that its code has taken and the time to compile it are proportional to its length,
+/// so this is the quotient of the two, by which jobs are ordered. A round of a loop counts as the
+/// part of the function that it is.
+///
+/// # Safety
+/// `inst` is a live instance of the state that runs on this thread.
+pub(crate) unsafe fn heat(inst: *mut Instance, entry: Option<u32>) -> u64 {
+    let Some(entry) = entry else { return (*inst).entries.into() };
+    let entry = entry as usize;
+    let code = &(&(*inst).proto).code;
+    let goes_back = |pc: &usize| match next(code, *pc) {
+        Next::Branches(target) | Next::Goes(target) => target == entry,
+        Next::Falls | Next::Leaves => false,
+    };
+    let rounds = |pc: usize| {
+        let rounds = u64::from(*(*inst).cells.add(pc));
+        rounds * (pc + 1 - entry) as u64 / code.len() as u64
+    };
+    let is_jump = |pc: &usize| matches!(code[*pc].op(), Op::Jmp | Op::ForLoop | Op::TForLoop);
+    (entry..code.len()).filter(is_jump).filter(goes_back).map(rounds).max().unwrap_or(0)
 }
 
 /// Estimates the bytes of code of a function. The estimate is the same on all machines.

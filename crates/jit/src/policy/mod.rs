@@ -1,5 +1,6 @@
 //! What is compiled, when, and together with what.
 
+pub(crate) mod budget;
 pub(crate) mod call_graph;
 pub(crate) mod history;
 pub(crate) mod hotness;

@@ -30,6 +30,7 @@ fn a_whole_program_before_it_runs() {
     };
     for (functions, bytes) in [(100, 256 << 10), (3, 256 << 10), (100, 4000), (1, 1)] {
         let options = JitOptions {
+            group_hot: true,
             partition_max_funcs: functions,
             partition_max_bytes: bytes,
             verify: true,
@@ -70,8 +71,12 @@ fn a_whole_program_before_it_runs() {
 #[test]
 fn the_cut_is_the_same_however_many_workers_there_are() {
     let sizes = |workers: usize| {
-        let engine =
-            Engine::with_jit(JitOptions { workers, partition_max_funcs: 4, ..background() });
+        let engine = Engine::with_jit(JitOptions {
+            workers,
+            group_hot: true,
+            partition_max_funcs: 4,
+            ..background()
+        });
         let program = engine.compile(PROGRAM, "=whole").expect("it compiles");
         engine.precompile(&program);
         engine.wait_for_compiler();

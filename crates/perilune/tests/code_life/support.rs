@@ -6,7 +6,7 @@ use perilune::{Engine, JitOptions, Lua};
 
 /// Returns options that compile in the background, after few calls.
 pub(crate) fn background() -> JitOptions {
-    JitOptions { threshold: 16, loop_threshold: 64, ..JitOptions::default() }
+    JitOptions { threshold: 16, loop_threshold: 64, ..JitOptions::eager() }
 }
 
 /// Returns options that compile synchronously.

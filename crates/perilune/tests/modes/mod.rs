@@ -36,7 +36,7 @@ impl Mode {
                 sync: true,
                 ..JitOptions::default()
             }),
-            Mode::Background => Some(JitOptions::default()),
+            Mode::Background => Some(JitOptions::eager()),
             Mode::Chaos(seed) => Some(JitOptions::chaos(seed)),
         };
         let engine = match options {

@@ -175,7 +175,7 @@ impl Mode {
             loop_threshold,
             sync,
             workers: 1,
-            ..JitOptions::default()
+            ..JitOptions::eager()
         };
         Engine::with_jit(match self.code {
             Code::Interpreter => return Engine::interpreter(),
