@@ -1,6 +1,5 @@
 -- pcall and xpcall (6.1).
--- expect: error
---! pcall-xpcall.lua:41: bad argument #2 to 'xpcall' (function expected, got nil)
+-- expect: ok
 --| called	1
 --| true
 --| true	2
@@ -21,6 +20,23 @@
 --| 2
 --| 2
 --| false	after 5: again
+--| false	bad argument #2 to 'xpcall' (function expected, got nil)
+--| false	bad argument #2 to 'xpcall' (function expected, got nil)
+--| false	bad argument #2 to 'xpcall' (function expected, got number)
+--| false	seen
+--| false	handled attempt to call a nil value
+--| false	handled nil
+--| handled pcall-xpcall.lua:64: attempt to perform arithmetic on a nil value
+--| in	a	b
+--| 1
+--| resumed	c
+--| false	after the yield
+--| 2
+--| false	handled: pcall-xpcall.lua:70: attempt to index a nil value (local 't')
+--| 3
+--| true	d	e
+--| end
+--| 151	bottom
 print(pcall(print, "called", 1)); print(pcall(select, "#", nil, nil))
 print(select("#", pcall(function() return nil, nil end)))
 print(pcall(nil)); print(pcall({})); print(pcall("f")); print(pcall(pcall))
@@ -38,7 +54,8 @@ print(xpcall(error, function(m)
   depth = depth + 1; if depth < 5 then error("again", 0) end
   return "after " .. depth .. ": " .. tostring(m)
 end, "first"))
-print(xpcall(error, nil, "m") == false, xpcall(function() end, nil)); print((xpcall(error, 5, "m")))
+print(pcall(xpcall, error, nil, "m")); print(pcall(xpcall, function() end, nil))
+print(pcall(xpcall, error, 5, "m"))
 -- The handler runs where the error is.
 print(xpcall(function() local inner = "seen"; error("x") end, function()
   return (select(2, debug.getlocal(3, 1)))

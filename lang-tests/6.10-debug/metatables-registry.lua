@@ -1,6 +1,57 @@
 -- Metatables, user values and the registry through debug, and traceback (6.10).
--- expect: error
---! metatables-registry.lua:19: ')' expected near '('
+-- expect: ok
+--| number	true	true
+--| string	true	true
+--| boolean	true	true
+--| function	true	true
+--| userdata	true	true
+--| thread	true	true
+--| table	true	true
+--| nil.field	true
+--| false	metatables-registry.lua:63: attempt to index a nil value
+--| table	true	nil
+--| function field	nil
+--| true	false	2
+--| false	bad argument #2 to 'debug.setmetatable' (nil or table expected, got number)
+--| false	bad argument #2 to 'debug.setmetatable' (nil or table expected, got no value)
+--| false	bad argument #1 to 'debug.getmetatable' (value expected)
+--| nil	nil
+--| nil
+--| nil	nil	nil
+--| nil
+--| nil
+--| false	bad argument #1 to 'debug.setuservalue' (userdata expected, got table)
+--| false	bad argument #2 to 'debug.setuservalue' (value expected)
+--| false	bad argument #1 to 'debug.setuservalue' (userdata expected, got number)
+--| false	bad argument #2 to 'debug.getuservalue' (number expected, got string)
+--| table	true	thread	true	true	true
+--| 1
+--| true	true
+--| true	true
+--| true	true
+--| true	true
+--| m
+--| stack traceback:
+--| stack traceback:
+--| 12
+--| stack traceback:
+--| false	bad argument #2 to 'debug.traceback' (number expected, got string)
+--| false	bad argument #2 to 'debug.traceback' (number has no integer representation)
+--| fresh
+--| stack traceback:
+--| stack traceback:
+--| stack traceback:
+--| true
+--| 23	...	(skipping 9 levels)	deep
+--| stack traceback:
+--| 	metatables-registry.lua:91: in upvalue 'deep'
+--| 7	nil
+--| 22	...	(skipping 21 levels)
+--| 6
+--| debug gethook getinfo getlocal getmetatable getregistry getupvalue getuservalue setcstacklimit sethook setlocal setmetatable setupvalue setuservalue traceback upvalueid upvaluejoin
+--|
+--| function	true	200
+--& lua_debug> 
 
 for _, v in ipairs({ 1, "x", true, print, io.stdout, coroutine.create(print), {} }) do
   local old = debug.getmetatable(v); local meta = {}
@@ -16,7 +67,7 @@ print(type(debug.getmetatable(protected)), debug.setmetatable(protected, nil) ==
 debug.setmetatable(print, { __index = { name = "function field" } }); print(print.name, leaf)
 debug.setmetatable(print, nil)
 debug.setmetatable(true, { __call = function(self, a) return self, a end })
-print(true(1), (false)(2)); debug.setmetatable(true, nil); print(pcall(debug.setmetatable, 1, 2))
+print((true)(1), (false)(2)); debug.setmetatable(true, nil); print(pcall(debug.setmetatable, 1, 2))
 print(pcall(debug.setmetatable, 1)); print(pcall(debug.getmetatable)); debug.setmetatable(1, nil)
 print(debug.getuservalue(io.stdout), debug.getuservalue(io.stdout, 1))
 print(debug.getuservalue(io.stdout, 2))
@@ -38,10 +89,11 @@ print(debug.traceback(coroutine.create(print), nil)); local dead = coroutine.cre
 coroutine.resume(dead); print(debug.traceback(dead))
 print(debug.traceback(coroutine.running(), "self"):match("^self\nstack traceback:\n") ~= nil)
 local function deep(n) if n == 0 then return debug.traceback("deep") end return (deep(n - 1)) end
-local text = deep(30)
+-- In a coroutine, as below the main chunk there is what the host has called it from.
+local text = coroutine.wrap(deep)(30)
 print(select(2, text:gsub("\n", "")), text:match("%.%.%.[^\n]*"),
   text:match("^[^\n]*\n[^\n]*\n[^\n]*"))
-text = deep(5); print(select(2, text:gsub("\n", "")), text:find("...\t", 1, true))
+text = coroutine.wrap(deep)(5); print(select(2, text:gsub("\n", "")), text:find("...\t", 1, true))
 local co = coroutine.create(function()
   local function r(n) if n == 0 then coroutine.yield() else r(n - 1) end end r(40)
 end)
@@ -50,4 +102,5 @@ print(select(2, text:gsub("\n", "")), text:match("%.%.%.[^\n]*"))
 text = debug.traceback(co, "level", 38); print(select(2, text:gsub("\n", "")))
 local names = {} for k in pairs(debug) do names[#names + 1] = k end table.sort(names)
 print(table.concat(names, " ")); print(debug.debug())
+io.stderr:write("\n") -- after the prompt
 print(type(debug.setcstacklimit), pcall(debug.setcstacklimit, 1000))

@@ -1,6 +1,5 @@
 -- What the functions of debug say of wrong arguments (6.10).
--- expect: error
---! ../modules/arguments.lua:40: attempt to index a string value (constant '%s #%d  %s')
+-- expect: ok
 --| debug.gethook #1  ok: none nil false 1.5 -1 1e100 'x' '10' {} print thread file
 --| debug.getinfo #1  number expected: none nil false 'x' {} file; number has no integer representation!: 1.5 1e100; ok: -1 '10' print; bad argument #2 to 'debug.getinfo' (number expected, got string): thread
 --| debug.getinfo #2  ok: none nil; string expected: false {} print thread file; invalid option!: 1.5 -1 1e100 'x' '10'
@@ -32,6 +31,25 @@
 --| debug.setlocal #2  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; level out of range!: -1 '10'
 --| debug.setlocal #3  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; bad argument #2 to 'debug.setlocal' (level out of range): -1 '10'
 --| debug.setlocal #4  bad argument #2 to 'debug.setlocal' (level out of range): none nil false 1.5 -1 1e100 'x' '10' {} print thread file
+--| debug.setmetatable #1  bad argument #2 to 'debug.setmetatable' (nil or table expected, got no value): none; ok: nil false 1.5 -1 1e100 'x' '10' {} print thread file
+--| debug.setmetatable #2  nil or table expected: none false 1.5 -1 1e100 'x' '10' print thread; ok: nil {}; nil or table expected, got userdata!: file
+--| debug.setupvalue #1  bad argument #3 to 'debug.setupvalue' (value expected): none; function expected: nil false 1.5 -1 1e100 'x' '10' {} thread file; ok: print
+--| debug.setupvalue #2  bad argument #3 to 'debug.setupvalue' (value expected): none; number expected: nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; ok: -1 '10'
+--| debug.setupvalue #3  value expected!: none; ok: nil false 1.5 -1 1e100 'x' '10' {} print thread file
+--| debug.setuservalue #1  userdata expected: none nil false 1.5 -1 1e100 'x' '10' {} print thread; ok: file
+--| debug.setuservalue #2  value expected!: none; ok: nil false 1.5 -1 1e100 'x' '10' {} print thread file
+--| debug.setuservalue #3  ok: none nil -1 '10'; number expected: false 'x' {} print thread file; number has no integer representation!: 1.5 1e100
+--| debug.traceback #1  ok: none nil false 1.5 -1 1e100 'x' '10' {} print thread file
+--| debug.traceback #2  ok: none nil -1 '10'; number expected: false 'x' {} print thread file; number has no integer representation!: 1.5 1e100
+--| debug.traceback #1  ok: none false {} print thread file; bad argument #2 to 'debug.traceback' (number expected, got string): nil 1.5 -1 1e100 'x' '10'
+--| debug.traceback #2  ok: none nil false 1.5 -1 1e100 'x' '10' {} print thread file
+--| debug.traceback #3  ok: none nil -1 '10'; number expected: false 'x' {} print thread file; number has no integer representation!: 1.5 1e100
+--| debug.upvalueid #1  bad argument #2 to 'debug.upvalueid' (number expected, got no value): none; function expected: nil false 1.5 -1 1e100 'x' '10' {} thread file; ok: print
+--| debug.upvalueid #2  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; bad argument #1 to 'debug.upvalueid' (function expected, got FILE*): -1 '10'
+--| debug.upvaluejoin #1  bad argument #2 to 'debug.upvaluejoin' (number expected, got no value): none; function expected: nil false 1.5 -1 1e100 'x' '10' {} thread file; bad argument #2 to 'debug.upvaluejoin' (invalid upvalue index): print
+--| debug.upvaluejoin #2  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; bad argument #1 to 'debug.upvaluejoin' (function expected, got FILE*): -1 '10'
+--| debug.upvaluejoin #3  bad argument #1 to 'debug.upvaluejoin' (function expected, got FILE*): none nil false 1.5 -1 1e100 'x' '10' {} print thread file
+--| debug.upvaluejoin #4  bad argument #1 to 'debug.upvaluejoin' (function expected, got FILE*): none nil false 1.5 -1 1e100 'x' '10' {} print thread file
 
 local check = dofile("../modules/arguments.lua")
 local function f(a) return f, check end
@@ -50,7 +68,11 @@ check("debug.sethook", debug.sethook, co, f, "", 0)
 debug.sethook()
 check("debug.setlocal", debug.setlocal, 1, 1, 1)
 check("debug.setlocal", debug.setlocal, co, 1, 1, 1)
+local of_files = getmetatable(io.stdin)
 check("debug.setmetatable", debug.setmetatable, {}, {})
+debug.setmetatable(io.stdin, of_files)
+debug.setmetatable("", { __index = string })
+debug.setmetatable(co, nil)
 debug.setmetatable(nil, nil)
 debug.setmetatable(false, nil)
 debug.setmetatable(1, nil)

@@ -1,6 +1,45 @@
 -- coroutine.close in every status (6.2).
--- expect: error
---! close.lua:13: multiple to-be-closed variables in local list
+-- expect: ok
+--| true	dead	false	cannot resume dead coroutine
+--| true
+--| true	y
+--| closing b	nil
+--| closing a	nil
+--| true	dead
+--| true
+--| false	cannot resume dead coroutine
+--| closing b	nil
+--| closing a	from b
+--| false	from a
+--| dead	true
+--| false	cannot resume dead coroutine
+--| false	object
+--| 2	dead
+--| true
+--| false	kept
+--| true
+--| false	nil
+--| dead	true
+--| false	cannot close a running coroutine
+--| running
+--| normal	false	cannot close a normal coroutine
+--| false	cannot close a running coroutine
+--| false	cannot close a running coroutine
+--| false	cannot close a normal coroutine
+--| false	attempt to yield across a C-call boundary
+--| true
+--| true	in close
+--| back	r
+--| true	end
+--| true
+--| false
+--| closing c	body
+--| closing b	body
+--| closing a	b
+--| false
+--| true	1
+--| closing for	nil
+--| true
 local close, create, resume, status, yield = coroutine.close, coroutine.create, coroutine.resume,
   coroutine.status, coroutine.yield
 local function closing(name, raised)
@@ -10,7 +49,7 @@ local function closing(name, raised)
 end
 local co = create(print); print(close(co), status(co), resume(co)); print(close(co))
 co = create(function()
-  local a <close>, b <close> = closing("a"), closing("b"); yield("y"); print("never")
+  local a <close> = closing("a"); local b <close> = closing("b"); yield("y"); print("never")
 end)
 print(resume(co)); print(close(co), status(co)); print(close(co)); print(resume(co))
 co = create(function()

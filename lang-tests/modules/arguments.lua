@@ -9,6 +9,9 @@ local names = { "none", "nil", "false", "1.5", "-1", "1e100", "'x'", "'10'", "{}
 local values = { nil, nil, false, 1.5, -1, 1e100, "x", "10", {}, print, coroutine.create(print),
   io.stdin }
 
+-- Strings may have lost their metatable.
+local format, sub = string.format, string.sub
+
 -- Checks `f`, whose errors call it `name`, starting from the valid arguments that follow.
 return function(name, f, ...)
   local good = table.pack(...)
@@ -22,12 +25,12 @@ return function(name, f, ...)
       local key = "ok"
       if not ok then
         local got = v == 1 and "no value" or names[v] == "file" and "FILE*" or type(values[v])
-        local prefix, suffix = ("bad argument #%d to '%s' ("):format(i, name),
-          (", got %s)"):format(got)
+        local prefix, suffix = format("bad argument #%d to '%s' (", i, name),
+          format(", got %s)", got)
         key = tostring(message)
-        if key:sub(1, #prefix) == prefix then
-          key = key:sub(#prefix + 1)
-          key = key:sub(-#suffix) == suffix and key:sub(1, -#suffix - 1) or key:sub(1, -2) .. "!"
+        if sub(key, 1, #prefix) == prefix then
+          key = sub(key, #prefix + 1)
+          key = sub(key, -#suffix) == suffix and sub(key, 1, -#suffix - 1) or sub(key, 1, -2) .. "!"
         end
       end
       if not groups[key] then
@@ -37,6 +40,6 @@ return function(name, f, ...)
       table.insert(groups[key], names[v])
     end
     for j, key in ipairs(order) do order[j] = key .. ": " .. table.concat(groups[key], " ") end
-    print(("%s #%d  %s"):format(name, i, table.concat(order, "; ")))
+    print(format("%s #%d  %s", name, i, table.concat(order, "; ")))
   end
 end

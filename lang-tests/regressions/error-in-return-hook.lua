@@ -1,6 +1,5 @@
 -- An error in the hook for the return of pcall is not caught by that pcall (manual 6.10).
--- expect: error
---! hooked pcall
+-- expect: ok
 --| pcall	true	1	false	hooked sethook
 --| xpcall	true	1	false	handled hooked sethook
 --| pcall	true	1	false	hooked sethook
@@ -15,6 +14,13 @@
 --| xpcall	false	hooked xpcall
 --| pcall	false	hooked ?
 --| xpcall	false	hooked ?
+--| ended by	hooked pcall
+--| xpcall	false	hooked ?
+--| ended by	hooked pcall
+--| ended by	hooked pcall
+--| pcall	true	1	false	inside
+--| ended by	hooked print
+--| ended by	hooked pcall
 
 local function try(name, at, body)
   local c = 0
@@ -32,8 +38,13 @@ local function try(name, at, body)
 end
 local function set(hook) debug.sethook(hook, "r") end
 local function fail(hook) debug.sethook(hook, "r") error("inside", 0) end
+-- The error in the hook for the return of the outer pcall ends the coroutine.
+local function run(...)
+  local ok, e = coroutine.resume(coroutine.create(try), ...)
+  if not ok then print("ended by", e) end
+end
 for at = 1, 5 do
-  try("pcall", at, set); try("xpcall", at, set)
-  try("pcall", at, fail)
-  try("xpcall", at, fail)
+  run("pcall", at, set); run("xpcall", at, set)
+  run("pcall", at, fail)
+  run("xpcall", at, fail)
 end
