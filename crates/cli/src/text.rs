@@ -31,10 +31,10 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
 
 const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             bytecode: list the bytecode of what would be run, and do not run
-            it; feedback, clif, clif-opt, vcode, asm (and with them bytecode):
-            run, and show these stages of what is compiled to machine code,
-            of all functions or of those of a name or place (asm:fib,
-            clif:fib.lua:3)
+            it; feedback, exits, clif, clif-opt, vcode, asm (and with them
+            bytecode): run, and show these stages of what is compiled to
+            machine code, of all functions or of those of a name or place
+            (asm:fib, clif:fib.lua:3)
   --explain show errors with their source line, and mark what is wrong
   --gdb     make machine code known to debuggers
   --jit=off|tier1|on

@@ -1,14 +1,15 @@
-//! Golden Cranelift IR of small functions: what `--dump=clif` shows of the programs in
-//! `crates/cli/tests/clif`. Each defines the function that it is named after, and makes it hot.
+//! Golden Cranelift IR and exits of small functions: what `--dump=exits,clif` shows of the programs
+//! in `crates/cli/tests/clif`. Each defines the function that it is named after, and makes it hot.
 //!
 //! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-cli --test clif`, then read the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the dump of a function, with numbers in place of the ids of shapes.
-fn dump(program: &Path, function: &str) -> String {
-    let request = format!("--dump=feedback:{function},clif:{function}");
+/// Returns the dumps of a function, its exits and its IR, with numbers in place of the ids of
+/// shapes.
+fn dumps(program: &Path, function: &str) -> (String, String) {
+    let request = format!("--dump=feedback:{function},exits:{function},clif:{function}");
     let output = Command::new(env!("CARGO_BIN_EXE_perilune"))
         .args(["--jit=tier1", "--jit-sync", "--jit-threshold=3", &request])
         .arg(program)
@@ -17,15 +18,21 @@ fn dump(program: &Path, function: &str) -> String {
         .expect("the command runs");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}");
-    let start = text.find("-- clif of ").unwrap_or_else(|| panic!("no dump in {text}"));
-    let (feedback, clif) = text.split_at(start);
-    let body = clif.split_once('\n').expect("a line").1;
-    let clif = body.split("\n-- ").next().expect("a part").trim_end();
-    let mut text = format!("{clif}\n");
+    let (feedback, exits) = text.split_once("-- exits of ").expect("a dump of exits");
+    let (exits, clif) = exits.split_once("-- clif of ").expect("a dump of the IR");
+    let exits = body(exits);
+    let mut clif = body(clif);
     for (n, shape) in shapes(feedback).iter().enumerate() {
-        text = replace_constant(&text, shape, &format!("shape{n}"));
+        clif = replace_constant(&clif, shape, &format!("shape{n}"));
     }
-    text
+    (exits, clif)
+}
+
+/// Returns a dump without its first line and what follows it.
+fn body(dump: &str) -> String {
+    let body = dump.split_once('\n').expect("a line").1;
+    let body = body.split("\n-- ").next().expect("a part").trim_end();
+    format!("{body}\n")
 }
 
 /// Returns the ids of the shapes that feedback names, in order of appearance. Small ones are those
@@ -74,12 +81,14 @@ fn emitted_ir_is_as_recorded() {
     for program in programs {
         let name = program.file_stem().and_then(|n| n.to_str()).expect("a name");
         let function = name.split('_').next_back().expect("a part");
-        let actual = dump(&program, function);
-        let golden = program.with_extension("clif");
-        if bless {
-            std::fs::write(&golden, &actual).expect("the file is written");
-        } else if std::fs::read_to_string(&golden).ok().as_deref() != Some(&*actual) {
-            wrong.push(format!("{}:\n{actual}", golden.display()));
+        let (exits, clif) = dumps(&program, function);
+        for (extension, actual) in [("exits", exits), ("clif", clif)] {
+            let golden = program.with_extension(extension);
+            if bless {
+                std::fs::write(&golden, &actual).expect("the file is written");
+            } else if std::fs::read_to_string(&golden).ok().as_deref() != Some(&*actual) {
+                wrong.push(format!("{}:\n{actual}", golden.display()));
+            }
         }
     }
     assert!(wrong.is_empty(), "see the head of this file for how to bless\n{}", wrong.join("\n"));

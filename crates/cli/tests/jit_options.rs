@@ -108,8 +108,8 @@ fn wrong_values() {
         ("--perf=top", "'--perf=top': 'top' is neither 'map' nor 'jitdump'"),
         (
             "--jit=on --dump=clif,code:f",
-            "'--dump=clif,code:f': there is no dump 'code' (there are bytecode, feedback, clif, \
-             clif-opt, vcode, asm)",
+            "'--dump=clif,code:f': there is no dump 'code' (there are bytecode, feedback, exits, \
+             clif, clif-opt, vcode, asm)",
         ),
         ("--jit=on --dump=asm:", "'--dump=asm:': 'asm:' names no function"),
         ("--jit=off --dump=asm", "--dump shows machine code, and there is none: add --jit=on"),
@@ -124,12 +124,12 @@ fn wrong_values() {
 
 #[test]
 fn dumps_of_each_stage() {
-    let options = "--jit=on --jit-sync \
-                   --dump=bytecode:fib,feedback:fib,clif:p.lua:1,clif-opt:fib,vcode:fib,asm:fib";
+    let options = "--jit=on --jit-sync --dump=bytecode:fib,feedback:fib,exits:fib,clif:p.lua:1,\
+                   clif-opt:fib,vcode:fib,asm:fib";
     let (output, dump, code) = run("dumps", FIB, options);
     assert_eq!((output.as_str(), code), ("1596\n", Some(0)));
     let heads: Vec<&str> = dump.lines().filter(|l| l.starts_with("-- ")).collect();
-    let stages = ["bytecode", "feedback", "clif", "clif-opt", "vcode", "asm"];
+    let stages = ["bytecode", "feedback", "exits", "clif", "clif-opt", "vcode", "asm"];
     let expect = stages.map(|s| format!("-- {s} of fib@p.lua:1"));
     assert_eq!(heads, expect, "{dump}");
     let part = |stage: &str| {
@@ -140,6 +140,7 @@ fn dumps_of_each_stage() {
     assert!(part("bytecode").starts_with("function fib <p.lua:1,4>\n"));
     assert!(part("bytecode").contains("ADD        1 1 2"));
     assert!(part("feedback").contains("LTI        0 2 0                # integers"));
+    assert!(part("exits").starts_with("exit 0: after pc"), "{}", part("exits"));
     for stage in ["clif", "clif-opt"] {
         assert!(part(stage).starts_with("function u0:0(i64, i64, i64)"), "{}", part(stage));
     }

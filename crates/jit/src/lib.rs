@@ -9,6 +9,7 @@
 //! | `entity` | what analyses and compilers index by |
 //! | `analysis` | control flow, liveness and tags of registers |
 //! | `codegen` | what compilers emit: frames, guards, calls and the like, as Cranelift IR |
+//! | `exits` | where code leaves a frame, and in which state |
 //! | `tier1` | the translation of bytecode: decides, and lets `codegen` emit |
 //! | `pipeline` | jobs, compile threads, modules of machine code |
 //! | `observe` | dumps, metrics, profilers and debuggers |
@@ -26,6 +27,7 @@ mod analysis;
 mod codegen;
 mod engine;
 mod entity;
+mod exits;
 mod feedback;
 mod observe;
 mod pipeline;

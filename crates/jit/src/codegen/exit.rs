@@ -1,12 +1,13 @@
 //! Ways out of the code: statuses of the runtime, and deoptimization.
 
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use perilune_runtime::layout::state;
 use perilune_runtime::tier::status;
 
 use super::Emitter;
 use crate::entity::Pc;
+use crate::exits::state::{FrameState, Point, Registers};
 
 impl Emitter<'_> {
     /// Exits from the code unless the status is good.
@@ -53,33 +54,38 @@ impl Emitter<'_> {
         self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
     }
 
-    /// Ends the block: deoptimizes the frame before the instruction at `pc`, which was never
-    /// executed. The interpreter continues with it.
-    pub(crate) fn deoptimize_before(&mut self, pc: Pc) {
+    /// Ends the block: deoptimizes the frame, before the instruction of the state or after it.
+    pub(crate) fn deoptimize(&mut self, state: FrameState) {
         let st = self.state();
-        self.save_frame(pc);
-        self.leave(self.body.calls.deoptimize_before as usize, st);
+        self.store_state(state);
+        self.leave(state, st);
     }
 
-    /// Ends a cold block: runs the instruction at `pc`, whose operands are not those that the code
-    /// was made for, in the runtime, and deoptimizes the frame after it.
-    pub(crate) fn deoptimize_after(&mut self, pc: Pc) {
-        let st = self.state();
-        self.save_frame(pc + 1);
-        self.leave(self.body.calls.deoptimize_after as usize, st);
-    }
-
-    /// Ends a cold block: deoptimizes the frame after FORPREP at `pc` has prepared a loop over
-    /// numbers of another kind than the code was made for.
+    /// As [`Emitter::deoptimize`], in a loop whose FORPREP is at `pc`.
     pub(crate) fn deoptimize_loop(&mut self, pc: Pc) {
-        self.save_frame(pc + 1);
+        let state = FrameState::home(pc, Point::Prepared);
+        self.store_state(state);
         let st = self.state();
-        self.leave(self.body.calls.deoptimize_loop as usize, st);
+        self.leave(state, st);
     }
 
-    fn leave(&mut self, function: usize, st: Value) {
-        let inst = self.runtime(function, &[st], &[I64]);
-        let status = self.b.inst_results(inst)[0];
+    /// Stores what is not in the frame yet.
+    fn store_state(&mut self, state: FrameState) {
+        match state.registers {
+            Registers::Home => {}
+        }
+        self.save_frame(state.frame_pc());
+    }
+
+    fn leave(&mut self, state: FrameState, st: Value) {
+        let calls = self.body.calls;
+        let function = match state.point {
+            Point::Before => calls.deoptimize_before as usize,
+            Point::After => calls.deoptimize_after as usize,
+            Point::Prepared => calls.deoptimize_loop as usize,
+        };
+        self.exits.add(state);
+        let status = self.runtime_word(function, &[st]);
         self.jump_with(self.exit, status);
     }
 }

@@ -37,6 +37,7 @@ use perilune_runtime::layout;
 use perilune_runtime::tier::RuntimeCalls;
 
 use crate::entity::Pc;
+use crate::exits::map::ExitMap;
 use crate::pipeline::symbols::Callees;
 use crate::testing::fault::Fault;
 
@@ -74,6 +75,8 @@ pub(crate) struct Emitter<'a> {
     places: Places,
     /// Exits with a status and the base that the runtime stored.
     exit: Block,
+    /// What of it leaves the frame to the interpreter, and in which state.
+    exits: ExitMap,
     entry_sig: SigRef,
     /// Signatures of functions of the runtime that are called by address.
     sigs: Vec<(Vec<Type>, Vec<Type>, SigRef)>,
@@ -124,17 +127,19 @@ impl<'a> Emitter<'a> {
             instance,
             places: Places::in_instances_of(body.proto),
             exit,
+            exits: ExitMap::default(),
             entry_sig,
             sigs: Vec::new(),
         };
         (emitter, params[2])
     }
 
-    /// Ends the code.
-    pub(crate) fn finish(mut self, isa: &dyn TargetIsa) {
+    /// Ends the code; returns its exits.
+    pub(crate) fn finish(mut self, isa: &dyn TargetIsa) -> ExitMap {
         self.exit_block();
         self.b.seal_all_blocks();
         self.b.finalize(isa.frontend_config());
+        self.exits
     }
 
     /// Returns what inserts instructions into the current block.

@@ -23,6 +23,7 @@ use super::metrics::{BOOKKEEPING, Metric, Metrics};
 use super::perf::Perf;
 use super::source_map::{Piece, Placed, file, lines};
 use crate::engine::options::JitOptions;
+use crate::exits::map::ExitMap;
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::Input;
 use crate::testing::fault::{Fault, Stage};
@@ -165,10 +166,11 @@ impl Observation<'_> {
         self.observer.stage(stage);
     }
 
-    /// Reports the Cranelift IR of the function.
+    /// Reports the Cranelift IR of the function, and its exits.
     pub(crate) fn translated(
         &mut self,
         func: &mut Function,
+        exits: &ExitMap,
         module: &dyn Module,
         input: &Input<'_>,
     ) {
@@ -176,6 +178,7 @@ impl Observation<'_> {
         if self.observer.fault == Some(Fault::Malformed) {
             func.signature.returns.pop();
         }
+        self.dump(DumpKind::Exits, |o| exits.text(&o.proto));
         self.dump(DumpKind::Clif, |_| clif::text(func, module, input.calls, input.direct));
     }
 

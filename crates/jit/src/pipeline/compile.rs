@@ -130,8 +130,8 @@ impl Assembly<'_> {
         let callees = Callees::new(&mut self.module, &self.members, &self.symbols);
         context.clear();
         observation.stage(Stage::Translate);
-        tier1::translate(&mut context.func, builder, &**isa, input, callees);
-        observation.translated(&mut context.func, &self.module, input);
+        let exits = tier1::translate(&mut context.func, builder, &**isa, input, callees);
+        observation.translated(&mut context.func, &exits, &self.module, input);
         observation.stage(Stage::Verify);
         if input.verify {
             context.verify(&**isa).map_err(|e| format!("verifier: {e}"))?;

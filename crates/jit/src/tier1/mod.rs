@@ -35,6 +35,8 @@ use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::codegen::value::Known;
 use crate::codegen::{Body, Emitter};
 use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::exits::map::ExitMap;
+use crate::exits::state::{FrameState, Point};
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::{Direct, Input};
 use crate::pipeline::symbols::Callees;
@@ -69,14 +71,14 @@ pub(crate) struct Translator<'a> {
     built_until: Pc,
 }
 
-/// Fills `func` with the translation.
+/// Fills `func` with the translation; returns its exits.
 pub(crate) fn translate<'a>(
     func: &'a mut Function,
     context: &'a mut FunctionBuilderContext,
     isa: &dyn TargetIsa,
     input: &Input<'a>,
     callees: Callees<'a>,
-) {
+) -> ExitMap {
     let body = Body {
         proto: input.proto,
         calls: input.calls,
@@ -118,7 +120,7 @@ pub(crate) fn translate<'a>(
     }
     t.fall(entry);
     t.body();
-    t.emit.finish(isa);
+    t.emit.finish(isa)
 }
 
 impl Translator<'_> {
@@ -158,7 +160,7 @@ impl Translator<'_> {
     /// Translates one instruction; returns whether control continues after it.
     fn instruction(&mut self, pc: Pc) -> bool {
         if self.flow.cold[pc] {
-            self.emit.deoptimize_before(pc);
+            self.emit.deoptimize(FrameState::home(pc, Point::Before));
             return false;
         }
         self.speculate(pc);

@@ -6,6 +6,7 @@ use super::Translator;
 use crate::analysis::facts::facts;
 use crate::codegen::value::Known;
 use crate::entity::Pc;
+use crate::exits::state::{FrameState, Point};
 
 impl Translator<'_> {
     /// Emits the entry of a loop: the frame goes back to the interpreter at once unless its
@@ -17,7 +18,7 @@ impl Translator<'_> {
         self.emit.jump(entered);
         self.emit.switch_to(wrong);
         // counted, so that the loop is compiled again for what it meets
-        self.emit.deoptimize_before(entry);
+        self.emit.deoptimize(FrameState::home(entry, Point::Before));
         self.emit.switch_to(entered);
     }
 
@@ -51,7 +52,7 @@ impl Translator<'_> {
         let on = self.emit.block();
         self.emit.jump(on);
         self.emit.switch_to(failed);
-        self.emit.deoptimize_after(pc);
+        self.emit.deoptimize(FrameState::home(pc, Point::After));
         self.emit.switch_to(on);
     }
 }

@@ -1,0 +1,29 @@
+//! The exits of one body of code.
+
+use std::fmt::Write as _;
+
+use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::{Proto, disassemble_instruction};
+
+use super::state::FrameState;
+
+/// The frame states in which a body of code leaves its frame, in the order of its exits.
+#[derive(Default)]
+pub(crate) struct ExitMap(Vec<FrameState>);
+
+impl ExitMap {
+    /// Adds an exit.
+    pub(crate) fn add(&mut self, state: FrameState) {
+        self.0.push(state);
+    }
+
+    /// Returns a line for each exit: its state, and the instruction that it is at.
+    pub(crate) fn text(&self, proto: &Proto) -> String {
+        let mut out = String::new();
+        for (n, state) in self.0.iter().enumerate() {
+            let instruction = disassemble_instruction(proto, state.pc.index());
+            let _ = writeln!(out, "exit {n}: {state}: {}", instruction.trim());
+        }
+        out
+    }
+}

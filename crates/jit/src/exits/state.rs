@@ -1,0 +1,84 @@
+//! Frame states: what has to be true of a frame when code leaves it.
+
+use std::fmt;
+
+use crate::entity::Pc;
+
+/// How far an instruction is when code leaves the frame at it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Point {
+    /// It has had no effect, and the interpreter executes it. What it would need was never seen:
+    /// it was never executed, or the loop that it begins was entered with other tags.
+    Before,
+    /// The runtime executes it on the way out, since its operands are not those that the code was
+    /// made for.
+    After,
+    /// It is a FORPREP that has prepared its loop and enters it, over numbers of another kind than
+    /// the code was made for.
+    Prepared,
+}
+
+/// Where the registers of a frame are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Registers {
+    /// Each is in its home slot: nothing is to be stored but the header.
+    Home,
+}
+
+/// The state of a frame where code leaves it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FrameState {
+    /// The instruction that could not be executed here.
+    pub(crate) pc: Pc,
+    /// How far it is.
+    pub(crate) point: Point,
+    /// Where the registers are.
+    pub(crate) registers: Registers,
+}
+
+impl FrameState {
+    /// Returns the state at the instruction at `pc` with all registers in their home slots.
+    pub(crate) fn home(pc: Pc, point: Point) -> FrameState {
+        FrameState { pc, point, registers: Registers::Home }
+    }
+
+    /// Returns the pc that is stored in the frame word: that of the instruction which the
+    /// interpreter executes next, as in its own frames while the runtime runs an instruction.
+    pub(crate) fn frame_pc(&self) -> Pc {
+        match self.point {
+            Point::Before => self.pc,
+            Point::After | Point::Prepared => self.pc + 1,
+        }
+    }
+}
+
+impl fmt::Display for FrameState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let point = match self.point {
+            Point::Before => "before",
+            Point::After => "after",
+            Point::Prepared => "in the loop of",
+        };
+        let registers = match self.registers {
+            Registers::Home => "registers at home",
+        };
+        write!(f, "{point} {}, {registers}", self.pc)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::entity::EntityRef;
+
+    use super::*;
+
+    #[test]
+    fn states_say_where_the_interpreter_continues() {
+        let at = |point| FrameState::home(Pc::new(3), point);
+        assert_eq!(at(Point::Before).frame_pc(), Pc::new(3));
+        assert_eq!(at(Point::After).frame_pc(), Pc::new(4));
+        assert_eq!(at(Point::Prepared).frame_pc(), Pc::new(4));
+        assert_eq!(at(Point::Before).to_string(), "before pc3, registers at home");
+        assert_eq!(at(Point::Prepared).to_string(), "in the loop of pc3, registers at home");
+    }
+}
