@@ -1,10 +1,13 @@
 //! The tables that `compare` and `memory` print.
 
+use std::collections::BTreeMap;
+
 use crate::engine::Engine;
 use crate::measure::{Measured, Outcome, cpu, peak, wall};
 use crate::process;
 use crate::stats;
 use crate::table::{Table, number, times};
+use crate::workload::file_of;
 
 /// An engine's ratios over all programs that it and the baseline ran.
 pub(crate) struct Summary {
@@ -37,14 +40,25 @@ impl Summary {
         let memory = ratios(peak);
         Summary {
             programs: shared.len(),
-            speed: stats::geometric_mean(&speeds),
+            speed: mean_of_files(&shared, &speeds),
             slowest: stats::minimum(&speeds).map(named),
-            cpu_speed: stats::geometric_mean(&cpu_speeds),
+            cpu_speed: mean_of_files(&shared, &cpu_speeds),
             cpu_slowest: stats::minimum(&cpu_speeds).map(named),
-            memory: stats::geometric_mean(&memory),
+            memory: mean_of_files(&shared, &memory),
             hungriest: stats::maximum(&memory).map(named),
         }
     }
+}
+
+/// Returns the geometric mean of the programs' ratios, in which all variants of one file weigh as
+/// much as one other program.
+fn mean_of_files(programs: &[&Measured], ratios: &[f64]) -> Option<f64> {
+    let mut files: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (program, ratio) in programs.iter().zip(ratios) {
+        files.entry(file_of(&program.name)).or_default().push(*ratio);
+    }
+    let means: Option<Vec<f64>> = files.values().map(|all| stats::geometric_mean(all)).collect();
+    stats::geometric_mean(&means?)
 }
 
 /// Median wall times, and how many times as fast as the baseline each engine is, by wall time and
@@ -184,5 +198,13 @@ mod tests {
         assert!((summary.speed.unwrap() - 1.0).abs() < 1e-9);
         assert_eq!(summary.slowest, Some(("slow".to_string(), 0.25)));
         assert_eq!(summary.hungriest, Some(("slow".to_string(), 4.0)));
+    }
+    #[test]
+    fn variants_weigh_as_much_as_one_program() {
+        let measured =
+            [program("alone", 1.0, 4.0), program("file:a", 4.0, 1.0), program("file:b", 4.0, 1.0)];
+        let summary = Summary::of(&measured, 1);
+        assert_eq!(summary.programs, 3);
+        assert!((summary.speed.unwrap() - 1.0).abs() < 1e-9);
     }
 }

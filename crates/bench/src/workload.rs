@@ -34,8 +34,7 @@ impl Workload {
     /// of which it is a variant; case does not matter.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         let name = name.strip_suffix(".lua").unwrap_or(name);
-        let file = self.name.split_once(VARIANT).map_or(self.name.as_str(), |(file, _)| file);
-        self.name.eq_ignore_ascii_case(name) || file.eq_ignore_ascii_case(name)
+        self.name.eq_ignore_ascii_case(name) || file_of(&self.name).eq_ignore_ascii_case(name)
     }
 
     /// Returns the command that runs it on `engine`.
@@ -51,6 +50,11 @@ impl Workload {
 
 /// What separates a variant from the name of its file.
 const VARIANT: char = ':';
+
+/// Returns the name of the file that a program, which may be a variant, comes from.
+pub(crate) fn file_of(program: &str) -> &str {
+    program.split(VARIANT).next().unwrap_or(program)
+}
 
 /// Where programs of this crate lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,8 +174,7 @@ mod tests {
         let mut programs = own_programs(Folder::Programs, None).unwrap();
         programs.extend(own_programs(Folder::Real, None).unwrap());
         for program in programs {
-            let file = program.name.split(VARIANT).next().unwrap();
-            let row = format!("| `{file}` |");
+            let row = format!("| `{}` |", file_of(&program.name));
             assert!(page.contains(&row), "docs/benchmarks.md has no row {row}");
         }
     }
