@@ -12,6 +12,7 @@ use perilune_runtime::thread::{MIN_FREE, Thread};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::step::{Entered, Exit, IntoExit, raised};
+use crate::varargs::lay_out;
 use crate::{hooks, machine};
 
 /// Pushes a frame for the function at `callee` (its header slot and `nargs` arguments follow it) on
@@ -82,29 +83,17 @@ pub(crate) unsafe fn enter_interpreted(
                     raised(Thread::grow(st, need))?;
                     base = (*s.thread).stack.offset(at);
                 }
-                for i in nargs..np {
-                    base.add(i).put(Value::NIL);
-                }
-                let mut extra = 0;
+                let mut link = Link::new(frame_flags, 0, distance);
                 if (*inst).is_vararg {
-                    let actual = nargs.max(np);
-                    extra = actual - np;
-                    let moved = base.add(actual + 2);
-                    moved.sub(2).put(f);
-                    for i in 0..np {
-                        moved.add(i).put(base.add(i).get());
+                    (base, link) = lay_out(base, nargs, np, link);
+                } else {
+                    for i in nargs..np {
                         base.add(i).put(Value::NIL);
                     }
-                    // the abandoned header must not look like one of a live frame
-                    base.sub(1).put(Value::NIL);
-                    if distance != 0 {
-                        distance += actual + 2;
-                    }
-                    base = moved;
                 }
                 let frame = Frame(base);
                 frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 0));
-                frame.set_link(Link::new(frame_flags, extra, distance));
+                frame.set_link(link);
                 s.base = base;
                 s.top = base.add(ms);
                 if s.counts {

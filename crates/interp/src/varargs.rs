@@ -1,11 +1,41 @@
 //! Extra arguments.
 
-use perilune_runtime::frame::Frame;
+use perilune_runtime::frame::{Frame, Link};
 use perilune_runtime::state::State;
 use perilune_runtime::thread::Thread;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::step::{Step, raised};
+
+/// Lays out the frame of a vararg function with `np` parameters, called with `nargs` arguments at
+/// `base`: moves the function and its parameters above the arguments. `link` is that of a frame at
+/// `base`. Returns the base of the frame and its link.
+///
+/// # Safety
+/// I2; the function and its arguments lie at `base` as for a call, with room for the larger of
+/// `nargs` and `np` values, two slots and the frame's registers.
+#[inline(always)]
+pub(crate) unsafe fn lay_out(
+    base: *mut Value,
+    nargs: usize,
+    np: usize,
+    link: Link,
+) -> (*mut Value, Link) {
+    for i in nargs..np {
+        base.add(i).put(Value::NIL);
+    }
+    let actual = nargs.max(np);
+    let moved = base.add(actual + 2);
+    moved.sub(2).put(base.sub(2).get());
+    for i in 0..np {
+        moved.add(i).put(base.add(i).get());
+        base.add(i).put(Value::NIL);
+    }
+    // The abandoned header must not look like one of a live frame.
+    base.sub(1).put(Value::NIL);
+    let distance = if link.distance() == 0 { 0 } else { link.distance() + actual + 2 };
+    (moved, Link::new(link.flags(), actual - np, distance))
+}
 
 /// Copies the extra arguments of the frame at `base` to register `a` and those after it, for
 /// VARARG: `c - 1` of them, or all when `c` is 0. Returns `false`, with nothing done, if the stack

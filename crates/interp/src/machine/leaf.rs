@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 
 use perilune_runtime::arith;
 use perilune_runtime::closure::LuaClosure;
-use perilune_runtime::frame::{Frame, FrameWord, Link};
+use perilune_runtime::frame::{Frame, FrameWord};
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::meta::Event;
@@ -20,7 +20,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::{miss, panics};
 use crate::closure::make_closure;
-use crate::varargs::copy_extra;
+use crate::varargs::{copy_extra, lay_out};
 use crate::{class, concat, for_loop, slots};
 
 const NO_ANSWER: Pair = Pair { bits: 0, tag: MISS };
@@ -30,25 +30,12 @@ pub(super) unsafe extern "C" fn vararg_prep(
     base: *mut Value,
     nargs: usize,
 ) -> *mut Value {
-    let callee = Frame(base).callee();
-    let link = Frame(base).link();
-    let np = (*(*callee.as_function()).instance).num_params as usize;
-    for i in nargs..np {
-        base.add(i).put(Value::NIL);
-    }
-    let actual = nargs.max(np);
-    let moved = base.add(actual + 2);
-    moved.sub(2).put(callee);
-    for i in 0..np {
-        moved.add(i).put(base.add(i).get());
-        base.add(i).put(Value::NIL);
-    }
-    // the abandoned header must not look like one of a live frame
-    base.sub(1).put(Value::NIL);
-    let distance = if link.distance() == 0 { 0 } else { link.distance() + actual + 2 };
+    let frame = Frame(base);
+    let np = (*(*frame.callee().as_function()).instance).num_params as usize;
+    let (moved, link) = lay_out(base, nargs, np, frame.link());
     let frame = Frame(moved);
     frame.set_word(FrameWord::new(FrameWord::INTERPRETER, 1));
-    frame.set_link(Link::new(link.flags(), actual - np, distance));
+    frame.set_link(link);
     moved
 }
 
