@@ -3,14 +3,14 @@
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 
-use crate::header::GcHeader;
+use crate::header::{GcHeader, Kind};
 use crate::table::Table;
 use crate::value::{Tag, Value};
 
 /// A userdata. Boxed outside the blocks, as it owns a Rust value that must be dropped.
 #[repr(C)]
 pub struct Userdata {
-    /// Header.
+    /// `word` is the size in bytes of the host's value, as the collector counts it.
     pub header: GcHeader,
     /// Its metatable, or null.
     pub meta: *mut Table,
@@ -23,6 +23,35 @@ pub struct Userdata {
 impl Userdata {
     /// `header.aux` of userdata whose data begins with a [`CellHead`].
     pub const CELL: u8 = 1;
+
+    /// Creates a userdata that owns `data`, with `n` user values.
+    pub(crate) fn new(data: Box<dyn Any>, n: usize) -> Userdata {
+        let header =
+            GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: 0, word: size(&data) };
+        let user_values = vec![Value::NIL; n].into_boxed_slice();
+        Userdata { header, meta: std::ptr::null_mut(), user_values, data: Some(data) }
+    }
+
+    /// Returns how many bytes the userdata keeps alive: its own, its user values, and the host's
+    /// value without what that owns in turn.
+    pub(crate) fn bytes(&self) -> usize {
+        // The size of the host's value is recorded, as the value may be borrowed mutably.
+        size_of::<Userdata>() + size_of_val(&*self.user_values) + self.header.word as usize
+    }
+
+    /// Replaces the host's value. Returns the old one, and by how many bytes the new one is larger,
+    /// which the caller reports to the heap
+    /// ([`Heap::note_external`](crate::heap::Heap::note_external)).
+    pub fn replace_data(&mut self, data: Box<dyn Any>) -> (Option<Box<dyn Any>>, isize) {
+        let before = std::mem::replace(&mut self.header.word, size(&data));
+        let growth = self.header.word as isize - before as isize;
+        (self.data.replace(data), growth)
+    }
+}
+
+/// Returns the size in bytes of a host value, or the largest that is counted.
+fn size(data: &Box<dyn Any>) -> u32 {
+    u32::try_from(size_of_val(&**data)).unwrap_or(u32::MAX)
 }
 
 impl Value {

@@ -127,7 +127,8 @@ impl AnyUserData {
             // any more.
             let empty = HostCell::<()>::boxed((), None);
             (*(&raw const *empty).cast::<CellHead>()).borrow.set(CellHead::TAKEN);
-            let old = (&mut (*v.0.as_userdata()).data).replace(empty);
+            let (old, growth) = (*v.0.as_userdata()).replace_data(empty);
+            (*s.st).heap.note_external(growth);
             drop(old);
         }
         Ok(())

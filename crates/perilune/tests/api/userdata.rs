@@ -1,5 +1,6 @@
 //! Userdata: types of the host in Lua.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use perilune::{
@@ -317,5 +318,43 @@ fn computed_fields_are_the_same_in_machine_code() -> Result<()> {
     let plain = run(&perilune::Engine::interpreter())?;
     assert_eq!((plain.0.as_str(), plain.1.as_str()), ("1800", "nil"));
     assert_eq!(run(&perilune::Engine::with_jit(sync))?, plain);
+    Ok(())
+}
+
+/// The collector counts the bytes of values in userdata, so that large ones do not pile up.
+#[test]
+fn dropped_values_of_userdata_do_not_pile_up() -> Result<()> {
+    static ALIVE: AtomicUsize = AtomicUsize::new(0);
+    static MOST: AtomicUsize = AtomicUsize::new(0);
+    const SIZE: usize = 1024;
+
+    struct Large([u8; SIZE]);
+    impl UserData for Large {}
+    impl Drop for Large {
+        fn drop(&mut self) {
+            std::hint::black_box(&self.0);
+            ALIVE.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    let lua = Lua::new();
+    let make = lua.create_function(|_, byte: u8| {
+        MOST.fetch_max(ALIVE.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        Ok(Large([byte; SIZE]))
+    })?;
+    lua.globals().set("make", make)?;
+    let used = lua.used_memory();
+    lua.load("local kept = {} for i = 1, 1000 do kept[i] = make(1) end KEPT = kept").exec()?;
+    lua.gc_collect()?;
+    assert_eq!(ALIVE.load(Ordering::Relaxed), 1000);
+    let counted = lua.used_memory() - used;
+    assert!((1000 * SIZE..1300 * SIZE).contains(&counted), "{counted} bytes are counted");
+    lua.load("KEPT = nil").exec()?;
+    lua.gc_collect()?;
+
+    MOST.store(0, Ordering::Relaxed);
+    lua.load("for i = 1, 1000000 do make(2) end").exec()?;
+    let most = MOST.load(Ordering::Relaxed) * SIZE;
+    assert!(most < 1 << 20, "up to {most} bytes of dead values");
     Ok(())
 }

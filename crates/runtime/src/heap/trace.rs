@@ -55,10 +55,7 @@ pub(crate) unsafe fn size_of_object(o: *mut GcHeader) -> usize {
 pub(crate) unsafe fn size_of_boxed(o: *mut GcHeader) -> usize {
     match (*o).kind {
         Kind::Thread => size_of::<Thread>() + (*o.cast::<Thread>()).capacity * size_of::<Value>(),
-        Kind::Userdata => {
-            let values = &(*o.cast::<Userdata>()).user_values;
-            size_of::<Userdata>() + 32 + values.len() * size_of::<Value>()
-        }
+        Kind::Userdata => (*o.cast::<Userdata>()).bytes(),
         Kind::Shape => {
             let keys = &(*o.cast::<LocalShape>()).keys;
             size_of::<LocalShape>() + keys.len() * 12

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Builtin, Cx, ErrorKind, Func, NativeFn, Raised, Str, Tab, Udata, Val};
 use crate::closure::NativeClosure;
-use crate::header::{GcHeader, Kind};
+use crate::header::Kind;
 use crate::state::poll;
 use crate::table::Table;
 use crate::userdata::Userdata;
@@ -233,14 +233,9 @@ impl Cx {
     pub unsafe fn udata_of_any(&self, data: Box<dyn std::any::Any>, n: usize) -> Udata<'_> {
         // SAFETY: N1; adopted as the kind that it is.
         unsafe {
-            let header = GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: 0, word: 0 };
-            let u = Userdata {
-                header,
-                meta: std::ptr::null_mut(),
-                user_values: vec![Value::NIL; n].into_boxed_slice(),
-                data: Some(data),
-            };
-            let u = (*self.state()).make_boxed(u, size_of::<Userdata>() + 16 * n + 32);
+            let u = Userdata::new(data, n);
+            let bytes = u.bytes();
+            let u = (*self.state()).make_boxed(u, bytes);
             Udata(Val::new(Value::userdata(u)))
         }
     }
