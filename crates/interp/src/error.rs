@@ -1,6 +1,7 @@
 //! Errors: finding the protected call that catches one.
 
 use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::frames::Frames;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -42,11 +43,12 @@ pub(crate) unsafe fn unwind(st: *mut State) -> Step {
 /// then still to be closed.
 unsafe fn catch(st: *mut State) -> bool {
     let mut s = StateRef::new(st);
-    let mut frame = Frame(s.base);
-    loop {
+    let mut frames = Frames::from(Frame(s.base));
+    let frame = loop {
+        let Some(frame) = frames.next() else { return false };
         let link = frame.link();
         if link.flags() & flags::PROTECTED != 0 {
-            break;
+            break frame;
         }
         if link.flags() & flags::NATIVE_CALLER != 0 || frame.word().is_machine() {
             // native code waits for the frame: it passes the error on
@@ -58,11 +60,7 @@ unsafe fn catch(st: *mut State) -> bool {
         if link.flags() & flags::BOUNDARY != 0 {
             return false;
         }
-        match frame.caller() {
-            Some(c) => frame = c,
-            None => return false,
-        }
-    }
+    };
     s.raised_at = None;
     let level = frame.0.add(kept(frame.0));
     s.base = frame.0;

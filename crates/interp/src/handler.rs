@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::frames::Frames;
 use perilune_runtime::meta::Event;
 use perilune_runtime::raised::ErrorKind;
 use perilune_runtime::state::{State, StateRef, poll};
@@ -28,8 +29,7 @@ pub(crate) unsafe fn handle(st: *mut State) {
 pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
     let mut s = StateRef::new(st);
     s.error_handled = true;
-    let mut f = Some(Frame(s.base));
-    while let Some(frame) = f {
+    for frame in Frames::from(Frame(s.base)) {
         let fl = frame.link().flags();
         if fl & flags::PROTECTED != 0 {
             if fl & flags::HANDLER == 0 {
@@ -75,7 +75,6 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
             // the collector turns the error into a warning
             return Ok(());
         }
-        f = frame.caller();
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ mod decimal;
 pub mod engine;
 pub mod epoch;
 pub mod frame;
+pub mod frames;
 pub mod header;
 pub mod heap;
 pub mod hook;

@@ -28,6 +28,7 @@ pub(crate) use panics::{is_pending as has_panicked, resume as resume_panic};
 pub(crate) use stub::{IDLE_SLOT, entry_of, is_idle};
 
 use perilune_runtime::frame::{Frame, FrameWord, flags};
+use perilune_runtime::frames::Frames;
 use perilune_runtime::state::State;
 use perilune_runtime::state::Tier;
 use perilune_runtime::thread::Thread;
@@ -57,17 +58,12 @@ pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) 
 /// # Safety
 /// `th` does not run, and its saved base is that of its top frame.
 pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
-    let mut frame = Frame((*th).base);
-    loop {
+    for frame in Frames::from(Frame((*th).base)) {
         if frame.word().is_machine() {
             frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));
         }
         if frame.link().flags() & (flags::NATIVE_CALLER | flags::LEAVE) != 0 {
             frame.clear_flags(flags::NATIVE_CALLER | flags::LEAVE);
-        }
-        match frame.caller() {
-            Some(c) => frame = c,
-            None => return,
         }
     }
 }
@@ -78,19 +74,5 @@ pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
 /// I2.
 #[cold]
 pub(crate) unsafe fn is_left_by_some(st: *mut State) -> bool {
-    let (mut thread, mut base) = ((*st).thread, (*st).base);
-    while !thread.is_null() {
-        let mut frame = Some(Frame(base));
-        while let Some(f) = frame {
-            if f.link().flags() & flags::LEAVE != 0 {
-                return true;
-            }
-            frame = f.caller();
-        }
-        thread = (*thread).resumer;
-        if !thread.is_null() {
-            base = (*thread).base;
-        }
-    }
-    false
+    Frames::of_active(st).any(|f| f.link().flags() & flags::LEAVE != 0)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use perilune_code::{CodeId, Hooks, Pins};
-use perilune_runtime::frame::Frame;
+use perilune_runtime::frames::Frames;
 use perilune_runtime::state::{State, poll};
 
 /// What the reclaimer asks of a state.
@@ -35,19 +35,7 @@ impl Hooks for StateHooks {
 /// # Safety
 /// The stacks of the state do not change meanwhile.
 pub(super) unsafe fn walk(st: *mut State, pins: &mut Pins) {
-    let mut thread = (*st).thread;
-    let mut base = (*st).base;
-    while !thread.is_null() {
-        let mut frame = Some(Frame(base));
-        while let Some(f) = frame {
-            if f.word().is_machine() {
-                pins.add(CodeId::from_raw(f.word().code()));
-            }
-            frame = f.caller();
-        }
-        thread = (*thread).resumer;
-        if !thread.is_null() {
-            base = (*thread).base;
-        }
+    for frame in Frames::of_active(st).filter(|f| f.word().is_machine()) {
+        pins.add(CodeId::from_raw(frame.word().code()));
     }
 }

@@ -7,6 +7,7 @@ use perilune_bytecode::Feedback;
 use perilune_code::{Cause, Method};
 use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::Frame;
+use perilune_runtime::frames::Frames;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::State;
 use perilune_runtime::state::Threshold;
@@ -41,16 +42,14 @@ impl Snapshot {
 /// Returns the instance of a random Lua function near the top of the running stack.
 unsafe fn some_instance(st: *mut State, chaos: &mut Chaos) -> Option<*mut Instance> {
     let mut found = None;
-    let mut frame = Some(Frame((*st).base));
-    while let Some(f) = frame {
-        let callee = f.callee();
+    for frame in Frames::from(Frame((*st).base)) {
+        let callee = frame.callee();
         if callee.tag() == Tag::FUNCTION {
             found = Some((*callee.as_function()).instance);
             if chaos.once_in(2) {
                 break;
             }
         }
-        frame = f.caller();
     }
     found
 }

@@ -1,5 +1,7 @@
 //! Tracebacks (manual 5.1, `luaL_traceback`).
 
+use std::iter::successors;
+
 use super::level::{FunctionInfo, Level};
 use crate::state::{State, StateRef};
 use crate::string::LuaString;
@@ -96,12 +98,7 @@ pub unsafe fn traceback(
         out.push(b'\n');
     }
     out.extend_from_slice(b"stack traceback:");
-    let mut levels = Vec::new();
-    let mut next = Level::innermost(st, th);
-    while let Some(l) = next {
-        levels.push(l);
-        next = l.caller();
-    }
+    let levels: Vec<Level> = successors(Level::innermost(st, th), |l| l.caller()).collect();
     let levels = levels.get(first..).unwrap_or_default();
     // PUC leaves out two levels or more, and does not count the first of them.
     let skip = if levels.len() > FIRST + LAST + 1 { FIRST..levels.len() - LAST } else { 0..0 };
