@@ -367,8 +367,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             ($object:expr) => {{
                 let object: Value = $object;
                 if object.is_table()
-                    && let Some(v) =
-                        FieldCache::hit_get(field_cache!(), object.as_table(), (*st).meta_epoch)
+                    && let Some(v) = FieldCache::hit_get(st, field_cache!(), object.as_table())
                 {
                     ra!().put(v);
                 } else if object.is_string()

@@ -9,7 +9,7 @@ use std::mem::offset_of;
 use crate::closure::{LuaClosure, NativeClosure};
 use crate::header::GcHeader;
 use crate::heap::Heap;
-use crate::instance::{FieldCache, FieldEntry, GlobalCache, Instance};
+use crate::instance::{FieldCache, FieldEntry, FurtherEntries, GlobalCache, Instance};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
@@ -271,8 +271,8 @@ pub mod field_cache {
         MORE = FieldCache, more;
     }
     // An optional box is a pointer that may be null.
-    const _: () =
-        assert!(size_of::<Option<Box<[FieldEntry; FieldCache::MORE]>>>() == size_of::<usize>());
+    const _: () = assert!(size_of::<Option<Box<FurtherEntries>>>() == size_of::<usize>());
+    const _: () = assert!(offset_of!(FurtherEntries, entries) == 0);
     const _: () = assert!(offset_of!(FieldCache, first) == 0 && size_of::<FieldEntry>() == 48);
 }
 

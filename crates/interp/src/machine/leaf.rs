@@ -68,7 +68,7 @@ pub(super) unsafe extern "C" fn field_more(
     t: *mut Table,
 ) -> Pair {
     panics::leaf(st, NO_ANSWER, || {
-        let v = FieldCache::hit_get(cache, t, (*st).meta_epoch);
+        let v = FieldCache::hit_get(st, cache, t);
         if v.is_some() {
             miss::count_any(st);
         }

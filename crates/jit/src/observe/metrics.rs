@@ -25,9 +25,6 @@ impl Snapshot {
 /// How many refusals are kept with name and reason. All are counted.
 const KEPT_REFUSALS: usize = 32;
 
-/// The misses after which a full field cache is megamorphic.
-const MEGAMORPHIC: u32 = 8;
-
 /// Bytes of bookkeeping of one version: itself, its module and its entries in the maps. Shared
 /// metadata is extra.
 pub(crate) const BOOKKEEPING: usize =
@@ -137,7 +134,7 @@ impl Metrics {
             let metric = match std::iter::once(&cache.first).chain(more).filter(used).count() {
                 0 => Metric::FieldsUnused,
                 1 => Metric::FieldsMonomorphic,
-                n if n > FieldCache::MORE && cache.misses >= MEGAMORPHIC => {
+                n if n > FieldCache::MORE && cache.misses >= FieldCache::MEGAMORPHIC => {
                     Metric::FieldsMegamorphic
                 }
                 _ => Metric::FieldsPolymorphic,

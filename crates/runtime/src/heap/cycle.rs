@@ -203,6 +203,7 @@ impl State {
         heap.phase = Phase::Purge;
         heap.pace.end_marking(heap.marker.live + self.strings.bytes());
         self.strings.begin_purge(heap.marker.mark);
+        self.megamorphic.clear();
         if self.strings.capacity() <= self.heap.slices.strings {
             self.purge_slice();
         }

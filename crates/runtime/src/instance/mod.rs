@@ -3,6 +3,7 @@
 
 mod create;
 
+use std::ops::{Deref, DerefMut};
 use std::ptr::{drop_in_place, slice_from_raw_parts_mut};
 use std::slice::from_raw_parts;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::engine::RESERVED_IDS;
 use crate::epoch::MetaEpoch;
 use crate::header::GcHeader;
 use crate::heap::Memory;
+use crate::string::LuaString;
 use crate::table::{Cell, LocalShape, Table};
 use crate::value::Value;
 
@@ -128,9 +130,31 @@ pub struct FieldCache {
     /// The first entry.
     pub first: FieldEntry,
     /// Further entries, which are tried in order.
-    pub more: Option<Box<[FieldEntry; FieldCache::MORE]>>,
+    pub more: Option<Box<FurtherEntries>>,
     /// Number of misses so far, saturating, which shows how polymorphic the access is.
     pub misses: u32,
+}
+
+/// The entries of a polymorphic cache besides the first.
+#[repr(C)]
+pub struct FurtherEntries {
+    /// The entries.
+    pub entries: [FieldEntry; FieldCache::MORE],
+    /// The name of the field, a constant of the instance.
+    pub name: *mut LuaString,
+}
+
+impl Deref for FurtherEntries {
+    type Target = [FieldEntry];
+    fn deref(&self) -> &[FieldEntry] {
+        &self.entries
+    }
+}
+
+impl DerefMut for FurtherEntries {
+    fn deref_mut(&mut self) -> &mut [FieldEntry] {
+        &mut self.entries
+    }
 }
 
 /// An entry of a field's inline cache.

@@ -15,7 +15,7 @@ use crate::host::HostRoots;
 use crate::meta::Event;
 use crate::raised::ErrorKind;
 use crate::strings::StringTable;
-use crate::table::{LocalShape, Table};
+use crate::table::{LocalShape, MegamorphicCache, Table};
 use crate::thread::{Status, Thread};
 use crate::value::Value;
 
@@ -66,6 +66,7 @@ impl State {
             memory_message: null_mut(),
             empty_shape: null_mut(),
             strings: StringTable::new(),
+            megamorphic: MegamorphicCache::default(),
             shapes: Default::default(),
             host_roots: HostRoots::default(),
             host: ptr::null(),

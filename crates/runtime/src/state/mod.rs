@@ -26,7 +26,7 @@ use crate::meta::Event;
 use crate::raised::ErrorKind;
 use crate::string::LuaString;
 use crate::strings::StringTable;
-use crate::table::{LocalShape, Table};
+use crate::table::{LocalShape, MegamorphicCache, Table};
 use crate::thread::Thread;
 use crate::value::{Tag, Value};
 
@@ -111,6 +111,8 @@ pub struct State {
     pub empty_shape: *mut LocalShape,
     /// The interned strings.
     pub strings: StringTable,
+    /// Where accesses that meet many shapes find fields.
+    pub megamorphic: MegamorphicCache,
     /// The shapes for which this state has objects, by id. The references are weak: entries are
     /// removed when the shapes are dropped.
     pub shapes: hashbrown::HashMap<u32, *mut LocalShape, foldhash::fast::FixedState>,

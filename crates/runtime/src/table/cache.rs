@@ -14,7 +14,7 @@ use super::{LocalShape, Node, Table, WATCHED};
 use crate::closure::NativeClosure;
 use crate::epoch::MetaEpoch;
 use crate::header::GcHeader;
-use crate::instance::{EntryKind, FieldCache, FieldEntry};
+use crate::instance::{EntryKind, FieldCache, FieldEntry, FurtherEntries};
 use crate::meta::Event;
 use crate::native::Builtin;
 use crate::state::{STRING_META, State};
@@ -53,16 +53,18 @@ pub enum Stored {
 impl FieldCache {
     /// Number of entries of a polymorphic cache besides the first.
     pub const MORE: usize = 7;
+    /// Number of misses from which an access counts as megamorphic: own fields are looked up in the
+    /// state's [`MegamorphicCache`](super::MegamorphicCache) then.
+    pub const MEGAMORPHIC: u32 = 64;
     /// An empty cache.
     pub const EMPTY: FieldCache = FieldCache { first: FieldEntry::EMPTY, more: None, misses: 0 };
 
-    /// Loads the cache's field of the table `t`. Returns `None` on a miss. `epoch` is the state's
-    /// `meta_epoch`.
+    /// Loads the cache's field of the table `t`. Returns `None` on a miss.
     #[inline(always)]
     pub unsafe fn hit_get(
+        st: *mut State,
         cache: *const FieldCache,
         t: *mut Table,
-        epoch: MetaEpoch,
     ) -> Option<Value> {
         let e = &raw const (*cache).first;
         let shape = (*t).header.word;
@@ -71,25 +73,33 @@ impl FieldCache {
             if !v.is_nil() {
                 return Some(v);
             }
-            return FieldEntry::get_absent(e, t, epoch);
+            return FieldEntry::get_absent(e, t, (*st).meta_epoch);
         }
-        if (*e).chain_shape == shape && (*e).meta == (*t).meta && (*e).epoch == epoch {
+        if (*e).chain_shape == shape && (*e).meta == (*t).meta && (*e).epoch == (*st).meta_epoch {
             return FieldEntry::get_chain(e);
         }
         if (*cache).more.is_some() {
-            return FieldCache::hit_get_more(cache, t, epoch);
+            return FieldCache::hit_get_more(st, cache, t);
         }
         None
     }
 
     #[inline(never)]
     unsafe fn hit_get_more(
+        st: *mut State,
         cache: *const FieldCache,
         t: *mut Table,
-        epoch: MetaEpoch,
     ) -> Option<Value> {
         let shape = (*t).header.word;
-        for e in (*cache).more.as_deref()? {
+        let more = (*cache).more.as_deref()?;
+        if (*cache).misses >= FieldCache::MEGAMORPHIC
+            && let Some(slot) = (&(*st).megamorphic).slot(shape, more.name)
+        {
+            let v = (*t).fields.add(slot as usize).get();
+            return (!v.is_nil() || (*t).meta == 0).then_some(v);
+        }
+        let epoch = (*st).meta_epoch;
+        for e in more.iter() {
             if e.own_shape == shape {
                 let v = (*t).fields.add(e.slot as usize).get();
                 if !v.is_nil() {
@@ -170,7 +180,12 @@ impl FieldCache {
     ) -> bool {
         let shape = (*t).header.word;
         let Some(more) = (*cache).more.as_deref() else { return false };
-        for e in more {
+        if (*cache).misses >= FieldCache::MEGAMORPHIC
+            && let Some(slot) = (&(*st).megamorphic).slot(shape, more.name)
+        {
+            return FieldEntry::set_slot(slot, st, t, v);
+        }
+        for e in more.iter() {
             if e.own_shape == shape {
                 return FieldEntry::set_own(e, st, t, v);
             }
@@ -181,19 +196,36 @@ impl FieldCache {
         false
     }
 
-    /// Adds `entry` in place of the one for the same tables, else in a free place, else replaces
-    /// the entries in turn.
-    unsafe fn record(cache: *mut FieldCache, entry: FieldEntry) {
+    /// Adds `entry`, for the field `name` of `t`, in place of the one for the same tables, else in
+    /// a free place, else replaces the entries in turn. When the access is megamorphic, own fields
+    /// are added to the state's cache, and few others: recording them costs more than they bring.
+    unsafe fn record(
+        st: *mut State,
+        cache: *mut FieldCache,
+        t: *mut Table,
+        name: *mut LuaString,
+        entry: FieldEntry,
+    ) {
+        const SELDOM: u32 = 16;
         let cache = &mut *cache;
         cache.misses = cache.misses.saturating_add(1);
+        if cache.misses >= FieldCache::MEGAMORPHIC && cache.more.is_some() {
+            if let EntryKind::Own(_) = entry.kind() {
+                return (&mut (*st).megamorphic).record(t, name, entry.slot);
+            }
+            if !cache.misses.is_multiple_of(SELDOM) {
+                return;
+            }
+        }
         let free = |e: &FieldEntry| e.kind() == EntryKind::Unused;
         if cache.first.is_like(&entry) || free(&cache.first) {
             cache.first = entry;
             return;
         }
         let turn = cache.misses as usize % FieldCache::MORE;
-        let more =
-            cache.more.get_or_insert_with(|| Box::new([FieldEntry::EMPTY; FieldCache::MORE]));
+        let more = cache.more.get_or_insert_with(|| {
+            Box::new(FurtherEntries { entries: [FieldEntry::EMPTY; FieldCache::MORE], name })
+        });
         let place =
             more.iter().position(|e| e.is_like(&entry)).or_else(|| more.iter().position(free));
         more[place.unwrap_or(turn)] = entry;
@@ -240,11 +272,17 @@ impl FieldEntry {
     /// Writes an existing field, unless it is nil and there may be a `__newindex`.
     #[inline(always)]
     unsafe fn set_own(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
-        let old = (*t).fields.add((*e).slot as usize).get();
+        FieldEntry::set_slot((*e).slot, st, t, v)
+    }
+
+    /// Does the same as [`FieldEntry::set_own`] for the field in `slot`.
+    #[inline(always)]
+    unsafe fn set_slot(slot: u32, st: *mut State, t: *mut Table, v: Value) -> bool {
+        let old = (*t).fields.add(slot as usize).get();
         if old.is_nil() && !Table::lacks_newindex(t) {
             return false;
         }
-        Table::write_field(st, t, (*e).slot, v);
+        Table::write_field(st, t, slot, v);
         true
     }
 
@@ -292,7 +330,7 @@ impl Table {
         };
         if !own.is_nil() || (*t).meta == 0 && own_slot.is_some() {
             if own_slot.is_some() {
-                FieldCache::record(cache, entry);
+                FieldCache::record(st, cache, t, name, entry);
             }
             return if own.is_nil() { Found::Nil } else { Found::Value(own) };
         }
@@ -302,7 +340,7 @@ impl Table {
             let handler = Table::watch_index(st, current);
             if handler.is_nil() {
                 if cacheable {
-                    FieldCache::record(cache, entry);
+                    FieldCache::record(st, cache, t, name, entry);
                 }
                 return Found::Nil;
             }
@@ -322,7 +360,7 @@ impl Table {
                         Some(slot) => slot,
                         None => Table::node_of_str(current, name).expect("it was just found there"),
                     };
-                    FieldCache::record(cache, entry);
+                    FieldCache::record(st, cache, t, name, entry);
                 }
                 return Found::Value(v);
             }
@@ -426,7 +464,7 @@ impl Table {
             slot,
             ..FieldEntry::EMPTY
         };
-        FieldCache::record(cache, entry);
+        FieldCache::record(st, cache, holder, name, entry);
         Some(v)
     }
 
@@ -469,7 +507,10 @@ impl Table {
         }
         if let Some(slot) = slot {
             FieldCache::record(
+                st,
                 cache,
+                t,
+                name,
                 FieldEntry { own_shape: (*t).header.word, slot, ..FieldEntry::EMPTY },
             );
             Table::write_field(st, t, slot, v);
@@ -477,7 +518,13 @@ impl Table {
         }
         let from = (*t).header.word;
         if v.is_nil() {
-            FieldCache::record(cache, FieldEntry { chain_shape: from, ..FieldEntry::EMPTY });
+            FieldCache::record(
+                st,
+                cache,
+                t,
+                name,
+                FieldEntry { chain_shape: from, ..FieldEntry::EMPTY },
+            );
             return Stored::Done;
         }
         Table::set_str_const(st, t, name, v);
@@ -485,7 +532,10 @@ impl Table {
             let successor = (*t).shape;
             let slot = (*successor).count - 1;
             FieldCache::record(
+                st,
                 cache,
+                t,
+                name,
                 FieldEntry { chain_shape: from, slot, successor, ..FieldEntry::EMPTY },
             );
         }

@@ -4,7 +4,7 @@ use super::*;
 use crate::closure::LuaClosure;
 use crate::header::{GcHeader, Kind};
 use crate::heap::Phase;
-use crate::instance::{FieldCache, FieldEntry, Instance};
+use crate::instance::{FieldCache, FieldEntry, FurtherEntries, Instance};
 use crate::string::LuaString;
 use crate::upvalue::Upvalue;
 
@@ -329,9 +329,10 @@ fn caches_forget_dead_objects() {
         let (dead, live) = (loose_table(st).as_table(), table(st));
         let entry = |t: *mut Table| FieldEntry { own_shape: 1, holder: t, ..FieldEntry::EMPTY };
         (*(*i).fields).first = entry(dead);
-        let mut further = [FieldEntry::EMPTY; FieldCache::MORE];
-        (further[0], further[1]) = (entry(live), entry(dead));
-        (*(*i).fields).more = Some(Box::new(further));
+        let mut entries = [FieldEntry::EMPTY; FieldCache::MORE];
+        (entries[0], entries[1]) = (entry(live), entry(dead));
+        (*(*i).fields).more =
+            Some(Box::new(FurtherEntries { entries, name: std::ptr::null_mut() }));
         (*(*i).globals).env = dead;
         st.gc_full();
         let cache = &*(*i).fields;

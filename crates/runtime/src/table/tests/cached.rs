@@ -48,7 +48,7 @@ unsafe fn load(
     name: *mut LuaString,
     hits: &mut usize,
 ) -> Answer {
-    if let Some(v) = FieldCache::hit_get(cache, t, (*st).meta_epoch) {
+    if let Some(v) = FieldCache::hit_get(st, cache, t) {
         *hits += 1;
         return Answer::Value(if v.is_nil() { 0 } else { v.bits() }, v.tag().0);
     }
@@ -183,7 +183,7 @@ fn stable_classes_hit() {
                     Table::cache_set(st, &mut set_x, o, x, Value::int(i));
                 }
                 for (cache, name, expected) in [(&mut get_x, x, i), (&mut get_method, method, 7)] {
-                    let v = FieldCache::hit_get(cache, o, (*st).meta_epoch).unwrap_or_else(|| {
+                    let v = FieldCache::hit_get(st, cache, o).unwrap_or_else(|| {
                         misses += 1;
                         match Table::cache_get(st, cache, o, name) {
                             Found::Value(v) => v,
@@ -194,7 +194,7 @@ fn stable_classes_hit() {
                 }
                 // A field that is nil, and that no class has.
                 Table::set_str_const(st, o, x, Value::NIL);
-                if FieldCache::hit_get(&get_x, o, (*st).meta_epoch).is_none() {
+                if FieldCache::hit_get(st, &get_x, o).is_none() {
                     misses += 1;
                     assert!(matches!(Table::cache_get(st, &mut get_x, o, x), Found::Nil));
                 }

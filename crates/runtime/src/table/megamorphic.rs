@@ -1,0 +1,62 @@
+//! The cache of own fields for accesses that meet more shapes than an inline cache has entries.
+//!
+//! It belongs to a state and is shared by all its accesses. An entry states a fact about a shape,
+//! "its field `name` is in this slot", which never changes: ids of shapes are not reused. But the
+//! memory of a name may be reused for another string after the shape has died in this state, so the
+//! cache is emptied before strings are swept.
+
+use super::{LocalShape, Table};
+use crate::string::LuaString;
+
+/// Number of entries, a power of two: 16 KB, which stay in the first-level cache.
+const SIZE: usize = 1024;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    /// Null if the entry is empty.
+    name: *mut LuaString,
+    shape: u32,
+    slot: u32,
+}
+
+const EMPTY: Entry = Entry { name: std::ptr::null_mut(), shape: 0, slot: 0 };
+
+/// A direct-mapped cache from shape and name to the slot of the field.
+#[derive(Default)]
+pub struct MegamorphicCache {
+    /// Allocated with the first entry.
+    entries: Option<Box<[Entry; SIZE]>>,
+}
+
+impl MegamorphicCache {
+    #[inline(always)]
+    fn place(shape: u32, name: *mut LuaString) -> usize {
+        // Strings are aligned to 8 bytes, and names of one shape should not collide.
+        (name.addr() >> 3 ^ (shape as usize).wrapping_mul(0x9E37)) % SIZE
+    }
+
+    /// Returns the slot of the field `name` in tables of this shape, if it is in the cache.
+    #[inline(always)]
+    pub(super) fn slot(&self, shape: u32, name: *mut LuaString) -> Option<u32> {
+        let e = &self.entries.as_deref()?[MegamorphicCache::place(shape, name)];
+        (e.shape == shape && e.name == name).then_some(e.slot)
+    }
+
+    /// Adds a fact about the shape of `t`.
+    ///
+    /// # Safety
+    /// `t` is a live table with a shape, which has the field `name` in `slot`.
+    pub(super) unsafe fn record(&mut self, t: *mut Table, name: *mut LuaString, slot: u32) {
+        debug_assert!(LocalShape::find((*t).shape, name) == Some(slot));
+        let shape = (*t).header.word;
+        let entries = self.entries.get_or_insert_with(|| Box::new([EMPTY; SIZE]));
+        entries[MegamorphicCache::place(shape, name)] = Entry { name, shape, slot };
+    }
+
+    /// Empties the cache, before strings are swept.
+    pub(crate) fn clear(&mut self) {
+        if let Some(entries) = &mut self.entries {
+            entries.fill(EMPTY);
+        }
+    }
+}
