@@ -56,6 +56,7 @@ pub(crate) fn heavy() -> bool {
 #[cfg(not(loom))]
 pub fn register() -> (bool, bool) {
     static ONCE: std::sync::Once = std::sync::Once::new();
+    let _inside = crate::fork::enter();
     ONCE.call_once(|| {
         SYNC_CORE.store(membarrier::register_sync_core(), Relaxed);
         EXPEDITED.store(membarrier::register_expedited(), Relaxed);

@@ -1,4 +1,5 @@
-//! Locks, of `std` or of the model checker.
+//! Locks, of `std` or of the model checker. All locks that threads of an engine share are taken
+//! with [`lock`], those of other crates as well, so that a forked child finds them free.
 
 #[cfg(loom)]
 pub use loom::sync::{Mutex, MutexGuard};
@@ -7,7 +8,7 @@ pub use std::sync::Mutex;
 
 use std::sync::PoisonError;
 
-/// Locks a mutex, whether or not an earlier holder panicked: every critical section of this crate
+/// Locks a mutex, whether or not an earlier holder panicked: every critical section of the engine
 /// leaves its data consistent.
 #[cfg(loom)]
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -39,7 +40,7 @@ impl<T> std::ops::DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// Locks a mutex, whether or not an earlier holder panicked: every critical section of this crate
+/// Locks a mutex, whether or not an earlier holder panicked: every critical section of the engine
 /// leaves its data consistent. A forked child never finds the mutex locked.
 #[cfg(not(loom))]
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
 use std::time::Instant;
+
+use perilune_code::lock::{Mutex, MutexGuard, lock};
 
 type Ring = Box<dyn Fn() + Send>;
 
@@ -11,16 +13,14 @@ type Ring = Box<dyn Fn() + Send>;
 struct Alarms {
     due: BTreeMap<(Instant, u64), Ring>,
     next: u64,
-    /// The process in which a thread watches: a forked child has none.
-    thread_in: Option<u32>,
+    /// The thread that watches, and its process: a forked child has none.
+    watcher: Option<(Thread, u32)>,
 }
 
-static ALARMS: Mutex<Alarms> =
-    Mutex::new(Alarms { due: BTreeMap::new(), next: 0, thread_in: None });
-static CHANGED: Condvar = Condvar::new();
+static ALARMS: Mutex<Alarms> = Mutex::new(Alarms { due: BTreeMap::new(), next: 0, watcher: None });
 
 fn alarms() -> MutexGuard<'static, Alarms> {
-    ALARMS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&ALARMS)
 }
 
 /// An alarm that rings once, unless it is dropped first. It does not ring after it has been
@@ -32,17 +32,21 @@ impl Alarm {
     /// Returns the system's error when the thread cannot be started.
     pub(crate) fn set(at: Instant, ring: Ring) -> io::Result<Alarm> {
         let mut alarms = alarms();
-        let process = Some(std::process::id());
-        if alarms.thread_in != process {
-            let thread = std::thread::Builder::new().name("perilune-limits".to_owned());
-            thread.spawn(watch)?;
-            alarms.thread_in = process;
-        }
+        let process = std::process::id();
+        let watcher = match &alarms.watcher {
+            Some((watcher, of)) if *of == process => watcher.clone(),
+            _ => {
+                let builder = thread::Builder::new().name("perilune-limits".to_owned());
+                let watcher = builder.spawn(watch)?.thread().clone();
+                alarms.watcher = Some((watcher.clone(), process));
+                watcher
+            }
+        };
         let key = (at, alarms.next);
         alarms.next += 1;
         alarms.due.insert(key, ring);
         if alarms.due.first_key_value().is_some_and(|(first, _)| *first == key) {
-            CHANGED.notify_one();
+            watcher.unpark();
         }
         Ok(Alarm(key))
     }
@@ -55,19 +59,19 @@ impl Drop for Alarm {
 }
 
 fn watch() {
-    let mut alarms = alarms();
     loop {
+        let mut alarms = alarms();
         let now = Instant::now();
         while let Some(first) = alarms.due.first_entry().filter(|e| e.key().0 <= now) {
             // rings under the lock, so that an alarm that was dropped is not heard
             first.remove()();
         }
-        alarms = match alarms.due.first_key_value() {
-            Some((&(at, _), _)) => {
-                let wait = at.saturating_duration_since(Instant::now());
-                CHANGED.wait_timeout(alarms, wait).unwrap_or_else(PoisonError::into_inner).0
-            }
-            None => CHANGED.wait(alarms).unwrap_or_else(PoisonError::into_inner),
-        };
+        let next = alarms.due.first_key_value().map(|((at, _), _)| *at);
+        drop(alarms);
+        // An alarm that was set since has made the next call return at once.
+        match next {
+            Some(at) => thread::park_timeout(at.saturating_duration_since(Instant::now())),
+            None => thread::park(),
+        }
     }
 }

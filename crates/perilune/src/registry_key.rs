@@ -1,7 +1,9 @@
 //! Keys of values in the registry.
 
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use perilune_code::lock::{Mutex, MutexGuard, lock};
 
 /// Dropped keys of one state, which the state frees later.
 #[derive(Default)]
@@ -11,7 +13,7 @@ pub(crate) struct Keys {
 
 impl Keys {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<u32>> {
-        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.dropped)
     }
 }
 

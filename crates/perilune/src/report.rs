@@ -1,6 +1,9 @@
 //! A report on the machine code when the process exits.
 
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::Once;
+
+use perilune_code::fork;
+use perilune_code::lock::{Mutex, lock};
 
 use crate::Engine;
 
@@ -11,7 +14,8 @@ static HANDLER: Once = Once::new();
 /// Writes [`Engine::jit_report`] to the standard error when the process exits, also by `os.exit`,
 /// unless [`report_now`] has done so before. For commands.
 pub fn report_at_exit(engine: &Engine) {
-    *DUE.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
+    *lock(&DUE) = Some(engine.clone());
+    let _inside = fork::enter();
     // SAFETY: the handler is an ordinary function that does not unwind.
     HANDLER.call_once(|| unsafe {
         libc::atexit(at_exit);
@@ -20,7 +24,7 @@ pub fn report_at_exit(engine: &Engine) {
 
 /// Writes the pending report.
 pub fn report_now() {
-    let engine = DUE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let engine = lock(&DUE).take();
     if let Some(engine) = engine {
         perilune_stdlib::io::write_error(engine.jit_report().as_bytes());
     }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use perilune_code::fork;
 use perilune_runtime::native::{Cx, NativeResult, Val};
 use perilune_runtime::state::poll;
 
@@ -251,6 +252,7 @@ impl Sandbox {
 fn counting_engine() -> Engine {
     static COUNTING: OnceLock<Engine> = OnceLock::new();
     let make = || Engine::with_jit(JitOptions { counts: true, ..JitOptions::default() });
+    let _inside = fork::enter();
     COUNTING.get_or_init(make).clone()
 }
 

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 use perilune::{Engine, EngineOptions, Function, JitOptions, Lua};
 
@@ -84,7 +84,7 @@ fn a_prefork_server() {
             child.store(pid.into(), Relaxed);
             if pid == 0 {
                 // SAFETY: a system call on this process.
-                unsafe { libc::alarm(100) };
+                unsafe { libc::alarm(60) };
                 return Ok(children.load(Relaxed));
             }
             Ok(kind)
@@ -130,6 +130,92 @@ fn a_prefork_server() {
     }
 }
 
+/// A child that runs `f`, and is stopped when it takes too long.
+fn in_child(f: impl FnOnce()) -> libc::pid_t {
+    // SAFETY: the child continues with this thread only; the tests are that this works.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0, "it can fork");
+    if pid == 0 {
+        // SAFETY: a system call on this process.
+        unsafe { libc::alarm(60) };
+        let failed = catch_unwind(AssertUnwindSafe(f)).is_err();
+        // SAFETY: nothing of the test harness runs in the child.
+        unsafe { libc::_exit(failed.into()) };
+    }
+    pid
+}
+
+fn join(pid: libc::pid_t) {
+    let mut status = 0;
+    // SAFETY: it is a child of ours, and is waited for once.
+    let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    assert_eq!((waited, status), (pid, 0), "a child failed");
+}
+
+/// Makes fields and shapes that no other call makes, as long as the name is another, and code if
+/// the function is called often.
+const NEW: &str = r#"
+local calls = ...
+local function add(t, i)
+  t.NAMEa, t.NAMEb, t.NAMEc = i, i, i
+  t.NAME = i
+  return t.NAME
+end
+local s = 0
+for i = 1, calls do s = s + add({}, i) end
+return s
+"#;
+
+fn make_new(lua: &Lua, name: &str, calls: i64) {
+    let sum: i64 = lua.load(NEW.replace("NAME", name)).call(calls).expect("it runs");
+    assert_eq!(sum, calls * (calls + 1) / 2);
+}
+
+/// Threads that hold locks of the engine, such as those of its symbols and shapes and of the
+/// compiler's knowledge, do not exist in a child, which must find these locks free.
+#[test]
+fn forking_while_others_take_locks() {
+    const FORKS: usize = 300;
+    const COLD: i64 = 2;
+    const HOT: i64 = 20;
+    // Threads wait for the compiler, so that the queue does not grow.
+    let jit = JitOptions { threshold: 16, workers: 2, sync: true, ..JitOptions::default() };
+    let engine = EngineOptions::new().jit(jit).build();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let (engine, stop) = (&engine, &stop);
+            scope.spawn(move || {
+                for round in 0.. {
+                    // New states take chunks of memory that others have left.
+                    let lua = Lua::with_engine(engine);
+                    for turn in 0..20 {
+                        if stop.load(Relaxed) {
+                            return;
+                        }
+                        let calls = if turn == thread { HOT } else { COLD };
+                        make_new(&lua, &format!("parent{thread}_{round}_{turn}_"), calls);
+                    }
+                }
+            });
+        }
+        let work = || {
+            let lua = Lua::with_engine(&engine);
+            for round in 0..FORKS {
+                join(in_child(|| {
+                    make_new(&lua, &format!("child{round}_"), COLD);
+                    make_new(&Lua::with_engine(&engine), &format!("child{round}_"), HOT);
+                }));
+            }
+        };
+        let done = catch_unwind(AssertUnwindSafe(work));
+        stop.store(true, Relaxed);
+        if let Err(panic) = done {
+            std::panic::resume_unwind(panic);
+        }
+    });
+}
+
 /// The thread that rings when time is up does not exist in a child, which starts its own.
 #[test]
 fn time_limits_hold_in_a_child() {
@@ -140,19 +226,7 @@ fn time_limits_hold_in_a_child() {
         lua.load("while true do end").exec().expect_err("it takes too long");
     };
     spin();
-    // SAFETY: the child continues with this thread only; the test is that this works.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
-        // SAFETY: a system call on this process.
-        unsafe { libc::alarm(100) };
-        let failed = catch_unwind(AssertUnwindSafe(spin)).is_err();
-        // SAFETY: nothing of the test harness runs in the child.
-        unsafe { libc::_exit(failed.into()) };
-    }
-    let mut status = 0;
-    // SAFETY: it is a child of ours, and is waited for once.
-    let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
-    assert_eq!((waited, status), (pid, 0), "the child failed");
+    join(in_child(spin));
 }
 
 /// Commands are run by `posix_spawn` or by a fork in the standard library.

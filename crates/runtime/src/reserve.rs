@@ -12,7 +12,8 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use perilune_code::lock::{Mutex, lock};
 
 /// Number of allocations that a reserve has served.
 static USES: AtomicUsize = AtomicUsize::new(0);
@@ -189,7 +190,7 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
         if size > BYTES / 2 {
             return null_mut();
         }
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = lock(&self.free);
         // SAFETY: the list is locked, and its memory is that of this reserve.
         let p = unsafe {
             if !free.ready {
@@ -214,7 +215,7 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
     #[cold]
     unsafe fn take_back(&self, p: *mut u8, layout: Layout) {
         let size = layout.size().next_multiple_of(UNIT);
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).give(p, size);
+        lock(&self.free).give(p, size);
         USED.fetch_sub(size, Ordering::Relaxed);
     }
 }

@@ -3,10 +3,10 @@
 //! A forked child has a copy of all memory but only the thread that forked. Three things follow,
 //! and `docs/code-life.md` argues that they are handled:
 //!
-//! - Locks that other threads held would stay locked. Threads hold the locks of this crate only
-//!   *inside* the [`Gate`], and compile threads run inside it except while they generate code
-//!   ([`outside`]). A thread that forks closes the gate first and waits until it is empty, so the
-//!   child finds no lock held and no structure half changed.
+//! - Locks that other threads held would stay locked. Threads hold the engine's locks only *inside*
+//!   the [`Gate`] ([`lock`](crate::lock::lock)), and compile threads run inside it except while
+//!   they generate code ([`outside`]). A thread that forks closes the gate first and waits until it
+//!   is empty, so the child finds no lock held and no structure half changed.
 //! - Other threads, and the states that they were running, do not exist in the child. [`child`]
 //!   says in which process the caller runs; structures that name threads compare it and mend
 //!   themselves.
@@ -21,9 +21,9 @@ mod gate;
 pub use gate::Gate;
 
 #[cfg(not(loom))]
-pub use process::{Inside, child, count, enter, outside};
+pub use process::{Inside, child, count, enter, outside, watch};
 #[cfg(not(loom))]
-pub(crate) use process::{ThreadToken, survives, watch};
+pub(crate) use process::{ThreadToken, survives};
 
 #[cfg(not(loom))]
 mod process {
@@ -143,8 +143,8 @@ mod process {
         thread.0 >= BORN.load(Relaxed) || thread.0 == SURVIVOR.load(Relaxed)
     }
 
-    /// Registers the handlers, once for the process.
-    pub(crate) fn watch() {
+    /// Registers the handlers, once for the process. The gate has no effect before.
+    pub fn watch() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             #[cfg(all(unix, not(miri)))]
@@ -159,20 +159,30 @@ mod process {
 
     /// Before the fork, on the thread that forks. A thread that forks inside the gate does so at
     /// its own risk: it goes outside, or two such threads would wait for each other.
+    ///
+    /// While the gate is closed this thread counts as inside, as other handlers may take locks of
+    /// the engine, for instance when they allocate memory.
     extern "C" fn prepare() {
         if DEPTH.get() > 0 {
             GATE.leave();
         }
         GATE.close();
+        DEPTH.set(DEPTH.get() + 1);
+    }
+
+    /// After the gate was opened: ends what [`prepare`] began.
+    fn continue_after_fork() {
+        DEPTH.set(DEPTH.get() - 1);
+        if DEPTH.get() > 0 {
+            GATE.enter();
+        }
     }
 
     /// After the fork, in the parent, also if the fork failed.
     extern "C" fn in_parent() {
         COUNT.fetch_add(1, Release);
         GATE.open();
-        if DEPTH.get() > 0 {
-            GATE.enter();
-        }
+        continue_after_fork();
     }
 
     /// After the fork, in the child: stores words and makes system calls, which is safe in a signal
@@ -184,8 +194,6 @@ mod process {
         CHILD.fetch_add(1, Release);
         barrier::register_again();
         GATE.reset();
-        if DEPTH.get() > 0 {
-            GATE.enter();
-        }
+        continue_after_fork();
     }
 }

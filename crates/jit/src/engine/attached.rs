@@ -1,10 +1,12 @@
 //! What a proto has of the compiler: its method, and one for each OSR entry.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use perilune_bytecode::Proto;
 use perilune_code::Method;
+use perilune_code::fork;
+use perilune_code::lock::{Mutex, MutexGuard, lock};
 
 use crate::observe::label::Label;
 
@@ -24,6 +26,7 @@ impl Attached {
 
     /// Names the function, unless it has a name.
     pub(crate) fn set_name(&self, name: String) {
+        let _inside = fork::enter();
         self.name.get_or_init(|| name.into());
     }
 
@@ -41,7 +44,7 @@ impl Attached {
     }
 
     fn loops(&self) -> MutexGuard<'_, HashMap<u32, Arc<Method>>> {
-        self.loops.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.loops)
     }
 }
 

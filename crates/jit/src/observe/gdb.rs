@@ -5,9 +5,9 @@
 //! crate with this interface (`wasmtime-internal-jit-debug`) is internal to Wasmtime.
 
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::image::{Described, image};
+use perilune_code::lock::{Mutex, MutexGuard, lock};
 
 /// An image in the list, as a debugger reads it.
 #[repr(C)]
@@ -50,8 +50,8 @@ extern "C" fn __jit_debug_register_code() {
 /// Guards the list.
 static LIST: Mutex<()> = Mutex::new(());
 
-fn lock() -> MutexGuard<'static, ()> {
-    LIST.lock().unwrap_or_else(PoisonError::into_inner)
+fn list() -> MutexGuard<'static, ()> {
+    lock(&LIST)
 }
 
 /// Machine code that is registered with debuggers. Dropping it unregisters the code.
@@ -78,7 +78,7 @@ impl Registration {
             size: image.len() as u64,
         };
         let entry = Box::into_raw(Box::new(entry));
-        let guard = lock();
+        let guard = list();
         // SAFETY: J2: the list is ours while we hold its lock, and its entries are alive.
         unsafe {
             let list = &raw mut __jit_debug_descriptor;
@@ -96,7 +96,7 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        let guard = lock();
+        let guard = list();
         // SAFETY: J2; the entry was made in `new`, and is freed once.
         unsafe {
             let list = &raw mut __jit_debug_descriptor;
@@ -130,13 +130,13 @@ unsafe fn tell(action: u32, entry: *mut Entry) {
 #[cfg(test)]
 mod tests {
     use super::super::image::Described;
-    use super::{LIST, Registration, lock};
+    use super::{LIST, Registration, list};
     use object::read::{Object, ObjectSymbol};
 
     /// Names in the list, in its order.
     fn listed() -> Vec<String> {
         let mut names = Vec::new();
-        let guard = lock();
+        let guard = list();
         // SAFETY: with the lock held, the list and its images are alive.
         unsafe {
             let list = &raw const super::__jit_debug_descriptor;

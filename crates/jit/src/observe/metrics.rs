@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use perilune_bytecode::Feedback;
 use perilune_code::Version;
+use perilune_code::lock::{Mutex, lock};
 use perilune_runtime::instance::{EntryKind, FieldCache, FieldEntry, Instance};
 
 use crate::feedback::snapshot::{FieldPath, FieldSnapshot, Snapshot};
@@ -170,7 +170,7 @@ impl Metrics {
 
     /// Keeps a refusal for the report.
     pub(crate) fn note_refusal(&self, text: String) {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = lock(&self.refused);
         if refused.len() == KEPT_REFUSALS {
             refused.pop_front();
         }
@@ -188,7 +188,7 @@ impl Metrics {
         per_bytecode(Metric::Nanoseconds, 1e3, "compile us");
         per_bytecode(Metric::CodeBytes, 1.0, "code bytes");
         per_bytecode(Metric::MetadataBytes, 1.0, "metadata bytes");
-        for text in self.refused.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for text in lock(&self.refused).iter() {
             let _ = writeln!(out, "refused {text}");
         }
         out

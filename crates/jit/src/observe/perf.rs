@@ -12,10 +12,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use perilune_bytecode::Proto;
 use perilune_code::MappingKind;
+use perilune_code::fork;
+use perilune_code::lock::{Mutex, lock};
 
 use super::clock::monotonic_time;
 use super::label::Label;
@@ -69,10 +71,11 @@ fn with<T>(
     let complain = |e: io::Error| {
         let _ = writeln!(io::stderr(), "perilune: nothing for perf: {e}");
     };
+    let _inside = fork::enter();
     let file = file.get_or_init(|| open().map_err(complain).ok().map(Mutex::new));
     if let Some(file) = file {
         // A profile that ends early, on a full disk, is no reason to disturb the program.
-        let _ = write(&mut file.lock().unwrap_or_else(PoisonError::into_inner));
+        let _ = write(&mut lock(file));
     }
 }
 

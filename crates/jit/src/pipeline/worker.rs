@@ -2,10 +2,11 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use perilune_bytecode::Proto;
+use perilune_code::lock::{Mutex, lock};
 use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal};
 use perilune_runtime::reserve;
 use perilune_runtime::tier::RuntimeCalls;
@@ -120,7 +121,7 @@ impl perilune_code::Compiler for Backend {
     }
 
     fn follow_ups(&self) -> Vec<(u64, Job)> {
-        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lost = lock(&self.lost);
         std::mem::take(&mut *lost).into_iter().map(|job| (0, job)).collect()
     }
 
@@ -345,7 +346,7 @@ impl Backend {
             }
             if let Ok(ticket) = method.begin() {
                 let job = Job::of(Unit::again(ticket, &known));
-                self.lost.lock().unwrap_or_else(PoisonError::into_inner).push(job);
+                lock(&self.lost).push(job);
             }
         }
     }

@@ -1,10 +1,11 @@
 //! What a method was compiled for, and how often that changed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use perilune_bytecode::Proto;
 use perilune_code::Method;
+use perilune_code::lock::{Mutex, MutexGuard, lock};
 
 use crate::feedback::snapshot::{Shapes, Snapshot};
 
@@ -49,7 +50,7 @@ impl History {
     }
 
     fn past(&self) -> MutexGuard<'_, Past> {
-        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.past)
     }
 
     /// Records how hot the method is.

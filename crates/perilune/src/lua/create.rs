@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use perilune_code::fork;
 use perilune_runtime::native::Cx;
 use perilune_runtime::state::State;
 
@@ -60,6 +61,7 @@ impl Lua {
     /// Returns the engine of states that are made without one.
     pub(crate) fn shared_engine() -> Engine {
         static SHARED: OnceLock<Engine> = OnceLock::new();
+        let _inside = fork::enter();
         SHARED.get_or_init(Engine::new).clone()
     }
 

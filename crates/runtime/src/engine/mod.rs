@@ -10,8 +10,11 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+
+use perilune_code::fork;
+use perilune_code::lock::{Mutex, lock};
 
 pub use shape::{MAX_CHILDREN, MAX_FIELDS, RESERVED_IDS, Shape};
 pub use symbol::Symbol;
@@ -31,6 +34,7 @@ pub struct EngineShared {
 impl EngineShared {
     /// Creates an engine without symbols, with only the shape without fields.
     pub fn new() -> Arc<EngineShared> {
+        fork::watch();
         let ids = Arc::new(ShapeIds::default());
         let empty = Shape::root(&ids);
         let symbols = Arc::new(SymbolTable::default());
@@ -63,7 +67,7 @@ impl EngineShared {
     /// the lists are static.
     pub fn with_fields(&self, names: &'static [&'static str]) -> Option<Arc<Shape>> {
         let (at, len) = (names.as_ptr().addr(), names.len());
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = lock(&self.lists);
         if let Some((_, _, shape)) = lists.iter().find(|list| (list.0, list.1) == (at, len)) {
             return Some(shape.clone());
         }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use perilune_code::lock::{Mutex, lock};
 
 use super::symbol::Symbol;
 
@@ -110,7 +111,7 @@ impl Shape {
 
     pub(super) fn successor(self: &Arc<Self>, symbol: Option<Arc<Symbol>>) -> Option<Arc<Shape>> {
         let key = key_of(&symbol);
-        let mut successors = self.successors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut successors = lock(&self.successors);
         if let Some(shape) = successors.get(&key).and_then(Weak::upgrade) {
             return Some(shape);
         }
@@ -139,7 +140,7 @@ impl Drop for Shape {
         // at most as deep as a shape has fields.
         if let Some((from, symbol)) = &self.origin {
             let key = key_of(symbol);
-            let mut successors = from.successors.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut successors = lock(&from.successors);
             // Another thread may have replaced this dying successor by a new one.
             if successors.get(&key).is_some_and(|entry| ptr::eq(entry.as_ptr(), self)) {
                 successors.remove(&key);

@@ -1,9 +1,10 @@
 //! Symbols: the engine-wide identity of strings used as field names.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use perilune_code::lock::{Mutex, lock};
 
 /// A field name. Two live symbols of an engine are the same object exactly when their names are
 /// equal.
@@ -36,7 +37,7 @@ pub(super) struct SymbolTable {
 impl SymbolTable {
     /// Returns the symbol called `name`, after creating it if necessary.
     pub(super) fn intern(self: &Arc<Self>, name: &[u8]) -> Arc<Symbol> {
-        let mut map = self.map.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut map = lock(&self.map);
         if let Some(symbol) = map.get(name).and_then(Weak::upgrade) {
             return symbol;
         }
@@ -48,7 +49,7 @@ impl SymbolTable {
     /// Removes the entry of a symbol that is being dropped, unless a new one of that name has
     /// replaced it.
     fn forget(&self, symbol: &Symbol) {
-        let mut map = self.map.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut map = lock(&self.map);
         if let Some(entry) = map.get(&symbol.name)
             && std::ptr::eq(entry.as_ptr(), symbol)
         {
@@ -60,6 +61,6 @@ impl SymbolTable {
     }
 
     pub(super) fn count(&self) -> usize {
-        self.map.lock().unwrap_or_else(PoisonError::into_inner).len()
+        lock(&self.map).len()
     }
 }

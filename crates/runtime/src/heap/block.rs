@@ -9,9 +9,9 @@
 //! a few unused blocks, which serve as a reserve for when memory is short.
 
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashMap;
+use perilune_code::lock::{Mutex, lock};
 
 use super::memory::Memory;
 use super::poison;
@@ -119,7 +119,7 @@ impl Chunk {
     /// Allocates a chunk of the usual size, if there is memory for it.
     unsafe fn new(memory: &mut Memory) -> Option<Chunk> {
         if memory.is_global()
-            && let Some(spare) = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()
+            && let Some(spare) = lock(&SPARE).pop()
         {
             return Some(Chunk::of(spare.0, CHUNK_BLOCKS));
         }
@@ -141,7 +141,7 @@ impl Chunk {
     /// Frees the memory, or keeps it for the next heap.
     unsafe fn free(self, memory: &mut Memory) {
         if self.touched <= SPARE_BLOCKS && self.blocks == CHUNK_BLOCKS && memory.is_global() {
-            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut spare = lock(&SPARE);
             if spare.len() < SPARE_CHUNKS {
                 return spare.push(SpareChunk(self.memory));
             }
