@@ -101,7 +101,7 @@ fn what_waits_and_calls_each_other_is_compiled_together() {
     source +=
         "local s = 0 for round = 1, 400 do for i = 1, #fs do s = s + fs[i](round) end end return s";
     let expected = eval(&Lua::with_engine(&perilune::Engine::interpreter()), &source);
-    let engine = Engine::with_jit(JitOptions { workers: 1, ..background() });
+    let engine = Engine::with_jit(JitOptions { workers: 1, group_hot: true, ..background() });
     let lua = Lua::with_engine(&engine);
     assert_eq!(eval(&lua, &source), expected);
     engine.wait_for_compiler();
