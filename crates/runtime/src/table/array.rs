@@ -120,7 +120,9 @@ impl Table {
                 }
                 return true;
             }
-        } else if at == (*t).array_len as u64 && at < (*t).array_cap as u64 && (*t).nodes.is_null()
+        } else if at == (*t).array_len as u64
+            && at < (*t).array_cap as u64
+            && ((*t).nodes.is_null() || Table::is_free(t, i))
         {
             if kind != ArrayKind::Any as u8 {
                 // For an Empty array the sum would be a tag that no value has.
@@ -139,6 +141,13 @@ impl Table {
             }
         }
         false
+    }
+
+    /// Returns whether the hash part has no value for `i`, the next key of the array, nor for the
+    /// one after it, which would join the array.
+    #[inline(never)]
+    unsafe fn is_free(t: *mut Table, i: i64) -> bool {
+        Table::live_node(t, i).is_null() && Table::live_node(t, i + 1).is_null()
     }
 
     /// Stores `v` under the integer key `i`, in all cases that the fast path does not handle.

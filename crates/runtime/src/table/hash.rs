@@ -153,6 +153,38 @@ impl Table {
         Table::walk(t, start, |n| (*n).key_bits == key.bits() && (*n).key_tag == key.tag())
     }
 
+    /// Stores `v` under the integer key `i` in the hash part, if the key has a value there, or
+    /// belongs there and there is a free node. Returns false, without an effect, in other cases.
+    #[inline(never)]
+    pub(super) unsafe fn set_int_node_at_once(
+        st: *mut State,
+        t: *mut Table,
+        i: i64,
+        v: Value,
+    ) -> bool {
+        if (*t).nodes.is_null() || (*t).header.flags & super::WATCHED != 0 {
+            return false;
+        }
+        let n = Table::node_of_int(t, i);
+        if !n.is_null() {
+            if (*n).value_tag == Tag::NIL {
+                return false;
+            }
+            Node::put(st, t, n, v);
+            return true;
+        }
+        // A key up to the capacity may join the array.
+        if v.is_nil() || (i as u64).wrapping_sub(1) <= (*t).array_cap as u64 {
+            return false;
+        }
+        Table::drop_last(t);
+        let entered = Table::insert_node(t, Value::int(i), v);
+        if entered && v.is_collectable() {
+            (*st).barrier(t.cast());
+        }
+        entered
+    }
+
     /// Does the same as [`Table::node_of`], but also finds a key that died after its value became
     /// nil (for `next`).
     pub(super) unsafe fn node_of_maybe_dead(t: *mut Table, key: Value) -> *mut Node {

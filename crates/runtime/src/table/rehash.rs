@@ -151,7 +151,7 @@ impl Table {
     fn wanted_nodes(keys: usize, old: usize) -> usize {
         match keys.next_power_of_two() {
             _ if keys == 0 => 0,
-            size if size <= old && keys > size / 4 * 3 => size * 2,
+            size if size <= old => size * 2,
             size => size,
         }
     }

@@ -55,7 +55,9 @@ impl Table {
     /// As for [`Table::set_int`].
     #[inline(always)]
     pub unsafe fn set_int_within(st: *mut State, t: *mut Table, i: i64, v: Value) -> bool {
-        Table::set_int_at_once(st, t, i, v) || Table::set_within(st, t, Value::int(i), v).is_ok()
+        Table::set_int_at_once(st, t, i, v)
+            || Table::set_int_node_at_once(st, t, i, v)
+            || Table::set_within(st, t, Value::int(i), v).is_ok()
     }
 
     /// Does the same as [`Table::set_str`] for a short string, within the memory limit. Returns
