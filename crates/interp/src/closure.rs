@@ -6,7 +6,8 @@ use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::Value;
 
-/// CLOSURE: makes a closure of inner function `n`, over variables of the frame at `base`.
+/// CLOSURE: makes a closure of inner function `n`, over variables of the frame at `base`. If there
+/// is no memory for the function, returns some closure, and the next safepoint raises the error.
 ///
 /// # Safety
 /// I1, I2; `inst` is the instance of that frame's function.
@@ -19,9 +20,14 @@ pub(crate) unsafe fn make_closure(
 ) -> Value {
     let mut s = StateRef::new(st);
     let child = Instance::child(&mut s, inst, n);
+    let outer = Frame(base).callee().as_function();
+    if child.is_null() {
+        // The caller polls before the program uses the closure, and the poll raises an error.
+        s.skip_for_memory();
+        return Value::function(outer);
+    }
     let proto = &(*child).proto;
     let count = proto.upvalues.len();
-    let outer = Frame(base).callee().as_function();
     let c = s.new_closure(child, count);
     for (i, d) in proto.upvalues.iter().enumerate() {
         let up = if d.in_stack {

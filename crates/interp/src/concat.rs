@@ -8,6 +8,7 @@ use perilune_runtime::frame::Frame;
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::string::{LuaString, MAX_SHORT};
+use perilune_runtime::strings::NotJoined;
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -157,8 +158,9 @@ unsafe fn join(st: *mut State, first: *mut Value, n: usize) -> Result<Value, Exi
             return Err(room::error(st));
         }
         return match State::join_long(st, first, n, total) {
-            Some(r) => Ok(Value::string(r)),
-            None => Err(interrupted(st)),
+            Ok(r) => Ok(Value::string(r)),
+            Err(NotJoined::NoMemory) => Err(room::error(st)),
+            Err(NotJoined::Interrupted) => Err(interrupted(st)),
         };
     }
     let r = s.new_string_with(total, |out| {

@@ -260,7 +260,8 @@ impl<'a> Chunk<'a> {
                 s.poll()?;
                 // SAFETY: the proto is a `Program`'s, which was verified when it was compiled, and
                 // whose engine `Lua::load_program` compares.
-                let f = unsafe { s.cx().instantiate(proto).raw() };
+                let f = unsafe { s.cx().instantiate(proto) };
+                let f = f.ok_or_else(Error::not_enough_memory)?.raw();
                 let f = Function(s.handle(Raw(f)));
                 if let Some(env) = self.env.clone()? {
                     f.set_environment(env)?;

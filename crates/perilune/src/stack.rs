@@ -143,7 +143,9 @@ impl<'a> Stack<'a> {
         self.poll()?;
         self.check_room(bytes.len())?;
         // SAFETY: as above.
-        Ok(Raw(Word::string(unsafe { (*self.st).intern(bytes) })))
+        let string = unsafe { (*self.st).intern(bytes) };
+        self.check_stored()?;
+        Ok(Raw(Word::string(string)))
     }
 
     /// Makes a handle.

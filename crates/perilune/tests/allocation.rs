@@ -168,11 +168,23 @@ impl Bench {
         prepare: impl Fn(&Lua) -> Result<P>,
         operation: impl Fn(&Lua, &mut P) -> Result<String>,
     ) {
+        self.fail_from(1, name, prepare, operation);
+    }
+
+    /// Does the same with failures of allocations of `least` bytes and more only.
+    fn fail_from<P>(
+        &self,
+        least: usize,
+        name: &str,
+        prepare: impl Fn(&Lua) -> Result<P>,
+        operation: impl Fn(&Lua, &mut P) -> Result<String>,
+    ) {
         let trace = std::env::var_os("PERILUNE_ALLOCATION_TRACE").is_some();
         let run = |first, failures| {
             let lua = Lua::with_engine(&self.engine);
             let mut prepared = prepare(&lua).expect("there is memory");
-            let result = with_failures(first, failures, || operation(&lua, &mut prepared));
+            let plan = Plan { least, count: 0, first, failures };
+            let result = with_plan(plan, || operation(&lua, &mut prepared));
             (lua, result)
         };
         // The first round fills the caches of the engine.
@@ -626,5 +638,58 @@ fn serde() {
         lua.globals().set("data", &value)?;
         let back: Data = lua.from_value(value)?;
         Ok((back == *data).to_string())
+    });
+}
+
+/// Allocations that are too large for the reserve. Most of them are tried first; the failures of
+/// those that follow a successful trial are those that another thread causes, which takes the
+/// memory in between.
+#[test]
+fn large_allocations() {
+    const PROGRAMS: &[(&str, &str)] = &[
+        ("array", "local t = {} for i = 1, 300000 do t[i] = i end return #t"),
+        ("mixed array", "local t = {} for i = 1, 200000 do t[i] = i end t[7] = 'x' return t[7]"),
+        (
+            "appended string",
+            "local t = {} for i = 1, 262144 do t[i] = i end t[#t + 1] = 'x' return #t",
+        ),
+        ("cleared array", "local t = {} for i = 1, 200000 do t[i] = i end t[7] = nil return #t"),
+        ("hash", "local t = {} for i = 1, 70000 do t[i + 0.5] = i end return t[99.5]"),
+        (
+            "array from hash",
+            "local t = {} for i = 200000, 2, -1 do t[i] = i end t[1] = 'x' return #t .. t[1]",
+        ),
+        (
+            "dictionary",
+            "local t = {a = 1} for i = 1, 70000 do t[i + 0.5] = i end
+             t['b' .. #t] = 2 return t.b0 + t.a",
+        ),
+        (
+            "strings",
+            "local s = ('x'):rep(2500000) local t = s .. s
+             return #t + #s:upper() + #table.concat({s, s}) + #s:gsub('y', 'z')",
+        ),
+    ];
+    const LEAST: usize = 2 << 20;
+    let (_one, bench) = api();
+    let engines = [bench.engine.clone(), jit()];
+    for engine in engines {
+        let bench = Bench::new(engine, usize::MAX);
+        let run = |name: &str, source: &str| {
+            let program = bench.engine.compile(source, "=program").expect("it compiles");
+            let run = |lua: &Lua, (): &mut ()| lua.load_program(&program).call(());
+            bench.fail_from(LEAST, name, none, run);
+        };
+        for (name, source) in PROGRAMS {
+            run(name, source);
+        }
+        let fields = "t.a = 1 ".repeat(60_000);
+        run("chunk", &format!("local t = {{}} if not t then {fields} end return 1"));
+        let source = format!("local t = {{}} local function f() {fields} end return type(f)");
+        run("function", &source);
+    }
+    let text = |_: &Lua| -> Result<_> { Ok("x".repeat(LEAST)) };
+    bench.fail_from(LEAST, "a string of the host", text, |lua, text| {
+        Ok(lua.create_string(&*text)?.as_bytes().len().to_string())
     });
 }

@@ -94,7 +94,8 @@ impl State {
             return Err(LoadError::memory());
         }
         let env = env.unwrap_or(Value::table((*st).globals));
-        Ok(State::instantiate(st, proto, env))
+        let closure = State::instantiate(st, proto, env);
+        if closure.is_null() { Err(LoadError::memory()) } else { Ok(closure) }
     }
 
     /// Returns a function that tells the parser whether to stop after it has used so many bytes,
@@ -117,7 +118,8 @@ impl State {
         }
     }
 
-    /// Creates a closure of `proto` with new upvalues, the first of which is `env`.
+    /// Creates a closure of `proto` with new upvalues, the first of which is `env`. Returns null if
+    /// there is no memory for a large function.
     ///
     /// # Safety
     /// `env` is a live value of this state.
@@ -125,6 +127,9 @@ impl State {
         let mut s = StateRef::new(st);
         let n = proto.upvalues.len();
         let instance = Instance::create(&mut s, proto, null_mut());
+        if instance.is_null() {
+            return null_mut();
+        }
         let c = State::new_closure(&mut s, instance, n);
         for i in 0..n {
             let up = s.alloc(Kind::Upvalue, size_of::<Upvalue>()).cast::<Upvalue>();

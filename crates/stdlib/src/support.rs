@@ -171,6 +171,19 @@ pub(crate) fn take_buffer() -> Vec<u8> {
     b
 }
 
+/// Appends `bytes` to a buffer.
+///
+/// # Errors
+/// Returns "not enough memory" if the buffer cannot grow.
+#[inline]
+pub(crate) fn extend(cx: &Cx, buffer: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Raised> {
+    if bytes.len() > buffer.capacity() - buffer.len() && buffer.try_reserve(bytes.len()).is_err() {
+        return Err(cx.memory_error());
+    }
+    buffer.extend_from_slice(bytes);
+    Ok(())
+}
+
 /// Returns the contents of the buffer as the result of a function, and returns the buffer for
 /// reuse.
 pub(crate) fn finish(cx: &mut Cx, buffer: Vec<u8>) -> NativeResult {

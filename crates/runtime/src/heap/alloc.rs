@@ -1,5 +1,7 @@
 //! Allocation of objects and buffers.
 
+use std::ptr::null_mut;
+
 use super::Phase;
 use super::block::{FREE, LINE, SMALL_MAX, line_mark, round};
 use super::large::Large;
@@ -18,7 +20,8 @@ impl State {
     /// uninitialised.
     ///
     /// Never collects: when the heap has grown past the trigger, it requests a collection through
-    /// the poll word.
+    /// the poll word. Returns null if there is no memory for a large object; one of less than 64 KB
+    /// always has memory.
     ///
     /// # Safety
     /// The caller initialises the object before the next safepoint.
@@ -39,12 +42,16 @@ impl State {
     #[inline(never)]
     unsafe fn alloc_slow(&mut self, kind: Kind, size: usize) -> *mut GcHeader {
         let p = self.refill(size);
+        if p.is_null() {
+            return null_mut();
+        }
         write_header(p, kind, if size > SMALL_MAX { GcHeader::LARGE } else { 0 });
         p.cast()
     }
 
     /// Allocates a buffer of `size` bytes (rounded up to 16). It belongs to one object, which marks
-    /// it when it is traced.
+    /// it when it is traced. Returns null if there is no memory for a large buffer; one of less
+    /// than 64 KB always has memory.
     ///
     /// # Safety
     /// The owner is an object whose tracing marks this buffer. The caller has just allocated the
@@ -91,7 +98,8 @@ impl State {
     }
 
     /// Changes the size of a buffer, which may move it. The contents are kept up to the smaller
-    /// size. The newest allocation is resized in place.
+    /// size. The newest allocation is resized in place. Returns null, without an effect, if there
+    /// is no memory for a large buffer.
     ///
     /// # Safety
     /// As for [`State::free_buffer`] for the old buffer, and for [`State::alloc_buffer`] for the
@@ -108,14 +116,22 @@ impl State {
             return p;
         }
         if old_size > SMALL_MAX && new_size > SMALL_MAX && !heap.large.checked {
-            if (*Large::of(p)).mark == heap.marker.mark {
+            let marked = (*Large::of(p)).mark == heap.marker.mark;
+            let q = heap.large.resize(&mut heap.memory, p, new_size);
+            if q.is_null() {
+                self.request(poll::GC);
+                return q;
+            }
+            if marked {
                 heap.marker.live = (heap.marker.live + new_size).saturating_sub(old_size);
             }
-            let q = heap.large.resize(&mut heap.memory, p, new_size);
             self.charge(new_size as isize - old_size as isize);
             return q;
         }
         let q = self.alloc_buffer(new);
+        if q.is_null() {
+            return q;
+        }
         std::ptr::copy_nonoverlapping(p, q, old.min(new));
         self.free_buffer(p, old);
         q
@@ -140,7 +156,9 @@ impl State {
         let heap = &mut self.heap;
         if size > SMALL_MAX {
             let p = heap.large.alloc(&mut heap.memory, size);
-            self.charge(size as isize);
+            if !p.is_null() {
+                self.charge(size as isize);
+            }
             return p;
         }
         if size > LINE {
@@ -203,6 +221,16 @@ impl State {
         if self.heap.memory.is_short() {
             self.request(poll::GC);
         }
+    }
+}
+
+impl State {
+    /// Notes that an operation was left out because there was no memory for it. The next safepoint
+    /// raises the error.
+    #[cold]
+    pub fn skip_for_memory(&mut self) {
+        self.heap.memory.note_failed();
+        self.request(poll::GC);
     }
 }
 

@@ -53,8 +53,13 @@ impl LargeSpace {
         }
     }
 
+    /// Allocates memory for an object or buffer. Returns null if there is none, which only happens
+    /// from [`LARGE`](super::memory::LARGE) bytes on.
     pub(crate) unsafe fn alloc(&mut self, memory: &mut Memory, size: usize) -> *mut u8 {
-        let this = memory.alloc(size + RECORD).cast::<Large>();
+        let this = memory.alloc_if_any(size + RECORD).cast::<Large>();
+        if this.is_null() {
+            return std::ptr::null_mut();
+        }
         this.expose_provenance();
         this.write(Large { size, index: self.list.len(), mark: 0 });
         self.list.push(this);
@@ -78,7 +83,7 @@ impl LargeSpace {
     }
 
     /// Changes the size of the buffer at `p`, which may move it. Its contents and its mark are
-    /// kept.
+    /// kept. Returns null, without an effect, if there is no memory.
     pub(crate) unsafe fn resize(
         &mut self,
         memory: &mut Memory,
@@ -88,6 +93,9 @@ impl LargeSpace {
         let this = Large::of(p);
         let (old, index) = ((*this).size, (*this).index);
         let this = memory.realloc(this.cast(), old + RECORD, size + RECORD).cast::<Large>();
+        if this.is_null() {
+            return std::ptr::null_mut();
+        }
         this.expose_provenance();
         (*this).size = size;
         self.list[index] = this;

@@ -135,11 +135,23 @@ impl Memory {
     /// with its reserve ([`crate::reserve`]), and the next safepoint collects, and raises an error
     /// if memory is still short.
     pub(crate) unsafe fn alloc(&mut self, size: usize) -> *mut u8 {
+        let p = self.alloc_if_any(size);
+        if p.is_null() {
+            std::alloc::handle_alloc_error(layout(size));
+        }
+        p
+    }
+
+    /// Does the same as [`Memory::alloc`], but returns null if not even the reserve has memory,
+    /// which only happens from [`LARGE`] bytes on. This is for objects whose size has no bound:
+    /// other threads may take the memory between a trial and the allocation.
+    pub(crate) unsafe fn alloc_if_any(&mut self, size: usize) -> *mut u8 {
         let p = self.try_alloc(size);
         if p.is_null() { self.borrow(size) } else { p }
     }
 
-    /// Does the same as [`Memory::alloc`], but returns null when a large allocation fails.
+    /// Does the same as [`Memory::alloc`], but returns null when a large allocation fails, and
+    /// takes none from the reserve.
     pub(crate) unsafe fn alloc_or_null(&mut self, size: usize) -> *mut u8 {
         if size < LARGE {
             return self.alloc(size);
@@ -156,7 +168,12 @@ impl Memory {
     unsafe fn borrow(&mut self, size: usize) -> *mut u8 {
         let p = std::alloc::alloc(layout(size));
         if p.is_null() {
-            std::alloc::handle_alloc_error(layout(size));
+            // With a program's own allocator there may be no reserve, and small objects cannot do
+            // without memory.
+            if size < LARGE {
+                std::alloc::handle_alloc_error(layout(size));
+            }
+            return p;
         }
         if !self.is_global() {
             self.borrowed.push(p);
@@ -165,7 +182,8 @@ impl Memory {
     }
 
     /// Changes the size of `block`, which may move it. The contents are kept up to the smaller
-    /// size. Uses the same sources as [`Memory::alloc`].
+    /// size. Uses the same sources as [`Memory::alloc_if_any`], and returns null without an effect
+    /// if they have no memory.
     pub(crate) unsafe fn realloc(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if !self.borrowed.contains(&block) {
             let p = self.call(block, old, new);
@@ -174,7 +192,10 @@ impl Memory {
             }
             self.short = true;
         }
-        let p = self.alloc(new);
+        let p = self.alloc_if_any(new);
+        if p.is_null() {
+            return p;
+        }
         std::ptr::copy_nonoverlapping(block, p, old.min(new));
         self.free(block, old);
         p

@@ -14,7 +14,8 @@ use crate::value::Value;
 impl Instance {
     /// Creates the instance of `proto` in `st`; `parent` is the instance of the function that
     /// contains it, or null. The instance is not reachable from a root yet: the caller stores it in
-    /// a closure or in its parent.
+    /// a closure or in its parent. Returns null if there is no memory for a large one, from 64 KB
+    /// on.
     ///
     /// # Safety
     /// `st` is live.
@@ -26,7 +27,10 @@ impl Instance {
         let slot = st.tier.as_mut().and_then(|tier| tier.slot(&proto)).unwrap_or(st.vm.idle_slot);
         let counts = RecordCounts::of(&proto.code);
         let places = Places::of(&proto, counts);
-        let this = st.heap.memory.alloc(places.size);
+        let this = st.heap.memory.alloc_if_any(places.size);
+        if this.is_null() {
+            return null_mut();
+        }
         let constants = this.add(places.constants).cast::<Value>();
         for (i, constant) in proto.constants.iter().enumerate() {
             constants.add(i).write(match *constant {
@@ -92,7 +96,8 @@ impl Instance {
         this
     }
 
-    /// Returns the instance of the inner function `i`, after creating it if necessary.
+    /// Returns the instance of the inner function `i`, after creating it if necessary, or null as
+    /// for [`Instance::create`].
     ///
     /// # Safety
     /// `this` is a live instance of `st` with more than `i` inner functions.
@@ -106,6 +111,9 @@ impl Instance {
     unsafe fn make_child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
         let proto = Arc::clone(&(&(*this).proto).protos[i]);
         let c = Instance::create(st, proto, this);
+        if c.is_null() {
+            return c;
+        }
         *(*this).children.add(i) = c;
         // From now on the child's instance counts its proto.
         let moved = (*c).proto_bytes;

@@ -39,15 +39,20 @@ impl Cx {
         }
     }
 
-    /// Makes a function of a compiled chunk, with the globals as its first upvalue.
+    /// Makes a function of a compiled chunk, with the globals as its first upvalue. Returns `None`
+    /// if there is no memory for a large function.
     ///
     /// # Safety
     /// `proto` is verified, and belongs to the state's engine.
-    pub unsafe fn instantiate(&self, proto: &std::sync::Arc<perilune_bytecode::Proto>) -> Val<'_> {
+    pub unsafe fn instantiate(
+        &self,
+        proto: &std::sync::Arc<perilune_bytecode::Proto>,
+    ) -> Option<Val<'_>> {
         // SAFETY: N1.
         unsafe {
             let globals = Value::table((*self.state()).globals);
-            Val::new(Value::function(State::instantiate(self.state(), proto.clone(), globals)))
+            let closure = State::instantiate(self.state(), proto.clone(), globals);
+            (!closure.is_null()).then(|| Val::new(Value::function(closure)))
         }
     }
 

@@ -28,7 +28,13 @@ impl Cx {
     pub fn str_with(&self, len: usize, fill: impl FnOnce(&mut [u8])) -> Result<Str<'_>, Raised> {
         self.check_room(len)?;
         // SAFETY: N1.
-        unsafe { Ok(Str(Val::new(Value::string((*self.state()).new_string_with(len, fill))))) }
+        unsafe {
+            let s = (*self.state()).new_string_with(len, fill);
+            if s.is_null() {
+                return Err(self.memory_error());
+            }
+            Ok(Str(Val::new(Value::string(s))))
+        }
     }
 
     /// Makes a string of `len` bytes that `fill` writes piece by piece, in order; it receives each
@@ -51,6 +57,9 @@ impl Cx {
         // by the size in their own record.
         unsafe {
             let s = (*self.state()).new_long(len);
+            if s.is_null() {
+                return Err(self.memory_error());
+            }
             let bytes = s.add(1).cast::<u8>();
             let mut at = 0;
             while at < len {

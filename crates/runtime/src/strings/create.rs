@@ -19,6 +19,15 @@ static BYTE_HASHES: [u32; 256] = {
     hashes
 };
 
+/// Why strings were not joined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NotJoined {
+    /// There is no memory.
+    NoMemory,
+    /// The script has to stop.
+    Interrupted,
+}
+
 impl State {
     /// Returns the string with these bytes: the interned one for up to [`MAX_SHORT`] bytes, else a
     /// new object. There are at most `u32::MAX` bytes.
@@ -28,13 +37,13 @@ impl State {
     #[inline]
     pub unsafe fn intern(&mut self, bytes: &[u8]) -> *mut LuaString {
         if bytes.len() > MAX_SHORT {
-            if !self.heap.memory.may_have(bytes.len()) {
+            let available = self.heap.memory.may_have(bytes.len());
+            let s = if available { self.new_long(bytes.len()) } else { ptr::null_mut() };
+            if s.is_null() {
                 // The next safepoint raises an error, so the program never sees this string.
-                self.heap.memory.note_failed();
-                self.request(poll::GC);
+                self.skip_for_memory();
                 return self.intern_short(b"");
             }
-            let s = self.new_long(bytes.len());
             ptr::copy_nonoverlapping(bytes.as_ptr(), s.add(1).cast::<u8>(), bytes.len());
             return s;
         }
@@ -126,10 +135,14 @@ impl State {
         self.request(poll::GC);
     }
 
-    /// Returns a long string whose bytes the caller must write.
+    /// Returns a long string whose bytes the caller must write, or null if there is no memory for
+    /// it, which only happens from 64 KB on.
     pub(crate) unsafe fn new_long(&mut self, len: usize) -> *mut LuaString {
         let length = u32::try_from(len).expect("callers bound the length of strings");
         let s = self.alloc(Kind::String, LuaString::size_for(len)).cast::<LuaString>();
+        if s.is_null() {
+            return s;
+        }
         (*s).header.aux = LuaString::LONG;
         (*s).header.word = 0;
         (&raw mut (*s).len).write(length);
@@ -138,8 +151,10 @@ impl State {
         s
     }
 
-    /// Returns the concatenation, of `len` bytes, of `n` strings, or `None` if the script has to
-    /// stop before all are copied.
+    /// Returns the concatenation, of `len` bytes, of `n` strings.
+    ///
+    /// # Errors
+    /// If there is no memory, or if the script has to stop before all are copied.
     ///
     /// # Safety
     /// As for [`State::intern`]; the values are strings, and `len` is their total length, which is
@@ -149,9 +164,12 @@ impl State {
         parts: *const Value,
         n: usize,
         len: usize,
-    ) -> Option<*mut LuaString> {
+    ) -> Result<*mut LuaString, NotJoined> {
         const PIECE: usize = 1 << 20;
         let s = (*st).new_long(len);
+        if s.is_null() {
+            return Err(NotJoined::NoMemory);
+        }
         let to = s.add(1).cast::<u8>();
         let mut at = 0;
         for i in 0..n {
@@ -163,15 +181,16 @@ impl State {
                     // freed by the size in their own record.
                     (&raw mut (*s).len).write(at as u32);
                     LuaString::terminate(s, at);
-                    return None;
+                    return Err(NotJoined::Interrupted);
                 }
             }
         }
-        Some(s)
+        Ok(s)
     }
 
     /// Returns a string of `len` bytes (at most `u32::MAX`), all of which `fill` writes. It is
-    /// interned when short, and allocated once.
+    /// interned when short, and allocated once. Returns null if there is no memory for it, which
+    /// only happens from 64 KB on.
     ///
     /// # Safety
     /// As for [`State::intern`]; `fill` writes every byte, and reads none before it is written.
@@ -187,6 +206,9 @@ impl State {
             return self.intern(&buffer[..len]);
         }
         let s = self.new_long(len);
+        if s.is_null() {
+            return s;
+        }
         fill(std::slice::from_raw_parts_mut(s.add(1).cast::<u8>(), len));
         s
     }

@@ -2,6 +2,8 @@
 
 mod create;
 
+pub use create::NotJoined;
+
 use std::ptr;
 
 use crate::reserve;

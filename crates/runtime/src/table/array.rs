@@ -163,9 +163,13 @@ impl Table {
         if at < len as u64 {
             let at = at as u32;
             if !v.is_nil() {
-                Table::put_element(st, t, at, v);
+                if !Table::put_element(st, t, at, v) {
+                    Table::refuse(st, ArrayKind::Any.bytes(len));
+                }
             } else if at + 1 < len {
-                Table::make_any(st, t, (*t).array_cap);
+                if !Table::make_any(st, t, (*t).array_cap) {
+                    return Table::refuse(st, ArrayKind::Any.bytes(len));
+                }
                 Table::write_any(t, at, v);
             } else {
                 (*t).array_len = at;
@@ -204,7 +208,9 @@ impl Table {
         if !Table::may_grow(st, old, new) {
             return;
         }
-        Table::make_any(st, t, (*t).array_cap);
+        if !Table::make_any(st, t, (*t).array_cap) {
+            return Table::refuse(st, new);
+        }
         for i in len..at {
             let n = if hashed { Table::live_node(t, i as i64 + 1) } else { ptr::null_mut() };
             if n.is_null() {
@@ -245,19 +251,23 @@ impl Table {
         }
     }
 
-    /// Stores `v`, not nil, in element `i` below `array_len` of an array of any kind.
-    pub(super) unsafe fn put_element(st: *mut State, t: *mut Table, i: u32, v: Value) {
+    /// Stores `v`, not nil, in element `i` below `array_len` of an array of any kind. Returns
+    /// false, without an effect, if the array would have to be converted and there is no memory.
+    pub(super) unsafe fn put_element(st: *mut State, t: *mut Table, i: u32, v: Value) -> bool {
         if Table::kind(t) != ArrayKind::Any {
             if ArrayKind::of(v) == Table::kind(t) {
                 *Table::payloads(t).add(i as usize) = v.bits();
-                return;
+                return true;
             }
-            Table::make_any(st, t, (*t).array_cap);
+            if !Table::make_any(st, t, (*t).array_cap) {
+                return false;
+            }
         }
         Table::write_any(t, i, v);
         if v.is_collectable() {
             (*st).barrier(t.cast());
         }
+        true
     }
 
     /// Stores `v`, not nil, under the key `array_len + 1`.
@@ -288,11 +298,15 @@ impl Table {
             Table::refuse(st, ArrayKind::Any.bytes(cap));
             return false;
         };
-        match Table::kind(t) {
+        let ready = match Table::kind(t) {
             ArrayKind::Empty => Table::start_array(st, t, ArrayKind::of(v), wanted),
             kind if kind != ArrayKind::of(v) => Table::make_any(st, t, wanted),
             _ if full => Table::resize_array(st, t, wanted),
-            _ => {}
+            _ => true,
+        };
+        if !ready {
+            Table::refuse(st, ArrayKind::Any.bytes(wanted));
+            return false;
         }
         if Table::kind(t) == ArrayKind::Any {
             Table::write_any(t, len, v);
@@ -341,24 +355,31 @@ impl Table {
         }
     }
 
-    /// Allocates the first buffer of the array.
-    unsafe fn start_array(st: *mut State, t: *mut Table, kind: ArrayKind, cap: u32) {
+    /// Allocates the first buffer of the array. Returns false, without an effect, if there is no
+    /// memory for it.
+    unsafe fn start_array(st: *mut State, t: *mut Table, kind: ArrayKind, cap: u32) -> bool {
         let cap = cap.clamp(1, MAX_CAP);
-        (*t).array = (*st).alloc_buffer(kind.bytes(cap));
+        let array = (*st).alloc_buffer(kind.bytes(cap));
+        if array.is_null() {
+            return false;
+        }
+        (*t).array = array;
         (*t).array_cap = cap;
         (*t).header.aux = kind as u8;
         (*st).barrier(t.cast());
+        true
     }
 
-    /// Changes the capacity of an array of any kind to `cap`, which is at least its length.
+    /// Changes the capacity of an array of any kind to `cap`, which is at least its length. Returns
+    /// false, without an effect, if there is no memory.
     #[inline(never)]
-    pub(super) unsafe fn resize_array(st: *mut State, t: *mut Table, cap: u32) {
+    pub(super) unsafe fn resize_array(st: *mut State, t: *mut Table, cap: u32) -> bool {
         let kind = Table::kind(t);
         let cap = cap.min(MAX_CAP);
         debug_assert!(cap >= (*t).array_len);
         if kind == ArrayKind::Empty || cap == (*t).array_cap {
             (*t).array_cap = cap;
-            return;
+            return true;
         }
         let old_cap = (*t).array_cap;
         let (old_bytes, new_bytes) = (kind.bytes(old_cap), kind.bytes(cap));
@@ -376,6 +397,12 @@ impl Table {
                 ptr::copy(tags(array, old_cap), tags(array, cap), len);
             }
             array = (*st).resize_buffer(array, old_bytes, new_bytes);
+            if array.is_null() {
+                if kind == ArrayKind::Any && cap < old_cap {
+                    ptr::copy(tags((*t).array, cap), tags((*t).array, old_cap), len);
+                }
+                return false;
+            }
             if kind == ArrayKind::Any && cap > old_cap {
                 ptr::copy(tags(array, old_cap), tags(array, cap), len);
             }
@@ -383,11 +410,13 @@ impl Table {
         }
         (*t).array_cap = cap;
         (*st).barrier(t.cast());
+        true
     }
 
     /// Converts the array to an Any array with the capacity `cap`, which is at least its length.
+    /// Returns false, without an effect, if there is no memory.
     #[inline(never)]
-    unsafe fn make_any(st: *mut State, t: *mut Table, cap: u32) {
+    pub(super) unsafe fn make_any(st: *mut State, t: *mut Table, cap: u32) -> bool {
         match Table::kind(t) {
             ArrayKind::Empty => Table::start_array(st, t, ArrayKind::Any, cap),
             ArrayKind::Any => Table::resize_array(st, t, cap),
@@ -396,35 +425,48 @@ impl Table {
                 let old_bytes = kind.bytes((*t).array_cap);
                 let new_bytes = ArrayKind::Any.bytes(cap);
                 let array = (*st).resize_buffer((*t).array, old_bytes, new_bytes);
+                if array.is_null() {
+                    return false;
+                }
                 let tags = array.add(cap as usize * 8);
                 ptr::write_bytes(tags, kind as u8 + 2, (*t).array_len as usize);
                 (*t).array = array;
                 (*t).array_cap = cap;
                 (*t).header.aux = ArrayKind::Any as u8;
                 (*st).barrier(t.cast());
+                true
             }
         }
     }
 
-    /// Raises `array_len` to `len` for elements that are stored next. With `holes` they are nil
-    /// until then; otherwise the caller stores all of them. Makes the capacity `cap` at least.
-    pub(super) unsafe fn extend_array(
+    /// Makes the capacity of the array `cap` at least, with `any` that of an Any array. Returns
+    /// false if there is no memory for it; the elements are what they were in any case.
+    pub(super) unsafe fn prepare_array(
         st: *mut State,
         t: *mut Table,
-        len: usize,
         cap: usize,
-        holes: bool,
-    ) {
-        let old = (*t).array_len as usize;
+        any: bool,
+    ) -> bool {
         let cap = (cap as u32).max((*t).array_cap);
-        if holes {
-            Table::make_any(st, t, cap);
+        if any || Table::kind(t) == ArrayKind::Empty {
+            Table::make_any(st, t, cap)
         } else {
-            Table::resize_array(st, t, cap);
-            if Table::kind(t) == ArrayKind::Empty {
-                Table::make_any(st, t, cap);
-            }
+            Table::resize_array(st, t, cap)
         }
+    }
+
+    /// Returns what the length is when only the first `size` elements remain.
+    pub(super) unsafe fn len_within(t: *mut Table, size: usize) -> usize {
+        let mut len = size.min((*t).array_len as usize);
+        while len > 0 && Table::element(t, len as u32 - 1).is_nil() {
+            len -= 1;
+        }
+        len
+    }
+
+    /// Raises `array_len` to `len`, at most the capacity, for elements that are stored next.
+    pub(super) unsafe fn extend_array(t: *mut Table, len: usize) {
+        let old = (*t).array_len as usize;
         if Table::kind(t) == ArrayKind::Any {
             for i in old..len {
                 Table::write_any(t, i as u32, Value::NIL);
@@ -467,10 +509,13 @@ impl Table {
             return Table::refuse(st, ArrayKind::Any.bytes(cap));
         }
         if alike {
-            if Table::kind(t) == ArrayKind::Empty {
-                Table::start_array(st, t, first, cap);
+            let ready = if Table::kind(t) == ArrayKind::Empty {
+                Table::start_array(st, t, first, cap)
             } else {
-                Table::resize_array(st, t, cap);
+                Table::resize_array(st, t, cap)
+            };
+            if !ready {
+                return Table::refuse(st, ArrayKind::Any.bytes(cap));
             }
             let payloads = Table::payloads(t).add(start as usize);
             for i in 0..count {
@@ -479,7 +524,9 @@ impl Table {
             (*t).array_len = end as u32;
             return;
         }
-        Table::make_any(st, t, cap);
+        if !Table::make_any(st, t, cap) {
+            return Table::refuse(st, ArrayKind::Any.bytes(cap));
+        }
         for i in len..start {
             Table::write_any(t, i, Value::NIL);
         }
@@ -491,7 +538,7 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Makes room for `array` elements and, in a dictionary, `keys` more keys.
+    /// Makes room for `array` elements and, in a dictionary, `keys` more keys, if there is memory.
     pub unsafe fn resize_hint(st: *mut State, t: *mut Table, array: u32, keys: u32) {
         let memory = &(*st).heap.memory;
         if !memory.may_have(ArrayKind::Any.bytes(array) + Table::node_bytes(keys as usize)) {

@@ -22,7 +22,7 @@ impl Table {
             return;
         }
         if !(*t).shape.is_null() {
-            Table::make_dictionary(st, t, 0);
+            Table::must_be_dictionary(st, t);
         }
         for i in 0..Table::node_count(t) {
             let n = (*t).nodes.add(i);

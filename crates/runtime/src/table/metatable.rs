@@ -79,7 +79,7 @@ impl Table {
                 _ => LocalShape::with_meta(st, shape),
             };
             if new.is_null() {
-                Table::make_dictionary(st, t, 0);
+                Table::must_be_dictionary(st, t);
             } else {
                 Table::set_shape(st, t, new);
             }

@@ -72,7 +72,7 @@ impl Table {
         t
     }
 
-    /// Creates an empty dictionary with `2^log_nodes` nodes.
+    /// Creates an empty dictionary with `2^log_nodes` nodes, which are few.
     ///
     /// # Safety
     /// As for [`Table::new`].
@@ -80,27 +80,34 @@ impl Table {
         let t = Table::new(st, 0, 0);
         (*t).header.word = 0;
         (*t).shape = ptr::null_mut();
-        Table::alloc_nodes(st, t, 1 << log_nodes);
+        let allocated = Table::alloc_nodes(st, t, 1 << log_nodes);
+        debug_assert!(allocated, "few nodes always have memory");
         t
     }
 
-    /// Allocates nodes for `count` keys, as the new (empty) hash part.
-    pub(super) unsafe fn alloc_nodes(st: *mut State, t: *mut Table, count: usize) {
-        (*t).nodes_used = 0;
+    /// Allocates nodes for `count` keys, as the new (empty) hash part. Returns false, without an
+    /// effect, if there is no memory for them.
+    pub(super) unsafe fn alloc_nodes(st: *mut State, t: *mut Table, count: usize) -> bool {
         if count == 0 {
+            (*t).nodes_used = 0;
             (*t).nodes = ptr::null_mut();
             (*t).log_nodes = 0;
-            return;
+            return true;
         }
         let size = count.next_power_of_two();
         assert!(size <= Table::MAX_NODES, "table overflow");
         let nodes = (*st).alloc_buffer(Table::node_bytes(size)).cast::<Node>();
+        if nodes.is_null() {
+            return false;
+        }
+        (*t).nodes_used = 0;
         (*t).nodes = nodes;
         (*t).log_nodes = size.trailing_zeros() as u8;
         Table::order(t).write(Order::NEW);
         ptr::write_bytes(Table::heads(t), 0, size);
         // The table may have been scanned in this cycle, before it had this buffer.
         (*st).barrier(t.cast());
+        true
     }
 
     /// Returns the address of the inline field slots.

@@ -73,7 +73,6 @@ impl Table {
             census.add_run(in_array);
         }
         let mut keys = in_array + 1;
-        let mut last = (*t).array_len as usize;
         let nodes = (*t).nodes;
         let node_count = Table::node_count(t);
         for i in 0..node_count {
@@ -97,33 +96,43 @@ impl Table {
             return;
         }
 
-        (*t).nodes = std::ptr::null_mut();
-        Table::alloc_nodes(st, t, wanted);
-
-        if size < last {
-            Table::spill_array(st, t, size);
-            last = (*t).array_len as usize;
-        }
-        // Find how far the array extends, and whether it has holes.
-        let mut joining = 0;
-        let mut note = |key: Value| {
+        // Find how far the array will extend, whether it will have holes, and whether it can hold
+        // the values that join it.
+        let kind = Table::kind(t);
+        let spills = size < (*t).array_len as usize;
+        let old_len = if spills { Table::len_within(t, size) } else { (*t).array_len as usize };
+        let (mut last, mut joining, mut alike) = (old_len, 0, true);
+        let mut note = |key: Value, v: Value| {
             if key.is_int() && key.as_int() >= 1 && key.as_int() <= size as i64 {
                 last = last.max(key.as_int() as usize);
                 joining += 1;
+                alike &= kind == ArrayKind::of(v);
             }
         };
-        note(key);
+        note(key, v);
         let scan = if inside > 0 { node_count } else { 0 };
         for i in 0..scan {
             let n = nodes.add(i);
             if !Node::value(n).is_nil() {
-                note(Node::key(n));
+                note(Node::key(n), Node::value(n));
             }
         }
-        let old_len = (*t).array_len as usize;
+        // All memory is allocated before the contents change.
         if last > old_len {
-            let holes = last - old_len > joining;
-            Table::extend_array(st, t, last, size, holes);
+            let any = last - old_len > joining || !alike;
+            if !Table::prepare_array(st, t, size, any) {
+                return Table::refuse(st, new);
+            }
+        }
+        if !Table::alloc_nodes(st, t, wanted) {
+            return Table::refuse(st, new);
+        }
+        if spills {
+            Table::spill_array(st, t, size);
+            debug_assert_eq!((*t).array_len as usize, old_len);
+        }
+        if last > old_len {
+            Table::extend_array(t, last);
         }
         for i in 0..node_count {
             let n = nodes.add(i);
@@ -160,7 +169,8 @@ impl Table {
     #[inline]
     unsafe fn re_enter(st: *mut State, t: *mut Table, key: Value, node_value: Value) {
         if key.is_int() && (key.as_int() as u64).wrapping_sub(1) < (*t).array_len as u64 {
-            Table::put_element(st, t, key.as_int() as u32 - 1, node_value);
+            let stored = Table::put_element(st, t, key.as_int() as u32 - 1, node_value);
+            debug_assert!(stored, "the array was converted before");
         } else {
             let entered = Table::insert_node(t, key, node_value);
             debug_assert!(entered);
@@ -183,19 +193,21 @@ impl Table {
     }
 
     /// Makes room for `extra` more keys in the hash part, drops its dead keys, and inserts the
-    /// `fields` between integer keys and others, where a traversal found them before.
+    /// `fields` between integer keys and others, where a traversal found them before. Returns
+    /// false, without an effect, if there is no memory.
     pub(super) unsafe fn reserve_nodes(
         st: *mut State,
         t: *mut Table,
         extra: usize,
         fields: impl Iterator<Item = (Value, Value)>,
-    ) {
+    ) -> bool {
         let (nodes, capacity) = ((*t).nodes, Table::node_capacity(t));
         let node_count = Table::node_count(t);
         let live = (0..node_count).filter(|&i| !Node::value(nodes.add(i)).is_nil()).count();
         Table::note_new_key(st, t);
-        (*t).nodes = std::ptr::null_mut();
-        Table::alloc_nodes(st, t, live + extra);
+        if !Table::alloc_nodes(st, t, live + extra) {
+            return false;
+        }
         let enter_old = |integers: bool| {
             for i in 0..node_count {
                 let n = nodes.add(i);
@@ -213,6 +225,7 @@ impl Table {
         if !nodes.is_null() {
             (*st).free_buffer(nodes.cast(), Table::node_bytes(capacity));
         }
+        true
     }
 
     /// Inserts the key of `n`, a copy or a node of another buffer, with its value. There must be

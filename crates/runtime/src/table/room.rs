@@ -94,8 +94,7 @@ impl Table {
         if (*st).heap.asking.on {
             (*st).heap.asking.refused = bytes;
         } else {
-            (*st).heap.memory.note_failed();
-            (*st).request(crate::state::poll::GC);
+            (*st).skip_for_memory();
         }
     }
 

@@ -49,7 +49,9 @@ impl Table {
             None => {
                 let next = LocalShape::with_field(st, (*t).shape, name);
                 if next.is_null() {
-                    Table::make_dictionary(st, t, 1);
+                    if !Table::make_dictionary(st, t, 1) {
+                        return Table::refuse(st, Table::node_bytes(Table::node_capacity(t)));
+                    }
                     Table::insert_key(st, t, Value::string(name), v);
                 } else {
                     Table::add_field(st, t, next, v);
@@ -66,7 +68,11 @@ impl Table {
             match LocalShape::find((*t).shape, name) {
                 Some(slot) => return Table::write_field(st, t, slot, v),
                 None if v.is_nil() => return,
-                None => Table::make_dictionary(st, t, 1),
+                None => {
+                    if !Table::make_dictionary(st, t, 1) {
+                        return Table::refuse(st, Table::node_bytes(Table::node_capacity(t)));
+                    }
+                }
             }
         }
         Table::set_str_node(st, t, name, v);

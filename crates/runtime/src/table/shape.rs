@@ -78,6 +78,14 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
+    /// Converts a table with a shape to a dictionary, where it cannot remain what it is.
+    pub(super) unsafe fn must_be_dictionary(st: *mut State, t: *mut Table) {
+        if !Table::make_dictionary(st, t, 0) {
+            let size = Table::node_bytes(Table::node_capacity(t));
+            std::alloc::handle_alloc_error(std::alloc::Layout::array::<u8>(size).expect("a size"));
+        }
+    }
+
     /// Frees the field slots, unless they are inline.
     unsafe fn free_fields(st: *mut State, t: *mut Table) {
         if (*t).fields != Table::inline_fields(t) && (*t).fields_cap != 0 {
@@ -85,9 +93,10 @@ impl Table {
         }
     }
 
-    /// Converts a table with a shape to a dictionary with room for `extra` more keys.
+    /// Converts a table with a shape to a dictionary with room for `extra` more keys. Returns
+    /// false, without an effect, if there is no memory for that.
     #[inline(never)]
-    pub(super) unsafe fn make_dictionary(st: *mut State, t: *mut Table, extra: usize) {
+    pub(super) unsafe fn make_dictionary(st: *mut State, t: *mut Table, extra: usize) -> bool {
         let shape = (*t).shape;
         debug_assert!(!shape.is_null());
         let fields = (*t).fields;
@@ -96,12 +105,15 @@ impl Table {
         let names = (&(*shape).keys)[..count].iter().map(|&name| Value::string(name));
         let values = (0..count).map(|i| fields.add(i).get());
         let entries = names.zip(values).filter(|(_, v)| !v.is_nil());
-        Table::reserve_nodes(st, t, live + extra, entries);
+        if !Table::reserve_nodes(st, t, live + extra, entries) {
+            return false;
+        }
         Table::free_fields(st, t);
         (*t).shape = ptr::null_mut();
         (*t).header.word = 0;
         (*t).fields = ptr::null_mut();
         (*t).fields_cap = 0;
         Table::after_shape_change(st, t);
+        true
     }
 }

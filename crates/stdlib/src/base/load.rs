@@ -98,6 +98,11 @@ fn read_pieces(cx: &mut Cx, mode: &[u8], text: &mut Vec<u8>) -> Result<(), ()> {
             return Err(());
         }
         let before = text.len();
+        let more = piece.as_str().map_or(0, |s| s.bytes().len());
+        if text.try_reserve(more).is_err() {
+            cx.push(cx.str(b"not enough memory").val());
+            return Err(());
+        }
         match piece.as_str() {
             Some(s) => text.extend_from_slice(s.bytes()),
             None => text.extend_from_slice(cx.number_to_str(piece).bytes()),

@@ -6,7 +6,7 @@ use perilune_runtime::cfmt::{self, Spec};
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use crate::base::is_plain;
-use crate::support::{c_str, concat, finish, room_for, take_buffer};
+use crate::support::{c_str, concat, extend, finish, room_for, take_buffer};
 
 /// Maximum length of a conversion specification without the `%` (PUC's `MAX_FORMAT` less its
 /// reserve).
@@ -44,10 +44,9 @@ fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
         // A `__tostring` may collect, so the format is looked up again for each item.
         let f = format_string(cx);
         let Some(i) = memchr::memchr(b'%', &f[at..]) else {
-            out.extend_from_slice(&f[at..]);
-            return Ok(());
+            return extend(cx, out, &f[at..]);
         };
-        out.extend_from_slice(&f[at..at + i]);
+        extend(cx, out, &f[at..at + i])?;
         at += i + 1;
         let mut conversion = f.get(at).copied().unwrap_or(0);
         if conversion == b'%' {
@@ -92,13 +91,13 @@ fn append_string(cx: &mut Cx, arg: usize, out: &mut Vec<u8>) -> Result<(), Raise
     let v = cx.get(arg);
     if is_plain(cx, v) {
         match v.as_str() {
-            Some(s) => out.extend_from_slice(s.bytes()),
+            Some(s) => extend(cx, out, s.bytes())?,
             None => perilune_runtime::convert::write_number(out, v.raw()),
         }
         return Ok(());
     }
     cx.push_tostring(arg)?;
-    out.extend_from_slice(cx.get(cx.top() - 1).as_str().map_or(b"", |s| s.bytes()));
+    extend(cx, out, cx.get(cx.top() - 1).as_str().map_or(b"", |s| s.bytes()))?;
     cx.pop(1);
     Ok(())
 }

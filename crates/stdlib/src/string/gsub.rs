@@ -7,7 +7,7 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 use super::compile::{Pattern, compiled};
 use super::find::{anchored, capture_value, push_captures, raise};
 use super::matcher::{Capture, Matcher};
-use crate::support::{give_buffer, room_for, take_buffer};
+use crate::support::{extend, give_buffer, room_for, take_buffer};
 
 /// Number of values below those of a replacement: the arguments.
 const ARGUMENTS: usize = 4;
@@ -75,7 +75,7 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
     }
     let Some(s) = cx.get(0).as_str() else { return cx.ret(0) };
     if at.changed {
-        out.extend_from_slice(&s.bytes()[at.copied..]);
+        extend(cx, &mut out, &s.bytes()[at.copied..])?;
         room_for(cx, &out)?;
         cx.push(cx.str_of_any_length(&out)?.val());
     } else {
@@ -130,9 +130,9 @@ fn with_string(
         let Some((start, end)) = found else { break };
         at.count += 1;
         at.changed = true;
-        out.extend_from_slice(&s[at.copied..start]);
+        extend(cx, out, &s[at.copied..start])?;
         if kind == Replacement::Plain {
-            out.extend_from_slice(r);
+            extend(cx, out, r)?;
         } else {
             expand(cx, &m, s, r, (start, end), out)?;
         }
@@ -161,12 +161,12 @@ fn expand(
     out: &mut Vec<u8>,
 ) -> Result<(), Raised> {
     while let Some(i) = memchr::memchr(b'%', r) {
-        out.extend_from_slice(&r[..i]);
+        extend(cx, out, &r[..i])?;
         match r.get(i + 1) {
             Some(b'%') => out.push(b'%'),
-            Some(b'0') => out.extend_from_slice(&s[start..end]),
+            Some(b'0') => extend(cx, out, &s[start..end])?,
             Some(d @ b'1'..=b'9') => match m.capture(usize::from(d - b'1'), start, end) {
-                Ok(Capture::Text(from, to)) => out.extend_from_slice(&s[from..to]),
+                Ok(Capture::Text(from, to)) => extend(cx, out, &s[from..to])?,
                 Ok(Capture::Position(n)) => perilune_runtime::cfmt::write_int(out, n as i64),
                 Err(e) => return Err(raise(cx, e)),
             },
@@ -174,7 +174,7 @@ fn expand(
         }
         r = &r[i + 2..];
     }
-    out.extend_from_slice(r);
+    extend(cx, out, r)?;
     Ok(())
 }
 
@@ -208,13 +208,13 @@ fn with_calls(
         let v = cx.get(cx.top() - 1);
         let Some(s) = cx.get(0).as_str() else { break };
         if let Some(text) = v.as_str() {
-            out.extend_from_slice(text.bytes());
+            extend(cx, out, text.bytes())?;
             at.changed = true;
         } else if v.is_number() {
             out.extend_from_slice(cx.number_to_str(v).bytes());
             at.changed = true;
         } else if !v.truthy() {
-            out.extend_from_slice(&s.bytes()[start..end]);
+            extend(cx, out, &s.bytes()[start..end])?;
         } else {
             let name = v.type_name();
             return Err(cx.error(format!("invalid replacement value (a {name})")));
@@ -250,7 +250,7 @@ fn push_replacement_call(
     let found = next_match(&mut m, at, s.len(), anchor).map_err(|e| raise(cx, e))?;
     let Some((start, end)) = found else { return Ok(None) };
     at.count += 1;
-    out.extend_from_slice(&s[at.copied..start]);
+    extend(cx, out, &s[at.copied..start])?;
     at.copied = end;
     at.from = end;
     at.last = Some(end);

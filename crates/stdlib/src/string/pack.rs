@@ -3,7 +3,7 @@
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use super::packing::{FormatError, Kind, Reader, read_int, write_int};
-use crate::support::{finish, reserve, start_position, take_buffer, twice};
+use crate::support::{extend, finish, reserve, start_position, take_buffer, twice};
 
 fn raise(cx: &Cx, e: FormatError) -> Raised {
     match e {
@@ -60,7 +60,7 @@ fn packed(cx: &Cx) -> Result<Vec<u8>, Raised> {
                 if s.len() > size {
                     return Err(cx.arg_error(arg, "string longer than given size"));
                 }
-                out.extend_from_slice(s);
+                extend(cx, &mut out, s)?;
                 out.resize(out.len() + size - s.len(), 0);
             }
             Kind::Str => {
@@ -70,14 +70,14 @@ fn packed(cx: &Cx) -> Result<Vec<u8>, Raised> {
                     return Err(cx.arg_error(arg, text));
                 }
                 write_int(&mut out, s.len() as u64, little, size, false);
-                out.extend_from_slice(s);
+                extend(cx, &mut out, s)?;
             }
             Kind::ZeroStr => {
                 let s = cx.check_str(arg)?.bytes();
                 if s.contains(&0) {
                     return Err(cx.arg_error(arg, "string contains zeros"));
                 }
-                out.extend_from_slice(s);
+                extend(cx, &mut out, s)?;
                 out.push(0);
             }
             Kind::Padding => {

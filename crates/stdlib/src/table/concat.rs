@@ -4,7 +4,7 @@ use perilune_runtime::convert::write_number;
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
 use super::access::{self, LENGTH, READ, check, plain};
-use crate::support::{finish, room_for, take_buffer};
+use crate::support::{extend, finish, room_for, take_buffer};
 
 /// Bytes appended between two checks whether the script must stop.
 const BYTES_BETWEEN_POLLS: usize = 1 << 18;
@@ -37,7 +37,7 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
             if i == to {
                 return Ok(());
             }
-            out.extend_from_slice(sep);
+            extend(cx, out, sep)?;
             i += 1;
             if i & 0xFFFF == 0 || out.len() - polled > BYTES_BETWEEN_POLLS {
                 polled = out.len();
@@ -54,7 +54,7 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
         if i == to {
             return Ok(());
         }
-        out.extend_from_slice(cx.get(1).as_str().map_or(&b""[..], |s| s.bytes()));
+        extend(cx, out, cx.get(1).as_str().map_or(&b""[..], |s| s.bytes()))?;
         i += 1;
         if i & 0xFFF == 0 || out.len() - polled > BYTES_BETWEEN_POLLS {
             polled = out.len();
@@ -67,7 +67,7 @@ fn append_all(cx: &mut Cx, out: &mut Vec<u8>, from: i64, to: i64) -> Result<(), 
 #[inline]
 fn append(cx: &Cx, out: &mut Vec<u8>, v: Val<'_>, i: i64) -> Result<(), Raised> {
     if let Some(s) = v.as_str() {
-        out.extend_from_slice(s.bytes());
+        extend(cx, out, s.bytes())?;
     } else if v.is_number() {
         write_number(out, v.raw());
     } else {
