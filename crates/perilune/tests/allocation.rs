@@ -665,6 +665,12 @@ fn large_allocations() {
              t['b' .. #t] = 2 return t.b0 + t.a",
         ),
         (
+            "finalizers",
+            "local t, m = {}, {__gc = function() end}
+             for i = 1, 140000 do t[i] = setmetatable({}, m) end
+             t = {} collectgarbage() return #t",
+        ),
+        (
             "strings",
             "local s = ('x'):rep(2500000) local t = s .. s
              return #t + #s:upper() + #table.concat({s, s}) + #s:gsub('y', 'z')",
@@ -688,6 +694,16 @@ fn large_allocations() {
         let source = format!("local t = {{}} local function f() {fields} end return type(f)");
         run("function", &source);
     }
+    let counters = |_: &Lua| Ok(Vec::with_capacity(100_000));
+    bench.fail_from(LEAST, "dead userdata", counters, |lua, counters| {
+        for i in 0..counters.capacity() {
+            counters.push(lua.create_userdata(Counter(i as i64))?);
+        }
+        counters.clear();
+        lua.gc_collect()?;
+        lua.gc_collect()?;
+        Ok("done".to_owned())
+    });
     let text = |_: &Lua| -> Result<_> { Ok("x".repeat(LEAST)) };
     bench.fail_from(LEAST, "a string of the host", text, |lua, text| {
         Ok(lua.create_string(&*text)?.as_bytes().len().to_string())

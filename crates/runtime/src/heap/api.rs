@@ -96,8 +96,7 @@ impl State {
     /// memory is available again.
     #[cold]
     unsafe fn after_shortage(&mut self) -> Result<(), OutOfMemory> {
-        let lists =
-            self.strings_have_room() && self.heap.boxed.have_room() && self.host_roots.have_room();
+        let lists = self.strings_have_room() && self.heap.has_room() && self.host_roots.have_room();
         let heap = &mut self.heap;
         let again = lists && heap.blocks.replenish(&mut heap.memory) && heap.memory.has(LARGE);
         if !heap.memory.answer() && again {

@@ -115,6 +115,13 @@ impl Boxes {
             memory.drop(p);
         }
         while let Some(p) = self.userdata.next_dead(live, &mut count) {
+            if self.dead.try_reserve(1).is_err() {
+                // The next cycle finds it. Nothing looks into it until then.
+                (*p).header.mark = live;
+                self.userdata.items.push(p);
+                memory.note_short();
+                continue;
+            }
             self.dead.extend(Dead::of(memory, p));
         }
         self.threads.unswept + self.instances.unswept + self.shapes.unswept + self.userdata.unswept

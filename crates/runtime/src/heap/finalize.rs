@@ -1,12 +1,13 @@
 //! Finding the objects to be finalized, and calling finalizers (manual 2.5.3).
 
 use super::finalizers::Finalizers;
+use super::growth::has_room;
 use super::marker::Marker;
 use super::trace::Visitor;
 use super::weak::NODES_BETWEEN_LOOKS;
 use crate::header::{GcHeader, Kind};
 use crate::meta::Event;
-use crate::state::State;
+use crate::state::{State, poll};
 use crate::table::Table;
 use crate::value::{SlotExt, Tag, Value};
 
@@ -25,6 +26,10 @@ impl Finalizers {
                 break;
             }
             if !v.is_nil() && !marker.is_marked(v.as_header()) {
+                if self.pending.try_reserve(1).is_err() {
+                    marker.lose();
+                    break;
+                }
                 self.pending.push_back(*v);
                 *v = Value::NIL;
             }
@@ -45,7 +50,8 @@ impl Finalizers {
 
 impl State {
     /// Marks `object` for finalization: its finalizer will be called when the object is
-    /// unreachable. Does nothing if it is marked already, or when the state is being closed.
+    /// unreachable. Does nothing if it is marked already, or when the state is being closed. If
+    /// there is no memory, the next safepoint raises the error.
     ///
     /// # Safety
     /// `object` is a live table or full userdata whose metatable has a field `__gc`.
@@ -53,8 +59,17 @@ impl State {
         let flags = &raw mut (*object.as_header()).flags;
         let finalizers = &self.heap.finalizers;
         if *flags & GcHeader::FINALIZER == 0 && !finalizers.closing && !finalizers.off {
+            let registered = &mut self.heap.finalizers.registered;
+            let has_room = has_room(registered);
+            if registered.len() == registered.capacity() {
+                return self.skip_for_memory();
+            }
+            registered.push(object);
             *flags |= GcHeader::FINALIZER;
-            self.heap.finalizers.registered.push(object);
+            if !has_room {
+                self.heap.memory.note_short();
+                self.request(poll::GC);
+            }
         }
     }
 
@@ -138,14 +153,21 @@ impl State {
     /// # Safety
     /// As for [`State::run_finalizers`].
     pub unsafe fn gc_close(&mut self) {
-        if !self.heap.finalizers.closing {
-            self.heap.finalizers.closing = true;
-            let all = std::mem::take(&mut self.heap.finalizers.registered);
-            let all = all.into_iter().filter(|v| !v.is_nil());
-            self.heap.finalizers.pending.extend(all.rev());
-        }
+        self.heap.finalizers.closing = true;
         // A finalizer that ends the process comes here as well; the others then run from inside it.
         self.heap.finalizers.running = false;
+        self.run_finalizers(usize::MAX);
+        let finalizers = &mut self.heap.finalizers;
+        let mut all = std::mem::take(&mut finalizers.registered);
+        all.retain(|v| !v.is_nil());
+        all.reverse();
+        if finalizers.pending.is_empty() {
+            // The list becomes the other one, which needs no memory.
+            finalizers.pending = all.into();
+        } else {
+            // The state is out of time, and discards finalizers.
+            finalizers.pending.extend(all);
+        }
         self.run_finalizers(usize::MAX);
     }
 }
@@ -164,13 +186,25 @@ impl Drop for Resting {
 unsafe fn drop_all(st: *mut State) {
     (*st).heap.finalizers.running = true;
     let _resting = Resting(st);
-    let mut kept = Vec::new();
-    while let Some(dead) = (&mut (*st).heap.boxed.dead).pop() {
-        if dead.is_borrowed() {
-            kept.push(dead);
+    // Values that are kept move to the front.
+    let mut kept = 0;
+    loop {
+        let dead = &mut (*st).heap.boxed.dead;
+        match dead.last() {
+            Some(last) if dead.len() > kept => {
+                if last.is_borrowed() {
+                    let last = dead.len() - 1;
+                    dead.swap(kept, last);
+                    kept += 1;
+                } else {
+                    // Dropped here, where no reference to the list exists.
+                    let value = dead.pop();
+                    drop(value);
+                }
+            }
+            _ => break,
         }
     }
-    (&mut (*st).heap.boxed.dead).extend(kept);
 }
 
 /// Calls the finalizer of an object, if its metatable still has one that can be called.
