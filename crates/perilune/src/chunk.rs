@@ -260,8 +260,11 @@ impl<'a> Chunk<'a> {
                 s.poll()?;
                 // SAFETY: the proto is a `Program`'s, which was verified when it was compiled, and
                 // whose engine `Lua::load_program` compares.
-                let f = unsafe { s.cx().instantiate(proto) };
-                let f = f.ok_or_else(Error::not_enough_memory)?.raw();
+                let f = unsafe { s.cx().instantiate(proto).map(|f| f.raw()) };
+                let Some(f) = f else {
+                    s.check_stored()?;
+                    return Err(Error::not_enough_memory());
+                };
                 let f = Function(s.handle(Raw(f)));
                 if let Some(env) = self.env.clone()? {
                     f.set_environment(env)?;
@@ -288,7 +291,10 @@ impl<'a> Chunk<'a> {
             Ok(f) => Ok(Function(s.handle(Raw(f.raw())))),
             Err(e) => Err(match e.reason {
                 Reason::Rejected => Error::syntax(&e.message),
-                Reason::Memory => Error::not_enough_memory(),
+                Reason::Memory => {
+                    s.check_stored()?;
+                    Error::not_enough_memory()
+                }
                 Reason::Limit | Reason::Interrupted => {
                     Error::RuntimeError(String::from_utf8_lossy(&e.message).into_owned())
                 }

@@ -709,3 +709,36 @@ fn large_allocations() {
         Ok(lua.create_string(&*text)?.as_bytes().len().to_string())
     });
 }
+
+/// More strings than there is room for in the table of strings, which cannot grow, are made between
+/// two safepoints.
+#[test]
+fn constants_that_fill_the_string_table() {
+    const COUNT: usize = 20_000;
+    let (_one, bench) = api();
+    let strings: Vec<String> = (0..COUNT).map(|i| format!("'constant {i}'")).collect();
+    let table = format!("{{{}}}", strings.join(","));
+    let main = bench.engine.compile(format!("return #{table}"), "=main").expect("it compiles");
+    let code = format!("return function() return function() return {table} end end");
+    let inner = bench.engine.compile(&code, "=inner").expect("it compiles");
+    let plan = Plan { least: 1 << 16, count: 0, first: 1, failures: usize::MAX };
+
+    let lua = Lua::with_engine(&bench.engine);
+    let (result, _) = with_plan(plan, || lua.load_program(&main).into_function().map(drop));
+    let error = result.expect("no panic").expect_err("there is no memory");
+    assert!(is_shortage(&error.to_string()), "{error}");
+    bench.check(&lua, &|| "main".to_owned());
+
+    let make: Function = lua.load_program(&inner).call(()).expect("there is memory");
+    let (result, _) = with_plan(plan, || make.call::<Function>(()).map(drop));
+    let error = result.expect("no panic").expect_err("there is no memory");
+    assert!(is_shortage(&error.to_string()), "{error}");
+    // What was made then is not used.
+    let list: Function = make.call(()).expect("there is memory");
+    let list: Vec<String> = list.call(()).expect("there is memory");
+    for (i, text) in list.iter().enumerate() {
+        assert_eq!(*text, format!("constant {i}"));
+    }
+    assert_eq!(list.len(), COUNT);
+    bench.check(&lua, &|| "inner".to_owned());
+}

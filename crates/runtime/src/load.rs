@@ -95,7 +95,9 @@ impl State {
         }
         let env = env.unwrap_or(Value::table((*st).globals));
         let closure = State::instantiate(st, proto, env);
-        if closure.is_null() { Err(LoadError::memory()) } else { Ok(closure) }
+        // After a failure, constants may be other strings.
+        let failed = closure.is_null() || (*st).heap.has_failed();
+        if failed { Err(LoadError::memory()) } else { Ok(closure) }
     }
 
     /// Returns a function that tells the parser whether to stop after it has used so many bytes,

@@ -111,8 +111,9 @@ impl Instance {
     unsafe fn make_child(st: &mut State, this: *mut Instance, i: usize) -> *mut Instance {
         let proto = Arc::clone(&(&(*this).proto).protos[i]);
         let c = Instance::create(st, proto, this);
-        if c.is_null() {
-            return c;
+        if c.is_null() || st.heap.has_failed() {
+            // Some of its constants may be other strings, for want of memory.
+            return null_mut();
         }
         *(*this).children.add(i) = c;
         // From now on the child's instance counts its proto.

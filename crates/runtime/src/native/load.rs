@@ -40,7 +40,7 @@ impl Cx {
     }
 
     /// Makes a function of a compiled chunk, with the globals as its first upvalue. Returns `None`
-    /// if there is no memory for a large function.
+    /// if there is no memory for it.
     ///
     /// # Safety
     /// `proto` is verified, and belongs to the state's engine.
@@ -52,7 +52,9 @@ impl Cx {
         unsafe {
             let globals = Value::table((*self.state()).globals);
             let closure = State::instantiate(self.state(), proto.clone(), globals);
-            (!closure.is_null()).then(|| Val::new(Value::function(closure)))
+            // After a failure, constants may be other strings.
+            let failed = closure.is_null() || (*self.state()).heap.has_failed();
+            (!failed).then(|| Val::new(Value::function(closure)))
         }
     }
 

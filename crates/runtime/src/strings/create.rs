@@ -82,6 +82,12 @@ impl State {
             }
             Err(slot) => slot,
         };
+        if self.strings.count + 1 >= self.strings.slots.len() {
+            // A search needs a free slot to end at. The next safepoint raises an error, so the
+            // program never sees this string in the place of the other.
+            self.skip_for_memory();
+            return self.memory_message;
+        }
         let s = self.alloc(Kind::String, LuaString::size_for(bytes.len())).cast::<LuaString>();
         (*s).header.mark = self.strings.live_mark;
         (*s).header.aux = LuaString::SHORT;
@@ -126,11 +132,6 @@ impl State {
     /// created until the next safepoint, which collects.
     #[cold]
     fn strings_cannot_grow(&mut self) {
-        let StringTable { slots, count, .. } = &self.strings;
-        if count + 1 >= slots.len() {
-            // A search needs a free slot to end at.
-            std::alloc::handle_alloc_error(std::alloc::Layout::for_value(&**slots));
-        }
         self.heap.memory.note_short();
         self.request(poll::GC);
     }
