@@ -184,7 +184,11 @@ fn step<const N: usize>(proto: &Proto, pc: usize, state: State<N>) -> Result<Edg
             )?;
         }
         Op::Tbc => mark_closing(&mut after, pc, a)?,
-        Op::TForPrep => mark_closing(&mut after, pc, a + 3)?,
+        Op::TForPrep => {
+            mark_closing(&mut after, pc, a + 3)?;
+            // The register holds the position of a loop by `next` from here on, which is no value.
+            after.assigned = after.assigned.minus(Registers::range((a + 3, 1)));
+        }
         Op::Close => {
             after.open = after.open.minus(Registers::from(a));
             after.closing = after.closing.minus(Registers::from(a));

@@ -224,6 +224,26 @@ fn loops_are_whole() {
 }
 
 #[test]
+fn the_position_of_a_loop_is_not_read() {
+    // for R[6] in R[2], R[3], R[4], R[5] do <body> end
+    let generic = |body: &[Instr], after: &[Instr]| {
+        let n = body.len() as u16;
+        let mut code = vec![abc(Op::LoadNil, 2, 3, 0), abx(Op::TForPrep, 2, n)];
+        code.extend(body);
+        code.extend([abc(Op::TForCall, 2, 0, 1), abx(Op::TForLoop, 2, n + 2)]);
+        code.extend([abc(Op::Close, 2, 0, 0)]);
+        code.extend(after);
+        code.push(RETURN);
+        code
+    };
+    check(&generic(&[abc(Op::Move, 7, 6, 0)], &[]), "verifies");
+    let unread = "register read before it is written at instruction";
+    check(&generic(&[abc(Op::Move, 7, 5, 0)], &[]), &format!("{unread} 2"));
+    check(&generic(&[], &[abc(Op::Move, 7, 5, 0)]), &format!("{unread} 5"));
+    check(&generic(&[abc(Op::Return1, 5, 0, 0)], &[]), &format!("{unread} 2"));
+}
+
+#[test]
 fn tables_fit_the_code() {
     check_proto(&function(&[]), "no code");
     let mut proto = sample(&[RETURN]);
