@@ -100,8 +100,7 @@ impl Emitter<'_> {
         let cc = if dictionary { IntCC::Equal } else { IntCC::NotEqual };
         let right = self.b.ins().icmp_imm_u(cc, kind, 0);
         self.guard(right, other);
-        let slot = self.of_record(I32, r, field_cache::SLOT);
-        let slot = self.b.ins().uextend(I64, slot);
+        let slot = self.b.ins().uload32(MEM, r.address, r.offset + field_cache::SLOT as i32);
         let (first, size) = if dictionary {
             (table::NODES, size_of::<Node>())
         } else {

@@ -99,10 +99,15 @@ impl Emitter<'_> {
     pub(super) fn runtime_saved(&mut self, address: usize, args: &[Value]) -> Value {
         let status = self.runtime_word(address, args);
         self.check(status);
+        self.take_stored_base();
+        status
+    }
+
+    /// Takes the base that the runtime has stored.
+    fn take_stored_base(&mut self) {
         let st = self.state();
         let base = self.load64(st, state::BASE);
         self.set_base(base);
-        status
     }
 
     /// Runs the instruction at `pc` in the runtime.
@@ -331,18 +336,27 @@ impl Emitter<'_> {
     /// returned and there is something to poll.
     pub(crate) fn pass_on_failure(&mut self, returned: &Returned) -> Block {
         self.switch_to(returned.cold);
-        let (failed, polled) = (self.cold_block(), self.cold_block());
-        self.branch(returned.low, failed, polled);
-        self.switch_to(failed);
-        self.pass_on(returned.status);
+        let polled = self.cold_block();
+        let failure = match self.failure {
+            Some(block) => block,
+            None => {
+                let block = self.cold_block();
+                self.b.append_block_param(block, I64);
+                *self.failure.insert(block)
+            }
+        };
+        let status = [BlockArg::from(returned.status)];
+        self.b.ins().brif(returned.low, failure, &status, polled, &[]);
         polled
     }
 
-    /// Leaves the frame with the status of a callee that failed or yields.
-    fn pass_on(&mut self, status_: Value) {
+    /// Emits `block`, which leaves the frame with the status of a callee that failed or yields.
+    pub(super) fn fail(&mut self, block: Block) {
+        self.switch_to(block);
+        let status_ = self.b.block_params(block)[0];
         let base = self.return_base();
         // an error finds its way by `State::base`; of a yield the top frame is the yielding one
-        let (error, out) = (self.block(), self.block());
+        let (error, out) = (self.cold_block(), self.cold_block());
         let low = self.b.ins().ireduce(I8, status_);
         let failed = self.b.ins().icmp_imm_u(IntCC::Equal, low, status::ERROR as i64);
         self.branch(failed, error, out);
@@ -429,9 +443,14 @@ impl Emitter<'_> {
         self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
     }
 
-    /// Jumps to the Lua function that the runtime has put in the place of this one, if `status`
-    /// says so; continues where it has called the function.
-    pub(crate) fn jump_to_replacement(&mut self, status: Value) {
+    /// Makes a tail call in the runtime, with the arguments of `RuntimeCalls::tail_call`, for the
+    /// instruction before `pc`. Jumps to the Lua function that the runtime has put in the place of
+    /// this one; continues where it has called the function.
+    pub(crate) fn call_tail_call(&mut self, pc: Pc, args: &[Value]) {
+        self.save_frame(pc);
+        let status = self.runtime_word(self.body.calls.tail_call as usize, args);
+        self.check_low(status);
+        self.take_stored_base();
         let (jump, on) = (self.block(), self.block());
         let high = self.b.ins().ushr_imm_u(status, RESULTS_SHIFT);
         self.branch(high, jump, on);

@@ -57,7 +57,7 @@ impl Emitter<'_> {
         let c = self.is_tag(a, Tag::STRING);
         let other = self.case(c);
         let short = self.is_short(va);
-        let ask = self.block();
+        let ask = self.cold_block();
         self.branch(short, differ_from_all, ask);
         self.switch_to(other);
         let c = self.is_tag(a, Tag::TABLE);

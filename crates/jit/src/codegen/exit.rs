@@ -1,20 +1,28 @@
 //! Ways out of the code: statuses of the runtime, and deoptimization.
 
-use cranelift_codegen::ir::types::I32;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_runtime::layout::state;
 use perilune_runtime::tier::status;
 
 use super::Emitter;
-use crate::entity::Pc;
 use crate::exits::state::{FrameState, Point, Registers};
 
 impl Emitter<'_> {
-    /// Exits from the code unless the status is good.
+    /// Exits from the code unless the status is good. It counts no results.
     pub(super) fn check(&mut self, status: Value) {
+        self.check_whether(status, status);
+    }
+
+    /// As [`Emitter::check`], of a status with a number in its high half.
+    pub(super) fn check_low(&mut self, status: Value) {
         let low = self.b.ins().ireduce(I32, status);
+        self.check_whether(low, status);
+    }
+
+    fn check_whether(&mut self, failed: Value, status: Value) {
         let on = self.next_block();
-        self.b.ins().brif(low, self.exit, &[BlockArg::from(status)], on, &[]);
+        self.b.ins().brif(failed, self.exit, &[BlockArg::from(status)], on, &[]);
         self.switch_to(on);
     }
 
@@ -29,8 +37,24 @@ impl Emitter<'_> {
         object
     }
 
-    /// Emits what all exits jump to.
-    pub(super) fn exit_block(&mut self) {
+    /// Emits the exits, and what they share.
+    pub(super) fn exit_blocks(&mut self) {
+        for (block, state) in std::mem::take(&mut self.deferred) {
+            self.switch_to(block);
+            self.set_source(state.pc);
+            self.leave(state);
+        }
+        for (point, block) in std::mem::take(&mut self.deoptimizing) {
+            self.deoptimize_at_point(point, block);
+        }
+        if let Some(block) = self.failure {
+            self.fail(block);
+        }
+        self.exit_block();
+    }
+
+    /// Emits what all exits with a status of the runtime jump to.
+    fn exit_block(&mut self) {
         self.switch_to(self.exit);
         let status = self.b.block_params(self.exit)[0];
         let st = self.state();
@@ -54,37 +78,49 @@ impl Emitter<'_> {
         self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
     }
 
-    /// Ends the block: deoptimizes the frame, before the instruction of the state or after it.
+    /// Ends the block: deoptimizes the frame in this state.
     pub(crate) fn deoptimize(&mut self, state: FrameState) {
-        let st = self.state();
-        self.store_state(state);
-        self.leave(state, st);
+        self.exits.add(state);
+        self.leave(state);
     }
 
-    /// As [`Emitter::deoptimize`], in a loop whose FORPREP is at `pc`.
-    pub(crate) fn deoptimize_loop(&mut self, pc: Pc) {
-        let state = FrameState::home(pc, Point::Prepared);
-        self.store_state(state);
-        let st = self.state();
-        self.leave(state, st);
+    /// Deoptimizes the frame in this state in `block`, to which nothing branches from here on.
+    pub(crate) fn deoptimize_in(&mut self, block: Block, state: FrameState) {
+        self.exits.add(state);
+        self.deferred.push((block, state));
     }
 
-    /// Stores what is not in the frame yet.
-    fn store_state(&mut self, state: FrameState) {
+    /// Ends the block: goes to the block that deoptimizes at the point of the state.
+    fn leave(&mut self, state: FrameState) {
         match state.registers {
             Registers::Home => {}
         }
-        self.save_frame(state.frame_pc());
+        let found = self.deoptimizing.iter().find(|(point, _)| *point == state.point);
+        let to = match found {
+            Some(&(_, block)) => block,
+            None => {
+                let block = self.cold_block();
+                self.b.append_block_param(block, I64);
+                self.deoptimizing.push((state.point, block));
+                block
+            }
+        };
+        let word = self.frame_word(state.frame_pc());
+        self.jump_with(to, word);
     }
 
-    fn leave(&mut self, state: FrameState, st: Value) {
+    /// Emits what all states at one point share.
+    fn deoptimize_at_point(&mut self, point: Point, block: Block) {
         let calls = self.body.calls;
-        let function = match state.point {
+        let function = match point {
             Point::Before => calls.deoptimize_before as usize,
             Point::After => calls.deoptimize_after as usize,
             Point::Prepared => calls.deoptimize_loop as usize,
         };
-        self.exits.add(state);
+        self.switch_to(block);
+        let word = self.b.block_params(block)[0];
+        self.save_frame_word(word);
+        let st = self.state();
         let status = self.runtime_word(function, &[st]);
         self.jump_with(self.exit, status);
     }

@@ -109,7 +109,7 @@ impl Emitter<'_> {
     /// Stores payload and tag of register `r` of the frame at `base`.
     pub(super) fn store_register_at(&mut self, base: Value, r: Reg, bits: Value, tag: Value) {
         self.b.ins().store(MEM, bits, base, frame::slot(r.index()));
-        self.b.ins().istore8(MEM, tag, base, frame::tag(r.index()));
+        self.store_byte(tag, base, frame::tag(r.index()));
     }
 
     /// Stores the payload of register `r`.
@@ -121,7 +121,7 @@ impl Emitter<'_> {
     /// Stores the tag of register `r`.
     pub(crate) fn store_tag(&mut self, r: Reg, tag: Value) {
         let base = self.base();
-        self.b.ins().istore8(MEM, tag, base, frame::tag(r.index()));
+        self.store_byte(tag, base, frame::tag(r.index()));
     }
 
     /// Returns the frame word that says that this code runs the frame and continues at `pc`.
@@ -138,6 +138,11 @@ impl Emitter<'_> {
     /// Stores frame word and base, before a call that may look at the frame.
     pub(crate) fn save_frame(&mut self, pc: Pc) {
         let word = self.frame_word(pc);
+        self.save_frame_word(word);
+    }
+
+    /// As [`Emitter::save_frame`], with this frame word.
+    pub(super) fn save_frame_word(&mut self, word: Value) {
         let base = self.base();
         self.b.ins().store(MEM, word, base, frame::WORD);
         let st = self.state();

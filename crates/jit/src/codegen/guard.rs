@@ -21,7 +21,7 @@ impl Emitter<'_> {
 
     /// Branches to `slow` if the condition holds.
     pub(crate) fn guard_not(&mut self, condition: Value, slow: Block) {
-        let on = self.block();
+        let on = self.next_block();
         self.branch(condition, slow, on);
         self.switch_to(on);
     }
@@ -46,7 +46,7 @@ impl Emitter<'_> {
             }
         }
         for c in conditions {
-            let yes = self.block();
+            let yes = self.next_block();
             self.branch(c, yes, no);
             self.switch_to(yes);
         }

@@ -25,7 +25,7 @@ pub(crate) mod traverse;
 pub(crate) mod value;
 pub(crate) mod verify;
 
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{
     AbiParam, Block, BlockArg, Function, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value,
 };
@@ -38,6 +38,7 @@ use perilune_runtime::tier::RuntimeCalls;
 
 use crate::entity::Pc;
 use crate::exits::map::ExitMap;
+use crate::exits::state::{FrameState, Point};
 use crate::pipeline::symbols::Callees;
 use crate::testing::fault::Fault;
 
@@ -71,10 +72,18 @@ pub(crate) struct Emitter<'a> {
     nothing_called: bool,
     /// The instance of the closure.
     instance: Value,
+    /// The state, and the block in which it was read from its register last.
+    state: Option<(Block, Value)>,
     /// Where the arrays of an instance are.
     places: Places,
     /// Exits with a status and the base that the runtime stored.
     exit: Block,
+    /// Exits with the status of a callee that failed or yields.
+    failure: Option<Block>,
+    /// Deoptimize the frame at the frame word that they are passed, each at another point.
+    deoptimizing: Vec<(Point, Block)>,
+    /// Blocks that deoptimize, which are emitted last.
+    deferred: Vec<(Block, FrameState)>,
     /// What of it leaves the frame to the interpreter, and in which state.
     exits: ExitMap,
     entry_sig: SigRef,
@@ -125,8 +134,12 @@ impl<'a> Emitter<'a> {
             passed_closure: params[0],
             nothing_called: true,
             instance,
+            state: None,
             places: Places::in_instances_of(body.proto),
             exit,
+            failure: None,
+            deoptimizing: Vec::new(),
+            deferred: Vec::new(),
             exits: ExitMap::default(),
             entry_sig,
             sigs: Vec::new(),
@@ -136,7 +149,7 @@ impl<'a> Emitter<'a> {
 
     /// Ends the code; returns its exits.
     pub(crate) fn finish(mut self, isa: &dyn TargetIsa) -> ExitMap {
-        self.exit_block();
+        self.exit_blocks();
         self.b.seal_all_blocks();
         self.b.finalize(isa.frontend_config());
         self.exits
@@ -179,8 +192,17 @@ impl Emitter<'_> {
         (block, word)
     }
 
-    /// Continues in `block`.
+    /// Continues in `block`, to which nothing branches from here on.
+    ///
+    /// What variables hold is then known to be passed by those that branched there, and a variable
+    /// with one value needs no parameter of the block.
     pub(crate) fn switch_to(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+        self.b.seal_block(block);
+    }
+
+    /// Continues in `block`, to which what follows branches back.
+    pub(crate) fn switch_to_loop(&mut self, block: Block) {
         self.b.switch_to_block(block);
     }
 
@@ -219,9 +241,18 @@ impl Emitter<'_> {
         self.b.ins().iconst(I64, v)
     }
 
-    /// Returns the state.
+    /// Returns the state. It is read once in a block: each time takes an instruction, and to keep
+    /// it longer takes a register.
     pub(crate) fn state(&mut self) -> Value {
-        self.b.ins().get_pinned_reg(I64)
+        let block = self.b.current_block().expect("code is emitted into a block");
+        match self.state {
+            Some((read_in, state)) if read_in == block => state,
+            _ => {
+                let state = self.b.ins().get_pinned_reg(I64);
+                self.state = Some((block, state));
+                state
+            }
+        }
     }
 
     /// Loads a 64-bit word.
@@ -236,8 +267,7 @@ impl Emitter<'_> {
 
     /// Loads a 32-bit number as a 64-bit one.
     fn load_u32(&mut self, at: Value, offset: usize) -> Value {
-        let word = self.load32(at, offset);
-        self.b.ins().uextend(I64, word)
+        self.b.ins().uload32(MEM, at, offset as i32)
     }
 
     /// Loads a byte as a 64-bit number.
@@ -252,6 +282,20 @@ impl Emitter<'_> {
 
     /// Stores the low byte of a value.
     fn store8(&mut self, value: Value, at: Value, offset: usize) {
-        self.b.ins().istore8(MEM, value, at, offset as i32);
+        self.store_byte(value, at, offset as i32);
+    }
+
+    /// Stores the low byte of a value. A constant byte is an operand of the machine's instruction,
+    /// the low byte of a constant word is not.
+    fn store_byte(&mut self, value: Value, at: Value, offset: i32) {
+        match self.constant_of(value) {
+            Some(constant) => {
+                let byte = self.b.ins().iconst(I8, constant & 0xFF);
+                self.b.ins().store(MEM, byte, at, offset);
+            }
+            None => {
+                self.b.ins().istore8(MEM, value, at, offset);
+            }
+        }
     }
 }

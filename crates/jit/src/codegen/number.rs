@@ -265,7 +265,7 @@ impl Emitter<'_> {
     }
 
     /// Returns the number that a value is, if it was made by `iconst`.
-    fn constant_of(&self, v: Value) -> Option<i64> {
+    pub(super) fn constant_of(&self, v: Value) -> Option<i64> {
         let inst = self.b.func.dfg.value_def(v).inst()?;
         match self.b.func.dfg.insts[inst] {
             InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),

@@ -265,7 +265,8 @@ impl Emitter<'_> {
         seen: ElementStore,
         (slow, done): (Block, Block),
     ) {
-        let (outside, by_call) = (self.block(), self.block());
+        let outside = if seen.grows { self.block() } else { self.cold_block() };
+        let by_call = self.cold_block();
         let at = self.b.ins().iadd_imm_s(key, -1);
         let len = self.array_len(table);
         let kind = self.array_kind(table);

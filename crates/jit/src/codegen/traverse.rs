@@ -61,7 +61,7 @@ impl Emitter<'_> {
         let (look, n_now) = self.block_of_word();
         self.jump_with(look, n);
 
-        self.switch_to(look);
+        self.switch_to_loop(look);
         // fields come before the nodes: then the number is negative
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, n_now, count);
         self.guard(inside, ask);

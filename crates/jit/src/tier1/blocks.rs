@@ -20,11 +20,13 @@ impl Translator<'_> {
 
     /// Begins the block of the instruction at `pc`.
     pub(super) fn begin_block(&mut self, pc: Pc) {
-        if self.flow.is_loop[pc] {
-            self.emit.begin_loop();
-        }
         let block = self.block(pc);
-        self.emit.switch_to(block);
+        if self.flow.is_loop[pc] {
+            self.emit.switch_to_loop(block);
+            self.emit.begin_loop();
+        } else {
+            self.emit.switch_to(block);
+        }
         self.tags = self.tag_flow.at(pc).clone();
         let known = self.known_at[pc].take().filter(|_| self.flow.preds[pc] == 1);
         match known {

@@ -40,9 +40,10 @@ impl Translator<'_> {
         let (bits, tag) = self.emit.load_register(a, I64);
         self.emit.join(done, bits, tag);
         self.regs.forget_all();
-        self.emit.switch_to(done.block);
         if c == 2 {
             self.take_value(done, a);
+        } else {
+            self.emit.switch_to(done.block);
         }
     }
 
@@ -143,8 +144,7 @@ impl Translator<'_> {
         let st = self.emit.state();
         let close = self.emit.ins().iconst(I8, (i.c() != 0) as i64);
         let args = [st, at, nargs, close];
-        let status = self.emit.runtime_step(self.calls.tail_call as usize, pc + 1, &args);
-        self.emit.jump_to_replacement(status);
+        self.emit.call_tail_call(pc + 1, &args);
         self.regs.forget_all();
     }
 
@@ -212,7 +212,7 @@ impl Translator<'_> {
         let done = self.emit.runtime_word(self.calls.close as usize, &[st, place]);
         let (again, out) = (self.emit.cold_block(), self.emit.block());
         self.emit.branch(done, out, again);
-        self.emit.switch_to(again);
+        self.emit.switch_to_loop(again);
         self.emit.generic(pc);
         let done = self.emit.has_continued_at(pc + 1);
         self.emit.branch(done, out, again);

@@ -12,6 +12,7 @@ use super::arith::Operand;
 use crate::analysis::facts::{Speculation, speculation};
 use crate::codegen::value::Known;
 use crate::entity::{Pc, RegisterOperands};
+use crate::exits::state::{FrameState, Point};
 
 /// Where a test continues: at the jump after it, or past that.
 pub(super) struct Ends {
@@ -304,8 +305,7 @@ impl Translator<'_> {
                 let right = self.emit.is_tag(t, tag);
                 let wrong = self.emit.cold_block();
                 self.emit.branch(right, entered, wrong);
-                self.emit.switch_to(wrong);
-                self.emit.deoptimize_loop(pc);
+                self.emit.deoptimize_in(wrong, FrameState::home(pc, Point::Prepared));
             }
             None => self.emit.jump(entered),
         }

@@ -41,7 +41,7 @@ impl Translator<'_> {
             self.set(i.ra() + 2, object, object_tag);
         }
         let slow = self.emit.cold_block();
-        let by_cache = self.emit.block();
+        let by_cache = self.emit.cold_block();
         let ways = Ways {
             pc,
             object: (object, object_tag),
@@ -213,7 +213,7 @@ impl Translator<'_> {
         let value = Stored { bits, tag: t, known: tag };
         let seen = self.snapshot.field(pc).clone();
         if self.emit.require(&[object_tag], Tag::TABLE, slow) {
-            let by_cache = self.emit.block();
+            let by_cache = self.emit.cold_block();
             if !seen.paths.is_empty() {
                 let shape = self.emit.shape(object);
                 let flags = self.emit.flags(object);

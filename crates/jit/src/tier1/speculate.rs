@@ -14,12 +14,8 @@ impl Translator<'_> {
     pub(super) fn check_entry(&mut self, entry: Pc) {
         let wrong = self.emit.cold_block();
         self.emit.guard_home_tags(self.tag_flow.at(entry).known(), wrong);
-        let entered = self.emit.block();
-        self.emit.jump(entered);
-        self.emit.switch_to(wrong);
         // counted, so that the loop is compiled again for what it meets
-        self.emit.deoptimize(FrameState::home(entry, Point::Before));
-        self.emit.switch_to(entered);
+        self.emit.deoptimize_in(wrong, FrameState::home(entry, Point::Before));
     }
 
     /// Emits the guards of what the instruction at `pc` speculates on. Their tags are known while
@@ -49,10 +45,6 @@ impl Translator<'_> {
     /// Continues after guards of the instruction at `pc` whose failure leads to `failed`, where
     /// the frame is deoptimized.
     pub(super) fn deoptimize_at(&mut self, failed: Block, pc: Pc) {
-        let on = self.emit.block();
-        self.emit.jump(on);
-        self.emit.switch_to(failed);
-        self.emit.deoptimize(FrameState::home(pc, Point::After));
-        self.emit.switch_to(on);
+        self.emit.deoptimize_in(failed, FrameState::home(pc, Point::After));
     }
 }
