@@ -55,6 +55,15 @@ impl Default for Left {
     }
 }
 
+/// How a function that may run Lua code ended.
+#[repr(C)]
+pub struct Stepped {
+    /// The status; see [`status`].
+    pub status: u64,
+    /// The base of the frame, which may have moved.
+    pub base: *mut Value,
+}
+
 /// A value in two machine registers.
 #[repr(C)]
 pub struct Pair {
@@ -73,16 +82,22 @@ impl From<Value> for Pair {
 
 /// The functions that machine code calls.
 ///
-/// Those that return a status may run Lua code, collect and move the stack. The caller has stored
-/// its frame word and `State::base`, and reads its base from `State::base` afterwards. The others
-/// do none of that.
+/// Those that return [`Stepped`] may run Lua code, collect and move the stack. They are passed the
+/// frame's base and its frame word, and store them, so that the code does not at each of its calls.
+/// Those that return a status alone find frame word and `State::base` stored, and never come back
+/// to the code. The others do none of that.
 #[derive(Clone, Copy)]
 pub struct RuntimeCalls {
     /// Runs the instruction at the frame's pc in the interpreter. After a test, the pc is that of
     /// the instruction to continue at.
-    pub one: unsafe extern "C" fn(*mut State) -> u64,
-    /// Does the same as `one`, after which the frame continues in the interpreter: the status is
-    /// never OK.
+    pub one: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
+    /// GETFIELD or SELF at the frame's pc, of which no entry of the cache that is compared inline
+    /// matched: by the cache, else as `one`. Counts as a miss.
+    pub get_field: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
+    /// SETFIELD in the same way.
+    pub set_field: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
+    /// Does the same as `one`, with the frame stored, after which the frame continues in the
+    /// interpreter: the status is never OK.
     pub deoptimize_after: unsafe extern "C" fn(*mut State) -> u64,
     /// Makes the frame continue in the interpreter, before an instruction that was never executed.
     /// The status is never OK.
@@ -92,21 +107,23 @@ pub struct RuntimeCalls {
     pub deoptimize_loop: unsafe extern "C" fn(*mut State) -> u64,
     /// CALL of a value that is not a Lua function: `callee`, `nargs`. The results are where CALL
     /// stores them.
-    pub call: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
+    pub call: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize) -> Stepped,
     /// TFORCALL of a value that is neither a Lua function nor a known iterator. The results are
     /// where TFORCALL stores them.
-    pub call_iterator: unsafe extern "C" fn(*mut State) -> u64,
-    /// Does what the poll word requests; the second argument is the end of the live registers.
-    pub poll: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
-    /// Stops the script, as it needs more instructions than it may execute; the second argument is
+    pub call_iterator: unsafe extern "C" fn(*mut State, *mut Value, u64) -> Stepped,
+    /// Does what the poll word requests; the last argument is the end of the live registers.
+    pub poll: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value) -> Stepped,
+    /// Stops the script, as it needs more instructions than it may execute; the last argument is
     /// as for `poll`. The status is never OK.
-    pub out_of_fuel: unsafe extern "C" fn(*mut State, *mut Value) -> u64,
+    pub out_of_fuel: unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value) -> Stepped,
     /// Prepares TAILCALL (`callee`, `nargs`, whether to close upvalues). Returns the status. If the
     /// frame is now that of a Lua function to jump to, its base is in `State::base`, and the high
     /// half is the number of its arguments plus 1.
-    pub tail_call: unsafe extern "C" fn(*mut State, *mut Value, usize, bool) -> u64,
+    pub tail_call:
+        unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize, bool) -> Stepped,
     /// Closes the upvalues and variables of the frame for RETURN; the arguments are its results.
-    pub close_return: unsafe extern "C" fn(*mut State, *mut Value, usize) -> u64,
+    pub close_return:
+        unsafe extern "C" fn(*mut State, *mut Value, u64, *mut Value, usize) -> Stepped,
     /// Lays out the frame of a vararg function, for which there is room. Returns its base.
     pub vararg_prep: unsafe extern "C" fn(*mut State, *mut Value, usize) -> *mut Value,
     /// Moves `n` results from `src` to `dst`.
@@ -123,7 +140,7 @@ pub struct RuntimeCalls {
     /// [`MISS`] when none does. This counts as a miss, for which the frame is stored.
     pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
     /// Stores a field through a cache in the same way; 0 is a miss.
-    pub set_field: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
+    pub set_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
     /// `rawget` of a short string key; the tag is [`MISS`] if a metatable has to be consulted.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
     /// `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable has to be

@@ -3,10 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use perilune_bytecode::feedback::operands as seen;
+use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
+use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::{Cx, Ret};
 use perilune_runtime::state::{State, StateRef, poll};
-use perilune_runtime::tier::{RuntimeCalls, status};
+use perilune_runtime::tier::{RuntimeCalls, Stepped, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::entry::call_code;
@@ -27,6 +29,8 @@ use crate::userdata::{self, Member};
 /// What machine code calls.
 pub static CALLS: RuntimeCalls = RuntimeCalls {
     one,
+    get_field,
+    set_field,
     deoptimize_after,
     deoptimize_loop,
     deoptimize_before,
@@ -42,7 +46,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     closure: leaf::closure,
     barrier: leaf::barrier,
     field_more: leaf::field_more,
-    set_field: leaf::set_field,
+    set_more: leaf::set_more,
     get_str: leaf::get_str,
     get_int: leaf::get_int,
     set_int: leaf::set_int,
@@ -116,14 +120,82 @@ unsafe fn is_retired(st: *mut State) -> bool {
     (*st).tier.as_mut().is_some_and(|tier| tier.is_retired(code))
 }
 
-unsafe extern "C" fn one(st: *mut State) -> u64 {
-    guarded(st, || match userdata::get_field(st) {
+/// Does the work of a function that machine code calls in the middle of a frame, which is stored
+/// first. Returns where the frame is then.
+///
+/// # Safety
+/// I2; `base` and `word` are those of the running frame.
+#[inline(always)]
+unsafe fn stepped(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+    work: impl FnOnce() -> u64,
+) -> Stepped {
+    Frame(base).set_word(FrameWord(word));
+    (*st).base = base;
+    let status = guarded(st, work);
+    Stepped { status, base: (*st).base }
+}
+
+unsafe extern "C" fn one(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+    stepped(st, base, word, || do_one_or_member(st))
+}
+
+#[inline(always)]
+unsafe fn do_one_or_member(st: *mut State) -> u64 {
+    match userdata::get_field(st) {
         (Member::Value(_), _) => {
             miss::count_any(st);
             status::OK
         }
         (Member::Computed(getter), object) => settle(st, call_meta1(st, getter, object)),
         (Member::Unknown, _) => do_one(st),
+    }
+}
+
+/// The instruction of the top frame before its pc, and its field cache.
+#[inline(always)]
+unsafe fn field_access(st: *mut State) -> (Instr, *mut FieldCache, *mut Instance) {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let at = frame.word().pc() as usize - 1;
+    (*(*inst).code.add(at), (*inst).fields.add(*(*inst).cells.add(at) as usize), inst)
+}
+
+unsafe extern "C" fn get_field(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+    stepped(st, base, word, || {
+        let (i, cache, _) = field_access(st);
+        let object = base.add(i.b()).get();
+        if object.tag() == Tag::TABLE
+            && let Some(v) = FieldCache::hit_get(st, cache, object.as_table())
+        {
+            miss::count_any(st);
+            if i.op() == Op::SelfK {
+                base.add(i.a() + 2).put(object);
+            }
+            base.add(i.a()).put(v);
+            return status::OK;
+        }
+        do_one_or_member(st)
+    })
+}
+
+unsafe extern "C" fn set_field(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+    stepped(st, base, word, || {
+        let (i, cache, inst) = field_access(st);
+        let object = base.add(i.a()).get();
+        if object.tag() == Tag::TABLE {
+            let v = match i.op() {
+                Op::SetFieldK => (*inst).constants.cast_mut().add(i.c()).get(),
+                _ => base.add(i.c()).get(),
+            };
+            if FieldCache::hit_set(st, cache, object.as_table(), v) {
+                miss::count_any(st);
+                return status::OK;
+            }
+        }
+        do_one(st)
     })
 }
 
@@ -171,8 +243,13 @@ unsafe fn do_deoptimize_loop(st: *mut State) -> u64 {
     deoptimize(st)
 }
 
-unsafe extern "C" fn poll_word(st: *mut State, top: *mut Value) -> u64 {
-    guarded(st, || do_poll(st, top))
+unsafe extern "C" fn poll_word(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+    top: *mut Value,
+) -> Stepped {
+    stepped(st, base, word, || do_poll(st, top))
 }
 
 #[inline(always)]
@@ -186,17 +263,28 @@ unsafe fn do_poll(st: *mut State, top: *mut Value) -> u64 {
     }
 }
 
-unsafe extern "C" fn out_of_fuel(st: *mut State, top: *mut Value) -> u64 {
+unsafe extern "C" fn out_of_fuel(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+    top: *mut Value,
+) -> Stepped {
     (*st).out_of_fuel();
-    poll_word(st, top)
+    poll_word(st, base, word, top)
 }
 
 unsafe fn is_polled(st: *mut State) -> bool {
     (*st).poll.load(Ordering::Relaxed) != 0
 }
 
-unsafe extern "C" fn call(st: *mut State, callee: *mut Value, nargs: usize) -> u64 {
-    guarded(st, || do_call(st, callee, nargs))
+unsafe extern "C" fn call(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+    callee: *mut Value,
+    nargs: usize,
+) -> Stepped {
+    stepped(st, base, word, || do_call(st, callee, nargs))
 }
 
 #[inline(always)]
@@ -273,8 +361,8 @@ unsafe fn call_other(st: *mut State, mut callee: *mut Value, mut nargs: usize, c
     }
 }
 
-unsafe extern "C" fn call_iterator(st: *mut State) -> u64 {
-    guarded(st, || do_call_iterator(st))
+unsafe extern "C" fn call_iterator(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+    stepped(st, base, word, || do_call_iterator(st))
 }
 
 #[inline(always)]
@@ -291,11 +379,13 @@ unsafe fn do_call_iterator(st: *mut State) -> u64 {
 
 unsafe extern "C" fn tail_call(
     st: *mut State,
+    base: *mut Value,
+    word: u64,
     callee: *mut Value,
     nargs: usize,
     close: bool,
-) -> u64 {
-    guarded(st, || do_tail_call(st, callee, nargs, close))
+) -> Stepped {
+    stepped(st, base, word, || do_tail_call(st, callee, nargs, close))
 }
 
 #[inline(always)]
@@ -360,8 +450,14 @@ unsafe fn tail_call_native(st: *mut State, callee: *mut Value, nargs: usize) -> 
     call_for_machine(st, callee, nargs, 0)
 }
 
-unsafe extern "C" fn close_return(st: *mut State, results: *mut Value, n: usize) -> u64 {
-    guarded(st, || do_close_return(st, results, n))
+unsafe extern "C" fn close_return(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+    results: *mut Value,
+    n: usize,
+) -> Stepped {
+    stepped(st, base, word, || do_close_return(st, results, n))
 }
 
 #[inline(always)]

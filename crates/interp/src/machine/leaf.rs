@@ -76,7 +76,7 @@ pub(super) unsafe extern "C" fn field_more(
     })
 }
 
-pub(super) unsafe extern "C" fn set_field(
+pub(super) unsafe extern "C" fn set_more(
     st: *mut State,
     cache: *const FieldCache,
     t: *mut Table,

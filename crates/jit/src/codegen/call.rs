@@ -88,32 +88,30 @@ impl Emitter<'_> {
         self.b.ins().call_indirect(sig, callee, args)
     }
 
-    /// Calls a function of the runtime that returns a status, with the frame stored at `pc`; exits
-    /// from the code unless the status is good.
-    pub(crate) fn runtime_step(&mut self, address: usize, pc: Pc, args: &[Value]) -> Value {
-        self.save_frame(pc);
-        self.runtime_saved(address, args)
+    /// Calls a function of the runtime that may run Lua code, while the frame is at `pc`; exits
+    /// from the code unless the status is good. `args`: those after state, base and frame word.
+    pub(crate) fn runtime_step(&mut self, address: usize, pc: Pc, args: &[Value]) {
+        let word = self.frame_word(pc);
+        self.runtime_step_at(address, word, args);
     }
 
-    /// As [`Emitter::runtime_step`], of a frame that is stored already.
-    pub(super) fn runtime_saved(&mut self, address: usize, args: &[Value]) -> Value {
-        let status = self.runtime_word(address, args);
+    /// As [`Emitter::runtime_step`], with this frame word.
+    pub(super) fn runtime_step_at(&mut self, address: usize, word: Value, args: &[Value]) {
+        let (status, base) = self.call_step(address, word, args);
         self.check(status);
-        self.take_stored_base();
-        status
+        self.set_base(base);
     }
 
-    /// Takes the base that the runtime has stored.
-    fn take_stored_base(&mut self) {
-        let st = self.state();
-        let base = self.load64(st, state::BASE);
-        self.set_base(base);
+    /// Calls a function that may run Lua code; returns status and base.
+    fn call_step(&mut self, address: usize, word: Value, args: &[Value]) -> (Value, Value) {
+        let mut all = vec![self.state(), self.base(), word];
+        all.extend(args);
+        self.runtime_pair(address, &all)
     }
 
     /// Runs the instruction at `pc` in the runtime.
     pub(crate) fn generic(&mut self, pc: Pc) {
-        let st = self.state();
-        self.runtime_step(self.body.calls.one as usize, pc + 1, &[st]);
+        self.runtime_step(self.body.calls.one as usize, pc + 1, &[]);
     }
 
     /// Continues in a new block if `answer` is not 0, and else there after running the instruction
@@ -443,14 +441,14 @@ impl Emitter<'_> {
         self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
     }
 
-    /// Makes a tail call in the runtime, with the arguments of `RuntimeCalls::tail_call`, for the
-    /// instruction before `pc`. Jumps to the Lua function that the runtime has put in the place of
-    /// this one; continues where it has called the function.
+    /// Makes a tail call in the runtime, for the instruction before `pc`. `args`: those of
+    /// `RuntimeCalls::tail_call` after the frame word. Jumps to the Lua function that the runtime
+    /// has put in the place of this one; continues where it has called the function.
     pub(crate) fn call_tail_call(&mut self, pc: Pc, args: &[Value]) {
-        self.save_frame(pc);
-        let status = self.runtime_word(self.body.calls.tail_call as usize, args);
+        let word = self.frame_word(pc);
+        let (status, base) = self.call_step(self.body.calls.tail_call as usize, word, args);
         self.check_low(status);
-        self.take_stored_base();
+        self.set_base(base);
         let (jump, on) = (self.block(), self.block());
         let high = self.b.ins().ushr_imm_u(status, RESULTS_SHIFT);
         self.branch(high, jump, on);

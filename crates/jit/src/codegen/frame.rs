@@ -129,12 +129,6 @@ impl Emitter<'_> {
         self.int(FrameWord::new(self.body.id, pc.as_u32()).0 as i64)
     }
 
-    /// Stores the frame word.
-    pub(crate) fn store_frame_word(&mut self, word: Value) {
-        let base = self.base();
-        self.b.ins().store(MEM, word, base, frame::WORD);
-    }
-
     /// Stores frame word and base, before a call that may look at the frame.
     pub(crate) fn save_frame(&mut self, pc: Pc) {
         let word = self.frame_word(pc);

@@ -21,17 +21,15 @@ impl Emitter<'_> {
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(word, cold, on);
         self.switch_to(cold);
-        let st = self.state();
-        self.runtime_step(self.body.calls.poll as usize, pc, &[st, top]);
+        self.runtime_step(self.body.calls.poll as usize, pc, &[top]);
         self.jump(on);
         self.switch_to(on);
     }
 
-    /// Does what the poll word has asked for after a call, whose frame word is still stored.
-    pub(crate) fn poll_after_call(&mut self, top: Value) {
-        let (st, base) = (self.state(), self.base());
-        self.store(base, st, state::BASE);
-        self.runtime_saved(self.body.calls.poll as usize, &[st, top]);
+    /// Does what the poll word has asked for after a call; the frame continues with frame word
+    /// `word`, and `top` is the end of its values.
+    pub(crate) fn poll_after_call(&mut self, word: Value, top: Value) {
+        self.runtime_step_at(self.body.calls.poll as usize, word, &[top]);
     }
 
     /// Counts the instructions of a loop that goes round, from `pc` to `target`, where the script
@@ -44,8 +42,8 @@ impl Emitter<'_> {
         let (out, on) = (self.cold_block(), self.block());
         self.branch(enough, on, out);
         self.switch_to(out);
-        let (st, top) = (self.state(), self.frame_end());
-        self.runtime_step(self.body.calls.out_of_fuel as usize, target, &[st, top]);
+        let top = self.frame_end();
+        self.runtime_step(self.body.calls.out_of_fuel as usize, target, &[top]);
         self.jump(on);
         self.switch_to(on);
         self.set_fuel(left);

@@ -35,8 +35,7 @@ impl Translator<'_> {
             self.builtin(a, c, callee, tag, nargs, done);
         }
         let at = self.emit.address(a);
-        let st = self.emit.state();
-        self.emit.runtime_step(self.calls.call as usize, pc + 1, &[st, at, nargs]);
+        self.emit.runtime_step(self.calls.call as usize, pc + 1, &[at, nargs]);
         let (bits, tag) = self.emit.load_register(a, I64);
         self.emit.join(done, bits, tag);
         self.regs.forget_all();
@@ -72,7 +71,8 @@ impl Translator<'_> {
         self.emit.switch_to(polled);
         self.emit.store_results(a, c, &returned);
         let top = self.emit.top_after_call(c);
-        self.emit.poll_after_call(top);
+        let word = self.emit.frame_word(pc + 1);
+        self.emit.poll_after_call(word, top);
         // read again, so that nothing is kept across the call that hardly ever happens
         let (bits, tag) =
             if c == 2 { self.emit.load_register(a, I64) } else { (returned.bits, returned.tag) };
@@ -106,8 +106,7 @@ impl Translator<'_> {
                 if i.c() != 0 {
                     let results = self.emit.address(i.ra());
                     let n = self.return_count(i.ra(), i.b());
-                    let st = self.emit.state();
-                    let args = [st, results, n];
+                    let args = [results, n];
                     self.emit.runtime_step(self.calls.close_return as usize, pc + 1, &args);
                     self.regs.forget_all();
                 }
@@ -141,9 +140,8 @@ impl Translator<'_> {
         }
         let nargs = self.emit.argument_count(i.ra(), i.b());
         let at = self.emit.address(i.ra());
-        let st = self.emit.state();
         let close = self.emit.ins().iconst(I8, (i.c() != 0) as i64);
-        let args = [st, at, nargs, close];
+        let args = [at, nargs, close];
         self.emit.call_tail_call(pc + 1, &args);
         self.regs.forget_all();
     }

@@ -40,8 +40,11 @@ impl Translator<'_> {
         if i.op() == Op::SelfK {
             self.set(i.ra() + 2, object, object_tag);
         }
+        let seen = self.snapshot.field(pc).clone();
+        // a metamethod is called by this code, if the cache has no answer
+        let asks = seen.paths.is_empty() && seen.seen;
         let slow = self.emit.cold_block();
-        let by_cache = self.emit.cold_block();
+        let by_cache = if asks { self.emit.cold_block() } else { slow };
         let ways = Ways {
             pc,
             object: (object, object_tag),
@@ -50,7 +53,6 @@ impl Translator<'_> {
             slow,
             done: self.emit.join_block(I64),
         };
-        let seen = self.snapshot.field(pc).clone();
         let other = self.emit.block();
         let is_for_tables =
             |p: &FieldPath| !matches!(p, FieldPath::Method { .. } | FieldPath::Member { .. });
@@ -92,22 +94,25 @@ impl Translator<'_> {
                 self.emit.switch_to(next);
             }
             self.emit.jump(by_cache);
-            self.emit.switch_to(by_cache);
-            let cache = self.emit.field_cache_address(self.cache_of(pc));
-            let st = self.emit.state();
-            self.emit.save_frame(pc + 1);
-            let (bits, tag) =
-                self.emit.runtime_pair(self.calls.field_more as usize, &[st, cache, object]);
-            self.answer(i.ra(), bits, tag, slow, ways.done);
+            if asks {
+                self.emit.switch_to(by_cache);
+                let cache = self.emit.field_cache_address(self.cache_of(pc));
+                self.emit.save_frame(pc + 1);
+                let args = [self.emit.state(), cache, object];
+                let (bits, tag) = self.emit.runtime_pair(self.calls.field_more as usize, &args);
+                self.answer(i.ra(), bits, tag, slow, ways.done);
+            }
         } else {
             self.emit.jump(other);
-            self.emit.switch_to(by_cache);
-            self.emit.jump(slow);
+            if asks {
+                self.emit.switch_to(by_cache);
+                self.emit.jump(slow);
+            }
         }
         self.emit.switch_to(other);
         self.members(pc, &seen.paths, (object, object_tag), ways);
         self.emit.switch_to(slow);
-        if seen.paths.is_empty() && seen.seen {
+        if asks {
             // computed fields of userdata are found by the instruction itself
             let (generic, ask) = (self.emit.cold_block(), self.emit.block());
             let (_, tag) = self.emit.load_register(i.rb(), I64);
@@ -118,7 +123,10 @@ impl Translator<'_> {
             self.emit.jump(generic);
             self.emit.switch_to(generic);
         }
-        self.generic_result(pc, i.ra(), I64, ways.done);
+        let function = if asks { self.calls.one } else { self.calls.get_field };
+        self.emit.runtime_step(function as usize, pc + 1, &[]);
+        let (bits, tag) = self.emit.load_register(i.ra(), I64);
+        self.emit.join(ways.done, bits, tag);
         self.take_value(ways.done, i.ra());
     }
 
@@ -212,8 +220,9 @@ impl Translator<'_> {
         let done = self.emit.block();
         let value = Stored { bits, tag: t, known: tag };
         let seen = self.snapshot.field(pc).clone();
+        let asks = seen.paths.is_empty() && seen.seen;
         if self.emit.require(&[object_tag], Tag::TABLE, slow) {
-            let by_cache = self.emit.cold_block();
+            let by_cache = if asks { self.emit.cold_block() } else { slow };
             if !seen.paths.is_empty() {
                 let shape = self.emit.shape(object);
                 let flags = self.emit.flags(object);
@@ -246,21 +255,23 @@ impl Translator<'_> {
                 }
             }
             self.emit.jump(by_cache);
-            self.emit.switch_to(by_cache);
-            let cache = self.emit.field_cache_address(self.cache_of(pc));
-            let st = self.emit.state();
-            self.emit.save_frame(pc + 1);
-            let args = [st, cache, object, bits, t];
-            let hit = self.emit.runtime_word(self.calls.set_field as usize, &args);
-            self.emit.branch(hit, done, slow);
+            if asks {
+                self.emit.switch_to(by_cache);
+                let cache = self.emit.field_cache_address(self.cache_of(pc));
+                self.emit.save_frame(pc + 1);
+                let args = [self.emit.state(), cache, object, bits, t];
+                let hit = self.emit.runtime_word(self.calls.set_more as usize, &args);
+                self.emit.branch(hit, done, slow);
+            }
         } else {
             self.emit.jump(slow);
         }
         self.emit.switch_to(slow);
-        if seen.paths.is_empty() && seen.seen {
+        if asks {
             self.new_index_handler(pc, done);
         }
-        self.emit.generic(pc);
+        let function = if asks { self.calls.one } else { self.calls.set_field };
+        self.emit.runtime_step(function as usize, pc + 1, &[]);
         self.emit.jump(done);
         self.emit.switch_to(done);
     }

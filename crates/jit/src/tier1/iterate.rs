@@ -106,8 +106,7 @@ impl Translator<'_> {
         self.emit.join(done, bits, tag);
 
         self.emit.switch_to(call);
-        let st = self.emit.state();
-        self.emit.runtime_step(self.calls.call_iterator as usize, pc + 1, &[st]);
+        self.emit.runtime_step(self.calls.call_iterator as usize, pc + 1, &[]);
         let (bits, tag) = self.emit.load_register(a + 4, I64);
         self.emit.join(done, bits, tag);
         self.regs.forget_all();

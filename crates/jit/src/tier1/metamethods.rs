@@ -80,8 +80,7 @@ impl Translator<'_> {
         let (jump, skip) = (self.emit.frame_word(pc + 1), self.emit.frame_word(pc + 2));
         let (yes, no) = if wanted { (jump, skip) } else { (skip, jump) };
         let word = self.emit.ins().select(c, yes, no);
-        self.emit.store_frame_word(word);
-        self.poll_after_call();
+        self.poll_after_call(word);
         self.decide(c, wanted, ends);
         self.emit.switch_to(none);
     }
@@ -108,7 +107,8 @@ impl Translator<'_> {
         self.emit.switch_to(r.good);
         self.emit.jump(done);
         self.emit.switch_to(r.polled);
-        self.poll_after_call();
+        let word = self.emit.frame_word(pc + 1);
+        self.poll_after_call(word);
         self.emit.jump(done);
         self.emit.switch_to(none);
     }
@@ -158,15 +158,16 @@ impl Translator<'_> {
         self.emit.join(done, bits, r.tag);
         self.emit.switch_to(r.polled);
         self.emit.store_register(dst, r.bits, r.tag);
-        self.poll_after_call();
+        let word = self.emit.frame_word(pc + 1);
+        self.poll_after_call(word);
         let (bits, tag) = self.emit.load_register(dst, ty);
         self.emit.join(done, bits, tag);
     }
 
-    /// Does what the poll word asks for after a call, whose frame word is still stored.
-    fn poll_after_call(&mut self) {
+    /// Does what the poll word asks for after a call.
+    fn poll_after_call(&mut self, word: Value) {
         let top = self.emit.frame_end();
-        self.emit.poll_after_call(top);
+        self.emit.poll_after_call(word, top);
     }
 
     /// Calls the Lua function `h` for the instruction at `pc`.
