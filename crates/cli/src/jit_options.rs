@@ -34,7 +34,7 @@ impl Tier {
 pub(crate) const DEFAULT_TIER: Tier = Tier::On;
 
 /// A loop is compiled after this many times as many rounds as a function after entries.
-const ROUNDS_PER_ENTRY: u32 = 16;
+const ROUNDS_PER_ENTRY: u32 = 4;
 
 /// What the command line says of the compiler; where it is silent, the mode and then the engine
 /// decide.
@@ -268,7 +268,7 @@ mod tests {
         let o = c.jit_options(super::Mode::Default);
         assert_eq!(
             (c.tier, o.sync, o.threshold, o.loop_threshold),
-            (Some(Tier::Tier1), true, 7, 112)
+            (Some(Tier::Tier1), true, 7, 28)
         );
         assert_eq!((o.budget, o.workers), (3072, 2));
         let line = "--jit-partition-max-funcs=5 --jit-partition-max-bytes=1k --jit-precompile";

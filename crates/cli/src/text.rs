@@ -57,7 +57,7 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --jit-sync
             compile on the thread that runs the program, which waits
   --jit-threshold=N
-            compile functions after N entries (512), loops after 16 N rounds
+            compile functions after N entries (512), loops after 4 N rounds
   --jit-verify
             run Cranelift's verifier on all that is compiled
   --jit-verify-values

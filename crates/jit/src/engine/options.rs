@@ -62,7 +62,7 @@ impl Default for JitOptions {
     fn default() -> JitOptions {
         JitOptions {
             threshold: 512,
-            loop_threshold: 8192,
+            loop_threshold: 2048,
             miss_threshold: 64,
             prune: true,
             sync: false,

@@ -200,6 +200,12 @@ impl Tier for JitState {
         let attached = self.jit.attached(&(*inst).proto);
         let method = attached.loop_at(pc, || self.jit.new_method());
         self.request(st, &method, inst, Some(pc));
+        // The code of the loop runs to the end of this call. The next call needs code of its own,
+        // however seldom the function is entered.
+        if (*inst).entries > 1 {
+            (*inst).slot = slot_of(&attached.method);
+            self.request(st, &attached.method, inst, None);
+        }
         let entry = method.slot().target();
         if entry == self.jit.stub() { std::ptr::null() } else { entry }
     }

@@ -23,7 +23,7 @@ pub(crate) fn is_quick(proto: &Proto) -> bool {
     proto.code.len() <= MAX_INLINE
 }
 
-/// Returns how hot a function is, or its loop at `entry`: how often it has run as a whole.
+/// Returns how hot a function is, or its loop at `entry`: how often its code has run as a whole.
 ///
 /// Both the time that its code has taken and the time to compile it are proportional to its length,
 /// so this is the quotient of the two, by which jobs are ordered. A round of a loop counts as the
@@ -32,19 +32,18 @@ pub(crate) fn is_quick(proto: &Proto) -> bool {
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.
 pub(crate) unsafe fn heat(inst: *mut Instance, entry: Option<u32>) -> u64 {
-    let Some(entry) = entry else { return (*inst).entries.into() };
-    let entry = entry as usize;
     let code = &(&(*inst).proto).code;
-    let goes_back = |pc: &usize| match next(code, *pc) {
-        Next::Branches(target) | Next::Goes(target) => target == entry,
-        Next::Falls | Next::Leaves => false,
-    };
-    let rounds = |pc: usize| {
+    let loops = (0..code.len()).filter_map(|pc| {
+        let start = match (code[pc].op(), next(code, pc)) {
+            (Op::ForLoop | Op::TForLoop, Next::Branches(target)) => target,
+            (Op::Jmp, Next::Goes(target)) if target <= pc => target,
+            _ => return None,
+        };
         let rounds = u64::from(*(*inst).cells.add(pc));
-        rounds * (pc + 1 - entry) as u64 / code.len() as u64
-    };
-    let is_jump = |pc: &usize| matches!(code[*pc].op(), Op::Jmp | Op::ForLoop | Op::TForLoop);
-    (entry..code.len()).filter(is_jump).filter(goes_back).map(rounds).max().unwrap_or(0)
+        let heat = rounds * (pc + 1 - start) as u64 / code.len() as u64;
+        entry.is_none_or(|entry| entry as usize == start).then_some(heat)
+    });
+    loops.sum::<u64>() + if entry.is_none() { (*inst).entries.into() } else { 0 }
 }
 
 /// Estimates the bytes of code of a function. The estimate is the same on all machines.
