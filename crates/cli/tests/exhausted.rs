@@ -55,6 +55,32 @@ fn check(body: &str) {
     }
 }
 
+/// A program that keeps catching errors does not spend its time on collections of no use.
+#[test]
+fn errors_without_collections() {
+    if !can_limit() {
+        return;
+    }
+    let program = "
+        local t, errors, cycles = {}, 0, 0
+        local weak = setmetatable({}, {__mode = 'k'})
+        pcall(function() for i = 1, math.huge do t[i] = {} end end)
+        for _ = 1, 300 do
+            local ok = pcall(function() for i = 1, 100 do t[#t + 1] = {i} end end)
+            if not ok then errors = errors + 1 end
+            pcall(function()
+                if not next(weak) then cycles = cycles + 1 weak[{}] = true end
+            end)
+        end
+        print(errors > 250, cycles * 4 < errors or errors .. ' ' .. cycles)
+        t = nil
+        local function again() t = {} for i = 1, 100000 do t[i] = {i} end end
+        for _ = 1, 200 do if pcall(again) then break end end
+        print(#t)";
+    let (output, messages, code) = run(program, &["--jit=off"]);
+    assert_eq!((&*output, code), ("true\ttrue\n100000\n", Some(0)), "{messages}");
+}
+
 #[test]
 fn tables() {
     check("local t = {} for i = 1, math.huge do t[i] = {} end");

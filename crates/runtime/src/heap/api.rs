@@ -36,7 +36,15 @@ impl State {
             self.heap.pace.postpone();
             return if short { self.after_shortage() } else { Ok(()) };
         }
-        let over_limit = self.gc_count_bytes() > self.heap.pace.limit;
+        let in_use = self.gc_count_bytes();
+        let over_limit = in_use > self.heap.pace.limit;
+        if short
+            && !over_limit
+            && self.heap.short.skips(0, in_use)
+            && self.after_shortage().is_err()
+        {
+            return Err(OutOfMemory);
+        }
         if over_limit || short || self.heap.stress {
             if short && self.heap.blocks.checked {
                 // Memory that this collection frees can be reused only after the next one.
@@ -58,8 +66,10 @@ impl State {
             let budget = self.heap.pace.slice_budget(starting);
             self.incremental_step(budget);
         }
-        if short {
-            self.after_shortage()?;
+        if short && let Err(e) = self.after_shortage() {
+            let in_use = self.gc_count_bytes();
+            self.heap.short.note(0, in_use);
+            return Err(e);
         }
         if self.heap.finalizers.has_pending() {
             let limit = if self.heap.pace.generational || self.heap.stress {
@@ -99,6 +109,9 @@ impl State {
         let lists = self.strings_have_room() && self.heap.has_room() && self.host_roots.have_room();
         let heap = &mut self.heap;
         let again = lists && heap.blocks.replenish(&mut heap.memory) && heap.memory.has(LARGE);
+        if again {
+            heap.short.forget();
+        }
         if !heap.memory.answer() && again {
             return Ok(());
         }
@@ -120,6 +133,8 @@ impl State {
         if self.heap.finalizers.running {
             return false;
         }
+        self.heap.short.forget();
+        self.heap.refused.forget();
         self.full_cycle();
         self.run_finalizers(usize::MAX);
         true
@@ -298,9 +313,14 @@ impl State {
     /// As for [`State::gc_poll`].
     pub unsafe fn make_room(&mut self, bytes: usize) -> bool {
         if self.check_room(bytes) {
+            self.heap.refused.forget();
             return true;
         }
         if !self.heap.finalizers.running && bytes <= self.heap.pace.limit {
+            let in_use = self.gc_count_bytes();
+            if self.heap.refused.skips(bytes, in_use) {
+                return false;
+            }
             self.full_cycle();
             if self.heap.memory.is_short() {
                 if self.heap.blocks.checked {
@@ -309,8 +329,14 @@ impl State {
                 // The result is not needed: the check below sees whether memory is available.
                 let _ = self.after_shortage();
             }
+            let in_use = self.gc_count_bytes();
+            self.heap.refused.note(bytes, in_use);
         }
-        self.check_room(bytes)
+        let has_room = self.check_room(bytes);
+        if has_room {
+            self.heap.refused.forget();
+        }
+        has_room
     }
 
     /// Runs `f` with a collector that does not stop when the script has to. The host needs this

@@ -43,6 +43,7 @@ mod dead;
 mod debug;
 mod finalize;
 mod finalizers;
+mod fruitless;
 mod gray;
 mod growth;
 mod large;
@@ -105,6 +106,9 @@ pub struct Heap {
     pub(crate) asking: Asking,
     phase: Phase,
     pub(crate) memory: memory::Memory,
+    /// The collections of no use when memory was short, and for requests of much memory.
+    short: fruitless::Fruitless,
+    refused: fruitless::Fruitless,
     blocks: block::Blocks,
     large: large::LargeSpace,
     boxed: boxed::Boxes,
@@ -128,6 +132,8 @@ impl Heap {
             asking: Asking::default(),
             phase: Phase::Idle,
             memory: memory::Memory::new(allocator),
+            short: fruitless::Fruitless::default(),
+            refused: fruitless::Fruitless::default(),
             blocks: block::Blocks::new(),
             large: large::LargeSpace::new(),
             boxed: boxed::Boxes::new(),
