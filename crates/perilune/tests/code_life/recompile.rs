@@ -28,14 +28,17 @@ fn new_types_are_compiled_for_and_old_ones_are_kept() {
 #[test]
 fn a_loop_that_cannot_be_entered_is_compiled_again() {
     let engine = Engine::with_jit(sync());
-    let lua = Lua::with_engine(&engine);
-    // one call of the function for each kind of value, so that the loop alone is compiled
-    let program = "
-        function run(x) local n = 0 for i = 1, 20000 do n = n + 1 y = x end return y end
-        local shown = {}
-        for _, x in ipairs{1, 1.5, 'text', 2, 2.5} do shown[#shown + 1] = run(x) end
-        return table.concat(shown, ' ')";
-    assert_eq!(eval(&lua, program), "1 1.5 text 2 2.5");
+    let program = "local x, n = ..., 0 for i = 1, 20000 do n = n + 1 y = x end return y";
+    let program = engine.compile(program, "=test").expect("it is a program");
+    // one call in a state for each kind of value, so that the loop alone is compiled
+    let run = |x: &str| {
+        let lua = Lua::with_engine(&engine);
+        let x: perilune::Value = lua.load(x).eval().expect("it is a value");
+        let y: perilune::Value = lua.load_program(&program).call(x).expect("it runs");
+        y.to_string().expect("it is basic")
+    };
+    let shown = ["1", "1.5", "'text'", "2", "2.5"].map(run);
+    assert_eq!(shown.join(" "), "1 1.5 text 2 2.5");
     assert_eq!(metric(&engine, "functions compiled"), 0);
     // for an integer, then for values of any kind
     let loops = metric(&engine, "loops compiled");
