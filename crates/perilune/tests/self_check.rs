@@ -138,3 +138,47 @@ fn checked_code_computes_what_others_do() {
         assert_eq!(run(case, None), interpreted, "{}", case.program);
     }
 }
+
+/// Stores into objects that have been marked, by machine code.
+const STORES: &str = "
+    local function put(t, v) t.x = v end
+    local all = {}
+    for i = 1, 50 do all[i] = {x = {0}} end
+    local s = 0
+    for round = 1, 400 do
+      for i = 1, #all do put(all[i], {round}) end
+      s = s + all[round % 50 + 1].x[1]
+    end
+    return s";
+
+/// A write barrier that machine code leaves out is found by the walk over the heap of the mode
+/// `gc-phases`.
+#[test]
+fn missing_write_barriers_are_found() {
+    const NAME: &str = "missing_write_barriers_are_found";
+    if let Ok(with_fault) = std::env::var(CHILD) {
+        let options = JitOptions {
+            threshold: 4,
+            loop_threshold: u32::MAX,
+            sync: true,
+            fault: (with_fault == "true").then_some(Fault::NoBarrier),
+            ..JitOptions::default()
+        };
+        let lua = Lua::with_engine(&Engine::with_jit(options));
+        lua.set_gc_phases(1);
+        assert_eq!(lua.load(STORES).eval::<i64>().expect("it runs"), 80_200);
+        return;
+    }
+    let child = |with_fault: bool| {
+        Command::new(std::env::current_exe().expect("a test has a file"))
+            .args(["--exact", NAME, "--nocapture"])
+            .env(CHILD, with_fault.to_string())
+            .output()
+            .expect("it starts")
+    };
+    let output = child(true);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("is reachable"), "{said}");
+    let output = child(false);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

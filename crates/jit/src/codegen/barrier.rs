@@ -7,10 +7,14 @@ use perilune_runtime::value::Tag;
 
 use super::Emitter;
 use super::value::Known;
+use crate::testing::fault::Fault;
 
 impl Emitter<'_> {
     /// Emits the write barrier of `owner`, into which a value with this tag was stored.
     pub(crate) fn barrier(&mut self, owner: Value, tag: Known) {
+        if self.body.fault == Some(Fault::NoBarrier) {
+            return;
+        }
         let on = self.block();
         match tag {
             Known::Tag(t) if !t.is_collectable() => {

@@ -38,6 +38,8 @@ pub enum Fault {
     StaleTags,
     /// The fields of a constructor are inferred from slots, and not from the shapes they lead to.
     UnlinkedConstructor,
+    /// Stores have no write barrier.
+    NoBarrier,
     /// A store compares the kind of an array with a tag that may not be that of a number.
     UnguardedKind,
 }
