@@ -98,6 +98,24 @@ impl LuaString {
     }
 }
 
+/// Returns whether `a` and `b` are equal. For strings so short that a call to compare them would be
+/// most of the work.
+#[inline(always)]
+pub fn same_bytes(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let ((a_words, _), (b_words, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    if let (Some(x), Some(y)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) {
+        return u64::from_le_bytes(*x) == u64::from_le_bytes(*y)
+            && a_words
+                .iter()
+                .zip(b_words)
+                .all(|(x, y)| u64::from_le_bytes(*x) == u64::from_le_bytes(*y));
+    }
+    a.iter().zip(b).all(|(x, y)| x == y)
+}
+
 /// Hashes the contents of a string. There is no seed: the table of short strings limits collisions
 /// by rehashing, and long strings are hashed completely.
 #[inline]

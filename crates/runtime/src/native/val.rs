@@ -168,6 +168,12 @@ impl<'a> Str<'a> {
         // strings never change.
         unsafe { LuaString::bytes(self.0.v.as_string()) }
     }
+    /// Returns the hash, which is computed once for each string.
+    #[inline(always)]
+    pub fn hash(self) -> u32 {
+        // SAFETY: N2.
+        unsafe { LuaString::hash(self.0.v.as_string()) }
+    }
     /// Returns the string as a `Val`.
     pub fn val(self) -> Val<'a> {
         self.0

@@ -7,7 +7,7 @@ pub use create::NotJoined;
 use std::ptr;
 
 use crate::reserve;
-use crate::string::LuaString;
+use crate::string::{LuaString, same_bytes};
 
 /// An open-addressed hash table of the short strings. The references are weak: the collector
 /// removes dead strings with [`StringTable::purge`].
@@ -88,24 +88,6 @@ impl Slot {
     fn string(self) -> *mut LuaString {
         self.string
     }
-}
-
-/// Returns whether `a` and `b` are equal. For strings so short that a call to compare them would be
-/// most of the work.
-#[inline(always)]
-fn same_bytes(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let ((a_words, _), (b_words, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    if let (Some(x), Some(y)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) {
-        return u64::from_le_bytes(*x) == u64::from_le_bytes(*y)
-            && a_words
-                .iter()
-                .zip(b_words)
-                .all(|(x, y)| u64::from_le_bytes(*x) == u64::from_le_bytes(*y));
-    }
-    a.iter().zip(b).all(|(x, y)| x == y)
 }
 
 /// The least number of slots, which a state with the standard library needs.

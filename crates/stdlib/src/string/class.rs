@@ -8,6 +8,38 @@ impl ByteSet {
     /// The empty set.
     pub(crate) const EMPTY: ByteSet = ByteSet([0; 4]);
 
+    /// The set of all bytes.
+    pub(crate) const ALL: ByteSet = ByteSet([u64::MAX; 4]);
+
+    /// Returns the set of one byte.
+    pub(crate) const fn of(b: u8) -> ByteSet {
+        let mut set = ByteSet::EMPTY;
+        set.add(b);
+        set
+    }
+
+    /// Returns the set of these bytes.
+    pub(crate) const fn of_all(bytes: &[u8]) -> ByteSet {
+        let mut set = ByteSet::EMPTY;
+        let mut i = 0;
+        while i < bytes.len() {
+            set.add(bytes[i]);
+            i += 1;
+        }
+        set
+    }
+
+    /// Returns the byte of a set of one.
+    pub(crate) fn only_byte(&self) -> Option<u8> {
+        let b = (0..=u8::MAX).find(|b| self.has(*b))?;
+        (*self == ByteSet::of(b)).then_some(b)
+    }
+
+    /// Returns whether a byte is in both sets.
+    pub(crate) fn meets(&self, other: &ByteSet) -> bool {
+        self.0.iter().zip(other.0).any(|(a, b)| a & b != 0)
+    }
+
     /// Returns whether the byte is in the set.
     #[inline(always)]
     pub(crate) fn has(&self, b: u8) -> bool {

@@ -1,4 +1,4 @@
-//! Patterns in compiled form (manual 6.4.1).
+//! Compilation of patterns (manual 6.4.1), and the cache of compiled ones.
 //!
 //! A malformed pattern is an error only when a match reaches the fault, as in PUC: the fault
 //! becomes an item of the program.
@@ -6,111 +6,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use perilune_runtime::native::Str;
+use perilune_runtime::string::same_bytes;
+
 use super::class::ByteSet;
-
-/// The bytes that a single or repeated item of a pattern matches.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Class {
-    /// `.`
-    Any,
-    /// One byte.
-    Byte(u8),
-    /// A class or a set, by its number in [`Pattern::sets`].
-    Set(u16),
-}
-
-/// The number of repetitions.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Repeat {
-    /// `*`
-    Star,
-    /// `+`
-    Plus,
-    /// `-`
-    Lazy,
-    /// `?`
-    Optional,
-}
-
-/// The reason why a pattern is malformed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fault {
-    /// It ends with `%`.
-    EndsWithPercent,
-    /// A set has no `]`.
-    MissingBracket,
-    /// `%b` lacks its two characters.
-    BalanceArguments,
-    /// `%f` is not followed by a set.
-    FrontierSet,
-}
-
-impl Fault {
-    /// Returns PUC's message.
-    pub(crate) fn message(self) -> &'static str {
-        match self {
-            Fault::EndsWithPercent => "malformed pattern (ends with '%')",
-            Fault::MissingBracket => "malformed pattern (missing ']')",
-            Fault::BalanceArguments => "malformed pattern (missing arguments to '%b')",
-            Fault::FrontierSet => "missing '[' after '%f' in pattern",
-        }
-    }
-}
-
-/// An item of a compiled pattern.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Item {
-    /// These bytes of [`Pattern::literals`].
-    Literal(u32, u32),
-    /// One byte.
-    One(Class),
-    /// A repeated byte.
-    Many(Class, Repeat),
-    /// `(`
-    Open,
-    /// `()`
-    Position,
-    /// `)`
-    Close,
-    /// `%1` and so on; the number counts from 1, 0 is `%0`.
-    Back(u8),
-    /// `%bxy`
-    Balance(u8, u8),
-    /// `%f[set]`
-    Frontier(u16),
-    /// `$` at the end.
-    End,
-    /// The match is complete.
-    Accept,
-    /// The pattern is malformed from here on.
-    Fault(Fault),
-}
-
-/// How a search finds positions at which a match may start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Start {
-    /// Anywhere.
-    Anywhere,
-    /// At this byte.
-    Byte(u8),
-    /// At a byte of this set.
-    Set(u16),
-}
-
-/// A compiled pattern.
-#[derive(Debug)]
-pub(crate) struct Pattern {
-    /// The program.
-    pub(crate) items: Vec<Item>,
-    /// Sets of the items.
-    pub(crate) sets: Vec<ByteSet>,
-    /// Bytes of the literals.
-    pub(crate) literals: Vec<u8>,
-    /// Where a match may start.
-    pub(crate) start: Start,
-    /// The whole pattern is one literal.
-    pub(crate) plain: bool,
-}
+use super::follow;
+use super::pattern::{Class, Fault, Follow, Item, Pattern, Repeat, Start};
 
 struct Compiler<'a> {
     source: &'a [u8],
@@ -176,14 +77,8 @@ fn bracket_set(inside: &[u8]) -> ByteSet {
 }
 
 impl Compiler<'_> {
-    fn set(&mut self, set: ByteSet) -> u16 {
-        match self.out.sets.iter().position(|s| *s == set) {
-            Some(i) => i as u16,
-            None => {
-                self.out.sets.push(set);
-                (self.out.sets.len() - 1) as u16
-            }
-        }
+    fn set(&mut self, set: ByteSet) -> u32 {
+        self.out.set(set)
     }
 
     fn class(&mut self, from: usize, to: usize) -> Class {
@@ -199,6 +94,10 @@ impl Compiler<'_> {
             }
             c => Class::Byte(c),
         }
+    }
+
+    fn many(&mut self, class: Class, repeat: Repeat) {
+        self.out.items.push(Item::Many(class, repeat, Follow::Anywhere));
     }
 
     fn one(&mut self, class: Class) {
@@ -270,10 +169,10 @@ impl Compiler<'_> {
                     let class = self.class(p, end);
                     p = end + 1;
                     match s.get(end) {
-                        Some(b'*') => self.out.items.push(Item::Many(class, Repeat::Star)),
-                        Some(b'+') => self.out.items.push(Item::Many(class, Repeat::Plus)),
-                        Some(b'-') => self.out.items.push(Item::Many(class, Repeat::Lazy)),
-                        Some(b'?') => self.out.items.push(Item::Many(class, Repeat::Optional)),
+                        Some(b'*') => self.many(class, Repeat::Star),
+                        Some(b'+') => self.many(class, Repeat::Plus),
+                        Some(b'-') => self.many(class, Repeat::Lazy),
+                        Some(b'?') => self.many(class, Repeat::Optional),
                         _ => {
                             self.one(class);
                             p = end;
@@ -287,68 +186,108 @@ impl Compiler<'_> {
 }
 
 impl Pattern {
-    /// Compiles a pattern without its anchor `^`.
-    pub(crate) fn new(source: &[u8]) -> Pattern {
+    /// Compiles a pattern. An initial `^` is an anchor if `anchors` is set, else a byte.
+    pub(crate) fn new(source: &[u8], anchors: bool) -> Pattern {
+        let rest = source.strip_prefix(b"^").filter(|_| anchors);
         let out = Pattern {
             items: Vec::with_capacity(8),
             sets: Vec::new(),
             literals: Vec::new(),
             start: Start::Anywhere,
             plain: false,
+            anchored: rest.is_some(),
+            source: source.into(),
         };
-        let mut c = Compiler { source, out };
+        let mut c = Compiler { source: rest.unwrap_or(source), out };
         c.run();
         let mut p = c.out;
-        // Captures may open before the first byte is read, but opening too many of them fails.
-        let first = match p.items[..] {
-            [Item::Open | Item::Position, first, ..] => first,
-            _ => p.items[0],
-        };
-        p.start = match first {
-            Item::Literal(from, _) => Start::Byte(p.literals[from as usize]),
-            Item::One(Class::Set(s)) | Item::Many(Class::Set(s), Repeat::Plus) => Start::Set(s),
-            Item::Many(Class::Byte(b), Repeat::Plus) => Start::Byte(b),
-            Item::Balance(b, _) => Start::Byte(b),
-            _ => Start::Anywhere,
-        };
+        follow::analyse(&mut p);
         p.plain = matches!(p.items[..], [Item::Literal(..), Item::Accept]);
         p
     }
 }
 
 /// Entries of the cache of compiled patterns.
-const SLOTS: usize = 64;
+const SLOTS: usize = 256;
 /// Maximum length of a cached pattern.
 const MAX_KEPT: usize = 256;
 
-/// A slot of the cache: the source and its compiled form.
-type Slot = Option<(Box<[u8]>, Rc<Pattern>)>;
+/// Two entries for patterns of equal hash; the one used last comes first.
+type Slot = [Option<Rc<Pattern>>; 2];
 
 thread_local! {
-    static CACHE: RefCell<[Slot; SLOTS]> = const { RefCell::new([const { None }; SLOTS]) };
+    static CACHE: RefCell<[Slot; SLOTS / 2]> =
+        const { RefCell::new([const { [None, None] }; SLOTS / 2]) };
 }
 
-/// Returns the compiled form of a pattern, from the thread's cache if it is there.
-pub(crate) fn compiled(source: &[u8]) -> Rc<Pattern> {
+/// Returns the compiled form of a pattern, from the thread's cache if it is there. An initial `^`
+/// is an anchor if `anchors` is set, else a byte.
+#[inline]
+pub(crate) fn compiled(pattern: Str<'_>, anchors: bool) -> Rc<Pattern> {
+    let source = pattern.bytes();
     if source.len() > MAX_KEPT {
-        return Rc::new(Pattern::new(source));
+        return Rc::new(Pattern::new(source, anchors));
     }
-    let mut h = source.len() as u64;
-    let mut chunks = source.chunks_exact(8);
-    for c in &mut chunks {
-        h = (h ^ c.iter().fold(0, |a, b| a << 8 | u64::from(*b)))
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-    h ^= chunks.remainder().iter().fold(0, |a, b| a << 8 | u64::from(*b));
-    let slot = (h.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize % SLOTS;
+    let anchored = anchors && source.first() == Some(&b'^');
+    let slot = pattern.hash() as usize % (SLOTS / 2);
     CACHE.with_borrow_mut(|cache| {
-        if let Some((s, p)) = &cache[slot]
-            && **s == *source
-        {
+        let [first, second] = &mut cache[slot];
+        let is_it = |p: &&Rc<Pattern>| p.anchored == anchored && same_bytes(&p.source, source);
+        if let Some(p) = first.as_ref().filter(is_it) {
             return p.clone();
         }
-        let p = Rc::new(Pattern::new(source));
-        cache[slot] = Some((source.into(), p.clone()));
-        p
+        std::mem::swap(first, second);
+        if let Some(p) = first.as_ref().filter(is_it) {
+            return p.clone();
+        }
+        insert(first, source, anchors)
     })
+}
+
+#[cold]
+#[inline(never)]
+fn insert(place: &mut Option<Rc<Pattern>>, source: &[u8], anchors: bool) -> Rc<Pattern> {
+    place.insert(Rc::new(Pattern::new(source, anchors))).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn follows(pattern: &str) -> Vec<Follow> {
+        let p = Pattern::new(pattern.as_bytes(), true);
+        let of = |item: &Item| match item {
+            Item::Many(_, _, f) => Some(*f),
+            _ => None,
+        };
+        p.items.iter().filter_map(of).collect()
+    }
+
+    #[test]
+    fn repetitions() {
+        use Follow::*;
+        assert_eq!(follows("(%w+)%s*=%s*(%w+)"), [AfterAll; 4]);
+        assert_eq!(follows("(.-)%s*$"), [Set(0, true), AfterAll]);
+        assert_eq!(follows("'(.-)'"), [Byte(b'\'')]);
+        assert_eq!(follows(".*x.*"), [Byte(b'x'), AfterAll]);
+        assert_eq!(follows("%a+%w"), [Set(1, false)]);
+        assert_eq!(follows("(a*)%1"), [Anywhere]);
+        // PUC may find the errors of these at any number of repetitions.
+        assert_eq!(follows("a*b)"), [Anywhere]);
+        assert_eq!(follows("a*%1"), [Anywhere]);
+        assert_eq!(follows("a*b%"), [Anywhere]);
+        assert!(follows(&"a?".repeat(200)).iter().all(|f| *f == Anywhere));
+    }
+
+    #[test]
+    fn starts() {
+        let start = |pattern: &str| Pattern::new(pattern.as_bytes(), true).start;
+        assert_eq!(start("%s*="), Start::Set(1));
+        assert_eq!(start("()x"), Start::Byte(b'x'));
+        assert_eq!(start("a?$"), Start::Anywhere);
+        assert_eq!(start("%f[%a]%a"), Start::Set(0));
+        assert_eq!(start("%f[%z]"), Start::Anywhere);
+        assert_eq!(start("(((x)"), Start::Byte(b'x'));
+        assert_eq!(start("(x))"), Start::Anywhere);
+    }
 }

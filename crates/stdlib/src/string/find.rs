@@ -2,6 +2,7 @@
 
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
+use super::class::ByteSet;
 use super::compile::compiled;
 use super::matcher::{Capture, MatchError, Matcher};
 use crate::support::{reserve, start_position, twice};
@@ -53,14 +54,6 @@ pub(super) fn push_captures(
     Ok(n)
 }
 
-/// Removes the anchor of a pattern.
-pub(super) fn anchored(pattern: &[u8]) -> (bool, &[u8]) {
-    match pattern.strip_prefix(b"^") {
-        Some(rest) => (true, rest),
-        None => (false, pattern),
-    }
-}
-
 /// Number of false matches of the first byte after which preparing a search in linear time pays.
 const FALSE_HITS: usize = 16;
 
@@ -104,7 +97,8 @@ fn find_plain_polling(cx: &Cx, s: &[u8], what: &[u8]) -> Result<Option<usize>, R
 }
 
 fn has_specials(pattern: &[u8]) -> bool {
-    pattern.iter().any(|b| b"^$*+?.([%-".contains(b))
+    const SPECIALS: ByteSet = ByteSet::of_all(b"^$*+?.([%-");
+    pattern.iter().any(|b| SPECIALS.has(*b))
 }
 
 /// Implements `string.find(s, pattern [, init [, plain]])`.
@@ -123,7 +117,8 @@ fn search(cx: &mut Cx, find: bool) -> NativeResult {
 
 fn search_once(cx: &Cx, find: bool) -> NativeResult {
     let s = cx.check_str(0)?.bytes();
-    let p = cx.check_str(1)?.bytes();
+    let pattern = cx.check_str(1)?;
+    let p = pattern.bytes();
     let from = start_position(cx.opt_int(2, 1)?, s.len()) - 1;
     if from > s.len() {
         return cx.ret1(Val::NIL);
@@ -138,9 +133,8 @@ fn search_once(cx: &Cx, find: bool) -> NativeResult {
             None => cx.ret1(Val::NIL),
         };
     }
-    let (anchor, p) = anchored(p);
-    let pattern = compiled(p);
-    if pattern.plain && !anchor {
+    let pattern = compiled(pattern, true);
+    if pattern.plain && !pattern.anchored {
         return match find_plain_polling(cx, &s[from..], &pattern.literals)? {
             None => cx.ret1(Val::NIL),
             Some(i) if find => {
@@ -153,12 +147,7 @@ fn search_once(cx: &Cx, find: bool) -> NativeResult {
     }
     let interrupted = || cx.interrupt_pending();
     let mut m = Matcher::new(s, &pattern, &interrupted);
-    let found = if anchor {
-        m.match_at(from).map(|end| end.map(|end| (from, end)))
-    } else {
-        m.search(from)
-    };
-    match found {
+    match m.find(from) {
         Ok(Some((start, end))) if find => {
             cx.push(Val::int((start + 1) as i64));
             cx.push(Val::int(end as i64));
@@ -194,11 +183,12 @@ pub(super) fn gmatch_step(cx: &mut Cx) -> NativeResult {
     let s = s.bytes();
     let mut from = cx.bound(2).as_int().unwrap_or(0) as usize;
     let last = cx.bound(3).as_int().unwrap_or(-1);
-    let pattern = compiled(p.bytes());
+    // The pattern is searched everywhere, so `^` is no anchor.
+    let pattern = compiled(p, false);
     let interrupted = || cx.interrupt_pending();
     let mut m = Matcher::new(s, &pattern, &interrupted);
     while from <= s.len() {
-        match m.search(from) {
+        match m.find(from) {
             // An empty match at the end of the last one is skipped.
             Ok(Some((start, end))) if end as i64 == last => from = start + 1,
             Ok(Some((start, end))) => {

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use perilune_runtime::native::{Cx, NativeResult, Raised, Val};
 
-use super::compile::{Pattern, compiled};
-use super::find::{anchored, capture_value, push_captures, raise};
+use super::compile::compiled;
+use super::find::{capture_value, push_captures, raise};
 use super::matcher::{Capture, Matcher};
+use super::pattern::Pattern;
 use crate::support::{extend, give_buffer, room_for, take_buffer};
 
 /// Number of values below those of a replacement: the arguments.
@@ -63,15 +64,14 @@ pub(super) fn gsub(cx: &mut Cx) -> NativeResult {
         return Err(cx.type_error(2, "string/function/table"));
     };
     let limit = cx.opt_int(3, s.bytes().len() as i64 + 1)?;
-    let (anchor, p) = anchored(p.bytes());
-    let pattern = compiled(p);
+    let pattern = compiled(p, true);
     let mut out = take_buffer();
     let mut at = Progress { from: 0, copied: 0, last: None, count: 0, changed: false };
     match kind {
         Replacement::Plain | Replacement::Template => {
-            with_string(cx, &pattern, &mut at, &mut out, anchor, limit, kind)?;
+            with_string(cx, &pattern, &mut at, &mut out, limit, kind)?;
         }
-        _ => with_calls(cx, &pattern, &mut at, &mut out, anchor, limit, kind)?,
+        _ => with_calls(cx, &pattern, &mut at, &mut out, limit, kind)?,
     }
     let Some(s) = cx.get(0).as_str() else { return cx.ret(0) };
     if at.changed {
@@ -91,16 +91,9 @@ fn next_match(
     m: &mut Matcher<'_>,
     at: &mut Progress,
     len: usize,
-    anchor: bool,
 ) -> Result<Option<(usize, usize)>, super::matcher::MatchError> {
     loop {
-        if anchor {
-            return match m.match_at(at.from)? {
-                Some(end) if at.last != Some(end) => Ok(Some((at.from, end))),
-                _ => Ok(None),
-            };
-        }
-        let Some((start, end)) = m.search(at.from)? else { return Ok(None) };
+        let Some((start, end)) = m.find(at.from)? else { return Ok(None) };
         if at.last != Some(end) {
             return Ok(Some((start, end)));
         }
@@ -116,7 +109,6 @@ fn with_string(
     pattern: &Pattern,
     at: &mut Progress,
     out: &mut Vec<u8>,
-    anchor: bool,
     limit: i64,
     kind: Replacement,
 ) -> Result<(), Raised> {
@@ -126,7 +118,7 @@ fn with_string(
     let mut m = Matcher::new(s, pattern, &interrupted);
     let mut polled = out.len();
     while at.count < limit {
-        let found = next_match(&mut m, at, s.len(), anchor).map_err(|e| raise(cx, e))?;
+        let found = next_match(&mut m, at, s.len()).map_err(|e| raise(cx, e))?;
         let Some((start, end)) = found else { break };
         at.count += 1;
         at.changed = true;
@@ -139,7 +131,7 @@ fn with_string(
         at.copied = end;
         at.from = end;
         at.last = Some(end);
-        if anchor {
+        if pattern.anchored {
             break;
         }
         cx.interrupted()?;
@@ -183,14 +175,13 @@ fn with_calls(
     pattern: &Rc<Pattern>,
     at: &mut Progress,
     out: &mut Vec<u8>,
-    anchor: bool,
     limit: i64,
     kind: Replacement,
 ) -> Result<(), Raised> {
     let mut polled = out.len();
     while at.count < limit {
         // A call may collect, so the subject is looked up again for each match.
-        let Some((start, end)) = push_replacement_call(cx, pattern, at, out, anchor, kind)? else {
+        let Some((start, end)) = push_replacement_call(cx, pattern, at, out, kind)? else {
             break;
         };
         match kind {
@@ -220,7 +211,7 @@ fn with_calls(
             return Err(cx.error(format!("invalid replacement value (a {name})")));
         }
         cx.set_top(ARGUMENTS);
-        if anchor {
+        if pattern.anchored {
             break;
         }
         cx.safepoint()?;
@@ -239,7 +230,6 @@ fn push_replacement_call(
     pattern: &Pattern,
     at: &mut Progress,
     out: &mut Vec<u8>,
-    anchor: bool,
     kind: Replacement,
 ) -> Result<Option<(usize, usize)>, Raised> {
     cx.set_top(ARGUMENTS);
@@ -247,7 +237,7 @@ fn push_replacement_call(
     let s = s.bytes();
     let interrupted = || cx.interrupt_pending();
     let mut m = Matcher::new(s, pattern, &interrupted);
-    let found = next_match(&mut m, at, s.len(), anchor).map_err(|e| raise(cx, e))?;
+    let found = next_match(&mut m, at, s.len()).map_err(|e| raise(cx, e))?;
     let Some((start, end)) = found else { return Ok(None) };
     at.count += 1;
     extend(cx, out, &s[at.copied..start])?;

@@ -3,22 +3,22 @@
 //! Recursion is counted exactly where PUC's matcher recurses, so that "pattern too complex" is
 //! raised at the same depth.
 
-use super::compile::{Class, Fault, Item, Pattern, Repeat, Start};
+use super::pattern::{Class, Fault, Follow, Item, MAX_CAPTURES, MAX_DEPTH, Pattern, Repeat, Start};
 
-/// Maximum number of captures of a pattern (PUC's `LUA_MAXCAPTURES`).
-pub(crate) const MAX_CAPTURES: usize = 32;
-/// Maximum recursion depth of the matcher (PUC's `MAXCCALLS`).
-const MAX_DEPTH: u32 = 200;
 /// Matching steps between two checks whether the script must stop.
 const STEPS_BETWEEN_POLLS: u32 = 1 << 16;
 
 /// Bytes that are searched between two such checks.
 const PIECE: usize = 1 << 20;
 
-/// Length of a capture that is still open.
-const UNFINISHED: u32 = u32::MAX;
 /// Length of a position capture.
-const POSITION: u32 = u32::MAX - 1;
+const POSITION: u32 = u32::MAX;
+
+/// The end of a match that failed. Subjects are shorter.
+const NO_MATCH: usize = usize::MAX;
+/// The end of a match that raises [`Matcher::error`]. The matcher returns these numbers in place of
+/// enums since they fit into a register.
+const RAISED: usize = usize::MAX - 1;
 
 /// The reason why a match fails with an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,16 +68,31 @@ pub(crate) struct Matcher<'a> {
     subject: &'a [u8],
     pattern: &'a Pattern,
     interrupted: &'a dyn Fn() -> bool,
+    /// Start and length of each capture.
     captures: [(u32, u32); MAX_CAPTURES],
-    level: usize,
-    depth: u32,
+    state: Captures,
     steps: u32,
+    /// The error of a match that ended with [`RAISED`].
+    error: MatchError,
 }
 
-type Step = Result<Option<usize>, MatchError>;
+/// Which captures exist. Backtracking restores it; the captures themselves need not be restored,
+/// since each is written again before it is read.
+#[derive(Clone, Copy)]
+struct Captures {
+    /// Their number.
+    level: usize,
+    /// One bit for each that has not been closed.
+    open: u32,
+}
+
+impl Captures {
+    const NONE: Captures = Captures { level: 0, open: 0 };
+}
 
 impl<'a> Matcher<'a> {
     /// Makes a matcher. It calls `interrupted` from time to time to ask whether to give up.
+    #[inline]
     pub(crate) fn new(
         subject: &'a [u8],
         pattern: &'a Pattern,
@@ -88,85 +103,103 @@ impl<'a> Matcher<'a> {
             pattern,
             interrupted,
             captures: [(0, 0); MAX_CAPTURES],
-            level: 0,
-            depth: MAX_DEPTH,
+            state: Captures::NONE,
             steps: 0,
+            error: MatchError::Interrupted,
         }
     }
 
-    /// Tries to match exactly at `at`, and returns the end of the match.
-    pub(crate) fn match_at(&mut self, at: usize) -> Step {
-        self.level = 0;
-        self.depth = MAX_DEPTH;
-        self.run(at, 0)
-    }
-
-    /// Returns start and end of the first match that starts at `from` or later.
-    pub(crate) fn search(&mut self, mut from: usize) -> Result<Option<(usize, usize)>, MatchError> {
-        loop {
-            let Some(at) = self.candidate(from)? else { return Ok(None) };
-            if let Some(end) = self.match_at(at)? {
-                return Ok(Some((at, end)));
+    /// Returns start and end of the first match that starts at `from` or later; if the pattern is
+    /// anchored, only of one that starts at `from`.
+    pub(crate) fn find(&mut self, mut from: usize) -> Result<Option<(usize, usize)>, MatchError> {
+        while from <= self.subject.len() {
+            if !self.pattern.anchored {
+                from = self.candidate(from);
             }
-            from = at + 1;
-            if from > self.subject.len() {
-                return Ok(None);
+            let end = if from < RAISED {
+                self.state = Captures::NONE;
+                self.run(from, 0, MAX_DEPTH)
+            } else {
+                from
+            };
+            if end < RAISED {
+                return Ok(Some((from, end)));
             }
-        }
-    }
-
-    /// Returns the first position from `from` on where a match may start.
-    #[inline]
-    fn candidate(&mut self, from: usize) -> Step {
-        let Some(rest) = self.subject.get(from..) else { return Ok(None) };
-        let pattern = self.pattern;
-        let found = match pattern.start {
-            Start::Anywhere => Some(0),
-            Start::Byte(b) => self.scan(rest, |piece| memchr::memchr(b, piece))?,
-            Start::Set(s) => {
-                let set = &pattern.sets[s as usize];
-                self.scan(rest, |piece| piece.iter().position(|b| set.has(*b)))?
+            if end == RAISED {
+                return Err(self.error);
             }
-        };
-        Ok(found.map(|i| from + i))
-    }
-
-    /// Returns the position that `find` finds in `text`. A long text is passed in pieces.
-    #[inline]
-    fn scan(&mut self, text: &[u8], find: impl Fn(&[u8]) -> Option<usize>) -> Step {
-        if text.len() <= PIECE {
-            return Ok(find(text));
-        }
-        for (i, piece) in text.chunks(PIECE).enumerate() {
-            if let Some(at) = find(piece) {
-                return Ok(Some(i * PIECE + at));
+            if self.pattern.anchored || from == NO_MATCH {
+                break;
             }
-            self.poll()?;
+            from += 1;
         }
         Ok(None)
     }
 
+    /// Returns the first position from `from` on where a match may start, which may be the end, or
+    /// [`NO_MATCH`], or [`RAISED`].
+    #[inline]
+    fn candidate(&mut self, from: usize) -> usize {
+        let pattern = self.pattern;
+        match pattern.start {
+            Start::Anywhere => from,
+            Start::Byte(b) => self.scan(from, NO_MATCH, |piece| memchr::memchr(b, piece)),
+            Start::Set(s) => {
+                let set = &pattern.sets[s as usize];
+                self.scan(from, NO_MATCH, |piece| piece.iter().position(|b| set.has(*b)))
+            }
+        }
+    }
+
+    /// Returns the position that `find` finds from `from` on, `missing` if there is none, or
+    /// [`RAISED`]. A long text is passed in pieces.
+    #[inline(always)]
+    fn scan(
+        &mut self,
+        from: usize,
+        missing: usize,
+        find: impl Fn(&[u8]) -> Option<usize>,
+    ) -> usize {
+        let text = &self.subject[from..];
+        if text.len() <= PIECE {
+            return find(text).map_or(missing, |i| from + i);
+        }
+        for (i, piece) in text.chunks(PIECE).enumerate() {
+            if let Some(at) = find(piece) {
+                return from + i * PIECE + at;
+            }
+            if self.poll() {
+                return RAISED;
+            }
+        }
+        missing
+    }
+
     /// Returns the number of captures of the match.
+    #[inline]
     pub(crate) fn captures(&self) -> usize {
-        self.level
+        self.state.level
     }
 
     /// Returns capture `i` of the match `start .. end`; capture 0 of a pattern without captures is
     /// the whole match.
+    #[inline]
     pub(crate) fn capture(
         &self,
         i: usize,
         start: usize,
         end: usize,
     ) -> Result<Capture, MatchError> {
-        if i >= self.level {
+        if i >= self.state.level {
             if i != 0 {
                 return Err(MatchError::InvalidIndex(i as i32 + 1));
             }
             return Ok(Capture::Text(start, end));
         }
+        if self.state.open >> i & 1 != 0 {
+            return Err(MatchError::Unfinished);
+        }
         match self.captures[i] {
-            (_, UNFINISHED) => Err(MatchError::Unfinished),
             (at, POSITION) => Ok(Capture::Position(at as usize + 1)),
             (at, len) => Ok(Capture::Text(at as usize, at as usize + len as usize)),
         }
@@ -182,196 +215,294 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    /// Returns the number of bytes of `class` from `at` on.
+    /// Returns the end of the bytes of `class` from `at` on, or [`RAISED`].
     #[inline]
-    fn span(&mut self, class: Class, at: usize) -> Result<usize, MatchError> {
-        let rest = &self.subject[at.min(self.subject.len())..];
+    fn span(&mut self, class: Class, at: usize) -> usize {
+        let len = self.subject.len();
         let end = match class {
-            Class::Any => None,
-            Class::Byte(c) => self.scan(rest, |piece| piece.iter().position(|b| *b != c))?,
+            Class::Any => len,
+            Class::Byte(c) => self.scan(at, len, |piece| piece.iter().position(|b| *b != c)),
             Class::Set(s) => {
                 let set = &self.pattern.sets[s as usize];
-                self.scan(rest, |piece| piece.iter().position(|b| !set.has(*b)))?
+                self.scan(at, len, |piece| piece.iter().position(|b| !set.has(*b)))
             }
         };
-        Ok(end.unwrap_or(rest.len()))
+        if end != RAISED {
+            // Long spans count as steps, too, since a search may try one at each position.
+            self.count((end - at) >> 4);
+        }
+        end
+    }
+
+    /// Adds to the number of steps.
+    #[inline(always)]
+    fn count(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_add(steps as u32);
+    }
+
+    /// Returns whether the script must stop, with the error set.
+    #[cold]
+    fn poll(&mut self) -> bool {
+        self.steps = 0;
+        let stop = (self.interrupted)();
+        if stop {
+            self.error = MatchError::Interrupted;
+        }
+        stop
     }
 
     #[cold]
-    fn poll(&mut self) -> Result<(), MatchError> {
-        self.steps = 0;
-        if (self.interrupted)() { Err(MatchError::Interrupted) } else { Ok(()) }
+    #[inline(never)]
+    fn raise(&mut self, error: MatchError) -> usize {
+        self.error = error;
+        RAISED
     }
 
-    /// Matches the items from `item` on at `at`.
-    fn run(&mut self, at: usize, item: usize) -> Step {
-        if self.depth == 0 {
-            return Err(MatchError::TooComplex);
+    /// Matches the items from `item` on at `at`, where `depth` more calls may nest. Returns the end
+    /// of the match, [`NO_MATCH`], or [`RAISED`].
+    ///
+    /// PUC's matcher calls itself for each capture as well, so `depth` counts these, too.
+    fn run(&mut self, mut at: usize, mut item: usize, mut depth: u32) -> usize {
+        if depth == 0 {
+            return self.raise(MatchError::TooComplex);
         }
-        self.steps += 1;
-        if self.steps >= STEPS_BETWEEN_POLLS {
-            self.poll()?;
+        depth -= 1;
+        self.count(1);
+        if self.steps >= STEPS_BETWEEN_POLLS && self.poll() {
+            return RAISED;
         }
-        self.depth -= 1;
-        let r = self.items(at, item)?;
-        self.depth += 1;
-        Ok(r)
-    }
-
-    fn items(&mut self, mut at: usize, mut item: usize) -> Step {
         let pattern = self.pattern;
         loop {
             match pattern.items[item] {
-                Item::Accept => return Ok(Some(at)),
+                Item::Accept => return at,
                 Item::Literal(from, to) => {
                     let literal = &pattern.literals[from as usize..to as usize];
-                    // Comparing many bytes counts as steps.
-                    self.steps = self.steps.saturating_add(to.wrapping_sub(from) >> 6);
-                    if !self.subject[at.min(self.subject.len())..].starts_with(literal) {
-                        return Ok(None);
+                    if let [b] = literal {
+                        if self.subject.get(at) != Some(b) {
+                            return NO_MATCH;
+                        }
+                    } else {
+                        // Comparing many bytes counts as steps.
+                        self.count(literal.len() >> 6);
+                        if !self.subject[at..].starts_with(literal) {
+                            return NO_MATCH;
+                        }
                     }
                     at += literal.len();
                 }
                 Item::One(class) => {
                     if !self.is(class, at) {
-                        return Ok(None);
+                        return NO_MATCH;
                     }
                     at += 1;
                 }
-                Item::Many(class, Repeat::Star) => {
-                    let n = self.span(class, at)?;
-                    if n > 0 {
-                        return self.greedy(at, 0, n, item + 1);
-                    }
-                }
-                Item::Many(class, Repeat::Plus) => {
-                    let n = self.span(class, at)?;
-                    return if n > 0 { self.greedy(at, 1, n, item + 1) } else { Ok(None) };
-                }
-                Item::Many(class, Repeat::Lazy) => {
+                Item::Many(class, Repeat::Optional, follow) => {
                     if self.is(class, at) {
-                        return self.lazy(class, at, item + 1);
+                        if follow == Follow::AfterAll {
+                            at += 1;
+                        } else {
+                            let captures = self.state;
+                            let end = self.run(at + 1, item + 1, depth);
+                            if end != NO_MATCH {
+                                return end;
+                            }
+                            self.state = captures;
+                        }
                     }
                 }
-                Item::Many(class, Repeat::Optional) => {
-                    if self.is(class, at)
-                        && let Some(end) = self.run(at + 1, item + 1)?
-                    {
-                        return Ok(Some(end));
+                Item::Many(class, Repeat::Lazy, follow) => {
+                    if follow != Follow::AfterAll {
+                        // PUC does not recurse for no repetition at all, if there cannot be one.
+                        if self.is(class, at) {
+                            return self.lazy(class, follow, at, item + 1, depth);
+                        }
+                    } else {
+                        at = self.span(class, at);
+                        if at == RAISED {
+                            return RAISED;
+                        }
                     }
                 }
-                Item::Open => return self.open(at, UNFINISHED, item + 1),
-                Item::Position => return self.open(at, POSITION, item + 1),
-                Item::Close => return self.close(at, item + 1),
-                Item::Back(n) => match self.back_reference(at, n)? {
-                    Some(next) => at = next,
-                    None => return Ok(None),
-                },
-                Item::Balance(open, close) => match self.balance(at, open, close)? {
-                    Some(next) => at = next,
-                    None => return Ok(None),
-                },
+                Item::Many(class, repeat, follow) => {
+                    let end = self.span(class, at);
+                    if end == RAISED {
+                        return RAISED;
+                    }
+                    if end == at {
+                        if repeat == Repeat::Plus {
+                            return NO_MATCH;
+                        }
+                    } else if follow == Follow::AfterAll {
+                        at = end;
+                    } else {
+                        let least = at + usize::from(repeat == Repeat::Plus);
+                        return self.greedy(follow, least, end, item + 1, depth);
+                    }
+                }
+                kind @ (Item::Open | Item::Position) => {
+                    let Captures { level, .. } = self.state;
+                    if level >= MAX_CAPTURES {
+                        return self.raise(MatchError::TooManyCaptures);
+                    }
+                    self.captures[level] = (at as u32, POSITION);
+                    self.state.level += 1;
+                    self.state.open |= u32::from(kind == Item::Open) << level;
+                    if depth == 0 {
+                        return self.raise(MatchError::TooComplex);
+                    }
+                    depth -= 1;
+                }
+                Item::Close => {
+                    let Some(l) = self.state.open.checked_ilog2() else {
+                        return self.raise(MatchError::InvalidClose);
+                    };
+                    let (from, len) = &mut self.captures[l as usize];
+                    *len = at as u32 - *from;
+                    self.state.open ^= 1 << l;
+                    if depth == 0 {
+                        return self.raise(MatchError::TooComplex);
+                    }
+                    depth -= 1;
+                }
+                Item::Back(n) => {
+                    at = self.back_reference(at, n);
+                    if at >= RAISED {
+                        return at;
+                    }
+                }
+                Item::Balance(open, close) => {
+                    at = self.balance(at, open, close);
+                    if at >= RAISED {
+                        return at;
+                    }
+                }
                 Item::Frontier(s) => {
                     let set = &pattern.sets[s as usize];
                     let before = if at == 0 { 0 } else { self.subject[at - 1] };
                     let here = self.subject.get(at).copied().unwrap_or(0);
                     if set.has(before) || !set.has(here) {
-                        return Ok(None);
+                        return NO_MATCH;
                     }
                 }
                 Item::End => {
                     if at != self.subject.len() {
-                        return Ok(None);
+                        return NO_MATCH;
                     }
                 }
-                Item::Fault(f) => return Err(MatchError::Malformed(f)),
+                Item::Fault(f) => return self.raise(MatchError::Malformed(f)),
             }
             item += 1;
         }
     }
 
-    /// Tries `n` repetitions, then fewer, down to `least`.
-    fn greedy(&mut self, at: usize, least: usize, n: usize, rest: usize) -> Step {
-        // Long spans count as steps, too, since a search may try one at each position.
-        self.steps = self.steps.saturating_add((n >> 4) as u32);
-        match self.pattern.items[rest] {
-            // Nothing can fail after the last item.
-            Item::Accept if self.depth > 0 => return Ok(Some(at + n)),
-            // Only positions followed by the required byte are tried.
-            Item::Literal(from, _) if self.depth > 0 => {
-                let next = self.pattern.literals[from as usize];
-                let mut end = (at + n + 1).min(self.subject.len());
-                while let Some(i) = memchr::memrchr(next, &self.subject[at + least..end]) {
-                    if let Some(e) = self.run(at + least + i, rest)? {
-                        return Ok(Some(e));
-                    }
-                    end = at + least + i;
+    /// Matches the items from `rest` on at `most`, then before it, down to `least`.
+    fn greedy(
+        &mut self,
+        follow: Follow,
+        least: usize,
+        most: usize,
+        rest: usize,
+        depth: u32,
+    ) -> usize {
+        let captures = self.state;
+        let mut at = most;
+        loop {
+            match follow {
+                Follow::Anywhere | Follow::AfterAll => {}
+                Follow::Byte(b) => {
+                    let end = (at + 1).min(self.subject.len());
+                    // The first call finds nothing if there are no positions left.
+                    let Some(range) = self.subject.get(least..end) else { return NO_MATCH };
+                    let Some(i) = memchr::memrchr(b, range) else { return NO_MATCH };
+                    at = least + i;
                 }
-                return Ok(None);
+                Follow::Set(s, at_end) => {
+                    let set = &self.pattern.sets[s as usize];
+                    let range = &self.subject[least..(at + 1).min(self.subject.len())];
+                    if at < self.subject.len() || !at_end {
+                        match range.iter().rposition(|b| set.has(*b)) {
+                            Some(i) => at = least + i,
+                            None => return NO_MATCH,
+                        }
+                    }
+                }
             }
-            _ => {}
-        }
-        for i in (least..=n).rev() {
-            if let Some(end) = self.run(at + i, rest)? {
-                return Ok(Some(end));
+            let end = self.run(at, rest, depth);
+            if end != NO_MATCH {
+                return end;
             }
+            if at == least {
+                return NO_MATCH;
+            }
+            self.state = captures;
+            at -= 1;
         }
-        Ok(None)
     }
 
-    fn lazy(&mut self, class: Class, mut at: usize, rest: usize) -> Step {
+    /// Matches the items from `rest` on at `at`, then after each further byte of `class`.
+    fn lazy(
+        &mut self,
+        class: Class,
+        follow: Follow,
+        mut at: usize,
+        rest: usize,
+        depth: u32,
+    ) -> usize {
+        let captures = self.state;
         loop {
-            if let Some(end) = self.run(at, rest)? {
-                return Ok(Some(end));
+            let possible = match follow {
+                Follow::Anywhere | Follow::AfterAll => true,
+                Follow::Byte(b) if class == Class::Any => {
+                    let next = self.scan(at, NO_MATCH, |piece| memchr::memchr(b, piece));
+                    if next >= RAISED {
+                        return next;
+                    }
+                    self.count((next - at) >> 4);
+                    at = next;
+                    true
+                }
+                Follow::Byte(b) => self.subject.get(at) == Some(&b),
+                Follow::Set(s, at_end) => match self.subject.get(at) {
+                    Some(b) => self.pattern.sets[s as usize].has(*b),
+                    None => at_end,
+                },
+            };
+            if possible {
+                let end = self.run(at, rest, depth);
+                if end != NO_MATCH {
+                    return end;
+                }
+                self.state = captures;
+            } else {
+                self.count(1);
+                if self.steps >= STEPS_BETWEEN_POLLS && self.poll() {
+                    return RAISED;
+                }
             }
             if !self.is(class, at) {
-                return Ok(None);
+                return NO_MATCH;
             }
             at += 1;
         }
     }
 
-    fn open(&mut self, at: usize, what: u32, rest: usize) -> Step {
-        if self.level >= MAX_CAPTURES {
-            return Err(MatchError::TooManyCaptures);
-        }
-        self.captures[self.level] = (at as u32, what);
-        self.level += 1;
-        let r = self.run(at, rest)?;
-        if r.is_none() {
-            self.level -= 1;
-        }
-        Ok(r)
-    }
-
-    fn close(&mut self, at: usize, rest: usize) -> Step {
-        let open = self.captures[..self.level].iter().rposition(|c| c.1 == UNFINISHED);
-        let Some(l) = open else { return Err(MatchError::InvalidClose) };
-        self.captures[l].1 = at as u32 - self.captures[l].0;
-        let r = self.run(at, rest)?;
-        if r.is_none() {
-            self.captures[l].1 = UNFINISHED;
-        }
-        Ok(r)
-    }
-
-    fn back_reference(&mut self, at: usize, n: u8) -> Step {
+    fn back_reference(&mut self, at: usize, n: u8) -> usize {
         let l = usize::from(n).wrapping_sub(1);
-        if l >= self.level || self.captures[l].1 == UNFINISHED {
-            return Err(MatchError::InvalidIndex(i32::from(n)));
+        if l >= self.state.level || self.state.open >> l & 1 != 0 {
+            return self.raise(MatchError::InvalidIndex(i32::from(n)));
         }
         let (from, len) = self.captures[l];
         if len == POSITION {
-            return Ok(None);
+            return NO_MATCH;
         }
         let text = &self.subject[from as usize..from as usize + len as usize];
-        self.steps = self.steps.saturating_add(len >> 6);
-        Ok(self.subject[at..].starts_with(text).then_some(at + text.len()))
+        self.count(text.len() >> 6);
+        if self.subject[at..].starts_with(text) { at + text.len() } else { NO_MATCH }
     }
 
-    fn balance(&mut self, at: usize, open: u8, close: u8) -> Step {
+    fn balance(&mut self, at: usize, open: u8, close: u8) -> usize {
         if self.subject.get(at) != Some(&open) {
-            return Ok(None);
+            return NO_MATCH;
         }
         let mut depth = 1usize;
         let mut end = at + 1;
@@ -380,20 +511,20 @@ impl<'a> Matcher<'a> {
                 if *b == close {
                     depth -= 1;
                     if depth == 0 {
-                        self.steps = self.steps.saturating_add((i >> 4) as u32);
-                        return Ok(Some(end + i + 1));
+                        self.count(i >> 4);
+                        return end + i + 1;
                     }
                 } else if *b == open {
                     depth += 1;
                 }
             }
             end += piece.len();
-            if end < self.subject.len() {
-                self.poll()?;
+            if end < self.subject.len() && self.poll() {
+                return RAISED;
             }
         }
-        self.steps = self.steps.saturating_add(((self.subject.len() - at) >> 4) as u32);
-        Ok(None)
+        self.count((self.subject.len() - at) >> 4);
+        NO_MATCH
     }
 }
 
@@ -402,19 +533,14 @@ mod tests {
     use super::*;
 
     fn find(s: &str, p: &str) -> Result<Option<(usize, usize)>, MatchError> {
-        let (anchor, p) = match p.strip_prefix('^') {
-            Some(rest) => (true, rest),
-            None => (false, p),
-        };
-        let pattern = Pattern::new(p.as_bytes());
-        let mut m = Matcher::new(s.as_bytes(), &pattern, &|| false);
-        if anchor { Ok(m.match_at(0)?.map(|e| (0, e))) } else { m.search(0) }
+        let pattern = Pattern::new(p.as_bytes(), true);
+        Matcher::new(s.as_bytes(), &pattern, &|| false).find(0)
     }
 
     fn captures(s: &str, p: &str) -> Vec<String> {
-        let pattern = Pattern::new(p.as_bytes());
+        let pattern = Pattern::new(p.as_bytes(), true);
         let mut m = Matcher::new(s.as_bytes(), &pattern, &|| false);
-        let (a, b) = m.search(0).unwrap().unwrap();
+        let (a, b) = m.find(0).unwrap().unwrap();
         (0..m.captures().max(1))
             .map(|i| match m.capture(i, a, b).unwrap() {
                 Capture::Text(from, to) => s[from..to].to_owned(),
@@ -467,5 +593,48 @@ mod tests {
         assert_eq!(find("a", "%1"), Err(MatchError::InvalidIndex(1)));
         assert_eq!(find("a", &"()".repeat(33)), Err(MatchError::TooManyCaptures));
         assert_eq!(find(&"a".repeat(300), &"a?".repeat(300)), Err(MatchError::TooComplex));
+    }
+
+    /// What a search finds, with its captures.
+    type Found = Result<Option<(usize, usize, Vec<Capture>)>, MatchError>;
+
+    fn found_by(p: &Pattern, s: &[u8]) -> Found {
+        let mut m = Matcher::new(s, p, &|| false);
+        let Some((start, end)) = m.find(0)? else { return Ok(None) };
+        let captures = (0..m.captures()).map(|i| m.capture(i, start, end));
+        Ok(Some((start, end, captures.collect::<Result<_, _>>()?)))
+    }
+
+    #[test]
+    fn positions_left_out_do_not_match() {
+        const PARTS: &[&str] = &[
+            "a", "b", "%a", "%d", "[ab]", "[^a]", ".", "a*", "b+", "%a*", "%w-", ".-", ".*", "b?",
+            "[ab]?", "%s*", "[^b]*", "[^1]-", "%d+", "(", ")", "()", "%1", "%2", "$", "%b()",
+            "%f[%a]", "%f[%z]", "1", " ", "^", "%", "[a", "%f", "(a*)", "(.-)", "(%w+)",
+        ];
+        const BYTES: &[u8] = b"aabb1 (a)";
+        let mut seed = 1u64;
+        let mut random = |n: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+            (seed >> 33) as usize % n
+        };
+        let (mut matches, mut errors) = (0, 0);
+        for _ in 0..if cfg!(miri) { 200 } else { 60_000 } {
+            let text: String = (0..random(6) + 1).map(|_| PARTS[random(PARTS.len())]).collect();
+            let subject: Vec<u8> = (0..random(12)).map(|_| BYTES[random(BYTES.len())]).collect();
+            let p = Pattern::new(text.as_bytes(), true);
+            let mut all = Pattern::new(text.as_bytes(), true);
+            all.start = Start::Anywhere;
+            for item in &mut all.items {
+                if let Item::Many(_, _, follow) = item {
+                    *follow = Follow::Anywhere;
+                }
+            }
+            let found = found_by(&p, &subject);
+            assert_eq!(found, found_by(&all, &subject), "{text} {}", subject.escape_ascii());
+            matches += usize::from(matches!(found, Ok(Some(_))));
+            errors += usize::from(found.is_err());
+        }
+        assert!(cfg!(miri) || matches > 10_000 && errors > 1_000, "{matches} {errors}");
     }
 }

@@ -5,11 +5,13 @@ mod bytes;
 mod class;
 mod compile;
 mod find;
+mod follow;
 mod format;
 mod gsub;
 mod matcher;
 mod pack;
 mod packing;
+mod pattern;
 
 use perilune_runtime::native::{Builtin, Cx, NativeFn, Raised};
 
