@@ -196,6 +196,14 @@ pub fn format_str(buf: &mut Vec<u8>, s: &[u8], spec: &Spec) {
     pad(buf, start, 0, false, spec);
 }
 
+/// Like [`format_str`], for the string that the buffer has from `start` on.
+pub fn fit_str(buf: &mut Vec<u8>, start: usize, spec: &Spec) {
+    if let Some(most) = spec.precision {
+        buf.truncate(start.saturating_add(most));
+    }
+    pad(buf, start, 0, false, spec);
+}
+
 /// Returns the bytes that `%s` shows: those before the first zero.
 pub fn c_str(bytes: &[u8]) -> &[u8] {
     bytes.split(|b| *b == 0).next().unwrap_or(bytes)

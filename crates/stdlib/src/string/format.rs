@@ -43,7 +43,7 @@ fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
         }
         // A `__tostring` may collect, so the format is looked up again for each item.
         let f = format_string(cx);
-        let Some(i) = memchr::memchr(b'%', &f[at..]) else {
+        let Some(i) = find_percent(&f[at..]) else {
             return extend(cx, out, &f[at..]);
         };
         extend(cx, out, &f[at..at + i])?;
@@ -82,8 +82,20 @@ fn run(cx: &mut Cx, out: &mut Vec<u8>) -> Result<(), Raised> {
                 _ => {}
             }
         }
-        item(cx, out, arg, text.to_vec(), conversion)?;
+        let mut copy = [0; MAX_SPEC];
+        copy[..text.len()].copy_from_slice(text);
+        let text = &copy[..text.len()];
+        item(cx, out, arg, text, conversion)?;
     }
+}
+
+/// Returns the position of the first `%`, which is close to the start in most formats.
+#[inline]
+fn find_percent(f: &[u8]) -> Option<usize> {
+    const CLOSE: usize = 16;
+    let (close, rest) = f.split_at(f.len().min(CLOSE));
+    let near = close.iter().position(|b| *b == b'%');
+    near.or_else(|| memchr::memchr(b'%', rest).map(|i| CLOSE + i))
 }
 
 /// Appends `tostring` of argument `arg`.
@@ -151,12 +163,12 @@ fn item(
     cx: &mut Cx,
     out: &mut Vec<u8>,
     arg: usize,
-    text: Vec<u8>,
+    text: &[u8],
     conversion: u8,
 ) -> Result<(), Raised> {
     match conversion {
         b'c' => {
-            let spec = check(cx, &text, TEXT_FLAGS, false)?;
+            let spec = check(cx, text, TEXT_FLAGS, false)?;
             cfmt::format_str(out, &[cx.check_int(arg)? as u8], &spec);
         }
         b'd' | b'i' | b'u' | b'o' | b'x' | b'X' => {
@@ -166,19 +178,19 @@ fn item(
                 b'u' => UNSIGNED_FLAGS,
                 _ => HEX_FLAGS,
             };
-            cfmt::format_int(out, n, conversion, &check(cx, &text, flags, true)?);
+            cfmt::format_int(out, n, conversion, &check(cx, text, flags, true)?);
         }
         b'a' | b'A' => {
-            let spec = check(cx, &text, FLOAT_FLAGS, true)?;
+            let spec = check(cx, text, FLOAT_FLAGS, true)?;
             cfmt::format_float(out, float(cx.check_number(arg)?), conversion, &spec);
         }
         b'f' | b'e' | b'E' | b'g' | b'G' => {
             let x = float(cx.check_number(arg)?);
-            let spec = check(cx, &text, FLOAT_FLAGS, true)?;
+            let spec = check(cx, text, FLOAT_FLAGS, true)?;
             cfmt::format_float(out, x, conversion, &spec);
         }
         b'p' => {
-            let spec = check(cx, &text, TEXT_FLAGS, false)?;
+            let spec = check(cx, text, TEXT_FLAGS, false)?;
             match cx.get(arg).address() {
                 Some(address) => cfmt::format_pointer(out, address, &spec),
                 None => cfmt::format_str(out, b"(null)", &spec),
@@ -191,15 +203,15 @@ fn item(
             literal(cx, out, arg)?;
         }
         b's' => {
-            let mut s = Vec::new();
-            append_string(cx, arg, &mut s)?;
-            if s.contains(&0) {
+            let start = out.len();
+            append_string(cx, arg, out)?;
+            if memchr::memchr(0, &out[start..]).is_some() {
                 return Err(cx.arg_error(arg, "string contains zeros"));
             }
-            cfmt::format_str(out, &s, &check(cx, &text, TEXT_FLAGS, true)?);
+            cfmt::fit_str(out, start, &check(cx, text, TEXT_FLAGS, true)?);
         }
         _ => {
-            let message = [b"invalid conversion '%", c_str(&text), b"' to 'format'"];
+            let message = [b"invalid conversion '%", c_str(text), b"' to 'format'"];
             return Err(cx.error(concat(&message)));
         }
     }
