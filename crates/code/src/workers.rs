@@ -9,7 +9,7 @@ mod tests;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -81,7 +81,7 @@ pub trait Compiler: Send + Sync + 'static {
 /// How many threads there are, and what they get.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
-    /// The most threads.
+    /// The most threads; zero for one on up to three cores, else a third of the cores.
     pub threads: usize,
     /// Bytes of stack of each.
     pub stack: usize,
@@ -90,16 +90,13 @@ pub struct WorkerOptions {
 }
 
 impl Default for WorkerOptions {
-    /// Returns one thread on up to three cores, else a third of the cores.
     fn default() -> WorkerOptions {
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        WorkerOptions {
-            threads: (cores / 3).max(1),
-            stack: 2 << 20,
-            patience: Duration::from_secs(2),
-        }
+        WorkerOptions { threads: 0, stack: 2 << 20, patience: Duration::from_secs(2) }
     }
 }
+
+/// The most threads that there are if none is asked for.
+const MOST_THREADS: usize = 16;
 
 /// A queue of jobs and the threads that do them, which are started when there is something to do.
 ///
@@ -113,6 +110,9 @@ pub struct Workers<C: Compiler> {
 struct Shared<C: Compiler> {
     compiler: C,
     options: WorkerOptions,
+    /// The most threads, once the first one is wanted. Counting the cores takes several system
+    /// calls, which would be much of the time that a short script takes.
+    most: OnceLock<usize>,
     state: Mutex<State<C>>,
 }
 
@@ -144,7 +144,7 @@ impl<C: Compiler> State<C> {
         State {
             queue: Queue::new(),
             contexts: Vec::new(),
-            link: Link::new(threads),
+            link: Link::new(if threads == 0 { MOST_THREADS } else { threads }),
             closing: false,
             handles: Vec::new(),
             threads: 0,
@@ -173,7 +173,8 @@ impl<C: Compiler> Workers<C> {
     pub fn new(compiler: C, options: WorkerOptions) -> Workers<C> {
         fork::watch();
         let state = Mutex::new(State::new(options.threads));
-        Workers { shared: Arc::new(Shared { compiler, options, state }) }
+        let most = OnceLock::new();
+        Workers { shared: Arc::new(Shared { compiler, options, most, state }) }
     }
 
     /// Returns what does the jobs.
@@ -186,7 +187,7 @@ impl<C: Compiler> Workers<C> {
     pub fn submit(&self, priority: u64, job: C::Job) {
         let mut state = self.shared.state();
         let waiting = state.outstanding - state.running;
-        if state.idle <= waiting && state.threads < self.shared.options.threads {
+        if state.idle <= waiting && state.threads < self.shared.most_threads() {
             self.start(&mut state);
         }
         if state.threads == 0 {
@@ -267,6 +268,16 @@ struct Taken<J> {
 }
 
 impl<C: Compiler> Shared<C> {
+    fn most_threads(&self) -> usize {
+        *self.most.get_or_init(|| match self.options.threads {
+            0 => {
+                let cores = thread::available_parallelism().map_or(1, usize::from);
+                (cores / 3).clamp(1, MOST_THREADS)
+            }
+            threads => threads,
+        })
+    }
+
     /// Locks the state. In a forked child it is emptied first: the jobs that its parent had waiting
     /// give up, and what names threads or channels of the parent is forgotten without being
     /// touched.

@@ -48,10 +48,7 @@ impl Jit {
         let space = CodeSpace::new(space);
         let observer = Observer::new(&options, calls);
         let backend = Backend::new(space.clone(), calls, &options, observer);
-        let mut workers = WorkerOptions::default();
-        if options.workers > 0 {
-            workers.threads = options.workers;
-        }
+        let workers = WorkerOptions { threads: options.workers, ..WorkerOptions::default() };
         Arc::new(Jit { options, space, workers: Workers::new(backend, workers) })
     }
 
