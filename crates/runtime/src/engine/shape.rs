@@ -1,5 +1,6 @@
 //! Shapes: engine-wide hidden classes, a tree of transitions.
 
+use std::mem;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -48,6 +49,63 @@ impl ShapeIds {
     }
 }
 
+/// Successors by key. Most shapes have one, which needs no memory of its own.
+#[derive(Default)]
+enum Successors {
+    #[default]
+    None,
+    One(usize, Weak<Shape>),
+    Many(HashMap<usize, Weak<Shape>, FixedState>),
+}
+
+impl Successors {
+    fn get(&self, key: usize) -> Option<&Weak<Shape>> {
+        match self {
+            Successors::None => None,
+            Successors::One(k, shape) => (*k == key).then_some(shape),
+            Successors::Many(map) => map.get(&key),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Successors::None => 0,
+            Successors::One(..) => 1,
+            Successors::Many(map) => map.len(),
+        }
+    }
+
+    fn insert(&mut self, key: usize, shape: Weak<Shape>) {
+        match self {
+            Successors::One(k, _) if *k != key => {
+                let mut map = HashMap::default();
+                if let Successors::One(k, one) = mem::take(self) {
+                    map.insert(k, one);
+                }
+                map.insert(key, shape);
+                *self = Successors::Many(map);
+            }
+            Successors::None | Successors::One(..) => *self = Successors::One(key, shape),
+            Successors::Many(map) => {
+                map.insert(key, shape);
+            }
+        }
+    }
+
+    fn remove(&mut self, key: usize) {
+        match self {
+            Successors::One(k, _) if *k == key => *self = Successors::None,
+            Successors::None | Successors::One(..) => {}
+            Successors::Many(map) => {
+                map.remove(&key);
+                if map.is_empty() {
+                    *self = Successors::None;
+                }
+            }
+        }
+    }
+}
+
 /// An engine-wide hidden class: which fields a table has, in which slots, and whether it has a
 /// metatable. Immutable except for the transitions, which are weak: a successor keeps its
 /// predecessor alive, and not the reverse.
@@ -61,7 +119,7 @@ pub struct Shape {
     /// Successors by the address of the symbol (0: addition of a metatable). The address identifies
     /// the symbol, since the successor holds it. An entry whose successor was dropped has no
     /// effect.
-    successors: Mutex<HashMap<usize, Weak<Shape>, FixedState>>,
+    successors: Mutex<Successors>,
     ids: Arc<ShapeIds>,
 }
 
@@ -112,7 +170,7 @@ impl Shape {
     pub(super) fn successor(self: &Arc<Self>, symbol: Option<Arc<Symbol>>) -> Option<Arc<Shape>> {
         let key = key_of(&symbol);
         let mut successors = lock(&self.successors);
-        if let Some(shape) = successors.get(&key).and_then(Weak::upgrade) {
+        if let Some(shape) = successors.get(key).and_then(Weak::upgrade) {
             return Some(shape);
         }
         if successors.len() >= MAX_CHILDREN {
@@ -142,11 +200,8 @@ impl Drop for Shape {
             let key = key_of(symbol);
             let mut successors = lock(&from.successors);
             // Another thread may have replaced this dying successor by a new one.
-            if successors.get(&key).is_some_and(|entry| ptr::eq(entry.as_ptr(), self)) {
-                successors.remove(&key);
-            }
-            if successors.is_empty() {
-                successors.shrink_to_fit();
+            if successors.get(key).is_some_and(|entry| ptr::eq(entry.as_ptr(), self)) {
+                successors.remove(key);
             }
         }
     }

@@ -9,7 +9,7 @@ use perilune_code::lock::{Mutex, lock};
 /// A field name. Two live symbols of an engine are the same object exactly when their names are
 /// equal.
 pub struct Symbol {
-    name: Box<[u8]>,
+    name: Arc<[u8]>,
     table: Weak<SymbolTable>,
 }
 
@@ -29,10 +29,20 @@ impl Drop for Symbol {
 }
 
 /// The symbols of an engine, by name. The references are weak.
-#[derive(Default)]
 pub(super) struct SymbolTable {
-    map: Mutex<HashMap<Box<[u8]>, Weak<Symbol>, FixedState>>,
+    map: Mutex<HashMap<Arc<[u8]>, Weak<Symbol>, FixedState>>,
 }
+
+impl Default for SymbolTable {
+    fn default() -> Self {
+        let map = HashMap::with_capacity_and_hasher(LIBRARY, FixedState::default());
+        SymbolTable { map: Mutex::new(map) }
+    }
+}
+
+/// Room for the names of the standard library, so that a first state does not enlarge the table
+/// several times.
+const LIBRARY: usize = 224;
 
 impl SymbolTable {
     /// Returns the symbol called `name`, after creating it if necessary.
@@ -41,8 +51,9 @@ impl SymbolTable {
         if let Some(symbol) = map.get(name).and_then(Weak::upgrade) {
             return symbol;
         }
-        let symbol = Arc::new(Symbol { name: name.into(), table: Arc::downgrade(self) });
-        map.insert(name.into(), Arc::downgrade(&symbol));
+        let name = Arc::<[u8]>::from(name);
+        let symbol = Arc::new(Symbol { name: name.clone(), table: Arc::downgrade(self) });
+        map.insert(name, Arc::downgrade(&symbol));
         symbol
     }
 
@@ -55,8 +66,8 @@ impl SymbolTable {
         {
             map.remove(&symbol.name);
         }
-        if map.capacity() > 64 && map.len() * 8 < map.capacity() {
-            map.shrink_to_fit();
+        if map.capacity() > 2 * LIBRARY && map.len() * 8 < map.capacity() {
+            map.shrink_to(LIBRARY);
         }
     }
 
