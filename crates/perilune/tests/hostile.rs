@@ -232,11 +232,16 @@ fn instruction_limits_stop_endless_scripts() {
 #[cfg_attr(miri, ignore = "takes too long")]
 fn the_memory_limit_stops_growing_scripts() {
     const LIMIT: usize = 8 << 20;
-    // allocated without a check of the limit until the next safepoint: 3 % at most, by coroutines
+    // allocated without a check of the limit until the next safepoint: 5 % at most, by coroutines
     const UNASKED: usize = LIMIT / 16;
-    // memory outside the script: the engine's, and temporary copies; debug builds keep freed memory
-    // for a while
-    const OUTSIDE: usize = if cfg!(debug_assertions) { 4 * LIMIT } else { LIMIT };
+    // Memory outside the script: the engine's, and temporary copies. Debug builds keep freed memory
+    // for a while; 21, 24 and 27 MB of it were measured there in these modes.
+    let outside = |mode| match mode {
+        _ if !cfg!(debug_assertions) => LIMIT,
+        Mode::Off => 25 << 20,
+        Mode::Background => 28 << 20,
+        _ => 31 << 20,
+    };
     let _turn = turn();
     let mut findings = Findings::default();
     for mode in MODES {
@@ -264,7 +269,7 @@ fn the_memory_limit_stops_growing_scripts() {
             if std::env::var_os("PERILUNE_HOSTILE_METRICS").is_some() {
                 eprintln!("{used:>10} {grown:>10} {what}");
             }
-            if used > limit + UNASKED || grown > limit + OUTSIDE {
+            if used > limit + UNASKED || grown > limit + outside(mode) {
                 findings.wrong.push(format!("{what}: {used} bytes, process {grown}"));
             }
             lua.set_time_limit(None).expect("it can be set");
