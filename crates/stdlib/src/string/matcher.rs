@@ -413,14 +413,18 @@ impl<'a> Matcher<'a> {
                     let end = (at + 1).min(self.subject.len());
                     // The first call finds nothing if there are no positions left.
                     let Some(range) = self.subject.get(least..end) else { return NO_MATCH };
-                    let Some(i) = memchr::memrchr(b, range) else { return NO_MATCH };
+                    let found = memchr::memrchr(b, range);
+                    self.count((range.len() - found.unwrap_or(0)) >> 4);
+                    let Some(i) = found else { return NO_MATCH };
                     at = least + i;
                 }
                 Follow::Set(s, at_end) => {
                     let set = &self.pattern.sets[s as usize];
                     let range = &self.subject[least..(at + 1).min(self.subject.len())];
                     if at < self.subject.len() || !at_end {
-                        match range.iter().rposition(|b| set.has(*b)) {
+                        let found = range.iter().rposition(|b| set.has(*b));
+                        self.count((range.len() - found.unwrap_or(0)) >> 4);
+                        match found {
                             Some(i) => at = least + i,
                             None => return NO_MATCH,
                         }
@@ -454,10 +458,14 @@ impl<'a> Matcher<'a> {
                 Follow::Anywhere | Follow::AfterAll => true,
                 Follow::Byte(b) if class == Class::Any => {
                     let next = self.scan(at, NO_MATCH, |piece| memchr::memchr(b, piece));
-                    if next >= RAISED {
-                        return next;
+                    if next == RAISED {
+                        return RAISED;
                     }
-                    self.count((next - at) >> 4);
+                    // Bytes that are searched count as steps, found or not.
+                    self.count((next.min(self.subject.len()) - at) >> 4);
+                    if next == NO_MATCH {
+                        return NO_MATCH;
+                    }
                     at = next;
                     true
                 }
