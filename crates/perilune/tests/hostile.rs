@@ -209,7 +209,7 @@ fn instruction_limits_stop_endless_scripts() {
             let what = format!("{mode:?}: {program}");
             let lua = prepared(mode.state_that(true));
             lua.set_memory_limit(MEMORY).expect("it can be set");
-            lua.set_instruction_limit(Some(2_000)).expect("it counts");
+            lua.set_instruction_limit(Some(20_000)).expect("it counts");
             let run = || lua.load(program).set_name("=hostile").exec();
             let ((result, time), _) =
                 overrun(&what, PATIENCE, false, || {}, || processor_time(run));
