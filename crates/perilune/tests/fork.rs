@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering::Relaxed};
 
 use perilune::{Engine, EngineOptions, Function, JitOptions, Lua};
 
@@ -75,19 +75,14 @@ fn a_prefork_server() {
     let engine = EngineOptions::new().jit(jit).build();
     let lua = lua(&engine);
     // Nonzero in a child: the kind that it is to serve.
-    let (next, pid) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicI64::new(0)));
+    let (next, pid) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicI32::new(0)));
     let (children, child) = (next.clone(), pid.clone());
     let fork = lua
         .create_function(move |_, kind: i64| {
             // SAFETY: the child continues with this thread only; the test is that this works.
             let pid = unsafe { libc::fork() };
-            child.store(pid.into(), Relaxed);
-            if pid == 0 {
-                // SAFETY: a system call on this process.
-                unsafe { libc::alarm(60) };
-                return Ok(children.load(Relaxed));
-            }
-            Ok(kind)
+            child.store(pid, Relaxed);
+            Ok(if pid == 0 { children.load(Relaxed) } else { kind })
         })
         .expect("a function");
     lua.globals().set("fork", fork).expect("it is set");
@@ -110,39 +105,37 @@ fn a_prefork_server() {
                 // Waits for threads of this process only.
                 second.gc_collect().expect("it collects");
             };
-            let failed = catch_unwind(AssertUnwindSafe(serves)).is_err();
-            // SAFETY: nothing of the test harness runs in the child.
-            unsafe { libc::_exit(failed.into()) };
+            run_child(serves);
         }
         assert_eq!(kind, -1);
         pids.push(pid.load(Relaxed));
         let kind = round % 5;
         assert_eq!(serve(&lua, kind, 60), expected[kind as usize], "parent, kind {kind}");
     }
-    for pid in pids {
-        let mut status = 0;
-        // SAFETY: it is a child of ours, and is waited for once.
-        let waited = unsafe { libc::waitpid(pid as libc::pid_t, &raw mut status, 0) };
-        assert_eq!((i64::from(waited), status), (pid, 0), "a child failed");
-    }
+    pids.into_iter().for_each(join);
     for (kind, expected) in (0..).zip(&expected) {
         assert_eq!(&serve(&lua, kind, 60), expected, "parent, kind {kind}");
     }
 }
 
-/// A child that runs `f`, and is stopped when it takes too long.
+/// Forks a child that runs `f`.
 fn in_child(f: impl FnOnce()) -> libc::pid_t {
     // SAFETY: the child continues with this thread only; the tests are that this works.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "it can fork");
     if pid == 0 {
-        // SAFETY: a system call on this process.
-        unsafe { libc::alarm(60) };
-        let failed = catch_unwind(AssertUnwindSafe(f)).is_err();
-        // SAFETY: nothing of the test harness runs in the child.
-        unsafe { libc::_exit(failed.into()) };
+        run_child(f);
     }
     pid
+}
+
+/// Runs `f` in a child and ends it. A child that takes too long is stopped.
+fn run_child(f: impl FnOnce()) -> ! {
+    // SAFETY: a system call on this process.
+    unsafe { libc::alarm(60) };
+    let failed = catch_unwind(AssertUnwindSafe(f)).is_err();
+    // SAFETY: nothing of the test harness runs in the child.
+    unsafe { libc::_exit(failed.into()) }
 }
 
 fn join(pid: libc::pid_t) {
