@@ -136,6 +136,8 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
                     }
                 } else if key.is_string() && op < 34 {
                     Table::set_str_const(st, t, key.as_string(), v);
+                } else if key.is_int() && op < 34 {
+                    assert!(Table::set_int_within(st, t, key.as_int(), v), "there is no limit");
                 } else {
                     Table::set(st, t, key, v).unwrap();
                 }
