@@ -5,6 +5,6 @@
 pub(crate) mod facts;
 pub(crate) mod flow;
 #[cfg(test)]
-mod listing;
+pub(crate) mod listing;
 pub(crate) mod live;
 pub(crate) mod tags;

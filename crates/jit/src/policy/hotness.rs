@@ -1,7 +1,7 @@
 //! Which methods are worth compiling, on which thread, and in what order.
 
 use perilune_bytecode::flow::{Next, next};
-use perilune_bytecode::{Op, Proto};
+use perilune_bytecode::{Instr, Op, Proto};
 use perilune_runtime::instance::Instance;
 
 /// The largest function that is compiled, in instructions.
@@ -32,22 +32,62 @@ pub(crate) fn is_quick(proto: &Proto) -> bool {
 /// # Safety
 /// `inst` is a live instance of the state that runs on this thread.
 pub(crate) unsafe fn heat(inst: *mut Instance, entry: Option<u32>) -> u64 {
-    let code = &(&(*inst).proto).code;
+    // SAFETY: a live instance has one cell for each instruction.
+    let rounds = |pc| unsafe { *(*inst).cells.add(pc) };
+    heat_of(&(&(*inst).proto).code, rounds, (*inst).entries, entry)
+}
+
+/// Returns [`heat`] of code whose loops have made `rounds`, each counted at its last instruction.
+fn heat_of(code: &[Instr], rounds: impl Fn(usize) -> u32, entries: u32, entry: Option<u32>) -> u64 {
     let loops = (0..code.len()).filter_map(|pc| {
         let start = match (code[pc].op(), next(code, pc)) {
             (Op::ForLoop | Op::TForLoop, Next::Branches(target)) => target,
             (Op::Jmp, Next::Goes(target)) if target <= pc => target,
             _ => return None,
         };
-        let rounds = u64::from(*(*inst).cells.add(pc));
-        let heat = rounds * (pc + 1 - start) as u64 / code.len() as u64;
+        let heat = u64::from(rounds(pc)) * (pc + 1 - start) as u64 / code.len() as u64;
         entry.is_none_or(|entry| entry as usize == start).then_some(heat)
     });
-    loops.sum::<u64>() + if entry.is_none() { (*inst).entries.into() } else { 0 }
+    loops.sum::<u64>() + if entry.is_none() { entries.into() } else { 0 }
 }
 
 /// Estimates the bytes of code of a function. The estimate is the same on all machines.
 pub(crate) fn estimated_size(proto: &Proto) -> usize {
     const PER_INSTRUCTION: usize = 128;
     proto.code.len() * PER_INSTRUCTION
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::listing;
+
+    #[test]
+    fn rounds_count_as_the_part_of_the_function_that_they_run() {
+        let source = "local n = ... for i = 1, n do n = n + i end while n > 0 do n = n - 1 end";
+        let proto = listing::compile(source);
+        let code = &proto.code;
+        let backward = |pc: usize| match (code[pc].op(), next(code, pc)) {
+            (Op::ForLoop, Next::Branches(start)) => Some(start),
+            (Op::Jmp, Next::Goes(start)) if start <= pc => Some(start),
+            _ => None,
+        };
+        let loops: Vec<(usize, usize)> =
+            (0..code.len()).filter_map(|pc| Some((backward(pc)?, pc))).collect();
+        let [(first, first_end), (second, second_end)] = loops[..] else { panic!("{loops:?}") };
+        let length = |start: usize, end: usize| (end + 1 - start) as u64;
+
+        let rounds = |pc| if pc == first_end { 1000 } else { 10 * u32::from(pc == second_end) };
+        let entered_at = |start| heat_of(code, rounds, 7, start);
+        let hot = 1000 * length(first, first_end) / code.len() as u64;
+        let cold = 10 * length(second, second_end) / code.len() as u64;
+        assert_eq!(entered_at(Some(first as u32)), hot);
+        assert_eq!(entered_at(Some(second as u32)), cold);
+        assert!(hot > cold && cold > 0);
+        assert_eq!(entered_at(None), hot + cold + 7, "entries count for the whole function");
+
+        // A longer function around the same loop is less hot by the same number of rounds.
+        let longer = listing::compile(&format!("{source} {}", "n = n * n - n ".repeat(50)));
+        assert!(heat_of(&longer.code, rounds, 7, Some(first as u32)) < hot);
+    }
 }

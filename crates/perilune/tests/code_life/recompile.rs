@@ -1,6 +1,6 @@
 //! Methods are recompiled for new operand types, a bounded number of times.
 
-use perilune::{Engine, Lua};
+use perilune::{Engine, JitOptions, Lua};
 
 use crate::support::*;
 
@@ -43,6 +43,21 @@ fn a_loop_that_cannot_be_entered_is_compiled_again() {
     // for an integer, then for values of any kind
     let loops = metric(&engine, "loops compiled");
     assert!((2..=3).contains(&loops), "{loops} loops:\n{}", engine.jit_report());
+}
+
+#[test]
+fn a_function_with_a_hot_loop_is_compiled_on_its_second_call() {
+    // Entries alone never make a function hot here.
+    let engine = Engine::with_jit(JitOptions { threshold: 1 << 30, ..sync() });
+    let lua = Lua::with_engine(&engine);
+    eval(&lua, "function sum(n) local s = 0 for i = 1, n do s = s + i end return s end");
+    assert_eq!(eval(&lua, "return sum(1000)"), "500500");
+    let compiled = || ["loops compiled", "functions compiled"].map(|name| metric(&engine, name));
+    assert_eq!(compiled(), [1, 0], "a function that is called once is not needed");
+    for _ in 0..3 {
+        assert_eq!(eval(&lua, "return sum(1000)"), "500500");
+    }
+    assert_eq!(compiled(), [1, 1], "the second call finds a hot loop");
 }
 
 /// Operand types, shapes and keys that keep changing.
