@@ -202,6 +202,8 @@ fn time_limits_stop_work_on_much_data() {
 #[test]
 #[cfg_attr(miri, ignore = "measures time")]
 fn instruction_limits_stop_endless_scripts() {
+    // Little, because some scripts fill it again and again, which takes few instructions.
+    const MEMORY: usize = 16 << 20;
     let _turn = turn();
     let mut findings = Findings::default();
     for mode in MODES {
