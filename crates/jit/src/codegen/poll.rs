@@ -1,10 +1,11 @@
 //! Safepoints: the poll word, and the count of instructions.
 
 use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use perilune_runtime::layout::state;
+use perilune_runtime::layout::{frame, state};
 
-use super::Emitter;
+use super::{Emitter, MEM};
 use crate::entity::Pc;
 
 impl Emitter<'_> {
@@ -26,9 +27,19 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
-    /// Does what the poll word has asked for after a call; the frame continues with frame word
-    /// `word`, and `top` is the end of its values.
-    pub(crate) fn poll_after_call(&mut self, word: Value, top: Value) {
+    /// Does what the poll word has asked for after a call; the frame continues at the pc that its
+    /// word says, or `skip` instructions further, and `top` is the end of its values.
+    ///
+    /// The frame word is read back from where it was stored before the call: as a constant it would
+    /// be the same value as the one that was stored, and take a callee-saved register across the
+    /// call.
+    pub(crate) fn poll_after_call(&mut self, skip: Option<Value>, top: Value) {
+        let base = self.base();
+        let word = self.b.ins().load(I64, MEM, base, frame::WORD);
+        let word = match skip {
+            Some(skip) => self.b.ins().iadd(word, skip),
+            None => word,
+        };
         self.runtime_step_at(self.body.calls.poll as usize, word, &[top]);
     }
 

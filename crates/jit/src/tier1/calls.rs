@@ -71,8 +71,7 @@ impl Translator<'_> {
         self.emit.switch_to(polled);
         self.emit.store_results(a, c, &returned);
         let top = self.emit.top_after_call(c);
-        let word = self.emit.frame_word(pc + 1);
-        self.emit.poll_after_call(word, top);
+        self.emit.poll_after_call(None, top);
         // read again, so that nothing is kept across the call that hardly ever happens
         let (bits, tag) =
             if c == 2 { self.emit.load_register(a, I64) } else { (returned.bits, returned.tag) };

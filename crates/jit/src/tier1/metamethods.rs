@@ -77,10 +77,10 @@ impl Translator<'_> {
         // the frame may be deoptimized here: the pc says what the outcome is
         self.emit.switch_to(r.polled);
         let c = self.emit.is_truthy(r.tag);
-        let (jump, skip) = (self.emit.frame_word(pc + 1), self.emit.frame_word(pc + 2));
-        let (yes, no) = if wanted { (jump, skip) } else { (skip, jump) };
-        let word = self.emit.ins().select(c, yes, no);
-        self.poll_after_call(word);
+        let (here, further) = (self.emit.int(0), self.emit.int(1));
+        let (yes, no) = if wanted { (here, further) } else { (further, here) };
+        let skip = self.emit.ins().select(c, yes, no);
+        self.poll_after_call(Some(skip));
         self.decide(c, wanted, ends);
         self.emit.switch_to(none);
     }
@@ -107,8 +107,7 @@ impl Translator<'_> {
         self.emit.switch_to(r.good);
         self.emit.jump(done);
         self.emit.switch_to(r.polled);
-        let word = self.emit.frame_word(pc + 1);
-        self.poll_after_call(word);
+        self.poll_after_call(None);
         self.emit.jump(done);
         self.emit.switch_to(none);
     }
@@ -158,16 +157,15 @@ impl Translator<'_> {
         self.emit.join(done, bits, r.tag);
         self.emit.switch_to(r.polled);
         self.emit.store_register(dst, r.bits, r.tag);
-        let word = self.emit.frame_word(pc + 1);
-        self.poll_after_call(word);
+        self.poll_after_call(None);
         let (bits, tag) = self.emit.load_register(dst, ty);
         self.emit.join(done, bits, tag);
     }
 
     /// Does what the poll word asks for after a call.
-    fn poll_after_call(&mut self, word: Value) {
+    fn poll_after_call(&mut self, skip: Option<Value>) {
         let top = self.emit.frame_end();
-        self.emit.poll_after_call(word, top);
+        self.emit.poll_after_call(skip, top);
     }
 
     /// Calls the Lua function `h` for the instruction at `pc`.
