@@ -133,6 +133,12 @@ pub const BLESS: &[Step] = &[
     )
     .with(&[("PERILUNE_BLESS", "1")]),
     step(
+        "documents",
+        "cargo test --locked -p perilune-cli --test documents",
+        "what commands print, in docs/call-path.md and docs/jit-debugging.md",
+    )
+    .with(&[("PERILUNE_BLESS", "1")]),
+    step(
         "lang",
         "cargo test --locked -p perilune-cli --test lang -- puc/",
         "expectations of lang-tests, from what PUC Lua prints",
@@ -183,6 +189,11 @@ pub const NIGHTLY: &[Step] = &[
          -Zmiri-ignore-leaks",
     )]),
     LOOM,
+    step(
+        "hostile",
+        "cargo test --release --locked -p perilune --test hostile",
+        "hostile scripts, which a release build stops within 10 ms",
+    ),
     step(
         "soak",
         "cargo run --release --locked -p perilune-bench -- soak --programs 100000",
