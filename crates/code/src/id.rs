@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Names one code version of an engine. Frame words hold it.
 ///
-/// Ids are never reused: when the 32 bits are used up, [`crate::CodeSpace`] refuses to compile.
+/// Ids are never reused: when the 31 bits are used up, [`crate::CodeSpace`] refuses to compile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct CodeId(u32);
@@ -13,6 +13,9 @@ impl CodeId {
     /// The first id that is handed out; smaller numbers are left to the user of this crate, for
     /// frames without machine code.
     pub const FIRST: CodeId = CodeId(16);
+
+    /// The largest id that is handed out. Frame words hold ids beside a bit ([`crate::Pins`]).
+    pub const LAST: CodeId = CodeId(u32::MAX >> 1);
 
     /// Returns the id with this number, as a frame word holds it.
     #[inline(always)]

@@ -54,7 +54,7 @@ mod stats;
 mod workers;
 
 pub use id::{CodeId, CodeIds};
-pub use quiescence::{Hooks, Mutator, Pins, Words};
+pub use quiescence::{Hooks, Mutator, PinnedFrame, Pins, Words};
 pub use slot::EntrySlot;
 
 #[cfg(not(loom))]

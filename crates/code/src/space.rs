@@ -76,7 +76,7 @@ pub struct CodeSpace {
     /// Serializes what changes slots. Taken before any method's lock; nothing with a destructor of
     /// the user's is dropped under it.
     changes: Mutex<()>,
-    /// The next id to hand out. When 32 bits are used up, compiles are refused.
+    /// The next id to hand out. Beyond [`CodeId::LAST`] compiles are refused.
     next_id: AtomicU32,
     tickets: Tickets,
     /// The process that the states, tickets and threads known here are of.
@@ -229,7 +229,9 @@ impl CodeSpace {
         let count = u32::try_from(count).map_err(|_| Refusal::TooLarge)?;
         let first = self
             .next_id
-            .fetch_update(Relaxed, Relaxed, |next| next.checked_add(count))
+            .fetch_update(Relaxed, Relaxed, |next| {
+                next.checked_add(count).filter(|end| end - 1 <= CodeId::LAST.raw())
+            })
             .map_err(|_| Refusal::Exhausted)?;
         Ok(CodeIds::new(first, count))
     }

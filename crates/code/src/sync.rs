@@ -64,6 +64,10 @@ pub enum Mutant {
     SameNumberSuffices,
     /// The frames in retired code are forgotten.
     PinsIgnored,
+    /// The frames below the first announced one are forgotten.
+    PinsNotCarried,
+    /// A frame that other code runs from now on is still announced.
+    AnnouncedForGood,
     /// One state's announcement is enough.
     OneStateSuffices,
     /// A state may register between the reading of reports and the freeing.
@@ -80,7 +84,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// All of them.
-    pub const ALL: [Mutant; 22] = [
+    pub const ALL: [Mutant; 24] = [
         Mutant::NoLightBarrier,
         Mutant::NoHeavyBarrier,
         Mutant::NoClaim,
@@ -97,6 +101,8 @@ impl Mutant {
         Mutant::RetiredBeforeUnlinked,
         Mutant::SameNumberSuffices,
         Mutant::PinsIgnored,
+        Mutant::PinsNotCarried,
+        Mutant::AnnouncedForGood,
         Mutant::OneStateSuffices,
         Mutant::RegistryUnlocked,
         Mutant::PublishRelaxed,

@@ -2,7 +2,7 @@
 //! `RUSTFLAGS="--cfg loom" cargo test -p perilune-code --test loom --target-dir target/loom`.
 //!
 //! It runs the crate's own `Quiescence`, `Mutator`, `EntrySlot` and `Gate`, with a word for the
-//! code. Running code reads the word, publishing and freeing write it; a state's frames are a word
+//! code. Running code reads the word, publishing and freeing write it; a state's frames are words
 //! that it writes and that walks read. The model checker reports a read and a write that nothing
 //! orders, and the model a freed word that is run. Each mutant of the protocol must make some
 //! scenario fail.
@@ -16,7 +16,7 @@ use loom::thread;
 use perilune_code::fork::Gate;
 use perilune_code::quiescence::{Quiescence, Retired};
 use perilune_code::sync::{Mutant, choose, mutated};
-use perilune_code::{CodeId, EntrySlot, Hooks, Mutator, Pins};
+use perilune_code::{CodeId, EntrySlot, Hooks, Mutator, PinnedFrame, Pins};
 
 /// The code of a version: `Some` from publishing to freeing.
 struct Code {
@@ -54,24 +54,62 @@ impl Retired for Garbage {
     }
 }
 
-/// What a state's frames are in.
-struct Frames(UnsafeCell<Option<CodeId>>);
+/// What a frame is in, or `None` if there is no frame, and whether it is announced.
+type Word = UnsafeCell<(Option<CodeId>, bool)>;
+
+/// The frames of a state, the outermost first.
+struct Frames([Word; 2]);
 
 // SAFETY: the checker looks at every access.
 unsafe impl Send for Frames {}
 // SAFETY: as above.
 unsafe impl Sync for Frames {}
 
+/// What a frame is in that no code runs.
+const INTERPRETED: CodeId = CodeId::from_raw(0);
+
 impl Frames {
-    fn set(&self, id: Option<CodeId>) {
+    fn new() -> Frames {
+        Frames(std::array::from_fn(|_| UnsafeCell::new((None, false))))
+    }
+    /// Stores what the frame at `place` is in, which clears its bit.
+    fn set(&self, place: usize, id: Option<CodeId>) {
+        let keeps = mutated(Mutant::AnnouncedForGood);
         // SAFETY: checked by the model.
-        self.0.with_mut(|p| unsafe { *p = id });
+        self.0[place].with_mut(|p| unsafe { *p = (id, (*p).1 && keeps) });
     }
     fn list(&self, pins: &mut Pins) {
+        let frames = self.0.iter().enumerate().rev().map(|(place, word)| Seen { place, word });
+        pins.add_stack(0, frames.filter(|seen| seen.read().0.is_some()));
+    }
+}
+
+/// A frame in a walk.
+struct Seen<'a> {
+    place: usize,
+    word: &'a Word,
+}
+
+impl Seen<'_> {
+    fn read(&self) -> (Option<CodeId>, bool) {
         // SAFETY: checked by the model.
-        if let Some(id) = self.0.with(|p| unsafe { *p }) {
-            pins.add(id);
-        }
+        self.word.with(|p| unsafe { *p })
+    }
+}
+
+impl PinnedFrame for Seen<'_> {
+    fn place(&self) -> u32 {
+        self.place as u32
+    }
+    fn code(&self) -> CodeId {
+        self.read().0.expect("there is a frame")
+    }
+    fn is_announced(&self) -> bool {
+        self.read().1
+    }
+    fn set_announced(&self) {
+        // SAFETY: checked by the model.
+        self.word.with_mut(|p| unsafe { (*p).1 = true });
     }
 }
 
@@ -102,7 +140,7 @@ impl World {
     }
 
     fn state(self: &Arc<World>) -> State {
-        let frames = Arc::new(Frames(UnsafeCell::new(None)));
+        let frames = Arc::new(Frames::new());
         let mutator = self.quiescence.register(Box::new(Walk(frames.clone())));
         State { world: self.clone(), mutator, frames }
     }
@@ -153,19 +191,19 @@ impl State {
     /// Calls through the slot, without anything in between.
     fn call(&self) {
         let code = self.load();
-        self.frames.set(Some(code.id));
+        self.frames.set(0, Some(code.id));
         code.run();
-        self.frames.set(None);
+        self.frames.set(0, None);
     }
     /// Calls, does something in the middle of the frame, and returns into it.
     fn call_with(&mut self, middle: impl FnOnce(&mut State)) {
         let code = std::ptr::from_ref(self.load());
         // SAFETY: the world outlives the state.
         let code = unsafe { &*code };
-        self.frames.set(Some(code.id));
+        self.frames.set(0, Some(code.id));
         middle(self);
         code.run();
-        self.frames.set(None);
+        self.frames.set(0, None);
     }
     fn poll(&mut self) {
         let State { mutator, frames, .. } = self;
@@ -221,6 +259,44 @@ fn pinning() {
     let mut state = world.state();
     let state = spawn(move || {
         state.enter();
+        state.call_with(State::poll);
+        std::mem::forget(state);
+    });
+    world.replace();
+    world.reclaim();
+    world.free();
+    state.join().expect("it ends");
+}
+
+/// A state polls twice in the middle of a frame, the second time with another frame on top of it
+/// that has come since, and returns into it.
+fn nesting() {
+    let world = World::new();
+    let mut state = world.state();
+    let state = spawn(move || {
+        state.enter();
+        state.call_with(|state| {
+            state.poll();
+            state.frames.set(1, Some(INTERPRETED));
+            state.poll();
+            state.frames.set(1, None);
+        });
+        std::mem::forget(state);
+    });
+    world.replace();
+    world.reclaim();
+    world.free();
+    state.join().expect("it ends");
+}
+
+/// A frame of the interpreter polls, continues in code, as at the head of a loop, and polls again.
+fn continuing() {
+    let world = World::new();
+    let mut state = world.state();
+    let state = spawn(move || {
+        state.enter();
+        state.frames.set(0, Some(INTERPRETED));
+        state.poll();
         state.call_with(State::poll);
         std::mem::forget(state);
     });
@@ -316,7 +392,7 @@ fn unregistering() {
         state.call();
         let State { mutator, frames, .. } = state;
         drop(mutator);
-        frames.set(Some(CodeId::FIRST));
+        frames.set(0, Some(CodeId::FIRST));
     });
     world.replace();
     world.reclaim();
@@ -348,7 +424,7 @@ fn forking() {
 }
 
 /// All scenarios, each with how many times a thread is preempted at most; `None`: no limit.
-const SCENARIOS: [(&str, fn(), Option<usize>); 9] = [
+const SCENARIOS: [(&str, fn(), Option<usize>); 11] = [
     ("entering", entering, None),
     ("polling", polling, None),
     ("pinning", pinning, None),
@@ -358,6 +434,8 @@ const SCENARIOS: [(&str, fn(), Option<usize>); 9] = [
     ("publishing", publishing, Some(4)),
     ("two states", two_states, Some(4)),
     ("forking", forking, Some(3)),
+    ("nesting", nesting, None),
+    ("continuing", continuing, None),
 ];
 
 fn check(scenario: fn(), preemptions: Option<usize>) {
@@ -419,6 +497,8 @@ protocol! {
     protocol_publishing = 6;
     protocol_two_states = 7;
     protocol_forking = 8;
+    protocol_nesting = 9;
+    protocol_continuing = 10;
 }
 
 macro_rules! mutants {
@@ -452,6 +532,8 @@ mutants! {
     mutant_retired_before_unlinked = RetiredBeforeUnlinked;
     mutant_same_number_suffices = SameNumberSuffices;
     mutant_pins_ignored = PinsIgnored;
+    mutant_pins_not_carried = PinsNotCarried;
+    mutant_announced_for_good = AnnouncedForGood;
     mutant_one_state_suffices = OneStateSuffices;
     mutant_registry_unlocked = RegistryUnlocked;
     mutant_publish_relaxed = PublishRelaxed;

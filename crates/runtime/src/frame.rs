@@ -1,16 +1,21 @@
 //! Frames on the VM stack.
 //!
 //! A frame is `[callee][header][R0 ..]`; its *base* is the address of `R0`. The header is one slot.
-//! Its first word is the **frame word** (code id and pc). Its second word packs, from the low byte
-//! up, the tag [`Tag::FRAME`] (so that a stale header is never mistaken for a value), 16 flags, the
-//! number of extra arguments (20 bits) and the distance to the caller's base in slots (20 bits; 0
-//! for the bottom frame of a stack).
+//! Its first word is the **frame word** (code id, whether the frame is announced, and pc). Its
+//! second word packs, from the low byte up, the tag [`Tag::FRAME`] (so that a stale header is never
+//! mistaken for a value), 16 flags, the number of extra arguments (20 bits) and the distance to the
+//! caller's base in slots (20 bits; 0 for the bottom frame of a stack).
 
 use crate::thread::{ERROR_ROOM, MAX_STACK, MIN_FREE};
 use crate::value::{Tag, Value};
 
 /// The frame word: the code that runs the frame, and its position.
-#[derive(Clone, Copy, PartialEq, Eq)]
+///
+/// One bit says that the frame is *announced*: that a report of the state to the reclaimer of code
+/// (`docs/code-life.md`) has listed it as it is now. The constructors leave it out, and it is in
+/// the word so that a store of another code id clears it as well: a frame with the bit runs the
+/// code that it was announced with.
+#[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct FrameWord(pub u64);
 
@@ -19,33 +24,50 @@ impl FrameWord {
     pub const INTERPRETER: u32 = 0;
     /// Code id of frames of native functions. The pc is the step at which the function continues.
     pub const NATIVE: u32 = 1;
+    /// Number of bits of a code id.
+    pub const CODE_BITS: u32 = 31;
+
+    const ANNOUNCED: u64 = 1 << u32::BITS;
+    const CODE_SHIFT: u32 = u64::BITS - FrameWord::CODE_BITS;
 
     /// Returns whether a code id names machine code.
     #[inline(always)]
     pub const fn is_machine(self) -> bool {
         self.code() > FrameWord::NATIVE
     }
-    /// Returns the word for the same code at another position.
+    /// Returns the word for the same code at another position, not announced.
     #[inline(always)]
     pub const fn at(self, pc: u32) -> FrameWord {
         FrameWord::new(self.code(), pc)
     }
-    /// Makes a frame word from its parts.
+    /// Makes a frame word from its parts, not announced.
     #[inline(always)]
     pub const fn new(code: u32, pc: u32) -> FrameWord {
-        FrameWord((code as u64) << 32 | pc as u64)
+        FrameWord((code as u64) << FrameWord::CODE_SHIFT | pc as u64)
     }
     /// Returns the code id.
     #[inline(always)]
     pub const fn code(self) -> u32 {
-        (self.0 >> 32) as u32
+        (self.0 >> FrameWord::CODE_SHIFT) as u32
     }
     /// Returns the position.
     #[inline(always)]
     pub const fn pc(self) -> u32 {
         self.0 as u32
     }
+    /// Returns whether the frame is announced.
+    #[inline(always)]
+    pub const fn is_announced(self) -> bool {
+        self.0 & FrameWord::ANNOUNCED != 0
+    }
+    /// Returns the word of the same frame once it is announced.
+    #[inline(always)]
+    pub const fn announced(self) -> FrameWord {
+        FrameWord(self.0 | FrameWord::ANNOUNCED)
+    }
 }
+
+const _: () = assert!(FrameWord::ANNOUNCED >> FrameWord::CODE_SHIFT == 0, "the id is above");
 
 /// Flags of a frame.
 pub mod flags {

@@ -25,9 +25,30 @@ impl Frames {
     /// waits for it, the last one first.
     ///
     /// # Safety
+    /// As for [`Frames::by_coroutine`].
+    pub unsafe fn of_active(st: *mut State) -> impl Iterator<Item = Frame> {
+        Frames::by_coroutine(st).flat_map(|(_, frames)| frames)
+    }
+
+    /// Returns the running coroutine, and then each coroutine that waits for it, the last one
+    /// first, with its frames.
+    ///
+    /// # Safety
     /// `st` is live. The stacks of these coroutines do not change during the walk.
-    pub unsafe fn of_active(st: *mut State) -> ActiveFrames {
-        ActiveFrames { thread: (*st).thread, frames: Frames::from(Frame((*st).base)) }
+    pub unsafe fn by_coroutine(st: *mut State) -> impl Iterator<Item = (*mut Thread, Frames)> {
+        let running = (*st).thread;
+        let waiting = std::iter::successors(Some(running), |th| {
+            // SAFETY: the coroutines are alive, as the caller has promised.
+            let resumer = unsafe { (**th).resumer };
+            (!resumer.is_null()).then_some(resumer)
+        });
+        waiting.map(move |th| {
+            // SAFETY: as above; a coroutine that waits has saved its registers.
+            unsafe {
+                let base = if th == running { (*st).base } else { (*th).base };
+                (th, Frames::from(Frame(base)))
+            }
+        })
     }
 }
 
@@ -40,34 +61,5 @@ impl Iterator for Frames {
         // SAFETY: the frame is in place, as the caller of `from` has promised.
         self.0 = unsafe { frame.caller() };
         Some(frame)
-    }
-}
-
-/// The frames of all coroutines that have been entered; see [`Frames::of_active`].
-pub struct ActiveFrames {
-    thread: *mut Thread,
-    frames: Frames,
-}
-
-impl Iterator for ActiveFrames {
-    type Item = Frame;
-
-    fn next(&mut self) -> Option<Frame> {
-        loop {
-            if let Some(frame) = self.frames.next() {
-                return Some(frame);
-            }
-            if self.thread.is_null() {
-                return None;
-            }
-            // SAFETY: the coroutines are alive, as the caller of `of_active` has promised, and a
-            // coroutine that waits has saved its registers.
-            unsafe {
-                self.thread = (*self.thread).resumer;
-                if !self.thread.is_null() {
-                    self.frames = Frames::from(Frame((*self.thread).base));
-                }
-            }
-        }
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use mutator::{Hooks, Mutator, Words};
 pub use pauses::{Pause, Pauses};
-pub use pins::Pins;
+pub use pins::{PinnedFrame, Pins};
 
 use crate::lock::{Mutex, lock};
 use crate::sync::{AtomicU64, Mutant, Ordering, mutated, order};
@@ -168,12 +168,11 @@ impl<T: Retired> Quiescence<T> {
             mutator.hooks.arm();
             advanced.armed += 1;
         }
-        let mut pins = Pins::default();
         for mutator in offline {
             if mutated(Mutant::ClaimEndsEarly) {
                 mutator.end_claim();
             }
-            mutator.walk(advanced.number, &mut pins);
+            mutator.walk(advanced.number);
             mutator.end_claim();
             advanced.walked += 1;
         }

@@ -19,9 +19,9 @@ pub trait Hooks: Send + Sync {
     /// dropped.
     fn arm(&self);
 
-    /// Adds the code ids of the frames of the running stack and of each coroutine in its resume
-    /// chain. Called from the reclaimer's thread while the state is offline and claimed: its thread
-    /// has left Lua, does not touch its stacks, and will wait before it enters again.
+    /// Adds the frames of the running stack and of each coroutine in its resume chain. Called from
+    /// the reclaimer's thread while the state is offline and claimed: its thread has left Lua, does
+    /// not touch its stacks, and will wait before it enters again. The walk marks no frame.
     fn walk(&self, pins: &mut Pins);
 }
 
@@ -49,6 +49,19 @@ pub(super) struct Report {
     pub(super) number: u64,
     /// Ascending, each once.
     pub(super) pins: Vec<CodeId>,
+    /// What walks have found. Frames are marked by the state alone, and it keeps what its own last
+    /// walk has found.
+    walked: Pins,
+}
+
+impl Report {
+    fn make(&mut self, number: u64, marks: bool, walk: impl FnOnce(&mut Pins)) {
+        self.walked.begin(marks);
+        walk(&mut self.walked);
+        self.number = number;
+        self.pins.clear();
+        self.pins.extend_from_slice(self.walked.finish());
+    }
 }
 
 /// What the state and the reclaimer share.
@@ -67,7 +80,7 @@ impl Shared {
             words: Words { status: AtomicU32::new(Words::OFFLINE), claimed: AtomicU32::new(0) },
             #[cfg(not(loom))]
             thread: std::sync::atomic::AtomicU64::new(0),
-            report: Mutex::new(Report { number, pins: Vec::new() }),
+            report: Mutex::new(Report { number, ..Report::default() }),
             hooks,
         }
     }
@@ -97,19 +110,13 @@ impl Shared {
     }
 
     /// Announces `number` on behalf of a claimed offline state.
-    pub(super) fn walk(&self, number: u64, pins: &mut Pins) {
-        pins.clear();
-        if !mutated(Mutant::OfflineNotWalked) {
-            self.hooks.walk(pins);
-        }
-        self.announce(number, pins.finish());
-    }
-
-    pub(super) fn announce(&self, number: u64, pins: &[CodeId]) {
-        let mut report = lock(&self.report);
-        report.number = number;
-        report.pins.clear();
-        report.pins.extend_from_slice(pins);
+    pub(super) fn walk(&self, number: u64) {
+        let walk = |pins: &mut Pins| {
+            if !mutated(Mutant::OfflineNotWalked) {
+                self.hooks.walk(pins);
+            }
+        };
+        lock(&self.report).make(number, false, walk);
     }
 }
 
@@ -121,14 +128,13 @@ impl Shared {
 pub struct Mutator {
     shared: Arc<Shared>,
     registry: Arc<Registry>,
-    scratch: Pins,
     /// One thread at a time.
     not_sync: PhantomData<Cell<()>>,
 }
 
 impl Mutator {
     pub(super) fn new(shared: Arc<Shared>, registry: Arc<Registry>) -> Mutator {
-        Mutator { shared, registry, scratch: Pins::default(), not_sync: PhantomData }
+        Mutator { shared, registry, not_sync: PhantomData }
     }
 
     /// Returns its words, at an address that is valid as long as the mutator.
@@ -206,15 +212,13 @@ impl Mutator {
     }
 
     /// Announces, at a poll of an online state that has cleared the bit that [`Hooks::arm`] sets:
-    /// `walk` adds the code ids of all frames of the running stack and of each coroutine in its
-    /// resume chain, the running frame included. No register may hold what a slot held before.
+    /// `walk` adds the frames of the running stack and of each coroutine in its resume chain, the
+    /// running frame included, and marks them. No register may hold what a slot held before.
     /// Returns the number announced.
     pub fn announce(&mut self, walk: impl FnOnce(&mut Pins)) -> u64 {
         let pause = self.registry.pauses().start();
         let number = self.registry.number();
-        self.scratch.clear();
-        walk(&mut self.scratch);
-        self.shared.announce(number, self.scratch.finish());
+        lock(&self.shared.report).make(number, true, walk);
         self.registry.pauses().end(Pause::Announcement, pause);
         number
     }

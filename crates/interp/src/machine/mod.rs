@@ -59,8 +59,12 @@ pub(crate) unsafe fn with_tier<R>(st: *mut State, f: impl FnOnce(&mut dyn Tier) 
 /// `th` does not run, and its saved base is that of its top frame.
 pub(crate) unsafe fn abandon_frames(th: *mut Thread) {
     for frame in Frames::from(Frame((*th).base)) {
-        if frame.word().is_machine() {
-            frame.set_word(FrameWord::new(FrameWord::INTERPRETER, frame.word().pc()));
+        let word = frame.word();
+        if word.is_machine() {
+            frame.set_word(FrameWord::new(FrameWord::INTERPRETER, word.pc()));
+        } else if word.is_announced() {
+            // what was announced with it is over
+            frame.set_word(word.at(word.pc()));
         }
         if frame.link().flags() & (flags::NATIVE_CALLER | flags::LEAVE) != 0 {
             frame.clear_flags(flags::NATIVE_CALLER | flags::LEAVE);

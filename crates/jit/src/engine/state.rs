@@ -7,7 +7,7 @@ use std::time::Duration;
 use perilune_bytecode::Proto;
 use perilune_code::{CodeId, CodeSpace, Method, Mutator, Phase, Refusal};
 use perilune_runtime::chaos::Chaos;
-use perilune_runtime::frame::{Frame, FrameWord};
+use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, Threshold, Tier, poll};
 
@@ -230,7 +230,8 @@ impl Tier for JitState {
         // a loop that could not be entered: its registers hold something else than before
         let frame = Frame((*st).base);
         let entry = history.known().and_then(|known| known.entry);
-        let is_refused = entry.is_some_and(|pc| frame.word() == FrameWord::new(code, pc));
+        let is_refused =
+            entry.is_some_and(|pc| frame.word().code() == code && frame.word().pc() == pc);
         // SAFETY: the caller's promise.
         let now = || unsafe {
             let mut now = Snapshot::take(inst);

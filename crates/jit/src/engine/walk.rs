@@ -2,9 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use perilune_code::{CodeId, Hooks, Pins};
+use perilune_code::{CodeId, Hooks, PinnedFrame, Pins};
+use perilune_runtime::frame::Frame;
 use perilune_runtime::frames::Frames;
 use perilune_runtime::state::{State, poll};
+use perilune_runtime::value::Value;
 
 /// What the reclaimer asks of a state.
 pub(super) struct StateHooks {
@@ -30,12 +32,39 @@ impl Hooks for StateHooks {
     }
 }
 
+/// A frame of a stack that does not move.
+struct Walked {
+    frame: Frame,
+    stack: *mut Value,
+}
+
+// SAFETY of the blocks: the walk that made the frame has not ended, so it is in place.
+impl PinnedFrame for Walked {
+    fn place(&self) -> u32 {
+        // SAFETY: see above.
+        unsafe { self.frame.0.offset_from(self.stack) as u32 }
+    }
+    fn code(&self) -> CodeId {
+        // SAFETY: see above.
+        CodeId::from_raw(unsafe { self.frame.word().code() })
+    }
+    fn is_announced(&self) -> bool {
+        // SAFETY: see above.
+        unsafe { self.frame.word().is_announced() }
+    }
+    fn set_announced(&self) {
+        // SAFETY: see above; only a state marks its own frames.
+        unsafe { self.frame.set_word(self.frame.word().announced()) }
+    }
+}
+
 /// Pins the versions of the frames of the running coroutine and of those that wait for it.
 ///
 /// # Safety
 /// The stacks of the state do not change meanwhile.
 pub(super) unsafe fn walk(st: *mut State, pins: &mut Pins) {
-    for frame in Frames::of_active(st).filter(|f| f.word().is_machine()) {
-        pins.add(CodeId::from_raw(frame.word().code()));
+    for (thread, frames) in Frames::by_coroutine(st) {
+        let stack = (*thread).stack;
+        pins.add_stack(thread.addr(), frames.map(|frame| Walked { frame, stack }));
     }
 }
