@@ -25,22 +25,24 @@ pub(crate) unsafe fn exported_name(st: *mut State, f: Value) -> Option<Vec<u8>> 
     if !loaded.is_table() {
         return None;
     }
-    let mut module = Value::NIL;
-    while let Ok(Some((name, table))) = Table::next(st, loaded.as_table(), module) {
-        module = name;
+    let loaded = loaded.as_table();
+    let mut at = Table::start(st, loaded);
+    while let Some((next, name, module)) = Table::next_index(loaded, at) {
+        at = next;
         if !name.is_string() {
             continue;
         }
-        if table.raw_equals(f) {
+        if module.raw_equals(f) {
             return Some(LuaString::bytes(name.as_string()).to_vec());
         }
-        if !table.is_table() {
+        if !module.is_table() {
             continue;
         }
-        let mut field = Value::NIL;
-        while let Ok(Some((k, v))) = Table::next(st, table.as_table(), field) {
-            field = k;
-            if k.is_string() && v.raw_equals(f) {
+        let module = module.as_table();
+        let mut at = Table::start(st, module);
+        while let Some((next, k, v)) = Table::next_index(module, at) {
+            at = next;
+            if v.raw_equals(f) && k.is_string() {
                 let (m, k) = (LuaString::bytes(name.as_string()), LuaString::bytes(k.as_string()));
                 return Some(if m == b"_G" { k.to_vec() } else { [m, b".", k].concat() });
             }
