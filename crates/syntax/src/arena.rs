@@ -9,7 +9,7 @@ pub type Arena = bumpalo::Bump;
 /// Bytes of a new arena: enough for the tree of a short chunk.
 const FIRST: usize = 8 << 10;
 /// A larger arena is not kept for the next chunk.
-const KEEP: usize = 1 << 20;
+const KEEP: usize = 128 << 10;
 
 thread_local! {
     /// An empty arena: that of the last chunk of this thread.

@@ -6,6 +6,10 @@
 //! such chains iteratively. Statements and everything else nest at most as deep as the parser's
 //! level limit.
 
+use std::ops::{Index, IndexMut};
+
+use bumpalo::collections::Vec;
+
 use crate::span::Span;
 
 /// Index of an expression in [`Chunk::exprs`].
@@ -37,13 +41,75 @@ pub struct Chunk<'a> {
     /// number is greater than its parent's.
     pub functions: &'a [Function<'a>],
     /// All expressions of all functions.
-    pub exprs: &'a [Expr<'a>],
+    pub exprs: Exprs<'a>,
     /// Some statement assigns the upvalue `_ENV` of the main function.
     pub assigns_env: bool,
     /// The chunk's names.
     pub names: crate::Names,
     /// Where the tree is.
     pub arena: &'a crate::Arena,
+}
+
+/// Logarithm to base 2 of the number of expressions of a segment.
+const LOG_SEGMENT: u32 = 9;
+/// Number of expressions of a segment.
+const SEGMENT: usize = 1 << LOG_SEGMENT;
+
+/// The expressions of a chunk, in the order in which they were completed.
+///
+/// They are in segments, as a single list that grows would leave its former copies in the arena:
+/// for a chunk with a large constructor these took twice the memory of the rest of the tree.
+pub struct Exprs<'a> {
+    arena: &'a crate::Arena,
+    /// All but the last one are full, and have exactly [`SEGMENT`] expressions.
+    segments: Vec<'a, Vec<'a, Expr<'a>>>,
+}
+
+impl<'a> Exprs<'a> {
+    /// Creates an empty list with room for a few expressions, or about as many as `expected`.
+    pub(crate) fn new(arena: &'a crate::Arena, expected: usize) -> Exprs<'a> {
+        let mut segments = Vec::with_capacity_in(4, arena);
+        segments.push(Vec::with_capacity_in(expected.clamp(4, SEGMENT), arena));
+        Exprs { arena, segments }
+    }
+
+    /// Adds an expression, and returns its number.
+    #[inline]
+    pub(crate) fn push(&mut self, expr: Expr<'a>) -> ExprId {
+        let full = self.segments.len() - 1;
+        let mut last = full;
+        if self.segments[full].len() == SEGMENT {
+            self.segments.push(Vec::with_capacity_in(SEGMENT, self.arena));
+            last += 1;
+        }
+        let segment = &mut self.segments[last];
+        let id = last << LOG_SEGMENT | segment.len();
+        segment.push(expr);
+        ExprId(id as u32)
+    }
+
+    /// Iterates over the expressions.
+    pub fn iter(&self) -> impl Iterator<Item = &Expr<'a>> {
+        self.segments.iter().flatten()
+    }
+}
+
+impl<'a> Index<ExprId> for Exprs<'a> {
+    type Output = Expr<'a>;
+
+    #[inline]
+    fn index(&self, id: ExprId) -> &Expr<'a> {
+        let id = id.0 as usize;
+        &self.segments[id >> LOG_SEGMENT][id % SEGMENT]
+    }
+}
+
+impl<'a> IndexMut<ExprId> for Exprs<'a> {
+    #[inline]
+    fn index_mut(&mut self, id: ExprId) -> &mut Expr<'a> {
+        let id = id.0 as usize;
+        &mut self.segments[id >> LOG_SEGMENT][id % SEGMENT]
+    }
 }
 
 /// One function body.

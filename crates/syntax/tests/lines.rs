@@ -8,7 +8,7 @@ use perilune_syntax::ast::{Chunk, Expr, ExprId, ExprKind};
 use perilune_syntax::{Arena, parse};
 
 fn is_bad(chunk: &Chunk<'_>, id: ExprId) -> bool {
-    match &chunk.exprs[id.0 as usize].kind {
+    match &chunk.exprs[id].kind {
         ExprKind::Global { name, .. } => chunk.names.text(*name) == "bad",
         ExprKind::Str(text) => *text == b"bad",
         ExprKind::Paren(inner) => is_bad(chunk, *inner),

@@ -106,7 +106,7 @@ impl Printer<'_> {
     }
 
     fn expr(&self, id: ExprId) -> String {
-        match &self.chunk.exprs[id.0 as usize].kind {
+        match &self.chunk.exprs[id].kind {
             ExprKind::Nil => "nil".into(),
             ExprKind::True => "true".into(),
             ExprKind::False => "false".into(),

@@ -14,7 +14,7 @@ use crate::opcode::Op;
 
 impl<'c> Compiler<'c> {
     pub(super) fn node(&self, id: ExprId) -> &'c Expr<'c> {
-        &self.chunk.exprs[id.0 as usize]
+        &self.chunk.exprs[id]
     }
 
     /// Compiles an expression up to what its user must decide.

@@ -39,7 +39,7 @@ impl<'a> Parser<'_, 'a> {
     /// `'.' name`, or `':' name` in the name of a function
     pub(super) fn field_access(&mut self, object: ExprId) -> Result<ExprId> {
         self.settle(object);
-        let start = self.exprs[object.0 as usize].span.start;
+        let start = self.exprs[object].span.start;
         self.advance()?;
         let key = self.name_key()?;
         Ok(self.add(ExprKind::Index { object, key }, self.last_line, start))
@@ -95,7 +95,7 @@ impl<'a> Parser<'_, 'a> {
         if !is_kept {
             return Ok(inner);
         }
-        let line = self.exprs[inner.0 as usize].line;
+        let line = self.exprs[inner].line;
         Ok(self.add(ExprKind::Paren(inner), line, start))
     }
 

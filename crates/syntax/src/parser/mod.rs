@@ -16,7 +16,7 @@ mod stmt;
 mod table;
 
 use crate::arena::{Arena, with_arena};
-use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Function, Name, Stmt};
+use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Exprs, Function, Name, Stmt};
 use crate::error::{ErrorKind, SyntaxError};
 use crate::lexer::{self, Token};
 use crate::names::{Interner, KnownNames, Names};
@@ -141,7 +141,7 @@ struct Parser<'s, 'a> {
     unwatched: u32,
     names: Interner,
     known: KnownNames,
-    exprs: List<'a, Expr<'a>>,
+    exprs: Exprs<'a>,
     /// Statements of open blocks.
     stmts: List<'a, Stmt<'a>>,
     /// Functions by number; those still open are in `open`.
@@ -183,7 +183,7 @@ impl<'s, 'a> Parser<'s, 'a> {
             unwatched: TOKENS_BETWEEN_LOOKS,
             names,
             known,
-            exprs: List::with_capacity_in(source.len().clamp(16, 4096) / 4, arena),
+            exprs: Exprs::new(arena, source.len() / 4),
             stmts: List::with_capacity_in(4 * FEW, arena),
             functions: List::with_capacity_in(4, arena),
             open: List::with_capacity_in(4, arena),
@@ -207,7 +207,7 @@ impl<'s, 'a> Parser<'s, 'a> {
         functions.extend(self.functions.into_iter().flatten());
         Ok(Chunk {
             functions: functions.into_bump_slice(),
-            exprs: self.exprs.into_bump_slice(),
+            exprs: self.exprs,
             assigns_env: self.assigns_env,
             names: Names::new(self.names),
             arena: self.arena,
@@ -326,18 +326,16 @@ impl<'s, 'a> Parser<'s, 'a> {
 
     /// Adds an expression that began at byte `start` and ends with the last consumed token.
     fn add(&mut self, kind: ExprKind<'a>, line: u32, start: u32) -> ExprId {
-        let id = ExprId(self.exprs.len() as u32);
         let span = Span { start, end: self.previous_end };
-        self.exprs.push(Expr { kind, line, end_line: self.last_line, span });
-        id
+        self.exprs.push(Expr { kind, line, end_line: self.last_line, span })
     }
 
     fn kind(&self, id: ExprId) -> &ExprKind<'a> {
-        &self.exprs[id.0 as usize].kind
+        &self.exprs[id].kind
     }
 
     fn set_line(&mut self, id: ExprId, line: u32) {
-        self.exprs[id.0 as usize].line = line;
+        self.exprs[id].line = line;
     }
 
     /// Says that the value of `id` is needed here: an expression whose instruction PUC delays until
