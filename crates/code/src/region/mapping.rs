@@ -120,6 +120,7 @@ impl Mapping {
                     }
                 }
                 fill(double.alias.add(offset));
+                forget(double.alias, offset, size);
             }
             None => {
                 let _inside = fork::enter();
@@ -202,6 +203,23 @@ fn unmap(address: NonNull<u8>, size: usize) {
     // SAFETY: called once for each mapping, by its owner. A failure leaves the pages mapped.
     let _ = unsafe { munmap(address.as_ptr().cast(), size) };
 }
+
+/// Lets the system take the pages of the range out of the page tables. They count as resident at
+/// each address at which they are mapped, and this one is used for a single write. The file keeps
+/// their contents.
+#[cfg(target_os = "linux")]
+fn forget(alias: NonNull<u8>, offset: usize, size: usize) {
+    use rustix::mm::{Advice, madvise};
+    let first = offset & !(page_size() - 1);
+    // SAFETY: the range is inside of a shared mapping of a file, whose contents stay as they are.
+    // A failure leaves the pages where they are.
+    let _ = unsafe {
+        madvise(alias.add(first).as_ptr().cast(), offset + size - first, Advice::LinuxDontNeed)
+    };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn forget(_alias: NonNull<u8>, _offset: usize, _size: usize) {}
 
 fn protect(address: NonNull<u8>, size: usize, rights: MprotectFlags) -> io::Result<()> {
     // SAFETY: the pages are part of our mapping, and their owner changes their rights.
