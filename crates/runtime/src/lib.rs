@@ -35,6 +35,7 @@ pub mod sys;
 pub mod table;
 pub mod thread;
 pub mod tier;
+pub mod transient;
 pub mod upvalue;
 pub mod userdata;
 pub mod value;

@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use perilune_code::lock::{Mutex, lock};
 
+use crate::transient;
+
 /// Number of allocations that a reserve has served.
 static USES: AtomicUsize = AtomicUsize::new(0);
 /// Number of bytes of the reserve in use.
@@ -174,6 +176,12 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
         }
     }
 
+    /// Returns whether a block is a large one of transient work.
+    #[inline]
+    fn gets_mapping(size: usize, align: usize) -> bool {
+        size >= transient::LARGE && transient::is_on() && align <= transient::ALIGN
+    }
+
     fn base(&self) -> *mut u8 {
         self.memory.get().cast()
     }
@@ -220,18 +228,82 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
     }
 }
 
-// SAFETY: memory comes from `A`, which fulfils the contract, or is a piece of the reserve that
-// nothing else uses, with the requested size and alignment. Its address says which of the two it
-// is. Nothing here unwinds.
+// What is done for large blocks is apart, since the compiler copies the methods of the global
+// allocator to wherever something is allocated.
+impl<A: GlobalAlloc, const BYTES: usize> Reserve<A, BYTES> {
+    /// # Safety
+    /// As for [`GlobalAlloc::alloc`].
+    #[inline(never)]
+    unsafe fn alloc_large(&self, layout: Layout) -> *mut u8 {
+        if Self::gets_mapping(layout.size(), layout.align()) {
+            let p = transient::alloc(layout.size());
+            if !p.is_null() {
+                return p;
+            }
+        }
+        let p = self.allocator.alloc(layout);
+        if p.is_null() { self.serve(layout) } else { p }
+    }
+
+    /// # Safety
+    /// As for [`GlobalAlloc::dealloc`].
+    #[inline(never)]
+    unsafe fn dealloc_large(&self, p: *mut u8, layout: Layout) {
+        if transient::free(p, layout.size()) {
+            return;
+        }
+        if self.has(p) { self.take_back(p, layout) } else { self.allocator.dealloc(p, layout) }
+    }
+
+    /// # Safety
+    /// As for [`GlobalAlloc::realloc`].
+    #[inline(never)]
+    unsafe fn realloc_large(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let is_mapping = layout.size() >= transient::LARGE && transient::owns(p);
+        let new = if is_mapping && size >= transient::LARGE {
+            transient::resize(p, layout.size(), size)
+        } else if is_mapping || Self::gets_mapping(size, layout.align()) || self.has(p) {
+            null_mut()
+        } else {
+            self.allocator.realloc(p, layout, size)
+        };
+        if new.is_null() { self.realloc_by_copy(p, layout, size) } else { new }
+    }
+
+    /// # Safety
+    /// As for [`GlobalAlloc::realloc`].
+    #[inline(never)]
+    unsafe fn realloc_by_copy(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+        if !new.is_null() {
+            std::ptr::copy_nonoverlapping(p, new, layout.size().min(size));
+            self.dealloc(p, layout);
+        }
+        new
+    }
+}
+
+// SAFETY: memory comes from `A`, which fulfils the contract, or is a mapping or a piece of the
+// reserve that nothing else uses, with the requested size and alignment. Its address says which of
+// the three it is. Nothing here unwinds.
 unsafe impl<A: GlobalAlloc, const BYTES: usize> GlobalAlloc for Reserve<A, BYTES> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.size() >= transient::LARGE {
+            return self.alloc_large(layout);
+        }
         let p = self.allocator.alloc(layout);
         if p.is_null() { self.serve(layout) } else { p }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if layout.size() >= transient::LARGE && Self::gets_mapping(layout.size(), layout.align()) {
+            let p = transient::alloc(layout.size());
+            if !p.is_null() {
+                return p;
+            }
+        }
         let p = self.allocator.alloc_zeroed(layout);
         if !p.is_null() {
             return p;
@@ -245,22 +317,23 @@ unsafe impl<A: GlobalAlloc, const BYTES: usize> GlobalAlloc for Reserve<A, BYTES
 
     #[inline]
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        if layout.size() >= transient::LARGE {
+            return self.dealloc_large(p, layout);
+        }
         if self.has(p) { self.take_back(p, layout) } else { self.allocator.dealloc(p, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if layout.size().max(size) >= transient::LARGE {
+            return self.realloc_large(p, layout, size);
+        }
         if !self.has(p) {
             let new = self.allocator.realloc(p, layout, size);
             if !new.is_null() {
                 return new;
             }
         }
-        let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
-        if !new.is_null() {
-            std::ptr::copy_nonoverlapping(p, new, layout.size().min(size));
-            self.dealloc(p, layout);
-        }
-        new
+        self.realloc_by_copy(p, layout, size)
     }
 }

@@ -60,3 +60,74 @@ fn pieces_are_apart_aligned_and_joined_again() {
         reserve.dealloc(b, half);
     }
 }
+
+#[test]
+#[cfg(all(target_os = "linux", not(miri)))]
+fn large_blocks_of_transient_work_have_mappings() {
+    use perilune_runtime::transient;
+
+    static RESERVE: Reserve = Reserve::new(std::alloc::System);
+    let of = |size| Layout::from_size_align(size, 8).unwrap();
+    const LARGE: usize = 64 << 10;
+    let filled = |p: *mut u8, size: usize, byte: u8| {
+        // SAFETY: the block has this size.
+        unsafe { (0..size).all(|i| *p.add(i) == byte) }
+    };
+    // SAFETY: each block is used within its layout and freed once, with the same layout.
+    unsafe {
+        let ordinary = RESERVE.alloc(of(LARGE));
+        ordinary.write_bytes(1, LARGE);
+        let (grown, zeroed) = transient::during(|| {
+            assert_eq!(transient::count(), 0);
+            let small = RESERVE.alloc(of(LARGE - 1));
+            assert_eq!(transient::count(), 0);
+            small.write_bytes(2, LARGE - 1);
+            let grown = RESERVE.realloc(small, of(LARGE - 1), LARGE);
+            assert_eq!(transient::count(), 1);
+            assert!(filled(grown, LARGE - 1, 2));
+            grown.write_bytes(3, LARGE);
+            let grown = RESERVE.realloc(grown, of(LARGE), 50 * LARGE);
+            assert!(filled(grown, LARGE, 3) && filled(grown.add(LARGE), 49 * LARGE, 0));
+            let zeroed = RESERVE.alloc_zeroed(of(2 * LARGE));
+            assert!(filled(zeroed, 2 * LARGE, 0));
+            assert_eq!(transient::count(), 2);
+            // An ordinary block becomes a mapping when it grows here.
+            let grown_here = RESERVE.realloc(ordinary, of(LARGE), 3 * LARGE);
+            assert!(filled(grown_here, LARGE, 1));
+            assert_eq!(transient::count(), 3);
+            RESERVE.dealloc(grown_here, of(3 * LARGE));
+            assert_eq!(transient::count(), 2);
+            (grown, zeroed)
+        });
+        // Later, or on other threads, they are what they were.
+        let later = RESERVE.alloc(of(LARGE));
+        assert_eq!(transient::count(), 2);
+        let grown = RESERVE.realloc(grown, of(50 * LARGE), 60 * LARGE);
+        assert!(filled(grown, LARGE, 3));
+        let small = RESERVE.realloc(grown, of(60 * LARGE), 100);
+        assert!(filled(small, 100, 3));
+        assert_eq!(transient::count(), 1);
+        let zeroed = zeroed.expose_provenance();
+        std::thread::spawn(move || {
+            let zeroed = std::ptr::with_exposed_provenance_mut(zeroed);
+            RESERVE.dealloc(zeroed, of(2 * LARGE));
+        })
+        .join()
+        .unwrap();
+        assert_eq!(transient::count(), 0);
+        RESERVE.dealloc(small, of(100));
+        RESERVE.dealloc(later, of(LARGE));
+        // When there are too many, further ones come from the system's allocator.
+        let many: Vec<_> =
+            transient::during(|| (0..300).map(|_| RESERVE.alloc(of(LARGE))).collect());
+        assert_eq!(transient::count(), 256);
+        for (i, p) in many.iter().enumerate() {
+            p.write_bytes(i as u8, LARGE);
+        }
+        for (i, &p) in many.iter().enumerate() {
+            assert!(filled(p, LARGE, i as u8));
+            RESERVE.dealloc(p, of(LARGE));
+        }
+        assert_eq!(transient::count(), 0);
+    }
+}

@@ -143,6 +143,10 @@ impl Assembly<'_> {
         check_relocations(&self.module, &context.func, code)?;
         observation.compiled(&context.func, code, &self.module, input);
         self.sizes.push(code.code_buffer().len());
+        // Memory that the next function does not need is given back: kept lists are as large as the
+        // largest function needed, and add to what other parts of the next compile use.
+        *context = Context::new();
+        *builder = FunctionBuilderContext::new();
         Ok(())
     }
 

@@ -17,7 +17,7 @@ use perilune_code::region::TRAP;
 const ALIGNMENT: usize = 16;
 
 /// More bytes are not kept from one module to the next.
-const MAX_KEPT: usize = 1 << 20;
+const MAX_KEPT: usize = 64 << 10;
 
 /// A staging buffer, which the compiler shares with the module that it is compiling.
 #[derive(Clone, Default)]

@@ -10,6 +10,7 @@ use perilune_code::lock::{Mutex, lock};
 use perilune_code::{CodeId, CodeSpace, Member, Method, Refusal};
 use perilune_runtime::reserve;
 use perilune_runtime::tier::RuntimeCalls;
+use perilune_runtime::transient;
 
 use super::compile::{Compiler, Linked};
 use super::input::{Direct, Input};
@@ -73,7 +74,7 @@ impl perilune_code::Compiler for Backend {
     }
 
     fn compile(&self, context: &mut Self::Context, job: &mut Job) {
-        self.budget.spend(|| self.compile_job(context, job));
+        self.budget.spend(|| transient::during(|| self.compile_job(context, job)));
     }
 
     fn priority(&self, job: &Job, given: u64) -> u64 {
