@@ -1,6 +1,7 @@
 //! What a proto has of the compiler: its method, and one for each OSR entry.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 use perilune_bytecode::Proto;
@@ -17,11 +18,18 @@ pub(crate) struct Attached {
     name: OnceLock<Arc<str>>,
     /// Methods of OSR entries, by the pc of their loop.
     loops: Mutex<HashMap<u32, Arc<Method>>>,
+    /// How hot the function was when a state last found it hot.
+    heat: AtomicU64,
 }
 
 impl Attached {
     pub(crate) fn new(method: Arc<Method>) -> Attached {
-        Attached { method, name: OnceLock::new(), loops: Mutex::default() }
+        Attached { method, name: OnceLock::new(), loops: Mutex::default(), heat: AtomicU64::new(0) }
+    }
+
+    /// Records how hot the function is; returns by how much it has become hotter.
+    pub(crate) fn raise_heat(&self, heat: u64) -> u64 {
+        heat.saturating_sub(self.heat.fetch_max(heat, Ordering::Relaxed))
     }
 
     /// Names the function, unless it has a name.

@@ -33,7 +33,8 @@ pub struct JitOptions {
     pub partition_max_bytes: usize,
     /// The most processor time that compiling may take, in percent of the time that the other
     /// threads of the process use, apart from an advance of 30 ms; `None` does not limit it. It
-    /// limits what is compiled in the background because it is hot.
+    /// limits what is compiled in the background because it is hot, and so does half of the time
+    /// that the interpreter has taken for such functions, apart from 10 ms.
     pub share: Option<u32>,
     /// Threads that compile; 0 chooses by the number of cores.
     pub workers: usize,

@@ -64,6 +64,16 @@ impl JitState {
         self.mutator.announce(|pins| unsafe { walk(st, pins) });
     }
 
+    /// Counts the time that the interpreter has taken for a function that is hot.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of this state.
+    unsafe fn count_time(&self, attached: &Attached, inst: *mut Instance) {
+        let more = attached.raise_heat(heat(inst, None));
+        let size = (&(*inst).proto).code.len() as u64;
+        self.jit.workers.compiler().budget.add_interpreted(more.saturating_mul(size));
+    }
+
     /// Requests the first compile of a method.
     unsafe fn request(
         &mut self,
@@ -192,12 +202,14 @@ impl Tier for JitState {
             (*st).request(poll::CHAOS);
         }
         let attached = self.jit.attached(&(*inst).proto);
+        self.count_time(&attached, inst);
         (*inst).slot = slot_of(&attached.method);
         self.request(st, &attached.method, inst, None);
     }
 
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
         let attached = self.jit.attached(&(*inst).proto);
+        self.count_time(&attached, inst);
         let method = attached.loop_at(pc, || self.jit.new_method());
         self.request(st, &method, inst, Some(pc));
         // The code of the loop runs to the end of this call. The next call needs code of its own,

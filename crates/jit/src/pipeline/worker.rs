@@ -43,7 +43,7 @@ pub(crate) struct Backend {
     fault: Option<Fault>,
     counts: bool,
     limits: Limits,
-    budget: Budget,
+    pub(crate) budget: Budget,
     group_hot: bool,
     pub(crate) observer: Observer,
     /// Jobs for methods that lost their code because another member of their module was replaced.
