@@ -20,6 +20,16 @@ pub fn listings_of(f: Func<'_>, request: &DumpRequest) -> Option<String> {
     Some(out)
 }
 
+/// Returns what the interpreter has recorded about the operands of a Lua function and of all
+/// functions inside it, as text; `None` for functions of the host.
+pub(crate) fn feedback(f: Func<'_>) -> Option<String> {
+    if f.is_native() {
+        return None;
+    }
+    // SAFETY: N2: the function and its instances are alive while `f` is, and no code runs.
+    Some(unsafe { (*(*f.val().raw().as_function()).instance).feedback_text() })
+}
+
 pub(crate) fn proto<'a>(f: &'a Func<'_>) -> Option<&'a Arc<Proto>> {
     if f.is_native() {
         return None;

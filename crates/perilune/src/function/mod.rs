@@ -16,6 +16,7 @@ pub use native::{LuaNativeFn, LuaNativeFnMut};
 pub(crate) use wrap::Wrapped;
 
 use crate::control::Handle;
+use crate::listing::feedback;
 use crate::stack::Raw;
 use crate::{Error, Result, Table, WeakLua};
 
@@ -143,6 +144,16 @@ impl Function {
         let s = entry.stack();
         let cx = &*s.cx();
         self.val(cx).as_func().and_then(|f| cx.dump(f, strip)).unwrap_or_default()
+    }
+
+    /// Returns what the interpreter has recorded about the operands of a Lua function and of the
+    /// functions inside it, as text; empty for functions of the host. For tests.
+    #[doc(hidden)]
+    pub fn feedback(&self) -> String {
+        let entry = self.0.enter();
+        let s = entry.stack();
+        let cx = &*s.cx();
+        self.val(cx).as_func().and_then(feedback).unwrap_or_default()
     }
 
     /// Returns a weak reference to the function's state.

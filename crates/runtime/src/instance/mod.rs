@@ -2,6 +2,7 @@
 //! counters.
 
 mod create;
+mod text;
 
 use std::ops::{Deref, DerefMut};
 use std::ptr::{drop_in_place, slice_from_raw_parts_mut};

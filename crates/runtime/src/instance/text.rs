@@ -1,0 +1,59 @@
+//! The feedback of an instance as text, with nothing in it that differs between two states that did
+//! the same: of addresses it says only whether they are there.
+
+use std::fmt::Write as _;
+
+use super::{CalleeCache, FieldEntry, Instance};
+
+impl Instance {
+    /// Returns counters, cells and records of the instance and of those of its inner functions.
+    ///
+    /// # Safety
+    /// As for [`Instance::cells`].
+    pub unsafe fn feedback_text(&self) -> String {
+        let mut out = String::new();
+        self.write_feedback(&mut out, &mut Vec::new(), "main");
+        out
+    }
+
+    /// Writes the text of one function and those inside it. Shapes are numbered as they appear.
+    unsafe fn write_feedback(&self, out: &mut String, shapes: &mut Vec<u32>, name: &str) {
+        let mut number = |id: u32| {
+            shapes.iter().position(|&s| s == id).unwrap_or_else(|| {
+                shapes.push(id);
+                shapes.len() - 1
+            })
+        };
+        let _ = writeln!(out, "function {name}: {} entries", self.entries);
+        for (at, cell) in self.cells().iter().enumerate() {
+            let _ = writeln!(out, "  cell {at} {} {cell}", (*self.code.add(at)).op().name());
+        }
+        for (n, cache) in self.field_caches().iter().enumerate() {
+            let _ = writeln!(out, "  field {n}: {} misses", cache.misses);
+            let more = cache.more.as_deref().map_or(&[][..], |more| &more[..]);
+            for e in std::iter::once(&cache.first).chain(more) {
+                let FieldEntry { own_shape, slot, chain_shape, holder_shape, .. } = e;
+                let shapes = [*own_shape, *chain_shape, *holder_shape].map(&mut number);
+                let there = [e.meta != 0, !e.holder.is_null(), !e.successor.is_null()];
+                let _ = writeln!(out, "    slot {slot} shapes {shapes:?} {there:?}");
+            }
+        }
+        for (n, cache) in self.global_caches().iter().enumerate() {
+            let _ = writeln!(out, "  global {n}: {}", !cache.env.is_null());
+        }
+        for (n, cache) in self.callee_caches().iter().enumerate() {
+            let kind = match cache.callee {
+                0 => "none",
+                CalleeCache::OTHER => "other",
+                callee if callee & CalleeCache::NATIVE != 0 => "native",
+                _ => "Lua",
+            };
+            let _ = writeln!(out, "  callee {n}: {kind} {}", cache.others);
+        }
+        for (n, child) in self.children().iter().enumerate() {
+            if !child.is_null() {
+                (**child).write_feedback(out, shapes, &format!("{name}.{n}"));
+            }
+        }
+    }
+}
