@@ -140,7 +140,9 @@ impl JitChoices {
     fn tier(&self, mode: Mode) -> Tier {
         self.tier.unwrap_or(match mode {
             Mode::Default => DEFAULT_TIER,
-            Mode::Off | Mode::GcStress | Mode::GcPhases | Mode::SmallStack => Tier::Off,
+            Mode::Off | Mode::Generated | Mode::GcStress | Mode::GcPhases | Mode::SmallStack => {
+                Tier::Off
+            }
             Mode::Tier1Sync
             | Mode::Tier1GcStress
             | Mode::Tier1GcPhases

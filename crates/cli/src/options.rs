@@ -27,6 +27,8 @@ pub(crate) enum Mode {
     Default,
     /// Nothing is compiled.
     Off,
+    /// The same, with the generated handlers of the interpreter in place of the portable loop.
+    Generated,
     /// Collect after every allocation.
     GcStress,
     /// Stacks grow by what is needed only.
@@ -64,6 +66,8 @@ pub(crate) struct Options {
     pub(crate) ignore_environment: bool,
     /// `--explain`
     pub(crate) explain: bool,
+    /// `--interpreter`: whether it is the portable one.
+    pub(crate) portable: Option<bool>,
     /// `--jit` and its like.
     pub(crate) jit: JitChoices,
     /// Number of the word that is the script; 0: there is none.
@@ -145,7 +149,10 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--help" => o.action = Action::Help,
         b"--version" => o.action = Action::Version,
         b"--explain" => o.explain = true,
+        b"--interpreter=generated" => o.portable = Some(false),
+        b"--interpreter=portable" => o.portable = Some(true),
         b"--mode=off" => o.mode = Mode::Off,
+        b"--mode=generated" => o.mode = Mode::Generated,
         b"--mode=tier1-sync" => o.mode = Mode::Tier1Sync,
         b"--mode=background" => o.mode = Mode::Background,
         b"--mode=tier1-gc-stress" => o.mode = Mode::Tier1GcStress,

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     lua.open_libraries();
     match options.mode {
         Mode::Default | Mode::Off | Mode::Tier1Sync | Mode::Background | Mode::CheckValues => {}
+        Mode::Generated => lua.set_portable_interpreter(false),
         Mode::GcStress => lua.set_gc_stress(true),
         Mode::GcPhases | Mode::Tier1GcPhases => lua.set_gc_phases(jit_options::chaos_seed()),
         Mode::SmallStack => lua.set_small_stack(true),
@@ -68,6 +69,9 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
             lua.set_small_stack(true);
         }
         Mode::Chaos => lua.set_chaos(jit_options::chaos_seed()),
+    }
+    if let Some(portable) = options.portable {
+        lua.set_portable_interpreter(portable);
     }
     let explain = Explain::new(options.explain);
     let caller = Caller::new(&lua.interrupt_handle(), name, explain);

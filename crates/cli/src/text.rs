@@ -37,6 +37,9 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             (asm:fib, clif:fib.lua:3)
   --explain show errors with their source line, and mark what is wrong
   --gdb     make machine code known to debuggers
+  --interpreter=generated|portable
+            run bytecode by handlers generated for the processor, or by a loop in
+            Rust (the default)
   --jit=off|tier1|on
             interpret only; compile what is hot, by tier 1 or by all tiers
             that there are (DEFAULT)
@@ -64,7 +67,7 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             check while code runs that it holds what is in frame and heap
   --jit-workers=N
             compile on N threads (as the machine has cores)
-  --mode=off|tier1-sync|background|gc-stress|gc-phases|small-stack
+  --mode=off|generated|tier1-sync|background|gc-stress|gc-phases|small-stack
   --mode=tier1-gc-stress|tier1-gc-phases|chaos|check-values
             for tests: --jit=off; --jit=tier1 --jit-sync with thresholds of
             1; --jit=on with low thresholds; collect garbage after every allocation, or in tiny

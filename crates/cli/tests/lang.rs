@@ -57,8 +57,9 @@ use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The modes of the binary in which every file runs.
-const MODES: [&str; 10] = [
+const MODES: [&str; 11] = [
     "off",
+    "generated",
     "tier1-sync",
     "background",
     "check-values",

@@ -21,7 +21,7 @@ pub(crate) unsafe fn execute(st: *mut State) -> Step {
         } else if (*st).counts {
             run::<COUNTED>(st)
         } else {
-            run::<PLAIN>(st)
+            plain(st)
         };
         match exit {
             Exit::Switch => {}
@@ -29,6 +29,19 @@ pub(crate) unsafe fn execute(st: *mut State) -> Step {
             e => return Err(e),
         }
     }
+}
+
+/// Runs frames by handlers, or by the loop if that is wanted or there are none for the target.
+///
+/// # Safety
+/// As [`execute`].
+#[inline(always)]
+unsafe fn plain(st: *mut State) -> Exit {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    if !(*st).portable {
+        return crate::handlers::run(st);
+    }
+    run::<PLAIN>(st)
 }
 
 /// Continues after an error that was raised before the loop ran.

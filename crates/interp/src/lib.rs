@@ -30,6 +30,8 @@ mod execute;
 mod feedback;
 mod for_loop;
 mod handler;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod handlers;
 mod hooks;
 mod index;
 mod interrupt;

@@ -59,6 +59,8 @@ pub(crate) const HOOKED: u8 = 1;
 pub(crate) const COUNTED: u8 = 3;
 /// One instruction for machine code.
 const ONE: u8 = 2;
+/// One instruction of the plain loop.
+pub(crate) const SINGLE: u8 = 4;
 
 /// Runs frames until one is on top that this loop does not run.
 ///
@@ -220,10 +222,10 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
     }
     let mut first = true;
     loop {
-        if MODE == ONE {
+        if MODE == ONE || MODE == SINGLE {
             if !first {
                 save_pc!();
-                return Exit::Done;
+                return if MODE == ONE { Exit::Done } else { Exit::Stepped };
             }
             first = false;
         }

@@ -13,6 +13,9 @@ pub(crate) enum Exit {
     Done,
     /// Hooks were switched on or off: the other loop continues.
     Switch,
+    /// The one instruction that the loop was to execute is done, and the frame on top is one that
+    /// it runs.
+    Stepped,
 }
 
 /// Result of a step: the loop continues from `State::base` at the pc in its frame word, or ends.

@@ -118,6 +118,9 @@ impl Link {
     /// Mask of the number of extra arguments, once it is shifted down.
     pub const EXTRA_MASK: u64 = 0xF_FFFF;
 
+    /// Position of the distance to the caller's frame.
+    pub const DISTANCE_SHIFT: u32 = 44;
+
     /// Makes a link from its parts; `extra` and `distance` are below 2^20.
     #[inline(always)]
     pub const fn new(flags: u16, extra: usize, distance: usize) -> Link {
@@ -125,7 +128,7 @@ impl Link {
             Tag::FRAME.0 as u64
                 | (flags as u64) << 8
                 | (extra as u64) << Link::EXTRA_SHIFT
-                | (distance as u64) << 44,
+                | (distance as u64) << Link::DISTANCE_SHIFT,
         )
     }
     /// Returns the flags.
@@ -149,7 +152,7 @@ impl Link {
     /// Returns the number of slots from the caller's base to this base.
     #[inline(always)]
     pub const fn distance(self) -> usize {
-        (self.0 >> 44) as usize
+        (self.0 >> Link::DISTANCE_SHIFT) as usize
     }
     /// Returns the link with other flags.
     #[inline(always)]

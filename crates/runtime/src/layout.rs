@@ -9,7 +9,7 @@ use std::mem::offset_of;
 use crate::closure::{LuaClosure, NativeClosure};
 use crate::header::GcHeader;
 use crate::heap::Heap;
-use crate::instance::{FieldCache, FieldEntry, FurtherEntries, GlobalCache, Instance};
+use crate::instance::{CalleeCache, FieldCache, FieldEntry, FurtherEntries, GlobalCache, Instance};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
@@ -244,6 +244,10 @@ pub mod instance {
         SLOT = Instance, slot;
         /// Number of registers of a frame.
         MAX_STACK = Instance, max_stack;
+        /// Number of named parameters.
+        NUM_PARAMS = Instance, num_params;
+        /// Whether the function takes extra arguments.
+        IS_VARARG = Instance, is_vararg;
     }
 }
 
@@ -274,6 +278,7 @@ pub mod field_cache {
     const _: () = assert!(size_of::<Option<Box<FurtherEntries>>>() == size_of::<usize>());
     const _: () = assert!(offset_of!(FurtherEntries, entries) == 0);
     const _: () = assert!(offset_of!(FieldCache, first) == 0 && size_of::<FieldEntry>() == 48);
+    const _: () = assert!(size_of::<FieldCache>() == 64);
 }
 
 /// Offsets in an inline cache of a global.
@@ -286,6 +291,18 @@ pub mod global_cache {
         CELL = GlobalCache, cell;
     }
     const _: () = assert!(size_of::<GlobalCache>() == 16);
+}
+
+/// Offsets in an inline cache of a callee.
+pub mod callee_cache {
+    use super::*;
+    offsets! {
+        /// The first callee.
+        CALLEE = CalleeCache, callee;
+        /// Number of calls of others.
+        OTHERS = CalleeCache, others;
+    }
+    const _: () = assert!(size_of::<CalleeCache>() == 16);
 }
 
 /// Offsets in a state.
@@ -312,6 +329,14 @@ pub mod state {
         THREAD = State, thread;
         /// The lowest address of the native stack for machine code.
         NATIVE_LIMIT = State, native_limit;
+        /// The threshold of entries: the mask of a count.
+        ENTRY_MASK = State, entry_threshold.mask;
+        /// What it leaves of it.
+        ENTRY_PHASE = State, entry_threshold.phase;
+        /// The threshold of rounds of a loop: the mask of a count.
+        LOOP_MASK = State, loop_threshold.mask;
+        /// What it leaves of it.
+        LOOP_PHASE = State, loop_threshold.phase;
         /// First result of a return to machine code: the payload.
         RETURNED_BITS = State, returned.bits;
         /// First result of a return to machine code: the tag.

@@ -18,6 +18,7 @@ cargo xtask COMMAND
   bless [NAME..]        rewrites golden files (listings, clif, lang): read the difference
   coverage [ARGUMENTS]  which lines the tests reach; arguments are those of cargo test
   docs                  documentation of all crates, private items included
+  generate              the files that are generated from the definitions of opcodes
   nightly [STEP..|all]  sanitizers, Miri, loom and long runs; without a step, lists them
   suite DIR [--binary PATH] [-- OPTIONS]
                         PUC's own test suite, from the folder `testes` of a checkout of Lua";
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     Bless,
     Coverage { arguments: Vec<OsString> },
     Docs,
+    Generate,
     Nightly,
     Suite { checkout: PathBuf, binary: Option<PathBuf>, arguments: Vec<OsString> },
 }
@@ -67,6 +69,7 @@ impl Options {
             "check" => Command::Check,
             "full" => Command::Full,
             "docs" => Command::Docs,
+            "generate" => Command::Generate,
             "bench" => Command::Bench { arguments: rest(&mut parser)? },
             "coverage" => Command::Coverage { arguments: rest(&mut parser)? },
             "fuzz" => fuzz(&mut parser)?,

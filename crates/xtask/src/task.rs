@@ -118,6 +118,13 @@ pub const DOCS: &[Step] = &[step(
     "target/doc",
 )];
 
+/// Rewrites what is generated and checked in.
+pub const GENERATE: &[Step] = &[step(
+    "handlers",
+    "cargo run --locked -p perilune-stencil-gen",
+    "the handlers of the interpreter, crates/interp/src/handlers",
+)];
+
 /// Rewrites every golden file from what the programs print now.
 pub const BLESS: &[Step] = &[
     step(
@@ -261,7 +268,7 @@ mod tests {
 
     #[test]
     fn steps_of_a_list_have_names_of_their_own() {
-        for list in [CHECK, FULL, DOCS, BLESS, NIGHTLY] {
+        for list in [CHECK, FULL, DOCS, GENERATE, BLESS, NIGHTLY] {
             let mut names: Vec<&str> = list.iter().map(|s| s.name).collect();
             names.sort_unstable();
             let all = names.len();

@@ -97,7 +97,7 @@ unsafe fn settle(st: *mut State, step: Step) -> u64 {
         }
         Err(Exit::Error) => status::ERROR,
         Err(Exit::Yield) => status::YIELD,
-        Err(Exit::Switch) | Ok(()) => unreachable!("the loop ends with a result"),
+        Err(Exit::Switch | Exit::Stepped) | Ok(()) => unreachable!("the loop ends with a result"),
     }
 }
 

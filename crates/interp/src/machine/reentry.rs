@@ -104,6 +104,6 @@ pub(super) unsafe fn finished(st: *mut State, r: Step) -> u64 {
         }
         Err(Exit::Error) => status::ERROR,
         Err(Exit::Yield) => status::YIELD,
-        Err(Exit::Switch) | Ok(()) => unreachable!("the loop ends with a result"),
+        Err(Exit::Switch | Exit::Stepped) | Ok(()) => unreachable!("the loop ends with a result"),
     }
 }

@@ -12,7 +12,7 @@ pub(crate) static IDLE_SLOT: AtomicPtr<u8> = AtomicPtr::new(stub() as *mut u8);
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod native {
     unsafe extern "C" {
-        pub(super) fn perilune_interpret();
+        pub(crate) fn perilune_interpret();
         pub(super) fn perilune_resume();
     }
 }
@@ -26,6 +26,9 @@ mod native {
         unreachable!("there is no machine code on this target");
     }
 }
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(crate) use native::perilune_interpret;
 
 /// What the slots of methods without code lead to.
 pub(super) const INTERPRET: unsafe extern "C" fn() = native::perilune_interpret;

@@ -26,6 +26,13 @@ impl Lua {
         unsafe { (*self.enter().st).lose_barriers() }
     }
 
+    /// Chooses the portable loop of the interpreter, or the handlers that are generated for the
+    /// processor. Where there are none, the loop runs code in either case.
+    pub fn set_portable_interpreter(&self, on: bool) {
+        // SAFETY: P1.
+        unsafe { (*self.enter().st).portable = on }
+    }
+
     /// Makes stacks grow by no more than necessary, so that they move often: a mode for tests.
     pub fn set_small_stack(&self, on: bool) {
         // SAFETY: P1.

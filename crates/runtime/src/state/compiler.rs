@@ -13,9 +13,10 @@ use crate::instance::Instance;
 ///
 /// The interval is the next power of two, so that a test is a mask and a comparison.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Threshold {
-    mask: u32,
-    phase: u32,
+    pub(crate) mask: u32,
+    pub(crate) phase: u32,
 }
 
 impl Threshold {

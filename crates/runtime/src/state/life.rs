@@ -47,6 +47,7 @@ impl State {
             returned: Returned { bits: 0, tag: 0 },
             fuel: u64::MAX,
             counts: false,
+            portable: true,
             entry_threshold: Threshold::NEVER,
             loop_threshold: Threshold::NEVER,
             miss_step: u32::MAX,

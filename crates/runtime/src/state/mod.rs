@@ -59,6 +59,8 @@ pub struct State {
     /// Whether instructions are counted. Never changes once the state has run code, as machine code
     /// is compiled with or without counting.
     pub counts: bool,
+    /// Whether the portable loop of the interpreter runs code where there are handlers.
+    pub portable: bool,
     /// Number of nested entries of the interpreter from native code, and of parser levels
     /// (PUC-Lua's `nCcalls`).
     pub native_depth: u32,

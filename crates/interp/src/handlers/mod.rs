@@ -1,0 +1,103 @@
+//! The generated interpreter: a handler for each opcode, generated from the definitions in
+//! `crates/semantics` (see `docs/semantics.md`).
+//!
+//! A handler ends with a jump to that of the next instruction, so all of them run in one native
+//! frame, that of `perilune_run`. The state is in r15; base, pc, instance, constants, the distance
+//! to the feedback cells and the table of handlers are in the registers for arguments. What a
+//! handler does not handle, it leaves to the loop of [`crate::run`], before it has had an effect:
+//! that executes the one instruction, and the handlers continue with the frame that is on top then.
+
+mod layout;
+mod runtime;
+
+use std::sync::atomic::Ordering;
+
+use perilune_runtime::frame::Frame;
+use perilune_runtime::state::{State, poll};
+
+use crate::step::Exit;
+
+// The convention of handlers is Cranelift's `tail`, with arguments in rdi, rsi, rdx, rcx, r8 and
+// r9. They may overwrite all registers but rbp, rsp and r15. The unwind data lets panics of native
+// functions pass.
+std::arch::global_asm!(
+    include_str!("x86_64.s"),
+    // u64 perilune_run(st: rdi, table: rsi)
+    "    .p2align 4",
+    "    .globl perilune_run",
+    "    .hidden perilune_run",
+    "    .type perilune_run, @function",
+    "perilune_run:",
+    "    .cfi_startproc",
+    "    push rbp",
+    "    .cfi_def_cfa_offset 16",
+    "    .cfi_offset rbp, -16",
+    "    mov rbp, rsp",
+    "    .cfi_def_cfa_register rbp",
+    "    push r15",
+    "    push r14",
+    "    push r13",
+    "    push r12",
+    "    push rbx",
+    "    sub rsp, 8",
+    "    .cfi_offset r15, -24",
+    "    .cfi_offset r14, -32",
+    "    .cfi_offset r13, -40",
+    "    .cfi_offset r12, -48",
+    "    .cfi_offset rbx, -56",
+    "    mov r15, rdi",
+    "    mov r9, rsi",
+    "    call perilune_CONTINUE",
+    "    add rsp, 8",
+    "    pop rbx",
+    "    pop r12",
+    "    pop r13",
+    "    pop r14",
+    "    pop r15",
+    "    pop rbp",
+    "    .cfi_def_cfa rsp, 8",
+    "    ret",
+    "    .cfi_endproc",
+    "    .size perilune_run, . - perilune_run",
+    interpret = sym crate::machine::perilune_interpret,
+    single = sym runtime::single,
+    poll = sym runtime::poll,
+    get_field = sym runtime::get_field,
+    set_field = sym runtime::set_field,
+    get_any = sym runtime::get_any,
+    set_int = sym runtime::set_int,
+    set_str = sym runtime::set_str,
+    new_table = sym runtime::new_table,
+    closure = sym runtime::closure,
+    for_next = sym runtime::for_next,
+    var_arg = sym runtime::var_arg,
+    set_class = sym runtime::set_class,
+    set_list = sym runtime::set_list,
+    close = sym runtime::close,
+    pow = sym runtime::pow,
+    float_mod = sym runtime::float_mod,
+    float_floor = sym runtime::float_floor,
+    call_native = sym runtime::call_native,
+);
+
+// The assembly only passes the pointers on.
+#[allow(improper_ctypes)]
+unsafe extern "C-unwind" {
+    fn perilune_run(st: *mut State, table: *const u8) -> u64;
+    static perilune_handlers: u8;
+}
+
+/// Runs frames by handlers until one is on top that these do not run.
+///
+/// # Safety
+/// I1, I2.
+pub(crate) unsafe fn run(st: *mut State) -> Exit {
+    if Frame((*st).base).word().is_machine() {
+        // native code waits for this frame
+        return Exit::Done;
+    }
+    if (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
+        return Exit::Switch;
+    }
+    runtime::exit(perilune_run(st, &raw const perilune_handlers))
+}

@@ -1,0 +1,64 @@
+//! What generated code relies on: offsets, tags and numbers, by the names that they have in Rust.
+
+use perilune_bytecode::feedback::{access, operands};
+use perilune_bytecode::{Instr, Op};
+use perilune_runtime::frame::{FrameWord, flags};
+use perilune_runtime::header::GcHeader;
+use perilune_runtime::instance::{CalleeCache, FieldEntry};
+use perilune_runtime::layout;
+use perilune_runtime::meta::Event;
+use perilune_runtime::string::LuaString;
+use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
+use perilune_runtime::value::Tag;
+
+/// An expression and its value.
+pub type Fact = (String, i128);
+
+macro_rules! list {
+    ($($e:expr),* $(,)?) => { vec![$((squeezed(stringify!($e)), $e as i128)),*] };
+}
+
+/// Removes the spaces that the compiler may put between the words of an expression.
+fn squeezed(text: &str) -> String {
+    text.replace(" :: ", "::").replace(" . ", ".")
+}
+
+/// Returns everything that was taken as a constant when code was generated. Where the code is used,
+/// each is asserted.
+#[rustfmt::skip]
+pub fn facts() -> Vec<Fact> {
+    let mut facts = list![
+        layout::value::BITS, layout::value::TAG, layout::value::SIZE,
+        layout::frame::CALLEE, layout::frame::WORD, layout::frame::LINK,
+        layout::header::FLAGS, layout::header::AUX, layout::header::WORD,
+        layout::table::FIELDS, layout::table::META, layout::table::ARRAY, layout::table::ARRAY_LEN,
+        layout::table::ARRAY_CAP, layout::table::NODES, layout::table::ABSENT,
+        layout::string::LEN, layout::node::VALUE_BITS, layout::node::VALUE_TAG, layout::cell::VALUE,
+        layout::closure::INSTANCE, layout::closure::PLACE, layout::closure::UPVALUES,
+        layout::instance::CODE, layout::instance::CONSTANTS, layout::instance::CELLS,
+        layout::instance::FIELDS, layout::instance::GLOBALS, layout::instance::CALLEES,
+        layout::instance::ENTRIES, layout::instance::SLOT, layout::instance::MAX_STACK,
+        layout::instance::NUM_PARAMS, layout::instance::IS_VARARG,
+        layout::field_cache::OWN_SHAPE, layout::field_cache::SLOT,
+        layout::field_cache::CHAIN_SHAPE, layout::field_cache::EPOCH, layout::field_cache::META,
+        layout::field_cache::HOLDER, layout::field_cache::HOLDER_SHAPE,
+        layout::field_cache::MORE, layout::global_cache::ENV, layout::global_cache::CELL,
+        layout::callee_cache::CALLEE, layout::callee_cache::OTHERS,
+        layout::state::POLL, layout::state::BASE, layout::state::TOP, layout::state::LIMIT,
+        layout::state::META_EPOCH, layout::state::STRING_METATABLE,
+        layout::state::ENTRY_MASK, layout::state::ENTRY_PHASE, layout::state::LOOP_MASK,
+        layout::state::LOOP_PHASE,
+        Tag::NIL.0, Tag::FALSE.0, Tag::TRUE.0, Tag::INTEGER.0, Tag::FLOAT.0, Tag::FRAME.0,
+        Tag::COLLECTABLE, Tag::STRING.0, Tag::TABLE.0, Tag::FUNCTION.0, Tag::NATIVE.0, Tag::CELL.0,
+        TAGGED, Event::Eq, flags::TAIL_KEEPS, flags::TAIL,
+        ArrayKind::Int, ArrayKind::Float, ArrayKind::Any,
+        GcHeader::UNLOGGED, WATCHED, LuaString::SHORT,
+        FieldEntry::STRING_SHAPE, CalleeCache::NATIVE,
+        FrameWord::INTERPRETER, flags::RETURN_SLOW, Instr::SB_BIAS,
+        operands::INT, operands::FLOAT, operands::MIXED,
+        access::ARRAY, access::STRING, access::INTS, access::FLOATS, access::ANY, access::OUTSIDE,
+        Op::COUNT,
+    ];
+    facts.extend(Op::ALL.iter().map(|op| (format!("Op::{op:?}"), *op as i128)));
+    facts
+}

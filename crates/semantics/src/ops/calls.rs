@@ -1,0 +1,368 @@
+//! Transfers between functions, by the protocol of the interpreter: a call pushes a frame of the VM
+//! stack and a return pops it, and the native stack stays as it is.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use perilune_bytecode::Op;
+use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
+use perilune_runtime::layout;
+use perilune_runtime::value::Tag;
+
+use crate::emitter::Emitter;
+use crate::form::{Field, Form, Place};
+use crate::runtime::Runtime;
+
+/// Logarithm to base 2 of the size of a callee's cache.
+const LOG_CACHE: u32 = 4;
+/// The distance in bytes of a frame's base from the register with the callee.
+const RESERVED: i64 = (Frame::RESERVED * layout::value::SIZE) as i64;
+
+/// The frame that a function returns to.
+struct Caller {
+    base: Value,
+    instance: Value,
+    /// Where it continues.
+    pc: Value,
+}
+
+impl<F: Form> Emitter<'_, F> {
+    /// Stores the position in the frame word.
+    fn store_position(&mut self) {
+        let word = self.form.return_word(&mut self.b);
+        let base = self.form.base();
+        self.store(word, Place { base, offset: layout::frame::WORD });
+    }
+
+    /// CALL: of a Lua function that is interpreted; in part 1, of a native function.
+    pub(super) fn call_function(&mut self, part: usize) {
+        if part == 1 {
+            self.store_position();
+            let status = self.call(Runtime::CallNative, &[])[0];
+            return self.form.reload(&mut self.b, status);
+        }
+        let callee = self.register(Field::A);
+        let tag = self.tag(callee);
+        let other = self.cold();
+        let is_lua = self.has_tag(tag, Tag::FUNCTION);
+        self.check(is_lua, other);
+        let function = self.bits(callee);
+        let instance = self.load64(function, layout::closure::INSTANCE);
+
+        let reserved = RESERVED + i64::from(callee.offset);
+        let base = self.b.ins().iadd_imm_s(callee.base, reserved);
+        self.guard_enterable(instance, base);
+
+        // the record of callees
+        let record = self.record(layout::instance::CALLEES, LOG_CACHE);
+        let known = self.load64(record, layout::callee_cache::CALLEE);
+        let different = self.cold();
+        let same = self.b.ins().icmp(IntCC::Equal, known, instance);
+        if part == 0 {
+            self.check(same, different);
+        } else {
+            // counts the other callee, in part 2, which is for calls that have several
+            let entered = self.block();
+            self.b.ins().brif(same, entered, &[], different, &[]);
+            self.switch(different);
+            self.guard(known);
+            let others_at = self.at(record, layout::callee_cache::OTHERS);
+            let others = self.load(I32, others_at);
+            let more = self.b.ins().iadd_imm_s(others, 1);
+            let wrapped = self.b.ins().icmp_imm_u(IntCC::Equal, more, 0);
+            let others = self.b.ins().select(wrapped, others, more);
+            self.store(others, others_at);
+            self.b.ins().jump(entered, &[]);
+            self.switch(entered);
+        }
+        self.count_entry(instance);
+        self.store_position();
+        let word = self.int(FrameWord::new(FrameWord::INTERPRETER, 0).0 as i64);
+        self.store(word, Place { base, offset: layout::frame::WORD });
+        let a = self.number(Field::A);
+        let distance = self.b.ins().iadd_imm_s(a, Frame::RESERVED as i64);
+        let distance = self.b.ins().ishl_imm_u(distance, i64::from(Link::DISTANCE_SHIFT));
+        let empty = self.int(Link::new(0, 0, 0).0 as i64);
+        let link = self.b.ins().bor(distance, empty);
+        self.store(link, Place { base, offset: layout::frame::LINK });
+        let end = self.arguments_end(base);
+        self.clear_parameters(base, instance, end);
+        let at = self.in_state(layout::state::BASE);
+        self.store(base, at);
+        self.form.enter(&mut self.b, base, instance);
+
+        if part == 0 {
+            self.switch(different);
+            self.part(2);
+        }
+        self.switch(other);
+        self.guard_tag(tag, Tag::NATIVE);
+        self.part(1);
+    }
+
+    /// Continues if a function can be entered with a frame at `base`: it is interpreted, takes no
+    /// extra arguments, has room, and neither the compiler nor a safepoint is to be called.
+    fn guard_enterable(&mut self, instance: Value, base: Value) {
+        let slot = self.load64(instance, layout::instance::SLOT);
+        let entry = self.load64(slot, 0);
+        let interpreter = self.form.interpreter(&mut self.b);
+        let idle = self.b.ins().icmp(IntCC::Equal, entry, interpreter);
+        self.guard(idle);
+        let vararg = self.at(instance, layout::instance::IS_VARARG);
+        let vararg = self.load(I8, vararg);
+        self.guard_not(vararg);
+        let size = self.load8(instance, layout::instance::MAX_STACK);
+        let size = self.b.ins().ishl_imm_u(size, i64::from(layout::value::LOG_SIZE));
+        let state = self.state();
+        let limit = self.load64(state, layout::state::LIMIT);
+        let room = self.b.ins().isub(limit, base);
+        let fits = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, room, size);
+        self.guard(fits);
+        self.guard_unpolled();
+        let entries = self.at(instance, layout::instance::ENTRIES);
+        let (mask, phase) = (layout::state::ENTRY_MASK, layout::state::ENTRY_PHASE);
+        self.counted(entries, mask, phase);
+    }
+
+    /// Counts an entry. The count is loaded again, as fewer values are live then.
+    fn count_entry(&mut self, instance: Value) {
+        let entries = self.at(instance, layout::instance::ENTRIES);
+        let count = self.load(I32, entries);
+        let count = self.b.ins().iadd_imm_s(count, 1);
+        self.store(count, entries);
+    }
+
+    /// Returns the end of the arguments that begin at an address, by operand B.
+    fn arguments_end(&mut self, first: Value) -> Value {
+        let b = self.number(Field::B);
+        let (open, counted) = (self.cold(), self.block());
+        let end = self.b.append_block_param(counted, I64);
+        let fixed = self.b.ins().iadd_imm_s(b, -1);
+        let fixed = self.element(first, fixed, layout::value::LOG_SIZE);
+        self.b.ins().brif(b, counted, &[BlockArg::from(fixed)], open, &[]);
+        self.switch(open);
+        let state = self.state();
+        let top = self.load64(state, layout::state::TOP);
+        self.b.ins().jump(counted, &[BlockArg::from(top)]);
+        self.switch(counted);
+        end
+    }
+
+    /// Sets the parameters to nil for which there are no arguments; `end` is that of the arguments.
+    fn clear_parameters(&mut self, base: Value, instance: Value, end: Value) {
+        let (fill, done) = (self.cold(), self.block());
+        let at = self.b.append_block_param(fill, I64);
+        let wanted = self.load8(instance, layout::instance::NUM_PARAMS);
+        let wanted = self.element(base, wanted, layout::value::LOG_SIZE);
+        let enough = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, end, wanted);
+        self.b.ins().brif(enough, done, &[], fill, &[BlockArg::from(end)]);
+        self.switch(fill);
+        self.put_plain(Place { base: at, offset: 0 }, Tag::NIL);
+        let after = self.b.ins().iadd_imm_s(at, layout::value::SIZE as i64);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, after, wanted);
+        self.b.ins().brif(more, fill, &[BlockArg::from(after)], done, &[]);
+        self.switch(done);
+    }
+
+    /// TAILCALL of a Lua function that is interpreted, by one without extra arguments, if there is
+    /// nothing to close.
+    pub(super) fn tail_call(&mut self) {
+        let closes = self.number(Field::C);
+        self.guard_not(closes);
+        let running = self.form.instance();
+        let vararg = self.at(running, layout::instance::IS_VARARG);
+        let vararg = self.load(I8, vararg);
+        self.guard_not(vararg);
+        let callee = self.register(Field::A);
+        let tag = self.tag(callee);
+        self.guard_tag(tag, Tag::FUNCTION);
+        let function = self.bits(callee);
+        let instance = self.load64(function, layout::closure::INSTANCE);
+        let base = self.form.base();
+        self.guard_enterable(instance, base);
+        self.count_entry(instance);
+
+        // The new frame is at the place of the old one.
+        self.store(function, Place { base, offset: layout::frame::CALLEE });
+        let word = self.int(FrameWord::new(FrameWord::INTERPRETER, 0).0 as i64);
+        self.store(word, Place { base, offset: layout::frame::WORD });
+        let link_at = Place { base, offset: layout::frame::LINK };
+        let link = self.load(I64, link_at);
+        let dropped = Link::new(!flags::TAIL_KEEPS, 0, 0).0 ^ Link::new(0, 0, 0).0;
+        let link = self.b.ins().band_imm_s(link, !dropped as i64);
+        let tail = Link::new(flags::TAIL, 0, 0).0 ^ Link::new(0, 0, 0).0;
+        let link = self.b.ins().bor_imm_u(link, tail as i64);
+        self.store(link, link_at);
+
+        let first = self.b.ins().iadd_imm_s(callee.base, i64::from(callee.offset) + RESERVED);
+        let end = self.arguments_end(first);
+        let (moving, move_one, moved) = (self.block(), self.block(), self.block());
+        let source = self.b.append_block_param(moving, I64);
+        let target = self.b.append_block_param(moving, I64);
+        self.b.ins().jump(moving, &[BlockArg::from(first), BlockArg::from(base)]);
+        self.switch(moving);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, source, end);
+        self.b.ins().brif(more, move_one, &[], moved, &[]);
+        self.switch(move_one);
+        self.copy(Place { base: target, offset: 0 }, Place { base: source, offset: 0 });
+        let size = layout::value::SIZE as i64;
+        let (s, t) = (self.b.ins().iadd_imm_s(source, size), self.b.ins().iadd_imm_s(target, size));
+        self.b.ins().jump(moving, &[BlockArg::from(s), BlockArg::from(t)]);
+        self.switch(moved);
+        self.clear_parameters(base, instance, target);
+        self.form.enter(&mut self.b, base, instance);
+    }
+
+    /// Returns the caller's frame, if this is a return to a CALL of an interpreted function, with
+    /// the instruction.
+    fn caller(&mut self) -> (Caller, Value) {
+        let base = self.form.base();
+        let link = self.load(I64, Place { base, offset: layout::frame::LINK });
+        let slow = Link::new(flags::RETURN_SLOW, 0, 0).0 ^ Link::new(0, 0, 0).0;
+        let bits = self.b.ins().band_imm_u(link, slow as i64);
+        self.guard_not(bits);
+        let distance = self.b.ins().ushr_imm_u(link, i64::from(Link::DISTANCE_SHIFT));
+        let bytes = self.b.ins().ishl_imm_u(distance, i64::from(layout::value::LOG_SIZE));
+        let caller = self.b.ins().isub(base, bytes);
+        let word = self.load(I64, Place { base: caller, offset: layout::frame::WORD });
+        // An interpreted frame's word is its pc.
+        let code = self.b.ins().ushr_imm_u(word, 32);
+        self.guard_not(code);
+        let function = self.load(I64, Place { base: caller, offset: layout::frame::CALLEE });
+        let instance = self.load64(function, layout::closure::INSTANCE);
+        let code = self.load64(instance, layout::instance::CODE);
+        let pc = self.element(code, word, 2);
+        let call = self.load(I32, Place { base: pc, offset: -4 });
+        let op = self.b.ins().band_imm_u(call, 0xFF);
+        let is_call = self.b.ins().icmp_imm_u(IntCC::Equal, op, Op::Call as i64);
+        self.guard(is_call);
+        (Caller { base: caller, instance, pc }, call)
+    }
+
+    /// Returns the place of the first result, given the CALL.
+    fn destination(&mut self, caller: &Caller, call: Value) -> Place {
+        let a = self.b.ins().uextend(I64, call);
+        let a = self.b.ins().ushr_imm_u(a, 8);
+        let a = self.b.ins().band_imm_u(a, 0xFF);
+        let base = self.element(caller.base, a, layout::value::LOG_SIZE);
+        Place { base, offset: 0 }
+    }
+
+    fn return_to(&mut self, caller: &Caller) {
+        let at = self.in_state(layout::state::BASE);
+        self.store(caller.base, at);
+        self.form.resume(&mut self.b, caller.base, caller.instance, caller.pc);
+    }
+
+    /// RETURN of any number of values; in part 1, of a function with upvalues that may have to be
+    /// closed.
+    pub(super) fn return_values(&mut self, part: usize) {
+        if part == 0 {
+            let closes = self.number(Field::C);
+            let closing = self.cold();
+            self.check_not(closes, closing);
+            self.return_open();
+            self.switch(closing);
+            return self.part(1);
+        }
+        let base = self.form.base();
+        let closed = self.call(Runtime::Close, &[base])[0];
+        self.guard(closed);
+        self.return_open();
+    }
+
+    /// Returns the operands, from R[A] on, when nothing is left to be closed.
+    fn return_open(&mut self) {
+        let (caller, call) = self.caller();
+        let from = self.first();
+        let end = self.arguments_end(from);
+        self.deliver(&caller, call, from, end);
+        self.return_to(&caller);
+    }
+
+    /// Moves the values from `from` up to `end` to where a CALL wants them.
+    fn deliver(&mut self, caller: &Caller, call: Value, from: Value, end: Value) {
+        let size = layout::value::SIZE as i64;
+        let to = self.destination(caller, call).base;
+        let wanted = self.b.ins().ushr_imm_u(call, 24);
+        let wanted = self.b.ins().uextend(I64, wanted);
+        let (all, some, go) = (self.cold(), self.block(), self.block());
+        let wanted_end = self.b.append_block_param(go, I64);
+        let fixed = self.b.ins().iadd_imm_s(wanted, -1);
+        self.b.ins().brif(wanted, some, &[], all, &[]);
+        self.switch(all);
+        let bytes = self.b.ins().isub(end, from);
+        let top = self.b.ins().iadd(to, bytes);
+        let at = self.in_state(layout::state::TOP);
+        self.store(top, at);
+        self.b.ins().jump(go, &[BlockArg::from(top)]);
+        self.switch(some);
+        let last = self.element(to, fixed, layout::value::LOG_SIZE);
+        self.b.ins().jump(go, &[BlockArg::from(last)]);
+
+        // the values, then nils
+        self.switch(go);
+        let (copying, copy, filling, fill, done) =
+            (self.block(), self.block(), self.block(), self.cold(), self.block());
+        let source = self.b.append_block_param(copying, I64);
+        let target = self.b.append_block_param(copying, I64);
+        let nil_at = self.b.append_block_param(filling, I64);
+        self.b.ins().jump(copying, &[BlockArg::from(from), BlockArg::from(to)]);
+        self.switch(copying);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, source, end);
+        let room = self.b.ins().icmp(IntCC::UnsignedLessThan, target, wanted_end);
+        let both = self.b.ins().band(more, room);
+        self.b.ins().brif(both, copy, &[], filling, &[BlockArg::from(target)]);
+        self.switch(copy);
+        self.copy(Place { base: target, offset: 0 }, Place { base: source, offset: 0 });
+        let source = self.b.ins().iadd_imm_s(source, size);
+        let target = self.b.ins().iadd_imm_s(target, size);
+        self.b.ins().jump(copying, &[BlockArg::from(source), BlockArg::from(target)]);
+        self.switch(filling);
+        let room = self.b.ins().icmp(IntCC::UnsignedLessThan, nil_at, wanted_end);
+        self.b.ins().brif(room, fill, &[], done, &[]);
+        self.switch(fill);
+        self.put_plain(Place { base: nil_at, offset: 0 }, Tag::NIL);
+        let after = self.b.ins().iadd_imm_s(nil_at, size);
+        self.b.ins().jump(filling, &[BlockArg::from(after)]);
+        self.switch(done);
+    }
+
+    /// RETURN1; in part 1, to a call that wants another number of values.
+    pub(super) fn return_one(&mut self, part: usize) {
+        let (caller, call) = self.caller();
+        let from = self.register(Field::A);
+        if part == 1 {
+            let from = self.b.ins().iadd_imm_s(from.base, i64::from(from.offset));
+            let end = self.b.ins().iadd_imm_s(from, layout::value::SIZE as i64);
+            self.deliver(&caller, call, from, end);
+            return self.return_to(&caller);
+        }
+        let c = self.b.ins().ushr_imm_u(call, 24);
+        let other = self.cold();
+        let one = self.b.ins().icmp_imm_u(IntCC::Equal, c, 2);
+        self.check(one, other);
+        let to = self.destination(&caller, call);
+        self.copy(to, from);
+        self.return_to(&caller);
+        self.switch(other);
+        self.part(1);
+    }
+
+    /// RETURN0; in part 1, to a call that wants values.
+    pub(super) fn return_nothing(&mut self, part: usize) {
+        let (caller, call) = self.caller();
+        if part == 1 {
+            let end = self.form.base();
+            self.deliver(&caller, call, end, end);
+            return self.return_to(&caller);
+        }
+        let c = self.b.ins().ushr_imm_u(call, 24);
+        let other = self.cold();
+        let none = self.b.ins().icmp_imm_u(IntCC::Equal, c, 1);
+        self.check(none, other);
+        self.return_to(&caller);
+        self.switch(other);
+        self.part(1);
+    }
+}

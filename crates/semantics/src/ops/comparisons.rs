@@ -1,0 +1,276 @@
+//! Comparisons and tests, each of which is followed by a JMP.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F64, I8};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use perilune_bytecode::feedback::operands as seen;
+use perilune_runtime::layout;
+use perilune_runtime::meta::Event;
+use perilune_runtime::string::LuaString;
+use perilune_runtime::table::TAGGED;
+use perilune_runtime::value::Tag;
+
+use crate::emitter::Emitter;
+use crate::form::{Field, Form, Jump, Place};
+
+/// An order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+}
+
+impl Order {
+    fn of_integers(self) -> IntCC {
+        match self {
+            Order::Less => IntCC::SignedLessThan,
+            Order::LessEqual => IntCC::SignedLessThanOrEqual,
+            Order::Greater => IntCC::SignedGreaterThan,
+            Order::GreaterEqual => IntCC::SignedGreaterThanOrEqual,
+        }
+    }
+
+    fn of_floats(self) -> FloatCC {
+        match self {
+            Order::Less => FloatCC::LessThan,
+            Order::LessEqual => FloatCC::LessThanOrEqual,
+            Order::Greater => FloatCC::GreaterThan,
+            Order::GreaterEqual => FloatCC::GreaterThanOrEqual,
+        }
+    }
+}
+
+impl<F: Form> Emitter<'_, F> {
+    /// Takes the jump that follows if `c`, a byte that is 0 or 1, equals the lowest bit of operand
+    /// C, else continues after it.
+    fn test_is(&mut self, c: Value) {
+        let wanted = self.number(Field::C);
+        let wanted = self.b.ins().ireduce(I8, wanted);
+        let differs = self.b.ins().bxor(c, wanted);
+        let differs = self.b.ins().band_imm_u(differs, 1);
+        let (skip, take) = (self.block(), self.block());
+        self.b.ins().brif(differs, skip, &[], take, &[]);
+        self.switch(skip);
+        self.go(Jump::Skip);
+        self.switch(take);
+        self.take(Jump::Following, |_| {});
+    }
+
+    /// `R[A] op R[B]`
+    pub(super) fn order(&mut self, order: Order) {
+        let (x, y) = (self.register(Field::A), self.register(Field::B));
+        let (tx, ty) = (self.tag(x), self.tag(y));
+        let (floats, test) = (self.block(), self.block());
+        let result = self.b.append_block_param(test, I8);
+        let c = self.has_tag(tx, Tag::INTEGER);
+        self.check(c, floats);
+        self.guard_tag(ty, Tag::INTEGER);
+        self.note(seen::INT);
+        let (a, b) = (self.bits(x), self.bits(y));
+        let c = self.b.ins().icmp(order.of_integers(), a, b);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(floats);
+        self.guard_tag(tx, Tag::FLOAT);
+        self.guard_tag(ty, Tag::FLOAT);
+        self.note(seen::FLOAT);
+        let (a, b) = (self.float(x), self.float(y));
+        let c = self.b.ins().fcmp(order.of_floats(), a, b);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(test);
+        self.test_is(result);
+    }
+
+    /// `R[A] op sB`
+    pub(super) fn order_immediate(&mut self, order: Order) {
+        let x = self.register(Field::A);
+        let tag = self.tag(x);
+        let n = self.number(Field::SignedB);
+        let (floats, test) = (self.block(), self.block());
+        let result = self.b.append_block_param(test, I8);
+        let c = self.has_tag(tag, Tag::INTEGER);
+        self.check(c, floats);
+        self.note(seen::INT);
+        let a = self.bits(x);
+        let c = self.b.ins().icmp(order.of_integers(), a, n);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(floats);
+        self.guard_tag(tag, Tag::FLOAT);
+        self.note(seen::FLOAT);
+        let a = self.float(x);
+        let f = self.b.ins().fcvt_from_sint(F64, n);
+        let c = self.b.ins().fcmp(order.of_floats(), a, f);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(test);
+        self.test_is(result);
+    }
+
+    /// Returns whether a tag is that of a number.
+    fn is_number(&mut self, tag: Value) -> Value {
+        let distance = self.b.ins().iadd_imm_s(tag, -i64::from(Tag::INTEGER.0));
+        self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, distance, 2)
+    }
+
+    /// `R[A] == R[B]`
+    pub(super) fn equal(&mut self) {
+        let (x, y) = (self.register(Field::A), self.register(Field::B));
+        let (tx, ty) = (self.tag(x), self.tag(y));
+        let (kinds_differ, objects, test) = (self.block(), self.block(), self.block());
+        let result = self.b.append_block_param(test, I8);
+        let same = self.b.ins().icmp(IntCC::Equal, tx, ty);
+        self.check(same, kinds_differ);
+        let float = i64::from(Tag::FLOAT.0);
+        let plain = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, tx, float);
+        self.check(plain, objects);
+        // nil, a boolean or integers
+        self.note(seen::INT);
+        let (a, b) = (self.bits(x), self.bits(y));
+        let equal = self.b.ins().icmp(IntCC::Equal, a, b);
+        let integer = self.has_tag(tx, Tag::INTEGER);
+        let other = self.b.ins().bxor_imm_u(integer, 1);
+        let c = self.b.ins().bor(equal, other);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(objects);
+        let is_float = self.has_tag(tx, Tag::FLOAT);
+        self.guard_not(is_float);
+        let (a, b) = (self.bits(x), self.bits(y));
+        let c = self.b.ins().icmp(IntCC::Equal, a, b);
+        let differ = self.cold();
+        self.check(c, differ);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        // strings of which one is short differ, and so do tables without `__eq`
+        self.switch(differ);
+        let (tables, unequal) = (self.cold(), self.cold());
+        let strings = self.has_tag(tx, Tag::STRING);
+        self.check(strings, tables);
+        self.guard_short(a);
+        self.b.ins().jump(unequal, &[]);
+        self.switch(tables);
+        self.guard_tag(tx, Tag::TABLE);
+        for table in [a, b] {
+            self.guard_no_eq(table);
+        }
+        self.b.ins().jump(unequal, &[]);
+        self.switch(unequal);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(kinds_differ);
+        let (nx, ny) = (self.is_number(tx), self.is_number(ty));
+        let both = self.b.ins().band(nx, ny);
+        self.guard_not(both);
+        self.b.ins().jump(test, &[BlockArg::from(both)]);
+        self.switch(test);
+        self.test_is(result);
+    }
+
+    /// Continues if a table is known to have no `__eq`; else the runtime executes the instruction.
+    fn guard_no_eq(&mut self, table: Value) {
+        let (has_meta, materialized, known) = (self.cold(), self.cold(), self.cold());
+        let meta = self.load64(table, layout::table::META);
+        self.b.ins().brif(meta, has_meta, &[], known, &[]);
+        self.switch(has_meta);
+        // a metatable with nothing but `__index`
+        let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);
+        self.b.ins().brif(tagged, known, &[], materialized, &[]);
+        self.switch(materialized);
+        let absent = self.load8(meta, layout::table::ABSENT);
+        let bit = self.b.ins().band_imm_u(absent, 1 << Event::Eq as u8);
+        self.guard(bit);
+        self.b.ins().jump(known, &[]);
+        self.switch(known);
+    }
+
+    /// Continues if a string is short; else the runtime executes the instruction.
+    fn guard_short(&mut self, string: Value) {
+        let class = self.at(string, layout::header::AUX);
+        let class = self.load(I8, class);
+        let short = self.b.ins().icmp_imm_u(IntCC::Equal, class, i64::from(LuaString::SHORT));
+        self.guard(short);
+    }
+
+    /// `R[A] == K[B]`
+    pub(super) fn equal_constant(&mut self) {
+        let (x, y) = (self.register(Field::A), self.constant(Field::B));
+        let (tx, ty) = (self.tag(x), self.tag(y));
+        let (kinds_differ, differ, test) = (self.block(), self.cold(), self.block());
+        let result = self.b.append_block_param(test, I8);
+        let same = self.b.ins().icmp(IntCC::Equal, tx, ty);
+        self.check(same, kinds_differ);
+        let is_float = self.has_tag(tx, Tag::FLOAT);
+        self.guard_not(is_float);
+        let (a, b) = (self.bits(x), self.bits(y));
+        let c = self.b.ins().icmp(IntCC::Equal, a, b);
+        self.check(c, differ);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        // integers that differ, or short strings
+        self.switch(differ);
+        let (string, unequal) = (self.cold(), self.cold());
+        let integer = self.has_tag(tx, Tag::INTEGER);
+        self.b.ins().brif(integer, unequal, &[], string, &[]);
+        self.switch(string);
+        self.guard_tag(tx, Tag::STRING);
+        self.guard_short(b);
+        self.b.ins().jump(unequal, &[]);
+        self.switch(unequal);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(kinds_differ);
+        let (nx, ny) = (self.is_number(tx), self.is_number(ty));
+        let both = self.b.ins().band(nx, ny);
+        self.guard_not(both);
+        self.b.ins().jump(test, &[BlockArg::from(both)]);
+        self.switch(test);
+        self.test_is(result);
+    }
+
+    /// `R[A] == sB`
+    pub(super) fn equal_immediate(&mut self) {
+        let x = self.register(Field::A);
+        let tag = self.tag(x);
+        let n = self.number(Field::SignedB);
+        let (not, floats, test) = (self.block(), self.cold(), self.block());
+        let result = self.b.append_block_param(test, I8);
+        let integer = self.has_tag(tag, Tag::INTEGER);
+        self.check(integer, not);
+        let a = self.bits(x);
+        let c = self.b.ins().icmp(IntCC::Equal, a, n);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(not);
+        let is_float = self.has_tag(tag, Tag::FLOAT);
+        self.check_not(is_float, floats);
+        self.b.ins().jump(test, &[BlockArg::from(integer)]);
+        self.switch(floats);
+        let a = self.float(x);
+        let f = self.b.ins().fcvt_from_sint(F64, n);
+        let c = self.b.ins().fcmp(FloatCC::Equal, a, f);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(test);
+        self.test_is(result);
+    }
+
+    /// TEST and TESTSET: jumps if the truth of the value equals operand C, and then moves the value
+    /// to `to`, if there is one.
+    pub(super) fn test(&mut self, field: Field, to: Option<Field>) {
+        let from = self.register(field);
+        let tag = self.tag(from);
+        let least = i64::from(Tag::TRUE.0);
+        let truth = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, tag, least);
+        let wanted = self.number(Field::C);
+        let wanted = self.b.ins().icmp_imm_u(IntCC::NotEqual, wanted, 0);
+        let differs = self.b.ins().bxor(truth, wanted);
+        let (skip, take) = (self.block(), self.block());
+        self.b.ins().brif(differs, skip, &[], take, &[]);
+        self.switch(skip);
+        self.go(Jump::Skip);
+        self.switch(take);
+        self.take(Jump::Following, |e| {
+            if let Some(to) = to {
+                let to: Place = e.register(to);
+                e.copy(to, from);
+            }
+        });
+    }
+}

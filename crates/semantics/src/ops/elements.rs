@@ -1,0 +1,276 @@
+//! Elements of tables: accesses by integer keys, and by computed keys.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I64};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use perilune_bytecode::feedback::access;
+use perilune_runtime::header::GcHeader;
+use perilune_runtime::layout;
+use perilune_runtime::string::LuaString;
+use perilune_runtime::table::ArrayKind;
+use perilune_runtime::value::Tag;
+
+use super::fields::MISS;
+use crate::emitter::Emitter;
+use crate::form::{Field, Form, Place};
+use crate::runtime::Runtime;
+
+/// The tag of the elements of an array of numbers is its kind and this.
+const TAG_OF_KIND: i64 = (Tag::INTEGER.0 - ArrayKind::Int as u8) as i64;
+
+/// An element of the array part of a table.
+struct Element {
+    table: Value,
+    /// Counted from 0.
+    index: Value,
+    array: Value,
+}
+
+impl<F: Form> Emitter<'_, F> {
+    /// Finds the element of the table under an integer key; goes to `outside` if there is none.
+    fn array_element(&mut self, table: Value, key: Value, outside: Block) -> Element {
+        let index = self.b.ins().iadd_imm_s(key, -1);
+        let length = self.load32(table, layout::table::ARRAY_LEN);
+        let c = self.b.ins().icmp(IntCC::UnsignedLessThan, index, length);
+        self.check(c, outside);
+        let array = self.load64(table, layout::table::ARRAY);
+        Element { table, index, array }
+    }
+
+    fn payload(&mut self, e: &Element) -> Place {
+        let base = self.element(e.array, e.index, 3);
+        Place { base, offset: 0 }
+    }
+
+    /// Returns the place of the tag in an array of any values.
+    fn element_tag(&mut self, e: &Element) -> Place {
+        let capacity = self.load32(e.table, layout::table::ARRAY_CAP);
+        let tags = self.element(e.array, capacity, 3);
+        let base = self.b.ins().iadd(tags, e.index);
+        Place { base, offset: 0 }
+    }
+
+    fn kind(&mut self, table: Value) -> Value {
+        let at = self.at(table, layout::header::AUX);
+        self.load(I8, at)
+    }
+
+    fn is_kind(&mut self, kind: Value, wanted: ArrayKind) -> Value {
+        self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted as i64)
+    }
+
+    /// R[A] := the element of a table under an integer key; goes to `outside` if the array part has
+    /// none.
+    fn load_element(&mut self, table: Value, key: Value, outside: Block) {
+        let e = self.array_element(table, key, outside);
+        let payload = self.payload(&e);
+        let bits = self.load(I64, payload);
+        let kind = self.kind(table);
+        let (any, float) = (self.block(), self.block());
+        let integers = self.is_kind(kind, ArrayKind::Int);
+        let others = self.block();
+        self.check(integers, others);
+        self.note(access::ARRAY | access::INTS);
+        let to = self.register(Field::A);
+        self.put_tagged(to, bits, Tag::INTEGER);
+        self.next();
+        self.switch(others);
+        let floats = self.is_kind(kind, ArrayKind::Float);
+        self.b.ins().brif(floats, float, &[], any, &[]);
+        self.switch(float);
+        self.note(access::ARRAY | access::FLOATS);
+        let to = self.register(Field::A);
+        self.put_tagged(to, bits, Tag::FLOAT);
+        self.next();
+        self.switch(any);
+        let at = self.element_tag(&e);
+        let tag = self.load(I8, at);
+        let (nil, found) = (self.cold(), self.block());
+        self.b.ins().brif(tag, found, &[], nil, &[]);
+        self.switch(nil);
+        let meta = self.load64(table, layout::table::META);
+        self.guard_not(meta);
+        self.b.ins().jump(found, &[]);
+        self.switch(found);
+        self.note(access::ARRAY | access::ANY);
+        let to = self.register(Field::A);
+        self.put(to, bits, tag);
+        self.next();
+    }
+
+    /// R[A] := what the runtime finds in a table under a key
+    fn load_any(&mut self, table: Value, bits: Value, tag: Value) {
+        let found = self.call(Runtime::GetAny, &[table, bits, tag]);
+        let hit = self.b.ins().icmp_imm_u(IntCC::NotEqual, found[1], MISS);
+        self.guard(hit);
+        let to = self.register(Field::A);
+        self.put_pair(to, found[0], found[1]);
+        self.next();
+    }
+
+    /// Returns whether the value with this tag and payload is a short string, as a branch to
+    /// `other` if not.
+    fn check_short(&mut self, tag: Value, string: Value, other: Block) {
+        let is_string = self.has_tag(tag, Tag::STRING);
+        self.check(is_string, other);
+        let class = self.at(string, layout::header::AUX);
+        let class = self.load(I8, class);
+        let short = i64::from(LuaString::SHORT);
+        let c = self.b.ins().icmp_imm_u(IntCC::Equal, class, short);
+        self.check(c, other);
+    }
+
+    /// R[A] := R[B][R[C]]
+    pub(super) fn get_table(&mut self, part: usize) {
+        let (object, key) = (self.register(Field::B), self.register(Field::C));
+        let (table, bits) = (self.bits(object), self.bits(key));
+        let key_tag = self.tag(key);
+        if part == 0 {
+            let tag = self.tag(object);
+            self.guard_tag(tag, Tag::TABLE);
+            let other = self.cold();
+            let c = self.has_tag(key_tag, Tag::INTEGER);
+            self.check(c, other);
+            self.load_element(table, bits, other);
+            self.switch(other);
+            return self.part(1);
+        }
+        let (other, strange, found) = (self.block(), self.cold(), self.block());
+        let c = self.has_tag(key_tag, Tag::INTEGER);
+        self.check(c, other);
+        self.note(access::ARRAY | access::OUTSIDE);
+        self.b.ins().jump(found, &[]);
+        self.switch(other);
+        self.check_short(key_tag, bits, strange);
+        self.note(access::STRING);
+        self.b.ins().jump(found, &[]);
+        self.switch(strange);
+        self.note(access::OTHER);
+        self.b.ins().jump(found, &[]);
+        self.switch(found);
+        let key_tag = self.b.ins().uextend(I64, key_tag);
+        self.load_any(table, bits, key_tag);
+    }
+
+    /// R[A] := R[B][integer C]
+    pub(super) fn get_element(&mut self, part: usize) {
+        let object = self.register(Field::B);
+        let table = self.bits(object);
+        let key = self.number(Field::C);
+        if part == 0 {
+            let tag = self.tag(object);
+            self.guard_tag(tag, Tag::TABLE);
+            let outside = self.cold();
+            self.load_element(table, key, outside);
+            self.switch(outside);
+            return self.part(1);
+        }
+        self.note(access::ARRAY | access::OUTSIDE);
+        let tag = self.int(i64::from(Tag::INTEGER.0));
+        self.load_any(table, key, tag);
+    }
+
+    /// Stores a value into an element under an integer key; goes to `other` if the array part has
+    /// none, or if more is to be done.
+    fn store_element(&mut self, table: Value, key: Value, v: (Value, Value), other: Block) {
+        let (bits, tag) = v;
+        let e = self.array_element(table, key, other);
+        let payload = self.payload(&e);
+        let kind = self.kind(table);
+        let (any, numbers) = (self.block(), self.block());
+        let c = self.is_kind(kind, ArrayKind::Any);
+        self.b.ins().brif(c, any, &[], numbers, &[]);
+        self.switch(numbers);
+        let wanted = self.b.ins().iadd_imm_s(kind, TAG_OF_KIND);
+        let c = self.b.ins().icmp(IntCC::Equal, wanted, tag);
+        self.check(c, other);
+        let (integer, float) = (self.block(), self.block());
+        let c = self.is_kind(kind, ArrayKind::Int);
+        self.b.ins().brif(c, integer, &[], float, &[]);
+        self.switch(integer);
+        self.note(access::ARRAY | access::INTS);
+        self.store(bits, payload);
+        self.next();
+        self.switch(float);
+        self.note(access::ARRAY | access::FLOATS);
+        self.store(bits, payload);
+        self.next();
+        self.switch(any);
+        self.check(tag, other);
+        let meta = self.load64(table, layout::table::META);
+        self.check_not(meta, other);
+        // The flag UNLOGGED matters only for collectable values, whose tags have bit 6.
+        let flags = self.at(table, layout::header::FLAGS);
+        let flags = self.load(I8, flags);
+        let collectable = self.b.ins().ushr_imm_u(tag, 6);
+        let cold = self.b.ins().band(flags, collectable);
+        self.check_not(cold, other);
+        self.note(access::ARRAY | access::ANY);
+        let at = self.element_tag(&e);
+        self.store(bits, payload);
+        self.store(tag, at);
+        self.next();
+    }
+
+    /// Has the runtime store a value under an integer key, and record the access.
+    fn store_int(&mut self, table: Value, key: Value, v: (Value, Value)) {
+        let cell = self.form.cell(&mut self.b);
+        let cell = self.b.ins().iadd_imm_s(cell.base, i64::from(cell.offset));
+        let tag = self.b.ins().uextend(I64, v.1);
+        let stored = self.call(Runtime::SetInt, &[table, key, v.0, tag, cell])[0];
+        self.guard(stored);
+        self.next();
+    }
+
+    /// R[A][R[B]] := the value at a place
+    pub(super) fn set_table(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
+        let (object, key) = (self.register(Field::A), self.register(Field::B));
+        let from = from(self);
+        let (table, bits) = (self.bits(object), self.bits(key));
+        let key_tag = self.tag(key);
+        let v = (self.bits(from), self.tag(from));
+        if part == 0 {
+            let tag = self.tag(object);
+            self.guard_tag(tag, Tag::TABLE);
+            let other = self.cold();
+            let c = self.has_tag(key_tag, Tag::INTEGER);
+            self.check(c, other);
+            self.store_element(table, bits, v, other);
+            self.switch(other);
+            return self.part(1);
+        }
+        let other = self.block();
+        let c = self.has_tag(key_tag, Tag::INTEGER);
+        self.check(c, other);
+        self.store_int(table, bits, v);
+        self.switch(other);
+        let slow = self.slow();
+        self.check_short(key_tag, bits, slow);
+        self.note(access::STRING);
+        let tag = self.b.ins().uextend(I64, v.1);
+        let stored = self.call(Runtime::SetStr, &[table, bits, v.0, tag])[0];
+        self.guard(stored);
+        self.next();
+    }
+
+    /// R[A][integer B] := the value at a place
+    pub(super) fn set_element(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
+        let object = self.register(Field::A);
+        let from = from(self);
+        let table = self.bits(object);
+        let key = self.number(Field::B);
+        let v = (self.bits(from), self.tag(from));
+        if part == 1 {
+            return self.store_int(table, key, v);
+        }
+        let tag = self.tag(object);
+        self.guard_tag(tag, Tag::TABLE);
+        let other = self.cold();
+        self.store_element(table, key, v, other);
+        self.switch(other);
+        self.part(1);
+    }
+}
+
+// One test of flags serves tables of any values.
+const _: () = assert!(GcHeader::UNLOGGED == 1 && Tag::COLLECTABLE >> 6 == 1);

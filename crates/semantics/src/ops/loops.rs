@@ -1,0 +1,100 @@
+//! Loops: FORPREP, FORLOOP, TFORCALL, TFORLOOP.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{BlockArg, InstBuilder};
+use perilune_bytecode::feedback::operands as seen;
+use perilune_runtime::layout;
+use perilune_runtime::value::Tag;
+
+use crate::emitter::Emitter;
+use crate::form::{Field, Form, Jump, Place};
+use crate::runtime::Runtime;
+
+impl<F: Form> Emitter<'_, F> {
+    /// Returns the place of the register `n` after R[A].
+    fn after_a(&mut self, n: usize) -> Place {
+        self.register(Field::A).plus(layout::value::nth(n))
+    }
+
+    /// FORPREP of integers with the step 1 or -1.
+    pub(super) fn prepare_loop(&mut self) {
+        let (index, limit, step) = (self.after_a(0), self.after_a(1), self.after_a(2));
+        for at in [index, limit, step] {
+            let tag = self.tag(at);
+            self.guard_tag(tag, Tag::INTEGER);
+        }
+        let by = self.bits(step);
+        let (first, last) = (self.bits(index), self.bits(limit));
+        let (down, runs, skipped) = (self.cold(), self.block(), self.block());
+        let rounds = self.b.append_block_param(runs, I64);
+        let one = self.b.ins().icmp_imm_s(IntCC::Equal, by, 1);
+        self.check(one, down);
+        self.note(seen::INT);
+        let c = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, first, last);
+        let upwards = self.b.ins().isub(last, first);
+        self.b.ins().brif(c, runs, &[BlockArg::from(upwards)], skipped, &[]);
+        self.switch(down);
+        let one = self.b.ins().icmp_imm_s(IntCC::Equal, by, -1);
+        self.guard(one);
+        self.note(seen::INT);
+        let c = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, first, last);
+        let downwards = self.b.ins().isub(first, last);
+        self.b.ins().brif(c, runs, &[BlockArg::from(downwards)], skipped, &[]);
+        self.switch(runs);
+        self.store(rounds, limit.plus(layout::value::BITS as i32));
+        let variable = self.after_a(3);
+        self.put_tagged(variable, first, Tag::INTEGER);
+        self.next();
+        self.switch(skipped);
+        self.go(Jump::Past);
+    }
+
+    /// FORLOOP of integers.
+    pub(super) fn numeric_round(&mut self) {
+        let index = self.after_a(0);
+        let tag = self.tag(index);
+        self.guard_tag(tag, Tag::INTEGER);
+        let limit = self.after_a(1);
+        let left = self.bits(limit);
+        let (round, end) = (self.block(), self.block());
+        self.b.ins().brif(left, round, &[], end, &[]);
+        self.switch(end);
+        self.next();
+        self.switch(round);
+        self.round(Jump::Back, |e| {
+            let step = e.after_a(2);
+            let (n, by) = (e.bits(index), e.bits(step));
+            let n = e.b.ins().iadd(n, by);
+            let left = e.b.ins().iadd_imm_s(left, -1);
+            e.store(left, limit.plus(layout::value::BITS as i32));
+            e.store(n, index.plus(layout::value::BITS as i32));
+            let variable = e.after_a(3);
+            e.put_tagged(variable, n, Tag::INTEGER);
+        });
+    }
+
+    /// TFORCALL of a loop that runs inline.
+    pub(super) fn generic_call(&mut self) {
+        let first = self.first();
+        let count = self.number(Field::C);
+        let done = self.call(Runtime::ForNext, &[first, count])[0];
+        self.guard(done);
+        self.next();
+    }
+
+    /// TFORLOOP
+    pub(super) fn generic_round(&mut self) {
+        let key = self.after_a(4);
+        let tag = self.tag(key);
+        let (round, end) = (self.block(), self.block());
+        self.b.ins().brif(tag, round, &[], end, &[]);
+        self.switch(end);
+        self.next();
+        self.switch(round);
+        self.round(Jump::Back, |e| {
+            let control = e.after_a(2);
+            e.copy(control, key);
+        });
+    }
+}

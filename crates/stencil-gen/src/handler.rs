@@ -1,0 +1,295 @@
+//! The form of the generated interpreter: operands are decoded from the instruction word, and an
+//! instruction is left by a jump to the handler of the next one.
+//!
+//! The state is in the pinned register. The arguments of each handler are the frame's base, the
+//! address after the instruction, the instance, its constants, the distance from instructions to
+//! their feedback cells, and the table of handlers. With these six all registers for arguments are
+//! used; the closure is loaded from the frame where upvalues are accessed.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{
+    AbiParam, ExtFuncData, ExternalName, FuncRef, InstBuilder, MemFlagsData, SigRef, Signature,
+    UserExternalName, Value,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+use perilune_bytecode::Instr;
+use perilune_runtime::layout;
+use perilune_semantics::{Exits, Field, Jump, Operands, Place};
+
+use crate::symbol::Symbol;
+
+/// Flags of all accesses: aligned, and they do not trap.
+const MEM: MemFlagsData = MemFlagsData::trusted();
+/// Size of an instruction, and of a feedback cell.
+const WORD: i32 = size_of::<Instr>() as i32;
+
+/// Returns the signature of handlers.
+pub(crate) fn signature() -> Signature {
+    let mut sig = Signature::new(CallConv::Tail);
+    sig.params.extend([AbiParam::new(I64); 6]);
+    sig.returns.push(AbiParam::new(I64));
+    sig
+}
+
+/// A handler, or a part of one.
+pub(crate) struct Handler {
+    /// Which it is.
+    pub(crate) symbol: Symbol,
+    base: Value,
+    /// The address after the instruction.
+    pc: Value,
+    instance: Value,
+    constants: Value,
+    /// From an instruction to its feedback cell.
+    distance: Value,
+    table: Value,
+    sig: SigRef,
+}
+
+impl Handler {
+    /// Begins a handler.
+    pub(crate) fn new(b: &mut FunctionBuilder<'_>, symbol: Symbol) -> Handler {
+        let start = b.create_block();
+        b.append_block_params_for_function_params(start);
+        b.switch_to_block(start);
+        let sig = b.import_signature(signature());
+        let p = b.block_params(start);
+        let (base, pc, instance, constants, distance, table) = (p[0], p[1], p[2], p[3], p[4], p[5]);
+        Handler { symbol, base, pc, instance, constants, distance, table, sig }
+    }
+
+    fn arguments(&self) -> [Value; 6] {
+        [self.base, self.pc, self.instance, self.constants, self.distance, self.table]
+    }
+
+    fn import(&self, b: &mut FunctionBuilder<'_>, symbol: Symbol) -> FuncRef {
+        let (namespace, index) = symbol.external();
+        let name = b.func.declare_imported_user_function(UserExternalName { namespace, index });
+        b.import_function(ExtFuncData {
+            name: ExternalName::user(name),
+            signature: self.sig,
+            colocated: true,
+            patchable: false,
+        })
+    }
+
+    fn tail_call(&self, b: &mut FunctionBuilder<'_>, symbol: Symbol) {
+        let f = self.import(b, symbol);
+        b.ins().return_call(f, &self.arguments());
+    }
+
+    /// Loads the byte of an operand, extended by zeros.
+    fn byte(&self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
+        let offset = match field {
+            Field::A => -3,
+            Field::B | Field::SignedB => -2,
+            Field::C => -1,
+            Field::Bx | Field::SignedBx | Field::Extra => unreachable!("it is no byte"),
+        };
+        b.ins().uload8(I64, MEM, self.pc, offset)
+    }
+
+    /// Continues with the instruction at an address, of the function that the arguments are of.
+    fn dispatch(&self, b: &mut FunctionBuilder<'_>, pc: Value) {
+        let op = b.ins().uload8(I64, MEM, pc, 0);
+        let offset = b.ins().ishl_imm_u(op, 3);
+        let entry = b.ins().iadd(self.table, offset);
+        let handler = b.ins().load(I64, MEM, entry, 0);
+        let after = b.ins().iadd_imm_s(pc, i64::from(WORD));
+        let mut args = self.arguments();
+        args[1] = after;
+        b.ins().return_call_indirect(self.sig, handler, &args);
+    }
+
+    /// Loads the arguments for another function than the running one, and continues there.
+    fn switch(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value, pc: Value) {
+        let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
+        let cells = b.ins().load(I64, MEM, instance, layout::instance::CELLS as i32);
+        let constants = b.ins().load(I64, MEM, instance, layout::instance::CONSTANTS as i32);
+        let saved = self.arguments();
+        self.base = base;
+        self.instance = instance;
+        self.constants = constants;
+        self.distance = b.ins().isub(cells, code);
+        self.dispatch(b, pc);
+        [self.base, self.pc, self.instance, self.constants, self.distance, self.table] = saved;
+    }
+
+    /// Continues with the frame on top at the position in its frame word.
+    pub(crate) fn continue_on_top(&mut self, b: &mut FunctionBuilder<'_>) {
+        let state = b.ins().get_pinned_reg(I64);
+        let base = b.ins().load(I64, MEM, state, layout::state::BASE as i32);
+        let function = b.ins().load(I64, MEM, base, layout::frame::CALLEE);
+        let instance = b.ins().load(I64, MEM, function, layout::closure::INSTANCE as i32);
+        let at = b.ins().uload32(MEM, base, layout::frame::PC);
+        let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
+        let at = b.ins().ishl_imm_u(at, 2);
+        let pc = b.ins().iadd(code, at);
+        self.switch(b, base, instance, pc);
+    }
+
+    /// Stores the position `back` instructions before the next one in the frame word.
+    pub(crate) fn store_position(&self, b: &mut FunctionBuilder<'_>, back: i64) {
+        let code = b.ins().load(I64, MEM, self.instance, layout::instance::CODE as i32);
+        let distance = b.ins().isub(self.pc, code);
+        let at = b.ins().ushr_imm_u(distance, 2);
+        let at = b.ins().iadd_imm_s(at, -back);
+        b.ins().store(MEM, at, self.base, layout::frame::WORD);
+    }
+
+    /// Returns the distance of a jump in bytes from the next instruction.
+    fn distance_of(&self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value {
+        match jump {
+            Jump::Next => b.ins().iconst(I64, 0),
+            Jump::Skip => b.ins().iconst(I64, i64::from(WORD)),
+            Jump::Own | Jump::Following => {
+                // The distance is in the upper 24 bits, in words.
+                let offset = if jump == Jump::Own { -WORD } else { 0 };
+                let word = b.ins().sload32(MEM, self.pc, offset);
+                let words = b.ins().sshr_imm_u(word, 8);
+                let bytes = b.ins().ishl_imm_u(words, 2);
+                b.ins().iadd_imm_s(bytes, i64::from(offset + WORD))
+            }
+            Jump::Back => {
+                let words = b.ins().uload16(I64, MEM, self.pc, -2);
+                let bytes = b.ins().ishl_imm_u(words, 2);
+                b.ins().ineg(bytes)
+            }
+            Jump::Past => {
+                let words = b.ins().uload16(I64, MEM, self.pc, -2);
+                let bytes = b.ins().ishl_imm_u(words, 2);
+                b.ins().iadd_imm_s(bytes, i64::from(WORD))
+            }
+        }
+    }
+}
+
+impl Operands for Handler {
+    fn base(&self) -> Value {
+        self.base
+    }
+
+    fn instance(&self) -> Value {
+        self.instance
+    }
+
+    fn register(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Place {
+        let n = self.byte(b, field);
+        let offset = b.ins().ishl_imm_u(n, i64::from(layout::value::LOG_SIZE));
+        Place { base: b.ins().iadd(self.base, offset), offset: 0 }
+    }
+
+    fn constant(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Place {
+        let n = match field {
+            Field::Bx | Field::Extra => self.number(b, field),
+            _ => self.byte(b, field),
+        };
+        let offset = b.ins().ishl_imm_u(n, i64::from(layout::value::LOG_SIZE));
+        Place { base: b.ins().iadd(self.constants, offset), offset: 0 }
+    }
+
+    fn number(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
+        match field {
+            Field::A | Field::B | Field::C => self.byte(b, field),
+            Field::SignedB => {
+                let n = self.byte(b, field);
+                b.ins().iadd_imm_s(n, -i64::from(Instr::SB_BIAS))
+            }
+            Field::Bx => b.ins().uload16(I64, MEM, self.pc, -2),
+            Field::SignedBx => b.ins().sload16(I64, MEM, self.pc, -2),
+            Field::Extra => {
+                let word = b.ins().uload32(MEM, self.pc, 0);
+                b.ins().ushr_imm_u(word, 8)
+            }
+        }
+    }
+
+    fn cell(&mut self, b: &mut FunctionBuilder<'_>) -> Place {
+        Place { base: b.ins().iadd(self.pc, self.distance), offset: -WORD }
+    }
+
+    fn interpreter(&mut self, b: &mut FunctionBuilder<'_>) -> Value {
+        let f = self.import(b, Symbol::Interpret);
+        b.ins().func_addr(I64, f)
+    }
+
+    fn return_word(&mut self, b: &mut FunctionBuilder<'_>) -> Value {
+        let code = b.ins().load(I64, MEM, self.instance, layout::instance::CODE as i32);
+        let distance = b.ins().isub(self.pc, code);
+        b.ins().ushr_imm_u(distance, 2)
+    }
+}
+
+impl Exits for Handler {
+    fn go(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) {
+        let pc = match jump {
+            Jump::Next => self.pc,
+            Jump::Skip => b.ins().iadd_imm_s(self.pc, i64::from(WORD)),
+            _ => {
+                let distance = self.distance_of(b, jump);
+                b.ins().iadd(self.pc, distance)
+            }
+        };
+        self.dispatch(b, pc);
+    }
+
+    fn direction(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value {
+        match jump {
+            Jump::Own | Jump::Following => {
+                let offset = if jump == Jump::Own { -WORD } else { 0 };
+                b.ins().sload32(MEM, self.pc, offset)
+            }
+            _ => self.distance_of(b, jump),
+        }
+    }
+
+    fn counter(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Place {
+        let offset = if jump == Jump::Following { 0 } else { -WORD };
+        Place { base: b.ins().iadd(self.pc, self.distance), offset }
+    }
+
+    fn slow(&mut self, b: &mut FunctionBuilder<'_>) {
+        self.tail_call(b, Symbol::Single);
+    }
+
+    fn part(&mut self, b: &mut FunctionBuilder<'_>, number: usize) {
+        let Symbol::Handler(op, _) = self.symbol else {
+            unreachable!("only definitions have parts")
+        };
+        self.tail_call(b, Symbol::Handler(op, number));
+    }
+
+    fn allocated(&mut self, b: &mut FunctionBuilder<'_>) {
+        let state = b.ins().get_pinned_reg(I64);
+        let word = b.ins().load(I32, MEM, state, layout::state::POLL as i32);
+        let (poll, next) = (b.create_block(), b.create_block());
+        b.set_cold_block(poll);
+        let requested = b.ins().icmp_imm_u(IntCC::NotEqual, word, 0);
+        b.ins().brif(requested, poll, &[], next, &[]);
+        b.switch_to_block(poll);
+        self.tail_call(b, Symbol::Poll);
+        b.switch_to_block(next);
+        self.dispatch(b, self.pc);
+    }
+
+    fn reload(&mut self, b: &mut FunctionBuilder<'_>, status: Value) {
+        let (end, on) = (b.create_block(), b.create_block());
+        b.set_cold_block(end);
+        b.ins().brif(status, end, &[], on, &[]);
+        b.switch_to_block(end);
+        b.ins().return_(&[status]);
+        b.switch_to_block(on);
+        self.continue_on_top(b);
+    }
+
+    fn enter(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value) {
+        let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
+        self.switch(b, base, instance, code);
+    }
+
+    fn resume(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value, pc: Value) {
+        self.switch(b, base, instance, pc);
+    }
+}
