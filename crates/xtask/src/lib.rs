@@ -1,7 +1,10 @@
 //! What maintainers of Perilune do every day, as a library: the checks of the repository
-//! ([`tidy`]) and the lists of commands that the binary runs ([`task`]).
+//! ([`tidy`]), the lists of commands that the binary runs ([`task`]), and the order of the
+//! command's functions (`order`, on Linux).
 #![forbid(unsafe_code)]
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod order;
 pub mod task;
 pub mod tidy;
 

@@ -4,6 +4,7 @@
 mod options;
 mod suite;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use options::{Command, Options};
@@ -42,6 +43,7 @@ fn run(options: &Options) -> bool {
             true
         }
         Command::Nightly => task::run(&root, &chosen(task::NIGHTLY, &options.names)),
+        Command::Order { binary } => order(&root, binary.as_deref()),
         Command::Tidy => tidy(&options.names),
         Command::Fuzz { programs, seed, mode } => {
             let words = "cargo test --locked -p perilune --test programs".split(' ');
@@ -76,6 +78,21 @@ fn run(options: &Options) -> bool {
             suite::run(&root, checkout, binary.as_deref(), arguments)
         }
     }
+}
+
+/// Writes the order of the functions of a binary, or of the release build.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn order(root: &Path, binary: Option<&Path>) -> bool {
+    let written = suite::binary(root, binary).and_then(|b| {
+        xtask::order::write(root, &b).inspect_err(|error| eprintln!("xtask: {error}")).ok()
+    });
+    written.is_some()
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn order(_: &Path, _: Option<&Path>) -> bool {
+    eprintln!("xtask: programs are traced on Linux on x86-64 only");
+    false
 }
 
 /// Returns the steps of these names; all of them for no name and for `all`.

@@ -19,6 +19,7 @@ cargo xtask COMMAND
   coverage [ARGUMENTS]  which lines the tests reach; arguments are those of cargo test
   docs                  documentation of all crates, private items included
   generate              the files that are generated from the definitions of opcodes
+  order [--binary PATH] the order of the functions of the command, from what programs execute
   nightly [STEP..|all]  sanitizers, Miri, loom and long runs; without a step, lists them
   suite DIR [--binary PATH] [-- OPTIONS]
                         PUC's own test suite, from the folder `testes` of a checkout of Lua";
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Docs,
     Generate,
     Nightly,
+    Order { binary: Option<PathBuf> },
     Suite { checkout: PathBuf, binary: Option<PathBuf>, arguments: Vec<OsString> },
 }
 
@@ -70,6 +72,7 @@ impl Options {
             "full" => Command::Full,
             "docs" => Command::Docs,
             "generate" => Command::Generate,
+            "order" => order(&mut parser)?,
             "bench" => Command::Bench { arguments: rest(&mut parser)? },
             "coverage" => Command::Coverage { arguments: rest(&mut parser)? },
             "fuzz" => fuzz(&mut parser)?,
@@ -120,6 +123,17 @@ fn suite(parser: &mut lexopt::Parser) -> Result<Command, lexopt::Error> {
     }
     let checkout = checkout.ok_or("the folder `testes` is not given")?;
     Ok(Command::Suite { checkout, binary, arguments })
+}
+
+fn order(parser: &mut lexopt::Parser) -> Result<Command, lexopt::Error> {
+    let mut binary = None;
+    while let Some(argument) = parser.next()? {
+        match argument {
+            Long("binary") => binary = Some(PathBuf::from(parser.value()?)),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Command::Order { binary })
 }
 
 /// Refuses names that are no rule or step of the command.

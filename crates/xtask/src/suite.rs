@@ -1,7 +1,7 @@
 //! Runs PUC's own test suite, file by file, with the `perilune` binary.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -17,6 +17,18 @@ const NOT_PORTABLE: [&str; 1] = ["main.lua"];
 /// Files that are left out: `heavy.lua` fills all memory.
 const LEFT_OUT: [&str; 1] = ["heavy.lua"];
 
+/// Returns the path of a binary, or of the release build, which it brings up to date; `None` if
+/// there is none.
+pub(crate) fn binary(root: &Path, binary: Option<&Path>) -> Option<PathBuf> {
+    if let Some(path) = binary {
+        let error = |e: &_| eprintln!("no binary there: {e}");
+        return path.canonicalize().inspect_err(error).ok();
+    }
+    let words = "cargo build --release --locked -p perilune-cli".split(' ');
+    let built = task::finish("build", task::command(root, words));
+    built.then(|| root.join("target/release/perilune"))
+}
+
 /// Runs every file of the folder `testes` with a binary, or with the release build; returns whether
 /// all passed.
 pub(crate) fn run(
@@ -25,20 +37,7 @@ pub(crate) fn run(
     binary: Option<&Path>,
     arguments: &[OsString],
 ) -> bool {
-    let binary = match binary.map(Path::canonicalize) {
-        Some(Ok(path)) => path,
-        Some(Err(error)) => {
-            eprintln!("no binary there: {error}");
-            return false;
-        }
-        None => {
-            let words = "cargo build --release --locked -p perilune-cli".split(' ');
-            if !task::finish("build", task::command(root, words)) {
-                return false;
-            }
-            root.join("target/release/perilune")
-        }
-    };
+    let Some(binary) = self::binary(root, binary) else { return false };
     let files = match lua_files(checkout) {
         Ok(files) if !files.is_empty() => files,
         Ok(_) => {
