@@ -19,6 +19,7 @@
 //! | mode | which programs | what it does |
 //! |---|---|---|
 //! | `off` | all | runs the interpreter |
+//! | `generated` | all | runs the interpreter by generated handlers |
 //! | `tier1-sync` | all | compiles before code runs, from the first entry or after some |
 //! | `check-values` | all | as `tier1-sync`, with code that checks what it holds |
 //! | `chaos` | all | decides at random, at safepoints, what happens to code and heap |
@@ -105,6 +106,12 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
             gc_phases: (seed % 20 == 6).then_some(seed),
             small_stack: seed % 4 == 2,
             code: sync,
+            ..mode
+        },
+        Mode {
+            gc_phases: (seed % 20 == 7).then_some(seed),
+            small_stack: seed % 4 == 3,
+            code: Code::Handlers,
             ..mode
         },
         Mode { code: Code::CheckValues(threshold, loops), ..mode },

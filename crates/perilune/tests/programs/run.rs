@@ -128,6 +128,8 @@ pub(crate) enum Code {
     /// The interpreter.
     #[default]
     Interpreter,
+    /// The interpreter, by generated handlers.
+    Handlers,
     /// Machine code: functions are compiled after so many entries, and loops after so many rounds,
     /// before they continue.
     Sync(u32, u32),
@@ -161,6 +163,7 @@ impl Mode {
             (States::Interleaved, _) => "interleaved",
             (States::Threads, _) => "threads",
             (_, Code::Interpreter) => "off",
+            (_, Code::Handlers) => "generated",
             (_, Code::Sync(..)) => "tier1-sync",
             (_, Code::CheckValues(..)) => "check-values",
             (_, Code::Background(..)) => "background",
@@ -178,7 +181,7 @@ impl Mode {
             ..JitOptions::eager()
         };
         Engine::with_jit(match self.code {
-            Code::Interpreter => return Engine::interpreter(),
+            Code::Interpreter | Code::Handlers => return Engine::interpreter(),
             Code::Sync(threshold, loop_threshold) => of(threshold, loop_threshold, true),
             Code::CheckValues(threshold, loop_threshold) => JitOptions {
                 miss_threshold: 1 + threshold,
@@ -199,6 +202,11 @@ impl Mode {
             lua.set_gc_phases(seed);
         }
         lua.set_small_stack(self.small_stack);
+        match self.code {
+            Code::Interpreter => lua.set_portable_interpreter(true),
+            Code::Handlers => lua.set_portable_interpreter(false),
+            _ => {}
+        }
         if let Code::Chaos(seed) = self.code {
             lua.set_chaos(seed);
         }
