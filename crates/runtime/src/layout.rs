@@ -337,7 +337,8 @@ pub mod state {
         LOOP_MASK = State, loop_threshold.mask;
         /// What it leaves of it.
         LOOP_PHASE = State, loop_threshold.phase;
-        /// First result of a return to machine code: the payload.
+        /// First result of a return to machine code: the payload. The result of a function that
+        /// preserves all registers.
         RETURNED_BITS = State, returned.bits;
         /// First result of a return to machine code: the tag.
         RETURNED_TAG = State, returned.tag;

@@ -134,8 +134,6 @@ pub struct RuntimeCalls {
     /// panicked.
     pub closure:
         unsafe extern "C" fn(*mut State, *mut Instance, usize, *mut Value) -> *mut LuaClosure,
-    /// The cold path of the write barrier.
-    pub barrier: unsafe extern "C" fn(*mut State, *mut crate::header::GcHeader),
     /// Loads a field through a cache of which no entry that is compared inline matched; the tag is
     /// [`MISS`] when none does. This counts as a miss, for which the frame is stored.
     pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
@@ -212,6 +210,18 @@ pub struct RuntimeCalls {
     /// Compares a value with the result of the field access along the metatables of an object:
     /// payload and tag of the object and of the value.
     pub verify_lookup: unsafe extern "C" fn(*mut State, *mut Value, u64, u64, u64, u64, u64),
+    /// The function `one` under Cranelift's convention `preserve_all`, which preserves all
+    /// registers and has no results. The frame is stored; the status is then in `State::returned`,
+    /// and the base in `State::base`.
+    pub preserving_one: unsafe extern "C" fn(),
+    /// `get_field` in the same way.
+    pub preserving_get_field: unsafe extern "C" fn(),
+    /// `set_field` in the same way.
+    pub preserving_set_field: unsafe extern "C" fn(),
+    /// `poll` in the same way, where all registers of the frame are live.
+    pub preserving_poll: unsafe extern "C" fn(),
+    /// The cold path of the write barrier, with the same convention; the object is the argument.
+    pub preserving_barrier: unsafe extern "C" fn(),
     /// Enters the interpreter. The slots of methods without code hold this address. Uses the
     /// convention of machine code.
     pub interpret: unsafe extern "C" fn(),

@@ -13,7 +13,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use super::entry::call_code;
 use super::panics::{self, guarded};
-use super::{builtin, handler, leaf, miss, stub, verify};
+use super::{builtin, handler, leaf, miss, preserve, stub, verify};
 use crate::closing_scope::close_for_return;
 use crate::enter::{become_metamethod, code_of};
 use crate::execute;
@@ -44,7 +44,6 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     move_values: leaf::move_values,
     new_table: leaf::new_table,
     closure: leaf::closure,
-    barrier: leaf::barrier,
     field_more: leaf::field_more,
     set_more: leaf::set_more,
     get_str: leaf::get_str,
@@ -74,6 +73,11 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     verify_closure: verify::closure,
     verify_entry: verify::entry,
     verify_lookup: verify::lookup,
+    preserving_one: preserve::ONE,
+    preserving_get_field: preserve::GET_FIELD,
+    preserving_set_field: preserve::SET_FIELD,
+    preserving_poll: preserve::POLL,
+    preserving_barrier: preserve::BARRIER,
     interpret: stub::INTERPRET,
     resume: stub::RESUME,
 };
@@ -138,7 +142,7 @@ unsafe fn stepped(
     Stepped { status, base: (*st).base }
 }
 
-unsafe extern "C" fn one(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+pub(super) unsafe extern "C" fn one(st: *mut State, base: *mut Value, word: u64) -> Stepped {
     stepped(st, base, word, || do_one_or_member(st))
 }
 
@@ -163,7 +167,7 @@ unsafe fn field_access(st: *mut State) -> (Instr, *mut FieldCache, *mut Instance
     (*(*inst).code.add(at), (*inst).fields.add(*(*inst).cells.add(at) as usize), inst)
 }
 
-unsafe extern "C" fn get_field(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+pub(super) unsafe extern "C" fn get_field(st: *mut State, base: *mut Value, word: u64) -> Stepped {
     stepped(st, base, word, || {
         let (i, cache, _) = field_access(st);
         let object = base.add(i.b()).get();
@@ -181,7 +185,7 @@ unsafe extern "C" fn get_field(st: *mut State, base: *mut Value, word: u64) -> S
     })
 }
 
-unsafe extern "C" fn set_field(st: *mut State, base: *mut Value, word: u64) -> Stepped {
+pub(super) unsafe extern "C" fn set_field(st: *mut State, base: *mut Value, word: u64) -> Stepped {
     stepped(st, base, word, || {
         let (i, cache, inst) = field_access(st);
         let object = base.add(i.a()).get();
@@ -261,6 +265,19 @@ unsafe fn do_poll(st: *mut State, top: *mut Value) -> u64 {
         Err(Exit::Switch) => deoptimize(st),
         e => settle(st, e),
     }
+}
+
+/// The poll of a loop, in which all registers of the frame are live.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+pub(super) unsafe extern "C" fn poll_in_loop(
+    st: *mut State,
+    base: *mut Value,
+    word: u64,
+) -> Stepped {
+    stepped(st, base, word, || {
+        let inst = (*Frame(base).callee().as_function()).instance;
+        do_poll(st, base.add((*inst).max_stack as usize))
+    })
 }
 
 unsafe extern "C" fn out_of_fuel(

@@ -56,6 +56,7 @@ pub(super) unsafe extern "C" fn closure(
     panics::leaf(st, null_mut(), || make_closure(st, inst, n, base).as_function())
 }
 
+#[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux", not(miri))), allow(dead_code))]
 pub(super) unsafe extern "C" fn barrier(st: *mut State, owner: *mut GcHeader) {
     panics::leaf(st, (), || {
         (*st).barrier(owner);

@@ -14,6 +14,7 @@ mod leaf;
 mod miss;
 mod native_stack;
 mod panics;
+mod preserve;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
 mod reentry;
 mod stub;

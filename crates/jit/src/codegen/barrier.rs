@@ -35,8 +35,7 @@ impl Emitter<'_> {
         let unlogged = self.is_unlogged(flags);
         self.branch(unlogged, cold, on);
         self.switch_to(cold);
-        let st = self.state();
-        self.runtime(self.body.calls.barrier as usize, &[st, owner], &[]);
+        self.preserving(self.body.calls.preserving_barrier as usize, &[owner]);
         self.jump(on);
         self.switch_to(on);
     }

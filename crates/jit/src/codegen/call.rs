@@ -109,9 +109,33 @@ impl Emitter<'_> {
         self.runtime_pair(address, &all)
     }
 
+    /// As [`Emitter::runtime_step`], of a function that preserves all registers: for what hardly
+    /// ever happens, while the code around it holds values in registers.
+    pub(crate) fn preserving_step(&mut self, address: usize, pc: Pc) {
+        self.save_frame(pc);
+        self.preserving(address, &[]);
+        let st = self.state();
+        let status = self.load64(st, state::RETURNED_BITS);
+        self.check(status);
+        let st = self.state();
+        let base = self.load64(st, state::BASE);
+        self.set_base(base);
+    }
+
+    /// Calls a function of the runtime that preserves all registers.
+    pub(super) fn preserving(&mut self, address: usize, args: &[Value]) {
+        let signature = |func: &Function| {
+            let mut signature = runtime_signature(&kinds(func, args), &[]);
+            signature.call_conv = CallConv::PreserveAll;
+            signature
+        };
+        let func = self.callees.runtime(address, signature, self.b.func);
+        self.b.ins().call(func, args);
+    }
+
     /// Runs the instruction at `pc` in the runtime.
     pub(crate) fn generic(&mut self, pc: Pc) {
-        self.runtime_step(self.body.calls.one as usize, pc + 1, &[]);
+        self.preserving_step(self.body.calls.preserving_one as usize, pc + 1);
     }
 
     /// Continues in a new block if `answer` is not 0, and else there after running the instruction

@@ -27,6 +27,17 @@ impl Emitter<'_> {
         self.switch_to(on);
     }
 
+    /// As [`Emitter::poll`], in a loop that continues at `pc`.
+    pub(crate) fn poll_in_loop(&mut self, pc: Pc) {
+        let word = self.poll_word();
+        let (cold, on) = (self.cold_block(), self.block());
+        self.branch(word, cold, on);
+        self.switch_to(cold);
+        self.preserving_step(self.body.calls.preserving_poll as usize, pc);
+        self.jump(on);
+        self.switch_to(on);
+    }
+
     /// Does what the poll word has asked for after a call; the frame continues at the pc that its
     /// word says, or `skip` instructions further, and `top` is the end of its values.
     ///

@@ -302,6 +302,11 @@ impl Emitter<'_> {
             self.jump(by_call);
         }
         self.switch_to(by_call);
+        if seen.numbers_only && !seen.grows {
+            // hardly ever: the instruction need not be avoided
+            self.jump(slow);
+            return;
+        }
         let st = self.state();
         let args = [st, table, key, v.bits, v.tag];
         let hit = self.runtime_word(self.body.calls.set_int as usize, &args);

@@ -40,8 +40,7 @@ impl Translator<'_> {
     pub(super) fn go(&mut self, pc: Pc, target: Pc) {
         if target <= pc {
             self.emit.charge(pc, target);
-            let top = self.emit.frame_end();
-            self.emit.poll(target, top);
+            self.emit.poll_in_loop(target);
         } else if self.flow.preds[target] == 1 {
             self.known_at[target] = Some(self.regs.clone());
             let block = self.block(target);

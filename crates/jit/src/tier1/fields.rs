@@ -123,8 +123,13 @@ impl Translator<'_> {
             self.emit.jump(generic);
             self.emit.switch_to(generic);
         }
-        let function = if asks { self.calls.one } else { self.calls.get_field };
-        self.emit.runtime_step(function as usize, pc + 1, &[]);
+        if asks {
+            self.emit.runtime_step(self.calls.one as usize, pc + 1, &[]);
+        } else if seen.paths.is_empty() {
+            self.emit.runtime_step(self.calls.get_field as usize, pc + 1, &[]);
+        } else {
+            self.emit.preserving_step(self.calls.preserving_get_field as usize, pc + 1);
+        }
         let (bits, tag) = self.emit.load_register(i.ra(), I64);
         self.emit.join(ways.done, bits, tag);
         self.take_value(ways.done, i.ra());
@@ -270,8 +275,13 @@ impl Translator<'_> {
         if asks {
             self.new_index_handler(pc, done);
         }
-        let function = if asks { self.calls.one } else { self.calls.set_field };
-        self.emit.runtime_step(function as usize, pc + 1, &[]);
+        if asks {
+            self.emit.runtime_step(self.calls.one as usize, pc + 1, &[]);
+        } else if seen.paths.is_empty() {
+            self.emit.runtime_step(self.calls.set_field as usize, pc + 1, &[]);
+        } else {
+            self.emit.preserving_step(self.calls.preserving_set_field as usize, pc + 1);
+        }
         self.emit.jump(done);
         self.emit.switch_to(done);
     }

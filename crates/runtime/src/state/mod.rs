@@ -68,7 +68,8 @@ pub struct State {
     pub native_limit: usize,
     /// The address of the native stack below which nothing is called.
     pub native_floor: usize,
-    /// The first result of a return from the interpreter to machine code.
+    /// The first result of a return from the interpreter to machine code. What the runtime answers
+    /// without a register to answer in is in its payload. It is read at once.
     pub returned: Returned,
     /// Number of entries of a method after which the compiler is asked for code.
     pub entry_threshold: Threshold,

@@ -1,0 +1,149 @@
+//! Functions of the runtime under Cranelift's convention `preserve_all`, which preserves all
+//! registers.
+//!
+//! Code calls them on paths that are hardly ever taken. A call by the system's convention there
+//! would cost the hot path around it as well: in a loop, all floats and most other values would
+//! move to the native stack and back in each round. Even an argument has that effect on the
+//! register that it is passed in, so these functions find what they need in the frame. The
+//! convention has no results either: they are left in the state.
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+mod native {
+    use perilune_runtime::layout::frame;
+    use perilune_runtime::layout::state::{BASE, RETURNED_BITS};
+
+    use crate::machine::{calls, leaf};
+
+    /// Defines `$name`, which calls `$function` with the state and what the lines `$argument` put
+    /// into registers, and leaves its first result in `State::returned`. `$operand` are constants
+    /// for these lines.
+    ///
+    /// The stack is aligned where it calls: above the floats are the return address, rbp, nine
+    /// registers and eight bytes. Code holds scalars only, so no wider registers are saved.
+    macro_rules! preserving {
+        ($name:literal, $function:path, $($argument:literal)*, $($operand:tt)*) => {
+            std::arch::global_asm!(
+                concat!(".globl ", $name),
+                concat!(".type ", $name, ", @function"),
+                concat!($name, ":"),
+                "push rbp",
+                "mov rbp, rsp",
+                "push rax",
+                "push rcx",
+                "push rdx",
+                "push rsi",
+                "push rdi",
+                "push r8",
+                "push r9",
+                "push r10",
+                "push r11",
+                "sub rsp, 264",
+                "movaps [rsp], xmm0",
+                "movaps [rsp + 16], xmm1",
+                "movaps [rsp + 32], xmm2",
+                "movaps [rsp + 48], xmm3",
+                "movaps [rsp + 64], xmm4",
+                "movaps [rsp + 80], xmm5",
+                "movaps [rsp + 96], xmm6",
+                "movaps [rsp + 112], xmm7",
+                "movaps [rsp + 128], xmm8",
+                "movaps [rsp + 144], xmm9",
+                "movaps [rsp + 160], xmm10",
+                "movaps [rsp + 176], xmm11",
+                "movaps [rsp + 192], xmm12",
+                "movaps [rsp + 208], xmm13",
+                "movaps [rsp + 224], xmm14",
+                "movaps [rsp + 240], xmm15",
+                $($argument,)*
+                "mov rdi, r15",
+                "call {function}",
+                "mov [r15 + {result}], rax",
+                "movaps xmm0, [rsp]",
+                "movaps xmm1, [rsp + 16]",
+                "movaps xmm2, [rsp + 32]",
+                "movaps xmm3, [rsp + 48]",
+                "movaps xmm4, [rsp + 64]",
+                "movaps xmm5, [rsp + 80]",
+                "movaps xmm6, [rsp + 96]",
+                "movaps xmm7, [rsp + 112]",
+                "movaps xmm8, [rsp + 128]",
+                "movaps xmm9, [rsp + 144]",
+                "movaps xmm10, [rsp + 160]",
+                "movaps xmm11, [rsp + 176]",
+                "movaps xmm12, [rsp + 192]",
+                "movaps xmm13, [rsp + 208]",
+                "movaps xmm14, [rsp + 224]",
+                "movaps xmm15, [rsp + 240]",
+                "add rsp, 264",
+                "pop r11",
+                "pop r10",
+                "pop r9",
+                "pop r8",
+                "pop rdi",
+                "pop rsi",
+                "pop rdx",
+                "pop rcx",
+                "pop rax",
+                "pop rbp",
+                "ret",
+                concat!(".size ", $name, ", . - ", $name),
+                function = sym $function,
+                result = const RETURNED_BITS,
+                $($operand)*
+            );
+        };
+    }
+
+    /// Defines functions that are passed the base of the top frame and its frame word.
+    macro_rules! preserving_of_frame {
+        ($($name:literal $function:path,)*) => {
+            $(preserving! {
+                $name, $function,
+                "mov rsi, [r15 + {base}]"
+                "mov rdx, [rsi + {word}]",
+                base = const BASE,
+                word = const frame::WORD,
+            })*
+        };
+    }
+
+    preserving_of_frame! {
+        "perilune_preserving_one" calls::one,
+        "perilune_preserving_get_field" calls::get_field,
+        "perilune_preserving_set_field" calls::set_field,
+        "perilune_preserving_poll" calls::poll_in_loop,
+    }
+
+    preserving! {
+        "perilune_preserving_barrier", leaf::barrier,
+        "mov rsi, rdi",
+    }
+
+    unsafe extern "C" {
+        pub(super) fn perilune_preserving_one();
+        pub(super) fn perilune_preserving_get_field();
+        pub(super) fn perilune_preserving_set_field();
+        pub(super) fn perilune_preserving_poll();
+        pub(super) fn perilune_preserving_barrier();
+    }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+mod native {
+    pub(super) unsafe extern "C" fn perilune_preserving_one() {
+        unreachable!("there is no machine code on this target");
+    }
+    pub(super) use perilune_preserving_one as perilune_preserving_get_field;
+    pub(super) use perilune_preserving_one as perilune_preserving_set_field;
+    pub(super) use perilune_preserving_one as perilune_preserving_poll;
+    pub(super) use perilune_preserving_one as perilune_preserving_barrier;
+}
+
+/// A function with this convention.
+type Preserving = unsafe extern "C" fn();
+
+pub(super) const ONE: Preserving = native::perilune_preserving_one;
+pub(super) const GET_FIELD: Preserving = native::perilune_preserving_get_field;
+pub(super) const SET_FIELD: Preserving = native::perilune_preserving_set_field;
+pub(super) const POLL: Preserving = native::perilune_preserving_poll;
+pub(super) const BARRIER: Preserving = native::perilune_preserving_barrier;
