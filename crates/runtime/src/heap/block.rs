@@ -397,9 +397,14 @@ impl Blocks {
         Blocks::outcome(taken)
     }
 
-    /// Returns entirely free chunks to the system, while at least `reserve` bytes of free blocks
-    /// remain and the collector has time.
+    /// Ends a cycle: frees the chunks that are entirely free, while at least `reserve` bytes of
+    /// free blocks remain and the collector has time.
     pub(crate) unsafe fn release(&mut self, memory: &mut Memory, reserve: usize, stop: &mut Stop) {
+        self.free_chunks(memory, reserve, stop);
+        memory.end_cycle();
+    }
+
+    unsafe fn free_chunks(&mut self, memory: &mut Memory, reserve: usize, stop: &mut Stop) {
         let keep = reserve / BLOCK;
         if self.free.len() < keep + CHUNK_BLOCKS {
             return;

@@ -5,6 +5,7 @@
 //! polymorphic inline cache) come from the global allocator.
 
 use std::alloc::Layout;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -86,6 +87,15 @@ unsafe extern "C" fn from_global(
     }
 }
 
+/// Gives what the program's allocator has kept of freed memory back to the system.
+fn give_back() {
+    // SAFETY: the function has no requirements.
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    unsafe {
+        libc::malloc_trim(1 << 20);
+    }
+}
+
 /// The memory of one state.
 pub(crate) struct Memory {
     allocator: Allocator,
@@ -94,10 +104,31 @@ pub(crate) struct Memory {
     /// Whether an operation was skipped because there was no memory for it, without an error so
     /// far.
     failed: bool,
-    /// The value of [`reserve::uses`] at the last collection that a shortage caused.
-    answered: usize,
     /// Blocks from the global allocator, used because the state's own allocator had failed.
     borrowed: Vec<*mut u8>,
+    /// Apart, as this struct is a part of the state, whose layout machine code knows.
+    in_use: Box<InUse>,
+}
+
+/// How many bytes are allocated, for [`Memory::end_cycle`], and how shortages were answered.
+#[derive(Default)]
+struct InUse {
+    now: Cell<usize>,
+    /// The most since the last cycle ended.
+    most: Cell<usize>,
+    /// The most since memory was last given back to the system.
+    peak: usize,
+    /// The value of [`reserve::uses`] at the last collection that a shortage caused.
+    answered: usize,
+}
+
+impl InUse {
+    fn note(&self, old: usize, new: usize) {
+        // Memory that another heap has left was not counted.
+        let now = self.now.get().saturating_sub(old) + new;
+        self.now.set(now);
+        self.most.set(self.most.get().max(now));
+    }
 }
 
 impl Memory {
@@ -106,8 +137,8 @@ impl Memory {
             allocator,
             short: false,
             failed: false,
-            answered: reserve::uses(),
             borrowed: Vec::new(),
+            in_use: Box::new(InUse { answered: reserve::uses(), ..InUse::default() }),
         }
     }
 
@@ -119,7 +150,26 @@ impl Memory {
     unsafe fn call(&self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         let p = self.allocator.call(block.cast(), old, new);
         debug_assert!(p.addr().is_multiple_of(ALIGN));
+        if new == 0 || !p.is_null() {
+            self.in_use.note(old, new);
+        }
         p.cast()
+    }
+
+    /// Notes that a cycle has ended. Gives freed memory back to the system if the whole cycle got
+    /// by with less than half of the most that was in use before.
+    ///
+    /// A program that fills a large heap in each cycle would only have to get the pages again.
+    pub(crate) fn end_cycle(&mut self) {
+        const LEAST: usize = 16 << 20;
+        let InUse { now, most, peak, .. } = &mut *self.in_use;
+        let high = most.replace(now.get());
+        if high >= *peak / 2 || *peak - high < LEAST {
+            *peak = high.max(*peak);
+        } else if self.allocator.is_global() {
+            *peak = high;
+            give_back();
+        }
     }
 
     /// Allocates `size` bytes, not 0. Returns null if there is no memory.
@@ -232,10 +282,11 @@ impl Memory {
     pub(crate) fn has(&self, size: usize) -> bool {
         // SAFETY: the block is freed once, with the size that it was allocated with.
         let own = unsafe {
-            let p = std::hint::black_box(self.call(null_mut(), 0, size));
+            let p = self.allocator.call(null_mut(), 0, size);
+            let p = std::hint::black_box(p.cast::<u8>());
             let had = !p.is_null() && !reserve::owns(p);
             if !p.is_null() {
-                self.call(p, size, 0);
+                self.allocator.call(p.cast(), size, 0);
             }
             had
         };
@@ -263,13 +314,13 @@ impl Memory {
     /// Returns whether memory ran out since the last [`Memory::answer`].
     #[inline]
     pub(crate) fn is_short(&self) -> bool {
-        self.short || reserve::uses() != self.answered
+        self.short || reserve::uses() != self.in_use.answered
     }
 
     /// Notes that the shortage was dealt with. Returns whether an operation was skipped.
     pub(crate) fn answer(&mut self) -> bool {
         self.short = false;
-        self.answered = reserve::uses();
+        self.in_use.answered = reserve::uses();
         std::mem::take(&mut self.failed)
     }
 
