@@ -15,6 +15,14 @@ pub fn processor_time() -> f64 {
     }
 }
 
+/// Returns the processor time of the thread in nanoseconds.
+pub fn thread_time() -> u64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a live structure; an unknown clock leaves it as it is.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut t) };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
 /// A calendar time (C's `struct tm`).
 #[derive(Clone, Copy)]
 pub struct Calendar(libc::tm);

@@ -57,9 +57,9 @@ pub(super) unsafe extern "C" fn closure(
 }
 
 #[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux", not(miri))), allow(dead_code))]
-pub(super) unsafe extern "C" fn barrier(st: *mut State, owner: *mut GcHeader) {
+pub(super) unsafe extern "C" fn barrier(st: *mut State, owner: *mut GcHeader, stored: u64) {
     panics::leaf(st, (), || {
-        (*st).barrier(owner);
+        (*st).barrier_with(owner, std::ptr::with_exposed_provenance_mut(stored as usize));
     })
 }
 

@@ -116,6 +116,7 @@ mod native {
 
     preserving! {
         "perilune_preserving_barrier", leaf::barrier,
+        "mov rdx, rsi"
         "mov rsi, rdi",
     }
 

@@ -10,8 +10,8 @@ use super::value::Known;
 use crate::testing::fault::Fault;
 
 impl Emitter<'_> {
-    /// Emits the write barrier of `owner`, into which a value with this tag was stored.
-    pub(crate) fn barrier(&mut self, owner: Value, tag: Known) {
+    /// Emits the write barrier of `owner`, into which the value `bits` with this tag was stored.
+    pub(crate) fn barrier(&mut self, owner: Value, (bits, tag): (Value, Known)) {
         if self.body.fault == Some(Fault::NoBarrier) {
             return;
         }
@@ -35,7 +35,7 @@ impl Emitter<'_> {
         let unlogged = self.is_unlogged(flags);
         self.branch(unlogged, cold, on);
         self.switch_to(cold);
-        self.preserving(self.body.calls.preserving_barrier as usize, &[owner]);
+        self.preserving(self.body.calls.preserving_barrier as usize, &[owner, bits]);
         self.jump(on);
         self.switch_to(on);
     }

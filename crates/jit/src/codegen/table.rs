@@ -102,7 +102,7 @@ impl Emitter<'_> {
         self.without_newindex(table, write, other);
         self.switch_to(write);
         self.store_value(v.parts(), fields, at);
-        self.barrier(table, v.known);
+        self.barrier(table, (v.bits, v.known));
     }
 
     /// Ends the block: goes to `lacks` if the table has no `__newindex`, as far as its metatable's
@@ -283,7 +283,7 @@ impl Emitter<'_> {
             self.guard(v.tag, by_call);
             self.store(v.bits, payload, 0);
             self.store8(v.tag, tag, 0);
-            self.barrier(table, v.known);
+            self.barrier(table, (v.bits, v.known));
             self.verify_element(pc, table, key, v.parts());
             self.jump(done);
             self.switch_to(numbers);
@@ -358,7 +358,7 @@ impl Emitter<'_> {
         self.store(v.bits, payload, 0);
         self.store8(v.tag, tag, 0);
         self.set_array_len(table, longer);
-        self.barrier(table, v.known);
+        self.barrier(table, (v.bits, v.known));
         self.verify_element(pc, table, longer, v.parts());
         self.jump(done);
 

@@ -30,7 +30,7 @@ impl Translator<'_> {
             let (bits, tag) = self.any(i.ra());
             let t = self.emit.tag_value(tag);
             self.emit.store_value((bits, t), place, 0);
-            self.emit.barrier(up, tag);
+            self.emit.barrier(up, (bits, tag));
         }
     }
 
@@ -70,7 +70,7 @@ impl Translator<'_> {
         self.emit.guard(old, slow);
         self.emit.guard(t, slow);
         self.emit.store_cell((bits, t), cell);
-        self.emit.barrier(cell, tag);
+        self.emit.barrier(cell, (bits, tag));
         self.emit.verify_field(pc, env, i.b(), (bits, t));
         self.emit.jump(done);
         self.emit.end_slowly(slow, pc, done);

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::Phase;
 use super::memory::LARGE;
-use super::pacing::{Mode, Pace};
+use super::pacing::Mode;
+use super::slices::Slices;
 use crate::reserve;
 use crate::state::{State, poll};
 
@@ -16,7 +17,7 @@ pub struct OutOfMemory;
 const SWEEP_WORK: usize = 128 * 1024;
 /// Bytes that are marked between two checks whether to stop.
 const WORK_AT_ONCE: usize = super::mark::WORK_BETWEEN_LOOKS;
-/// Number of finalizers that a safepoint calls in incremental mode.
+/// Number of finalizers that a safepoint calls in incremental mode, when few are pending.
 const FINALIZERS_AT_ONCE: usize = 10;
 
 impl State {
@@ -45,6 +46,7 @@ impl State {
         {
             return Err(OutOfMemory);
         }
+        self.heap.begin_pause();
         if over_limit || short || self.heap.stress {
             if short && self.heap.blocks.checked {
                 // Memory that this collection frees can be reused only after the next one.
@@ -59,12 +61,17 @@ impl State {
             return Ok(());
         } else if self.heap.phases.is_some() {
             self.phases_step();
-        } else if self.heap.pace.generational {
-            self.generational_step(false);
+        } else if self.heap.phase == Phase::Idle && self.heap.pace.is_early() {
+            self.heap.pace.wait_until_due();
+            self.heap.drop_pause();
         } else {
             let starting = self.heap.phase == Phase::Idle;
             let budget = self.heap.pace.slice_budget(starting);
             self.incremental_step(budget);
+        }
+        self.heap.end_pause();
+        if self.heap.phase != Phase::Idle && self.heap.pace.is_behind() {
+            self.request(poll::GC);
         }
         if short && let Err(e) = self.after_shortage() {
             let in_use = self.gc_count_bytes();
@@ -75,7 +82,7 @@ impl State {
             let limit = if self.heap.pace.generational || self.heap.stress {
                 usize::MAX
             } else {
-                FINALIZERS_AT_ONCE
+                FINALIZERS_AT_ONCE.max(self.heap.finalizers.pending.len() / 32)
             };
             self.run_finalizers(limit);
             if self.heap.finalizers.has_pending() {
@@ -394,6 +401,7 @@ impl State {
         loop {
             let left = budget.saturating_sub(self.heap.marker.work - start).max(1);
             match self.heap.phase {
+                Phase::Idle if self.heap.pace.is_minor_due() => self.start_young_cycle(),
                 Phase::Idle => self.start_cycle(),
                 Phase::Mark if self.heap.marker.lost => {
                     if !self.start_cycle_again() {
@@ -403,7 +411,9 @@ impl State {
                 }
                 Phase::Mark => {
                     self.heap.marker.propagate(left.min(WORK_AT_ONCE));
-                    if self.heap.marker.gray.is_empty() {
+                    let Slices { logged, big, .. } = self.heap.slices;
+                    let marker = &mut self.heap.marker;
+                    if marker.gray.is_empty() && !marker.trace_logged_first(logged, big) {
                         self.atomic();
                         self.heap.pace.wait_for_slice();
                     }
@@ -418,52 +428,25 @@ impl State {
             }
             if self.heap.marker.work - start >= budget || self.heap.marker.stop.is_due() {
                 self.heap.pace.wait_for_slice();
+                if self.heap.phase == Phase::Mark && self.heap.marker.passes > 1 {
+                    self.heap.pace.hurry();
+                }
                 return false;
             }
         }
     }
 
-    /// Does a minor collection, or a major one when the heap has grown too much.
+    /// Does a minor collection, or, unless `minor_only`, a major one when the heap has grown too
+    /// much.
     pub(super) unsafe fn generational_step(&mut self, minor_only: bool) {
-        if self.heap.pace.unfinished {
-            self.full_cycle();
-            return;
-        }
-        if !self.generational_collection(minor_only) {
-            self.heap.pace.unfinished = true;
+        let pace = &self.heap.pace;
+        let minor = !pace.unfinished && pace.bad_major == 0 && (minor_only || pace.is_minor_due());
+        let done = if minor { self.collect_young() } else { self.collect() };
+        if done {
+            self.heap.pace.wait_for_cycle();
+        } else {
             self.heap.pace.wait_for_slice();
         }
-    }
-
-    unsafe fn generational_collection(&mut self, minor_only: bool) -> bool {
-        let pace = &self.heap.pace;
-        let (base, in_use) = (pace.major_base, pace.in_use());
-        let growth = (base / 100).saturating_mul(pace.major).max(super::pacing::STEP as usize);
-        if pace.bad_major != 0 {
-            // The last major collection freed little: do full collections until one frees more.
-            let last = pace.bad_major;
-            if !self.collect() {
-                return false;
-            }
-            let pace = &mut self.heap.pace;
-            pace.major_base = pace.live;
-            pace.bad_major = if pace.live < last + last / 8 { 0 } else { pace.live };
-            pace.wait_for_cycle();
-        } else if !minor_only && in_use > base + growth {
-            if !self.collect() {
-                return false;
-            }
-            let pace: &mut Pace = &mut self.heap.pace;
-            pace.major_base = pace.live;
-            pace.bad_major = if pace.live < base + growth / 2 { 0 } else { pace.live };
-            pace.wait_for_cycle();
-        } else {
-            if !self.collect_young() {
-                return false;
-            }
-            self.heap.pace.wait_for_cycle();
-        }
-        true
     }
 }
 

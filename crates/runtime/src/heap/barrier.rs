@@ -1,8 +1,26 @@
 //! The write barrier.
 
-use super::Phase;
-use crate::header::GcHeader;
+use super::weak::Weakness;
+use super::{Heap, Phase};
+use crate::header::{GcHeader, Kind};
 use crate::state::State;
+use crate::table::Table;
+use crate::value::Value;
+
+impl Heap {
+    /// Returns whether marked objects must not come to refer to unmarked ones unnoticed. In other
+    /// phases of incremental mode the next cycle scans everything.
+    fn marks_are_needed(&self) -> bool {
+        self.phase == Phase::Mark || self.pace.generational
+    }
+
+    /// Returns whether stores into `t` mark what is stored. A weak table must not: its entries do
+    /// not keep objects alive.
+    unsafe fn is_big(&mut self, t: *mut Table) -> bool {
+        let entries = (*t).array_len as usize + Table::node_count(t);
+        entries >= self.slices.big && ((*t).meta == 0 || self.marker.weakness(t) == Weakness::None)
+    }
+}
 
 impl State {
     /// Records that a collectable value or a new buffer is stored into `owner`, which may have been
@@ -17,6 +35,44 @@ impl State {
         }
     }
 
+    /// Records that `v`, any value, is stored into an entry of the table `t`: does what
+    /// [`State::barrier`] does, but a big table is not scanned again as a whole.
+    ///
+    /// # Safety
+    /// `t` is a live table. No other entry gets a value that it did not have, and there is no new
+    /// buffer.
+    #[inline(always)]
+    pub unsafe fn barrier_of_store(&mut self, t: *mut Table, v: Value) {
+        if (*t).header.flags & GcHeader::UNLOGGED != 0 && v.is_collectable() {
+            self.barrier_with(t.cast(), v.as_header());
+        }
+    }
+
+    /// Does the same as [`State::barrier_of_store`] when `owner` has the flag UNLOGGED. An owner
+    /// that is no table is logged.
+    ///
+    /// # Safety
+    /// Both are live objects.
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn barrier_with(&mut self, owner: *mut GcHeader, stored: *mut GcHeader) {
+        if (*owner).kind != Kind::Table || !self.heap.is_big(owner.cast()) {
+            return self.barrier_cold(owner);
+        }
+        let heap = &mut self.heap;
+        if heap.loses_barriers {
+            return;
+        }
+        if heap.marks_are_needed() {
+            // Scanning all entries again takes long, and often this would happen in the atomic
+            // step. The table keeps its flag, so every store into it comes here.
+            heap.marker.shade(stored);
+            heap.pace.unfinished |= heap.pace.generational && heap.marker.lost;
+        } else {
+            (*owner).flags &= !GcHeader::UNLOGGED;
+        }
+    }
+
     #[cold]
     #[inline(never)]
     unsafe fn barrier_cold(&mut self, owner: *mut GcHeader) {
@@ -25,9 +81,7 @@ impl State {
         if heap.loses_barriers {
             return;
         }
-        // In other phases of incremental mode the next cycle scans everything, so no log is needed.
-        let is_logged = heap.phase == Phase::Mark || heap.pace.generational;
-        if is_logged && !super::growth::try_push(&mut heap.marker.again, owner) {
+        if heap.marks_are_needed() && !super::growth::try_push(&mut heap.marker.again, owner) {
             // The object cannot be logged, so the marks are no longer complete.
             heap.marker.lost = true;
             heap.pace.unfinished = heap.pace.generational;

@@ -10,12 +10,10 @@
 
 use std::ptr;
 
-use hashbrown::HashMap;
 use perilune_code::lock::{Mutex, lock};
 
 use super::memory::Memory;
 use super::poison;
-use super::stop::Stop;
 
 /// Size of a block in bytes, and its alignment.
 pub(crate) const BLOCK: usize = 32 * 1024;
@@ -153,6 +151,10 @@ impl Chunk {
 /// All blocks of a heap.
 pub(crate) struct Blocks {
     chunks: Vec<Chunk>,
+    /// Chunks without objects that are to be returned to the system.
+    going: Vec<Chunk>,
+    /// Whether they were chosen since the last cycle.
+    released: bool,
     /// The chunk to use after the last one, allocated in advance.
     next_chunk: Option<Chunk>,
     /// Blocks without any object.
@@ -187,6 +189,8 @@ impl Blocks {
     pub(crate) fn new() -> Blocks {
         Blocks {
             chunks: Vec::new(),
+            going: Vec::new(),
+            released: false,
             next_chunk: None,
             free: Vec::new(),
             used: Vec::new(),
@@ -315,6 +319,7 @@ impl Blocks {
     /// Prepares to sweep all blocks that were in use when marking ended.
     pub(crate) fn begin_sweep(&mut self, mark: u8) {
         self.unswept = self.marked;
+        self.released = false;
         self.live_mark = mark;
     }
 
@@ -397,50 +402,60 @@ impl Blocks {
         Blocks::outcome(taken)
     }
 
-    /// Ends a cycle: frees the chunks that are entirely free, while at least `reserve` bytes of
-    /// free blocks remain and the collector has time.
-    pub(crate) unsafe fn release(&mut self, memory: &mut Memory, reserve: usize, stop: &mut Stop) {
-        self.free_chunks(memory, reserve, stop);
-        memory.end_cycle();
-    }
-
-    unsafe fn free_chunks(&mut self, memory: &mut Memory, reserve: usize, stop: &mut Stop) {
+    /// Takes entirely free chunks out of use, to be returned to the system, while at least
+    /// `reserve` bytes of free blocks remain. Does nothing if it has done so since the last cycle.
+    pub(crate) fn begin_release(&mut self, reserve: usize) {
         let keep = reserve / BLOCK;
-        if self.free.len() < keep + CHUNK_BLOCKS {
+        if std::mem::replace(&mut self.released, true) || self.free.len() < keep + CHUNK_BLOCKS {
             return;
         }
         let mut spare = (self.free.len() - keep) / CHUNK_BLOCKS;
-        let mut free_blocks = HashMap::<usize, usize, foldhash::fast::FixedState>::default();
-        let mut bases: Vec<usize> = self.chunks.iter().map(|c| c.base.addr()).collect();
-        bases.sort_unstable();
-        let chunk = |b: &Block| bases[bases.partition_point(|&base| base <= b.0.addr()) - 1];
+        // The base of each chunk, and how many of its blocks are free.
+        let mut counts: Vec<(usize, usize)> =
+            self.chunks.iter().map(|c| (c.base.addr(), 0)).collect();
+        counts.sort_unstable();
+        let chunk = |counts: &[(usize, usize)], address: usize| {
+            counts.partition_point(|&(base, _)| base <= address) - 1
+        };
         for b in &self.free {
-            *free_blocks.entry(chunk(b)).or_default() += 1;
+            let at = chunk(&counts, b.0.addr());
+            counts[at].1 += 1;
         }
-        // A chunk that is not fully touched is the last one, and remains so, as `retain` keeps the
-        // order.
-        self.chunks.retain(|c| {
-            let go = spare > 0
-                && free_blocks.get(&c.base.addr()) == Some(&CHUNK_BLOCKS)
-                && !stop.is_due();
-            if go {
+        const GOES: usize = usize::MAX;
+        // A chunk that is not fully touched is the last one, and remains so, as the order is kept.
+        let going = self.chunks.extract_if(.., |c| {
+            let at = chunk(&counts, c.base.addr());
+            let count = &mut counts[at].1;
+            let goes = spare > 0 && *count == CHUNK_BLOCKS;
+            if goes {
                 spare -= 1;
-                free_blocks.insert(c.base.addr(), 0);
-                memory.free(c.memory, chunk_bytes(CHUNK_BLOCKS));
+                *count = GOES;
             }
-            !go
+            goes
         });
-        self.free.retain(|b| free_blocks[&chunk(b)] != 0);
+        self.going.extend(going);
+        self.free.retain(|b| counts[chunk(&counts, b.0.addr())].1 != GOES);
+    }
+
+    /// Returns up to `count` of the chunks that are out of use to the system. Returns whether none
+    /// is left.
+    pub(crate) unsafe fn release_some(&mut self, memory: &mut Memory, count: usize) -> bool {
+        for _ in 0..count {
+            let Some(chunk) = self.going.pop() else { break };
+            memory.free(chunk.memory, chunk_bytes(CHUNK_BLOCKS));
+        }
+        self.going.is_empty()
     }
 
     /// Returns the number of bytes of all chunks.
     pub(crate) fn reserved(&self) -> usize {
-        self.chunks.iter().map(|c| c.blocks * BLOCK).sum()
+        self.chunks.iter().chain(&self.going).map(|c| c.blocks * BLOCK).sum()
     }
 
     /// Frees all memory.
     pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
-        for chunk in self.chunks.drain(..).chain(self.next_chunk.take()) {
+        let chunks = self.chunks.drain(..).chain(self.going.drain(..));
+        for chunk in chunks.chain(self.next_chunk.take()) {
             chunk.free(memory);
         }
     }
@@ -473,6 +488,34 @@ pub(crate) unsafe fn mark_lines(p: *mut u8, size: usize, mark: u8) {
         debug_assert!(*marks.add(i) < QUARANTINED, "a live object lies in freed memory");
         *marks.add(i) = mark;
     }
+}
+
+/// Returns whether the lines of an object in a block of up to `most` bytes, no more than a line,
+/// have the mark `live`. The result is `None` if it depends on the object's size.
+#[inline(always)]
+pub(crate) unsafe fn kept_by_lines(p: *mut u8, most: usize, live: u8) -> Option<bool> {
+    let marks = marks_of(p);
+    let offset = p.addr() & (BLOCK - 1);
+    let (first, last) = (offset / LINE, (offset + most - 1) / LINE);
+    if *marks.add(first) != live {
+        return Some(false);
+    }
+    // At the end of the block the object must be smaller.
+    (last == first || last == LINES || *marks.add(last) == live).then_some(true)
+}
+
+/// Prefetches what [`kept_by_lines`] reads for the object at `p`, which may be null.
+#[inline(always)]
+pub(crate) fn prefetch_line_mark(p: *mut u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch has no effect on memory, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let line = (p.addr() & (BLOCK - 1)) / LINE;
+        _mm_prefetch::<_MM_HINT_T0>(marks_of(p).wrapping_add(line).cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = p;
 }
 
 /// Returns the mark of the line that contains `p`.

@@ -1,12 +1,15 @@
 //! The phases of a collection cycle.
 
-use super::marker::{MOST_GIVEN_UP, Marker};
+use super::growth::try_push;
+use super::marker::{MOST_GIVEN_UP, Marker, THOROUGH};
+use super::pauses::Part;
 use super::stop::Stop;
 use super::{Phase, block};
 use crate::header::GcHeader;
 use crate::instance::{FieldEntry, GlobalCache, Instance};
 use crate::meta::Event;
 use crate::state::State;
+use crate::strings::Scan;
 use crate::table::{LocalShape, WATCHED};
 use crate::thread::Thread;
 use crate::upvalue::Upvalue;
@@ -16,6 +19,8 @@ impl State {
     /// Watches the poll word from here on, unless the collector works for the host. Called when a
     /// collection begins or continues.
     pub(super) fn watch_stop(&mut self) {
+        // SAFETY: the running thread is live.
+        unsafe { self.sync_running() };
         let word = if self.heap.for_host { std::ptr::null() } else { &raw const self.poll };
         self.heap.marker.stop = Stop::watch(word, self.heap.take_fuse());
     }
@@ -24,6 +29,18 @@ impl State {
     pub(super) unsafe fn start_cycle(&mut self) {
         debug_assert!(matches!(self.heap.phase, Phase::Idle | Phase::Mark));
         self.heap.marker.restart();
+        self.heap.phase = Phase::Mark;
+        self.sync_running();
+        self.heap.marker.mode_name = self.event_names[Event::Mode as usize];
+        self.mark_roots();
+    }
+
+    /// Starts a cycle that keeps the marks, and so collects only objects that were allocated since
+    /// the last one. All others are taken for reachable; those that were stored into are logged.
+    pub(super) unsafe fn start_young_cycle(&mut self) {
+        debug_assert!(self.heap.phase == Phase::Idle && self.heap.pace.generational);
+        self.heap.marker.passes = 0;
+        self.heap.marker.recount = true;
         self.heap.phase = Phase::Mark;
         self.sync_running();
         self.heap.marker.mode_name = self.event_names[Event::Mode as usize];
@@ -43,12 +60,13 @@ impl State {
         true
     }
 
-    /// Ends marking, after which everything unmarked is dead. The phase changes from Mark (or Idle,
-    /// for a minor collection) to Purge or Sweep.
+    /// Ends marking, after which everything unmarked is dead. The phase changes from Mark to Purge
+    /// or Sweep.
     ///
     /// Returns false when the collector had to stop. The phase is then unchanged, and nothing
     /// reachable was cleared.
     pub(super) unsafe fn atomic(&mut self) -> bool {
+        self.heap.end_part(Part::Mark);
         self.sync_running();
         self.heap.marker.atomic = true;
         let done = self.mark_the_rest() && self.clear_weak_tables() && self.forget_dead();
@@ -60,6 +78,7 @@ impl State {
         } else {
             self.heap.marker.leave_atomic();
         }
+        self.heap.end_part(Part::Atomic);
         done
     }
 
@@ -68,7 +87,7 @@ impl State {
         // Roots have no barrier.
         self.mark_roots();
         self.heap.marker.propagate_all()
-            && self.rescan_threads()
+            && self.rescan_running()
             && self.mark_upvalues_of_dead_threads()
             && self.trace_logged()
             && self.heap.marker.converge()
@@ -102,19 +121,14 @@ impl State {
         !self.heap.marker.stop.was_due()
     }
 
-    /// Scans the stacks of all threads reached so far, as stacks have no barrier. Threads that are
-    /// reached later are scanned when they are traced.
-    unsafe fn rescan_threads(&mut self) -> bool {
-        let heap = &mut self.heap;
-        for &th in &heap.boxed.threads.items {
-            if heap.marker.is_marked(th.cast()) {
-                heap.marker.trace_thread(th);
-                if heap.marker.stop.is_due() {
-                    return false;
-                }
-            }
+    /// Scans the stack of the running thread, as stacks have no barrier. Others are logged when
+    /// they begin to run.
+    unsafe fn rescan_running(&mut self) -> bool {
+        let marker = &mut self.heap.marker;
+        if !marker.running.is_null() {
+            marker.trace_thread(marker.running);
         }
-        heap.marker.propagate_all()
+        !marker.stop.is_due() && marker.propagate_all()
     }
 
     /// Marks the values of open upvalues whose thread is not reached: the upvalue may outlive its
@@ -144,9 +158,11 @@ impl State {
         let marker = &mut self.heap.marker;
         // An object that is not marked yet is traced when it is reached, and its entry in the log
         // has no effect.
-        let logged = std::mem::take(&mut marker.again);
+        let mut logged = std::mem::take(&mut marker.again);
+        logged.append(&mut marker.deferred);
         for (i, &o) in logged.iter().enumerate() {
-            if marker.is_marked(o) {
+            // The running thread was scanned just before.
+            if marker.is_marked(o) && o != marker.running.cast() {
                 marker.trace(o);
                 marker.propagate_all();
             }
@@ -200,9 +216,24 @@ impl State {
         heap.large.begin_sweep(&mut heap.memory, heap.marker.mark);
         heap.boxed.begin_sweep(heap.marker.mark);
         heap.finalizers.end_cycle();
+        // The running thread changes its stack without a barrier, so the next collection of young
+        // objects scans it.
+        let running = heap.marker.running;
+        if !running.is_null() && !try_push(&mut heap.marker.again, running.cast()) {
+            heap.pace.unfinished = heap.pace.generational;
+        }
         heap.phase = Phase::Purge;
-        heap.pace.end_marking(heap.marker.live + self.strings.bytes());
-        self.strings.begin_purge(heap.marker.mark);
+        let major = !std::mem::take(&mut heap.marker.recount);
+        heap.pace.end_marking(heap.marker.live + self.strings.bytes(), major);
+        let scan = if !major {
+            Scan::Young
+        } else if heap.marker.marks_used >= THOROUGH {
+            heap.marker.marks_used = 0;
+            Scan::Thorough
+        } else {
+            Scan::ByLines
+        };
+        self.strings.begin_purge(heap.marker.mark, scan);
         self.megamorphic.clear();
         if self.strings.capacity() <= self.heap.slices.strings {
             self.purge_slice();
@@ -221,7 +252,7 @@ impl State {
         }
     }
 
-    /// Keeps a string alive that may be dead and was found in the string table.
+    /// Keeps a string alive that may be dead and was found in the string table, or is new.
     ///
     /// # Safety
     /// The phase is Purge.
@@ -236,6 +267,7 @@ impl State {
     pub(super) unsafe fn sweep_slice(&mut self) -> bool {
         if self.heap.phase == Phase::Purge {
             self.purge_slice();
+            self.heap.end_part(Part::Purge);
             return false;
         }
         let heap = &mut self.heap;
@@ -244,12 +276,18 @@ impl State {
         let blocks = heap.blocks.sweep_some(slices.blocks);
         let large = heap.large.sweep_some(&mut heap.memory, slices.objects);
         let boxed = heap.boxed.sweep_some(&mut heap.memory, slices.objects);
-        if blocks && large && boxed {
-            heap.phase = Phase::Idle;
+        let mut done = blocks && large && boxed;
+        if done {
             let reserve = heap.pace.until_next_cycle() + 8 * block::BLOCK;
-            heap.blocks.release(&mut heap.memory, reserve, &mut heap.marker.stop);
+            heap.blocks.begin_release(reserve);
+            done = heap.blocks.release_some(&mut heap.memory, slices.chunks);
         }
-        blocks && large && boxed
+        if done {
+            heap.phase = Phase::Idle;
+            heap.memory.end_cycle();
+        }
+        heap.end_part(Part::Sweep);
+        done
     }
 
     /// Sweeps all that remains. Returns false when the collector had to stop.
@@ -289,31 +327,17 @@ impl State {
         self.finish_sweep()
     }
 
-    /// Collects the young objects of a heap in generational mode. Returns false when the collector
-    /// had to stop; the next collection must then be a full one.
+    /// Collects the young objects of a heap in generational mode, or finishes the cycle that has
+    /// begun. Returns false when the collector had to stop; the cycle then continues in slices.
     pub(super) unsafe fn collect_young(&mut self) -> bool {
         self.watch_stop();
         if !self.finish_sweep() {
             return false;
         }
-        debug_assert_eq!(self.heap.phase, Phase::Idle);
-        self.heap.marker.mode_name = self.event_names[Event::Mode as usize];
-        self.heap.marker.recount = true;
-        let done = self.atomic();
-        self.heap.marker.recount = false;
-        if !done {
-            return false;
+        if self.heap.phase == Phase::Idle {
+            self.start_young_cycle();
         }
-        // New strings get the mark of live ones while purging, which would make them old without
-        // marking their lines.
-        while self.heap.phase == Phase::Purge {
-            if self.heap.marker.stop.is_due() {
-                return false;
-            }
-            self.purge_slice();
-        }
-        self.verify_if_checked();
-        true
+        !self.heap.marker.lost && self.finish_cycle()
     }
 
     /// Checks the marks after marking, in the test modes that request it.

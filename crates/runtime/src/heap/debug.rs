@@ -52,10 +52,7 @@ impl Verifier {
         let (start, size) = (o.cast::<u8>(), trace::size_of_object(o));
         for offset in (0..size).step_by(LINE).chain([size - 1]) {
             let mark = block::line_mark(start.add(offset));
-            // A string that was allocated while dead ones were removed from the table has the mark
-            // of live ones from the beginning, and its lines have none.
-            let purging = self.swept && (*o).kind == Kind::String && mark == block::FREE;
-            assert!(purging || mark == self.mark, "a line of {:?} at {o:?} is free", (*o).kind);
+            assert!(mark == self.mark, "a line of {:?} at {o:?} is free", (*o).kind);
         }
     }
 }

@@ -24,13 +24,24 @@ pub(super) struct Part {
 pub(crate) struct Gray {
     pub(super) stack: Vec<*mut GcHeader>,
     pub(super) parts: Vec<Part>,
+    /// Objects that stores have marked. The work of marking them was not that of a slice.
+    pub(super) shaded: Vec<*mut GcHeader>,
+    /// Marked objects that are to be traced again.
+    pub(super) again: Vec<*mut GcHeader>,
     ahead: [*mut GcHeader; AHEAD],
     at: usize,
 }
 
 impl Gray {
     pub(crate) const fn new() -> Gray {
-        Gray { stack: Vec::new(), parts: Vec::new(), ahead: [std::ptr::null_mut(); AHEAD], at: 0 }
+        Gray {
+            stack: Vec::new(),
+            parts: Vec::new(),
+            shaded: Vec::new(),
+            again: Vec::new(),
+            ahead: [std::ptr::null_mut(); AHEAD],
+            at: 0,
+        }
     }
 
     /// Pushes `o`. Returns false if there is no memory for it.
@@ -45,12 +56,17 @@ impl Gray {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.stack.is_empty() && self.parts.is_empty()
+        self.stack.is_empty()
+            && self.parts.is_empty()
+            && self.shaded.is_empty()
+            && self.again.is_empty()
     }
 
     pub(crate) fn clear(&mut self) {
         self.stack.clear();
         self.parts.clear();
+        self.shaded.clear();
+        self.again.clear();
         self.ahead = [std::ptr::null_mut(); AHEAD];
     }
 

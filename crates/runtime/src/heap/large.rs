@@ -149,12 +149,33 @@ impl LargeSpace {
             self.unswept -= 1;
             let this = self.list[self.unswept];
             if (*this).mark != self.live_mark {
+                if (*this).size > 2 * FREED_AT_ONCE && !self.checked {
+                    self.shorten(memory, this);
+                    break;
+                }
                 freed += (*this).size;
                 self.remove(self.unswept);
                 self.discard(memory, this);
             }
         }
         self.unswept == 0
+    }
+
+    /// Frees the end of a dead item, which is swept again in the next slice: returning all of its
+    /// memory to the system at once could take long.
+    unsafe fn shorten(&mut self, memory: &mut Memory, this: *mut Large) {
+        let (size, index) = ((*this).size, (*this).index);
+        let less = size - FREED_AT_ONCE;
+        let shorter = memory.realloc(this.cast(), size + RECORD, less + RECORD).cast::<Large>();
+        if shorter.is_null() {
+            self.remove(index);
+            self.discard(memory, this);
+            return;
+        }
+        shorter.expose_provenance();
+        (*shorter).size = less;
+        self.list[index] = shorter;
+        self.unswept += 1;
     }
 
     /// Frees everything.

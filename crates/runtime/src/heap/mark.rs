@@ -21,6 +21,11 @@ pub(super) const WORK_BETWEEN_LOOKS: usize = if cfg!(test) { 512 } else { 64 * 1
 /// How many array elements or nodes of a large table are visited before their referents are traced.
 const PART: usize = 128;
 
+/// What tracing a part of a large table counts as, in bytes, as its referents are looked at one by
+/// one. The same for an object that was logged, or marked by a store.
+const PART_WORK: usize = 16 * PART;
+const AGAIN: usize = 256;
+
 /// Prefetches the first cache lines of an object.
 #[inline(always)]
 fn prefetch(o: *mut GcHeader) {
@@ -98,6 +103,18 @@ impl Marker {
         }
     }
 
+    /// Marks `o`, which the program stores into a marked object.
+    pub(crate) unsafe fn shade(&mut self, o: *mut GcHeader) {
+        let before = self.gray.len();
+        self.object(o);
+        while self.gray.len() > before {
+            let Some(o) = self.gray.stack.pop() else { break };
+            if !try_push(&mut self.gray.shaded, o) {
+                self.lose();
+            }
+        }
+    }
+
     /// Counts an object and marks the memory that contains it.
     #[inline(always)]
     unsafe fn place(&mut self, o: *mut GcHeader, size: usize) {
@@ -146,12 +163,20 @@ impl Marker {
         self.trace_entries(t);
     }
 
-    /// Traces a thread. The atomic step also clears the slots above the live ones.
+    /// Traces a thread. One that does not run is logged when it runs again. The slots above the
+    /// live ones are cleared, except for the running one before the atomic step, which scans it
+    /// again.
     pub(crate) unsafe fn trace_thread(&mut self, th: *mut Thread) {
         let top = (*th).top;
         trace::visit_thread(th, &mut Tracer(self));
         self.work += top.offset_from((*th).stack) as usize * 16;
-        if self.atomic {
+        let runs = th == self.running;
+        if !runs {
+            (*th).header.flags |= GcHeader::UNLOGGED;
+        } else if !self.atomic {
+            self.defer(th.cast());
+        }
+        if self.atomic || !runs {
             let end = (*th).stack.add((*th).capacity);
             let mut slot = top;
             while slot < end {
@@ -172,6 +197,11 @@ impl Marker {
                     self.trace(o);
                 } else if let Some(part) = self.gray.parts.pop() {
                     self.trace_part(part);
+                } else if let Some(o) = self.gray.shaded.pop() {
+                    self.work += AGAIN;
+                    self.trace(o);
+                } else if let Some(o) = self.gray.again.pop() {
+                    self.trace_again(o);
                 } else {
                     break;
                 }
@@ -181,6 +211,16 @@ impl Marker {
             if self.work >= end || self.gray.is_empty() {
                 return;
             }
+        }
+    }
+
+    /// Traces an object that was logged. One that is not marked is traced when it is reached.
+    unsafe fn trace_again(&mut self, o: *mut GcHeader) {
+        self.work += AGAIN;
+        if self.is_marked(o) {
+            let before = std::mem::replace(&mut self.recount, true);
+            self.trace(o);
+            self.recount = before;
         }
     }
 
@@ -196,7 +236,9 @@ impl Marker {
     /// Visits the entries of a table, deferring those of large parts.
     pub(crate) unsafe fn trace_entries(&mut self, t: *mut Table) {
         trace::visit_fields(t, &mut Tracer(self));
-        if (*t).array_len as usize > PART {
+        if trace::any_array(t).0.is_null() {
+            // There are no references.
+        } else if (*t).array_len as usize > PART {
             self.push_part(Part { table: t, nodes: false, next: 0 });
         } else {
             trace::visit_array(t, 0, usize::MAX, &mut Tracer(self));
@@ -225,7 +267,7 @@ impl Marker {
             trace::visit_array(table, next, end, &mut Tracer(self));
             end < (*table).array_len as usize
         };
-        self.work += PART;
+        self.work += PART_WORK;
         if more {
             self.push_part(Part { table, nodes, next: end });
         }

@@ -3,29 +3,43 @@
 use super::gray::Gray;
 use super::growth::try_push;
 use super::stop::Stop;
-use crate::header::GcHeader;
+use crate::header::{GcHeader, Kind};
 use crate::string::LuaString;
 use crate::table::Table;
+use crate::thread::Thread;
 
 /// The largest mark; cycles use the marks from 1 on.
 const MARKS: u8 = 200;
 
-/// How many cycles may be abandoned in a row, so that no live object carries the mark of a new
-/// cycle.
-pub(super) const MOST_GIVEN_UP: u8 = MARKS - 2;
+/// How many cycles may be abandoned in a row, so that no object carries the mark of a new cycle.
+pub(super) const MOST_GIVEN_UP: u8 = MARKS / 2 - 2;
+
+/// After how many marks all dead strings are removed from the string table, so that none in it
+/// carries the mark of a new cycle.
+pub(super) const THOROUGH: u8 = MARKS / 2;
+
+/// How often logged objects are traced again before the atomic step. The program can log objects
+/// faster than they are traced, so there must be a limit.
+const MOST_PASSES: u8 = 32;
 
 /// The state of marking.
 pub(crate) struct Marker {
     /// The mark of this cycle: objects that carry it are reached.
     pub(crate) mark: u8,
+    /// Number of marks used since all dead strings were removed from the string table.
+    pub(super) marks_used: u8,
     /// Number of bytes of the objects and buffers reached.
     pub(crate) live: usize,
     /// Number of bytes visited, which limits a slice.
     pub(crate) work: usize,
     /// Objects that are reached but not yet traced.
     pub(crate) gray: Gray,
-    /// Objects logged by the barrier, to be traced (again) by the atomic step.
+    /// Objects logged by the barrier, to be traced again.
     pub(crate) again: Vec<*mut GcHeader>,
+    /// How often objects were traced again in slices since the cycle began.
+    pub(super) passes: u8,
+    /// Weak tables and the coroutine that runs, to be traced by the atomic step.
+    pub(crate) deferred: Vec<*mut GcHeader>,
     /// Whether the atomic step is running: weak tables are classified, and dead stack slots
     /// cleared.
     pub(crate) atomic: bool,
@@ -40,6 +54,8 @@ pub(crate) struct Marker {
     pub(crate) all_weak: Vec<*mut Table>,
     /// The objects reached while ephemeron entries wait for their keys.
     pub(crate) reached: Option<Vec<*mut GcHeader>>,
+    /// The running coroutine, whose stack changes all the time.
+    pub(super) running: *mut Thread,
     /// The string `__mode`.
     pub(crate) mode_name: *mut LuaString,
     /// Whether the script, and with it the collector, has to stop.
@@ -61,16 +77,20 @@ impl Marker {
     pub(crate) fn new() -> Marker {
         Marker {
             mark: 1,
+            marks_used: 0,
             live: 0,
             work: 0,
             gray: Gray::new(),
             again: Vec::new(),
+            passes: 0,
+            deferred: Vec::new(),
             atomic: false,
             recount: false,
             weak_values: Vec::new(),
             ephemerons: Vec::new(),
             all_weak: Vec::new(),
             reached: None,
+            running: std::ptr::null_mut(),
             mode_name: std::ptr::null_mut(),
             stop: Stop::new(),
             given_up: 0,
@@ -82,10 +102,13 @@ impl Marker {
     pub(crate) fn restart(&mut self) {
         // Live objects carry the marks of the last complete cycle and of those abandoned since.
         self.mark = self.mark % MARKS + 1;
+        self.marks_used += 1;
         self.lost = false;
         self.live = 0;
         self.gray.clear();
         self.again.clear();
+        self.passes = 0;
+        self.deferred.clear();
         self.clear_weak_lists();
         self.atomic = false;
         self.recount = false;
@@ -106,12 +129,40 @@ impl Marker {
         self.stop.fail();
     }
 
-    /// Logs an object, which will be traced again.
+    /// Lists an object for the atomic step.
     #[inline]
-    pub(crate) fn log(&mut self, o: *mut GcHeader) {
-        if !try_push(&mut self.again, o) {
+    pub(crate) fn defer(&mut self, o: *mut GcHeader) {
+        if self.deferred.last() != Some(&o) && !try_push(&mut self.deferred, o) {
             self.lose();
         }
+    }
+
+    /// Makes the logged objects gray if there are too many for the atomic step: more than `few`, or
+    /// a table of `big` entries. They are traced in slices, during which the program logs others,
+    /// fewer each time if marking is fast enough. Returns whether there is something to trace.
+    ///
+    /// The first pass is always done, and also scans the running stack, so that the atomic step
+    /// does not find all that was allocated since the cycle began.
+    pub(crate) unsafe fn trace_logged_first(&mut self, few: usize, big: usize) -> bool {
+        debug_assert!(self.gray.is_empty());
+        let is_big = |o: &*mut GcHeader| {
+            (**o).kind == Kind::Table && {
+                let t = o.cast::<Table>();
+                (*t).array_len as usize + Table::node_count(t) >= big
+            }
+        };
+        let first = self.passes == 0;
+        let many = first || self.again.len() > few || self.again.iter().any(is_big);
+        if !many || self.passes >= MOST_PASSES {
+            return false;
+        }
+        self.passes += 1;
+        std::mem::swap(&mut self.again, &mut self.gray.again);
+        if first && !self.running.is_null() && !try_push(&mut self.gray.again, self.running.cast())
+        {
+            self.lose();
+        }
+        !self.gray.is_empty()
     }
 
     #[inline(always)]

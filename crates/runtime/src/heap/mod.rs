@@ -25,13 +25,20 @@
 //!
 //! **Barrier.** An object that was scanned carries the flag UNLOGGED. A store into it must call
 //! [`State::barrier`](crate::state::State::barrier), which clears the flag and logs the object.
-//! Logged objects are scanned again by the atomic step (marking) or the next minor collection
+//! Logged objects are scanned again before marking ends, or by the next minor collection
 //! (generational mode). **A new buffer counts as a store**, and so does closing an upvalue. Stacks
-//! have no barrier; every atomic step scans them.
+//! have no barrier.
 //!
 //! **Generational mode** keeps the marks of the last cycle: a marked object is old, an object with
-//! mark 0 is young, and a minor collection is an atomic step that starts from the roots and the
-//! logged objects.
+//! mark 0 is young, and a minor collection is a cycle that starts from the roots and the logged
+//! objects.
+//!
+//! **Stops.** What a safepoint does has a bound. Logged objects are traced again in slices until
+//! only a few are left for the atomic step, and large tables are visited in parts. A store into a
+//! big table that was scanned marks the stored object, as the table would have to be scanned as a
+//! whole otherwise ([`State::barrier_of_store`](crate::state::State::barrier_of_store)). The atomic
+//! step scans the stack of the running coroutine; others are logged when they run. It still visits
+//! all weak tables, all objects with finalizers, and the list of coroutines.
 
 mod alloc;
 mod api;
@@ -51,6 +58,7 @@ mod mark;
 mod marker;
 mod memory;
 mod pacing;
+mod pauses;
 mod phases;
 mod poison;
 mod roots;
@@ -63,10 +71,12 @@ mod weak;
 mod tests;
 
 pub use api::OutOfMemory;
+pub(crate) use block::{kept_by_lines, prefetch_line_mark};
 pub(crate) use growth::has_room;
 pub(crate) use memory::Memory;
 pub use memory::{AllocFn, Allocator};
 pub use pacing::Mode;
+pub use pauses::{Part, Pause};
 
 use crate::table::Asking;
 
@@ -115,6 +125,8 @@ pub struct Heap {
     marker: marker::Marker,
     finalizers: finalizers::Finalizers,
     pace: pacing::Pace,
+    /// The stops of the program, if they are recorded.
+    pauses: Option<Box<pauses::Pauses>>,
 }
 
 impl Heap {
@@ -140,7 +152,22 @@ impl Heap {
             marker: marker::Marker::new(),
             finalizers: finalizers::Finalizers::new(),
             pace: pacing::Pace::new(),
+            pauses: None,
         }
+    }
+}
+
+impl Heap {
+    /// Returns the mark of the current cycle, or of the last one.
+    #[inline(always)]
+    pub(crate) fn mark(&self) -> u8 {
+        self.marker.mark
+    }
+
+    /// Returns whether objects keep their marks from one cycle to the next.
+    #[inline(always)]
+    pub(crate) fn keeps_marks(&self) -> bool {
+        self.pace.generational
     }
 }
 

@@ -11,6 +11,11 @@ const MIN_IDLE: isize = 256 * 1024;
 /// Number of bytes visited for each byte allocated, with the default step multiplier of 100.
 const WORK_RATIO: usize = 10;
 
+/// How many slices are done for one step of allocation when earlier slices have left work.
+const STEPS_WITH_DEBT: isize = 16;
+/// Number of bytes to be visited above which slices do not wait for allocations.
+const MOST_DEBT: usize = 16 << 20;
+
 /// The mode of the collector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
@@ -28,8 +33,12 @@ pub(crate) struct Pace {
     pub(crate) balance: isize,
     /// The value of `balance` at which the next safepoint is requested.
     pub(crate) trigger: isize,
+    /// The value of `balance` at which the next cycle starts.
+    due: isize,
     /// The value of `balance` at the end of the last slice.
     pub(crate) seen: isize,
+    /// Number of bytes that slices have left for later ones to visit.
+    debt: usize,
     /// The percentage of the live bytes at which the next cycle starts.
     pub(crate) pause: usize,
     /// The speed of marking, in percent of the usual speed.
@@ -62,7 +71,9 @@ impl Pace {
             live: 0,
             balance: 0,
             trigger: MIN_IDLE,
+            due: MIN_IDLE,
             seen: 0,
+            debt: 0,
             pause: 200,
             step_multiplier: 100,
             step_log: 13,
@@ -82,8 +93,31 @@ impl Pace {
         self.live.saturating_add_signed(self.balance)
     }
 
-    /// Notes that marking has ended with `live` bytes alive.
-    pub(crate) fn end_marking(&mut self, live: usize) {
+    /// Returns whether the next collection is one of the young objects.
+    pub(crate) fn is_minor_due(&self) -> bool {
+        self.generational
+            && !self.unfinished
+            && self.bad_major == 0
+            && self.in_use() <= self.major_base + self.major_growth()
+    }
+
+    /// Returns by how many bytes the heap may grow from one major collection to the next.
+    fn major_growth(&self) -> usize {
+        (self.major_base / 100).saturating_mul(self.major).max(STEP as usize)
+    }
+
+    /// Notes that marking has ended with `live` bytes alive, in a major collection or a minor one.
+    pub(crate) fn end_marking(&mut self, live: usize, major: bool) {
+        if major && self.generational {
+            // When a major collection frees little, others follow until one frees more.
+            let good = match self.bad_major {
+                0 => live < self.major_base + self.major_growth() / 2,
+                last => live < last + last / 8,
+            };
+            self.bad_major = if good { 0 } else { live };
+            self.major_base = live;
+            self.unfinished = false;
+        }
         self.live = live;
         self.balance = 0;
         self.seen = 0;
@@ -95,12 +129,24 @@ impl Pace {
         )
     }
 
-    /// Returns how many bytes to visit in a slice, for the bytes allocated since the last one.
+    /// Returns how many bytes to visit in a slice, for the bytes allocated since the last one. What
+    /// exceeds the work for one step, because a large object was allocated, is left for the next
+    /// slices, which follow sooner.
     pub(crate) fn slice_budget(&mut self, starting: bool) -> usize {
-        let allocated =
-            if starting { self.step() } else { (self.balance - self.seen).max(self.step()) };
+        let step = self.step();
+        // Less than a step when there was work left.
+        let least = if self.debt > 0 { STEP / STEPS_WITH_DEBT } else { step };
+        let allocated = if starting { step } else { (self.balance - self.seen).max(least) };
         self.seen = self.balance;
-        self.work_for(allocated as usize, WORK_RATIO)
+        let wanted = self.debt.saturating_add(self.work_for(allocated as usize, WORK_RATIO));
+        let budget = wanted.min(self.work_for(step as usize, WORK_RATIO));
+        self.debt = wanted - budget;
+        budget
+    }
+
+    /// Returns whether so much work is left that it must not wait for allocations.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.debt > MOST_DEBT
     }
 
     /// Returns how many bytes to visit in an explicit step of so many kilobytes.
@@ -125,14 +171,33 @@ impl Pace {
     /// Schedules the next slice after one step of allocation.
     pub(crate) fn wait_for_slice(&mut self) {
         self.seen = self.balance;
-        self.set_trigger(self.balance.saturating_add(self.step()));
+        let step = if self.debt > 0 { STEP / STEPS_WITH_DEBT } else { self.step() };
+        self.set_trigger(self.balance.saturating_add(step));
+    }
+
+    /// Schedules the next slice early, as what it does depends on what the program does before it.
+    pub(crate) fn hurry(&mut self) {
+        self.seen = self.balance;
+        self.set_trigger(self.balance.saturating_add(STEP / STEPS_WITH_DEBT));
     }
 
     /// Schedules the next cycle for when the heap has grown enough.
     pub(crate) fn wait_for_cycle(&mut self) {
+        self.debt = 0;
         let least = if self.pause <= 100 && !self.generational { STEP } else { MIN_IDLE };
         let wait = (self.until_next_cycle() as isize).max(least);
         self.set_trigger(wait.max(self.balance + STEP / 4));
+        self.due = self.trigger;
+    }
+
+    /// Returns whether the safepoint was scheduled early, for finalizers, and no cycle is due yet.
+    pub(crate) fn is_early(&self) -> bool {
+        self.balance >= self.trigger && self.balance < self.due
+    }
+
+    /// Schedules the next cycle for when it is due.
+    pub(crate) fn wait_until_due(&mut self) {
+        self.set_trigger(self.due);
     }
 
     /// Schedules the next safepoint after `bytes` more were allocated.
@@ -153,6 +218,7 @@ impl Pace {
     /// Schedules the next safepoint soon.
     pub(crate) fn soon(&mut self) {
         self.trigger = self.balance;
+        self.due = self.balance;
     }
 
     /// Accounts for the allocations during which the collector was blocked by finalizers.

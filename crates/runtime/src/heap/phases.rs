@@ -81,7 +81,12 @@ impl State {
         if kind <= Phases::YOUNG {
             self.take_mode(Mode::Generational);
             self.light_fuse();
-            self.generational_step(true);
+            self.watch_stop();
+            if self.draw() & 1 == 0 {
+                self.generational_step(true);
+            } else {
+                self.start_young_cycle();
+            }
             return false;
         }
         self.take_mode(Mode::Incremental);
@@ -109,7 +114,9 @@ impl State {
         }
         let most = 512 + self.heap.pace.live as u64 / 256;
         self.heap.marker.propagate(1 + (bits % most) as usize);
-        if self.heap.marker.gray.is_empty() {
+        let Slices { logged, big, .. } = self.heap.slices;
+        let marker = &mut self.heap.marker;
+        if marker.gray.is_empty() && !marker.trace_logged_first(logged, big) {
             self.light_fuse();
             self.watch_stop();
             if self.atomic() {

@@ -6,6 +6,7 @@ use crate::state::State;
 impl State {
     /// Updates the running thread's saved registers, through which its stack is read.
     pub(super) unsafe fn sync_running(&mut self) {
+        self.heap.marker.running = self.thread;
         if !self.thread.is_null() {
             (*self.thread).base = self.base;
             (*self.thread).top = self.top;

@@ -13,12 +13,25 @@ pub(super) struct Slices {
     pub(super) strings: usize,
     /// Number of large objects, and of boxed ones, to look at.
     pub(super) objects: usize,
+    /// Number of chunks of 1 MB to return to the system.
+    pub(super) chunks: usize,
+    /// Number of entries from which on a table is not traced again after each store.
+    pub(super) big: usize,
+    /// Number of logged objects up to which the atomic step traces them.
+    pub(super) logged: usize,
 }
 
 impl Slices {
-    pub(super) const USUAL: Slices =
-        Slices { blocks: 256, strings: if cfg!(test) { 64 } else { 8 * 1024 }, objects: 512 };
-    pub(super) const TINY: Slices = Slices { blocks: 1, strings: 256, objects: 16 };
+    pub(super) const USUAL: Slices = Slices {
+        blocks: 256,
+        strings: if cfg!(test) { 64 } else { 16 * 1024 },
+        objects: 512,
+        chunks: 4,
+        big: if cfg!(test) { 64 } else { 1024 },
+        logged: if cfg!(test) { 4 } else { 256 },
+    };
+    pub(super) const TINY: Slices =
+        Slices { blocks: 1, strings: 256, objects: 16, chunks: 1, big: 8, logged: 2 };
 }
 
 /// The state of the mode.

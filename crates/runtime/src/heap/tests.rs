@@ -7,6 +7,7 @@
 mod fuzz;
 mod scenarios;
 mod shortage;
+mod stops;
 
 use std::cell::RefCell;
 

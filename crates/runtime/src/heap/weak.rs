@@ -58,8 +58,10 @@ impl Marker {
     /// Traces the entries of a weak table. The caller traces its own references and buffers.
     pub(crate) unsafe fn trace_weak(&mut self, t: *mut Table, weakness: Weakness) {
         if !self.atomic {
-            // Which entries are weak is known only when everything else is marked.
-            self.log(t.cast());
+            // Which entries are weak is known only when everything else is marked. Stores before
+            // that need not be logged.
+            (*t).header.flags &= !GcHeader::UNLOGGED;
+            self.defer(t.cast());
         }
         match weakness {
             Weakness::None => unreachable!("the caller has checked"),
@@ -215,7 +217,7 @@ impl Marker {
         let lists = [&mut self.weak_values, &mut self.ephemerons, &mut self.all_weak];
         let mut logged = true;
         for t in lists.into_iter().flat_map(|list| list.drain(..)) {
-            logged &= try_push(&mut self.again, t.cast());
+            logged &= try_push(&mut self.deferred, t.cast());
         }
         if !logged {
             self.lose();

@@ -148,9 +148,12 @@ impl Cx {
         v: Val<'_>,
     ) -> Option<Option<Vec<u8>>> {
         let l = self.level_of(co, level)?;
-        // SAFETY: nothing changed the stack since. Stacks need no barrier.
+        let th = self.thread_or_running(co);
+        // SAFETY: nothing changed the stack since. The stack of a coroutine that does not run may
+        // have been scanned.
         unsafe {
             let name = l.set_local(n, v.raw());
+            (*self.state()).barrier(th.cast());
             if name.is_some() {
                 (*self.state()).request(crate::state::poll::LEAVE);
             }

@@ -77,6 +77,10 @@ impl State {
             Ok(s) => {
                 if self.strings.live_mark != 0 {
                     self.revive(s.cast());
+                } else if (*s).header.mark != self.heap.mark() {
+                    // The string may have been dead for some cycles: its mark must never be taken
+                    // for that of a later one.
+                    (*s).header.mark = 0;
                 }
                 return s;
             }
@@ -89,15 +93,21 @@ impl State {
             return self.memory_message;
         }
         let s = self.alloc(Kind::String, LuaString::size_for(bytes.len())).cast::<LuaString>();
-        (*s).header.mark = self.strings.live_mark;
         (*s).header.aux = LuaString::SHORT;
         (*s).header.word = hash;
         (&raw mut (*s).len).write(bytes.len() as u32);
         (&raw mut (*s).symbol).write(0);
         ptr::copy_nonoverlapping(bytes.as_ptr(), s.add(1).cast::<u8>(), bytes.len());
         LuaString::terminate(s, bytes.len());
-        *self.strings.slots.get_unchecked_mut(slot) = Slot::new(s, hash);
+        let mask = self.strings.slots.len() - 1;
+        let distance = slot.wrapping_sub(hash as usize) & mask;
+        *self.strings.slots.get_unchecked_mut(slot) = Slot::new(s, hash, distance);
         self.strings.count += 1;
+        if self.strings.live_mark != 0 {
+            self.revive(s.cast());
+        } else if self.heap.keeps_marks() {
+            self.strings.note_young(s);
+        }
         if self.strings.count * 2 > self.strings.slots.len() && self.strings_may_grow() {
             let before = self.strings.bytes();
             if self.strings.resize(self.strings.slots.len() * 2) {

@@ -115,9 +115,7 @@ impl Table {
                 }
             } else if !v.is_nil() {
                 Table::write_any(t, at as u32, v);
-                if v.is_collectable() {
-                    (*st).barrier(t.cast());
-                }
+                (*st).barrier_of_store(t, v);
                 return true;
             }
         } else if at == (*t).array_len as u64
@@ -134,9 +132,7 @@ impl Table {
             } else if !v.is_nil() {
                 Table::write_any(t, at as u32, v);
                 (*t).array_len = at as u32 + 1;
-                if v.is_collectable() {
-                    (*st).barrier(t.cast());
-                }
+                (*st).barrier_of_store(t, v);
                 return true;
             }
         }
@@ -264,9 +260,7 @@ impl Table {
             }
         }
         Table::write_any(t, i, v);
-        if v.is_collectable() {
-            (*st).barrier(t.cast());
-        }
+        (*st).barrier_of_store(t, v);
         true
     }
 
@@ -310,9 +304,7 @@ impl Table {
         }
         if Table::kind(t) == ArrayKind::Any {
             Table::write_any(t, len, v);
-            if v.is_collectable() {
-                (*st).barrier(t.cast());
-            }
+            (*st).barrier_of_store(t, v);
         } else {
             *Table::payloads(t).add(len as usize) = v.bits();
         }

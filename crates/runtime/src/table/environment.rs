@@ -70,7 +70,8 @@ impl Table {
             Table::rehash(st, t, key, v);
         }
         Table::note_new_key(st, t);
-        (*st).barrier(t.cast());
+        (*st).barrier_of_store(t, key);
+        (*st).barrier_of_store(t, v);
         cell
     }
 }

@@ -44,17 +44,16 @@ impl Node {
     /// Stores a value in the node of the table `t`, or in its cell.
     #[inline(always)]
     pub(super) unsafe fn put(st: *mut State, t: *mut Table, n: *mut Node, v: Value) {
-        let owner = if (*n).value_tag == Tag::CELL {
+        if (*n).value_tag == Tag::CELL {
             let cell = Value::from_parts((*n).value_bits, Tag::CELL).as_ptr::<Cell>();
             (&raw mut (*cell).value).put(v);
-            cell.cast::<GcHeader>()
+            if v.is_collectable() {
+                (*st).barrier(cell.cast());
+            }
         } else {
             (*n).value_bits = v.bits();
             (*n).value_tag = v.tag();
-            t.cast::<GcHeader>()
-        };
-        if v.is_collectable() {
-            (*st).barrier(owner);
+            (*st).barrier_of_store(t, v);
         }
     }
 }
@@ -179,8 +178,8 @@ impl Table {
         }
         Table::drop_last(t);
         let entered = Table::insert_node(t, Value::int(i), v);
-        if entered && v.is_collectable() {
-            (*st).barrier(t.cast());
+        if entered {
+            (*st).barrier_of_store(t, v);
         }
         entered
     }
@@ -239,7 +238,8 @@ impl Table {
             }
         }
         // The key may be an equal long string that the collector has to reach again.
-        (*st).barrier(t.cast());
+        (*st).barrier_of_store(t, key);
+        (*st).barrier_of_store(t, v);
     }
 
     /// Takes the last nodes out of use while they have no value, before a new key is inserted, so
@@ -281,8 +281,8 @@ impl Table {
         Table::drop_last(t);
         let node_value = Table::wrap(st, t, key, v);
         if Table::insert_node(t, key, node_value) {
-            // The key or the value may be collectable, and the table may have been scanned.
-            (*st).barrier(t.cast());
+            (*st).barrier_of_store(t, key);
+            (*st).barrier_of_store(t, node_value);
         } else {
             Table::rehash(st, t, key, node_value);
         }

@@ -28,9 +28,7 @@ impl Table {
     unsafe fn before_field_write(st: *mut State, t: *mut Table, slot: u32, v: Value) {
         let name = Value::string((&(*(*t).shape).keys)[slot as usize]);
         Table::note_write(st, t, name, (*t).fields.add(slot as usize).get(), v);
-        if v.is_collectable() {
-            (*st).barrier(t.cast());
-        }
+        (*st).barrier_of_store(t, v);
     }
 
     /// Adds the field that the shape `next` has in addition to the table's, with the value `v`.

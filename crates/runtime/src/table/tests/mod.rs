@@ -13,6 +13,7 @@ use crate::engine::EngineShared;
 use crate::header::GcHeader;
 use crate::state::State;
 use crate::state::Vm;
+use crate::strings::Scan;
 use crate::value::{SlotExt, Tag, Value};
 
 static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
@@ -419,7 +420,7 @@ fn strings_are_interned() {
             (*s).header.mark = 77;
         }
         let live = (*a).header.mark;
-        (*st).strings.begin_purge(live);
+        (*st).strings.begin_purge(live, Scan::Thorough);
         while !(*st).strings.purge(100) {}
         assert_eq!((*st).intern(b"some name"), a);
         assert_eq!((*st).intern(b"string 9"), all[9]);
@@ -434,7 +435,7 @@ fn strings_are_interned() {
         for s in (&(*st).strings).all() {
             (*s).header.mark = 77;
         }
-        (*st).strings.begin_purge(77);
+        (*st).strings.begin_purge(77, Scan::Thorough);
         assert!((*st).strings.purge(usize::MAX));
         assert!(slots() < before);
         assert_eq!((*st).intern(b"some name"), a);
