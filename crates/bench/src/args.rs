@@ -20,6 +20,7 @@ commands:
                      never slower than the interpreter
   swarm              many threads run one program while it is recompiled
   threads            states of one engine on threads, against processes
+  pauses             for how long the collector stops a program with a large heap
   boundary           calls, tables, userdata and states of the crate against mlua's
   list               list the programs and what they cover
 
@@ -28,7 +29,8 @@ options:
                      the first is the baseline of all ratios
   --rounds N         runs of each program on each engine (compare 5, memory 3,
                      startup 200, boundary 21)
-  --only NAME        only this program, or lines with this in their names; repeatable
+  --only NAME        only this program or workload, or lines with this in their names;
+                     repeatable
   --real             the large programs instead
   --library          the programs for single library functions instead
   --suite DIR        are-we-fast-yet's Lua programs in DIR instead of the own ones
@@ -40,6 +42,8 @@ options:
   --threads N        of soak (1) and swarm (16): threads
   --calls N          of unstable: calls (100 000 000)
   --recompiles N     of swarm: versions to be replaced (10 000)
+  --megabytes N      of pauses: how much is live (250)
+  --seconds N        of pauses: how long each workload runs (5)
   --frames N         of swarm: frames on the stacks the second time (10 000)
   --self PATH        the perilune binary; default: beside this one, built if needed
   --self-args ARGS   arguments for perilune before the script, split at blanks
@@ -56,6 +60,7 @@ pub(crate) enum Command {
     Swarm,
     Boundary,
     Threads,
+    Pauses,
     ThreadsWorker,
     List,
     Help,
@@ -81,6 +86,8 @@ pub(crate) struct Options {
     pub(crate) calls: Option<usize>,
     pub(crate) recompiles: Option<u64>,
     pub(crate) frames: Option<usize>,
+    pub(crate) megabytes: Option<usize>,
+    pub(crate) seconds: Option<f64>,
 }
 
 impl Options {
@@ -112,6 +119,8 @@ impl Options {
             calls: None,
             recompiles: None,
             frames: None,
+            megabytes: None,
+            seconds: None,
         };
         while let Some(argument) = parser.next()? {
             match argument {
@@ -125,6 +134,7 @@ impl Options {
                         "swarm" => Command::Swarm,
                         "boundary" => Command::Boundary,
                         "threads" => Command::Threads,
+                        "pauses" => Command::Pauses,
                         "threads-worker" => Command::ThreadsWorker,
                         "list" => Command::List,
                         "help" => Command::Help,
@@ -153,6 +163,8 @@ impl Options {
                 Long("calls") => options.calls = Some(parser.value()?.parse()?),
                 Long("recompiles") => options.recompiles = Some(parser.value()?.parse()?),
                 Long("frames") => options.frames = Some(parser.value()?.parse()?),
+                Long("megabytes") => options.megabytes = Some(parser.value()?.parse()?),
+                Long("seconds") => options.seconds = Some(parser.value()?.parse()?),
                 Long("self") => options.perilune = Some(parser.value()?.into()),
                 Long("self-args") => {
                     let words = parser.value()?.string()?;

@@ -9,6 +9,7 @@ mod engine;
 mod json;
 mod locate;
 mod measure;
+mod pauses;
 mod process;
 mod report;
 mod soak;
@@ -58,6 +59,7 @@ fn run(options: &Options) -> Result<bool> {
         Command::Swarm => return swarm::run(options),
         Command::Threads => return threads::run(options),
         Command::ThreadsWorker => return threads::worker(),
+        Command::Pauses => return pauses::run(options),
         Command::Boundary => return boundary::run(options),
         Command::Startup => return startup::run(options, &engines(options)?),
         Command::Compare | Command::Memory => {

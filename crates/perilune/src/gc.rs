@@ -1,5 +1,6 @@
 //! The garbage collector and the memory limit.
 
+pub use perilune_runtime::heap::{Part as GcPart, Pause as GcPause};
 use perilune_runtime::state::State;
 
 use crate::stack::Online;
@@ -175,5 +176,19 @@ impl Lua {
             Mode::Incremental => GcMode::Incremental(GcIncParams::default()),
             Mode::Generational => GcMode::Generational(GcGenParams::default()),
         }
+    }
+
+    /// Starts or ends recording for how long the collector stops the program each time, which costs
+    /// a few system calls a stop. Either forgets what was recorded.
+    pub fn gc_record_pauses(&self, on: bool) {
+        // SAFETY: P1.
+        unsafe { (*self.enter().st).heap.record_pauses(on) }
+    }
+
+    /// Returns the stops that were recorded since the last call. Collections that the program or
+    /// the host requests are not among them.
+    pub fn gc_take_pauses(&self) -> Vec<GcPause> {
+        // SAFETY: P1.
+        unsafe { (*self.enter().st).heap.take_pauses() }
     }
 }

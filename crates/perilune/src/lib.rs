@@ -103,7 +103,7 @@ pub use error::{Error, ErrorContext, ExternalError, ExternalResult, Result};
 pub use function::{Function, FunctionInfo, LuaNativeFn, LuaNativeFnMut};
 #[cfg(feature = "async")]
 pub use futures::{AsyncCallFuture, AsyncThread, LuaNativeAsyncFn};
-pub use gc::{GcGenParams, GcIncParams, GcMode};
+pub use gc::{GcGenParams, GcIncParams, GcMode, GcPart, GcPause};
 pub use interrupt::{Interrupt, SignalTrap, end_on_broken_pipe};
 pub use listing::{listing, listings_of};
 #[doc(inline)]
