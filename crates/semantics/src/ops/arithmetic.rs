@@ -150,7 +150,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// R[A] := x op y
+    /// `R[A]` := x op y
     pub(super) fn arithmetic(&mut self, op: Numeric, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let other = self.block();
@@ -174,7 +174,7 @@ impl<F: Form> Emitter<'_, F> {
         self.result(f, Tag::FLOAT);
     }
 
-    /// R[A] := x / y
+    /// `R[A]` := x / y
     pub(super) fn divide(&mut self, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let (a, b) = self.floats(x, y, true);
@@ -182,13 +182,13 @@ impl<F: Form> Emitter<'_, F> {
         self.result(f, Tag::FLOAT);
     }
 
-    /// R[A] := what the runtime computes of two floats
+    /// `R[A]` := what the runtime computes of two floats
     fn computed(&mut self, function: Runtime, a: Value, b: Value) {
         let f = self.call(function, &[a, b])[0];
         self.result(f, Tag::FLOAT);
     }
 
-    /// R[A] := x ^ y
+    /// `R[A]` := x ^ y
     pub(super) fn power(&mut self, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let (a, b) = self.floats(x, y, true);
@@ -200,7 +200,7 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().bitcast(I64, MemFlagsData::new(), float)
     }
 
-    /// R[A] := x % y, or x // y, of integers of which the second is not 0. Part 1 is for floats,
+    /// `R[A]` := x % y, or x // y, of integers of which the second is not 0. Part 1 is for floats,
     /// for which the instruction set that is assumed has no instructions.
     pub(super) fn floor_divide(&mut self, part: usize, modulo: bool, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
@@ -246,7 +246,7 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 
-    /// R[A] := x op y, of integers
+    /// `R[A]` := x op y, of integers
     pub(super) fn bitwise(&mut self, op: Bitwise, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let slow = self.slow();
@@ -280,7 +280,7 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().select(is_left, left, right)
     }
 
-    /// R[A] := -R[B]
+    /// `R[A]` := -`R[B]`
     pub(super) fn negate(&mut self) {
         let v = self.register(Field::B);
         let tag = self.tag(v);
@@ -299,7 +299,7 @@ impl<F: Form> Emitter<'_, F> {
         self.result(f, Tag::FLOAT);
     }
 
-    /// R[A] := ~R[B]
+    /// `R[A]` := ~`R[B]`
     pub(super) fn invert(&mut self) {
         let v = self.register(Field::B);
         let tag = self.tag(v);
@@ -310,7 +310,7 @@ impl<F: Form> Emitter<'_, F> {
         self.result(n, Tag::INTEGER);
     }
 
-    /// R[A] := #R[B], of a string, or of a table without a metatable
+    /// `R[A]` := #`R[B]`, of a string, or of a table without a metatable
     pub(super) fn length(&mut self) {
         let v = self.register(Field::B);
         let tag = self.tag(v);

@@ -271,7 +271,7 @@ impl<F: Form> Emitter<'_, F> {
         self.return_open();
     }
 
-    /// Returns the operands, from R[A] on, when nothing is left to be closed.
+    /// Returns the operands, from `R[A]` on, when nothing is left to be closed.
     fn return_open(&mut self) {
         let (caller, call) = self.caller();
         let from = self.first();

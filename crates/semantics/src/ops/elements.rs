@@ -59,7 +59,7 @@ impl<F: Form> Emitter<'_, F> {
         self.b.ins().icmp_imm_u(IntCC::Equal, kind, wanted as i64)
     }
 
-    /// R[A] := the element of a table under an integer key; goes to `outside` if the array part has
+    /// `R[A]` := the element of a table under an integer key; goes to `outside` if the array has
     /// none.
     fn load_element(&mut self, table: Value, key: Value, outside: Block) {
         let e = self.array_element(table, key, outside);
@@ -98,7 +98,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// R[A] := what the runtime finds in a table under a key
+    /// `R[A]` := what the runtime finds in a table under a key
     fn load_any(&mut self, table: Value, bits: Value, tag: Value) {
         let found = self.call(Runtime::GetAny, &[table, bits, tag]);
         let hit = self.b.ins().icmp_imm_u(IntCC::NotEqual, found[1], MISS);
@@ -120,7 +120,7 @@ impl<F: Form> Emitter<'_, F> {
         self.check(c, other);
     }
 
-    /// R[A] := R[B][R[C]]
+    /// `R[A]` := `R[B][R[C]]`
     pub(super) fn get_table(&mut self, part: usize) {
         let (object, key) = (self.register(Field::B), self.register(Field::C));
         let (table, bits) = (self.bits(object), self.bits(key));
@@ -152,7 +152,7 @@ impl<F: Form> Emitter<'_, F> {
         self.load_any(table, bits, key_tag);
     }
 
-    /// R[A] := R[B][integer C]
+    /// `R[A]` := `R[B][integer C]`
     pub(super) fn get_element(&mut self, part: usize) {
         let object = self.register(Field::B);
         let table = self.bits(object);
@@ -222,7 +222,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// R[A][R[B]] := the value at a place
+    /// `R[A][R[B]]` := the value at a place
     pub(super) fn set_table(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
         let (object, key) = (self.register(Field::A), self.register(Field::B));
         let from = from(self);
@@ -253,7 +253,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// R[A][integer B] := the value at a place
+    /// `R[A][integer B]` := the value at a place
     pub(super) fn set_element(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
         let object = self.register(Field::A);
         let from = from(self);

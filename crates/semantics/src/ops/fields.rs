@@ -26,7 +26,7 @@ impl<F: Form> Emitter<'_, F> {
         Place { base, offset: 0 }
     }
 
-    /// R[A] := R[B][K[C]]; for SELF, R[A+2] := R[B] as well.
+    /// `R[A]` := `R[B][K[C]]`; for SELF, `R[A+2]` := `R[B]` as well.
     pub(super) fn get_field(&mut self, part: usize, method: bool) {
         let from = self.register(Field::B);
         let object = self.bits(from);
@@ -164,7 +164,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// R[A][K[B]] := the value at a place
+    /// `R[A][K[B]]` := the value at a place
     pub(super) fn set_field(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
         let to = self.register(Field::A);
         let from = from(self);

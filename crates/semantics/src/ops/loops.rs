@@ -12,7 +12,7 @@ use crate::form::{Field, Form, Jump, Place};
 use crate::runtime::Runtime;
 
 impl<F: Form> Emitter<'_, F> {
-    /// Returns the place of the register `n` after R[A].
+    /// Returns the place of the register `n` after `R[A]`.
     fn after_a(&mut self, n: usize) -> Place {
         self.register(Field::A).plus(layout::value::nth(n))
     }

@@ -20,7 +20,7 @@ impl<F: Form> Emitter<'_, F> {
         self.form.allocated(&mut self.b);
     }
 
-    /// Returns the address of R[A].
+    /// Returns the address of `R[A]`.
     pub(super) fn first(&mut self) -> Value {
         let first = self.register(Field::A);
         self.b.ins().iadd_imm_s(first.base, i64::from(first.offset))
