@@ -288,6 +288,8 @@ impl CodeSpace {
     /// Puts finished code into the slots of its members' methods, and retires what it replaces.
     /// Code that is late for all its methods is freed.
     pub fn publish(self: &Arc<Self>, range: CodeRange, members: Vec<Member>) -> Published {
+        // In a child that another thread forks, the code is either in the map or not placed at all.
+        let _inside = fork::enter();
         let (module, mut tickets) = Module::new(range, members);
         barrier::sync_cores();
         let changes = self.changes();
@@ -437,6 +439,9 @@ impl CodeSpace {
 
     /// Frees what no state can be in any more, without advancing.
     pub fn collect(&self) -> usize {
+        // A thread that forked while this one holds what it took out would leave its memory to
+        // nobody in the child.
+        let _inside = fork::enter();
         let number = self.quiescence.number();
         let note = |ids: &[CodeId]| {
             for id in ids {
