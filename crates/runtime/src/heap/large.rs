@@ -15,6 +15,8 @@ pub(crate) struct Large {
 
 /// About how many bytes one slice of sweeping frees at most.
 const FREED_AT_ONCE: usize = 4 << 20;
+/// About how many bytes are quarantined at most.
+const QUARANTINE: usize = 4 << 20;
 const RECORD: usize = size_of::<Large>();
 const _: () = assert!(RECORD.is_multiple_of(16));
 
@@ -40,6 +42,8 @@ pub(crate) struct LargeSpace {
     /// Whether freed memory is poisoned and quarantined.
     pub(crate) checked: bool,
     quarantine: Vec<*mut Large>,
+    /// The bytes in quarantine.
+    quarantined: usize,
 }
 
 impl LargeSpace {
@@ -50,6 +54,7 @@ impl LargeSpace {
             live_mark: 0,
             checked: cfg!(debug_assertions),
             quarantine: Vec::new(),
+            quarantined: 0,
         }
     }
 
@@ -116,7 +121,11 @@ impl LargeSpace {
 
     unsafe fn discard(&mut self, memory: &mut Memory, this: *mut Large) {
         if self.checked {
+            if self.quarantined > QUARANTINE {
+                self.flush_quarantine(memory);
+            }
             poison::poison(Large::data(this), (*this).size);
+            self.quarantined += (*this).size;
             self.quarantine.push(this);
         } else {
             memory.free(this.cast(), (*this).size + RECORD);
@@ -132,6 +141,7 @@ impl LargeSpace {
     }
 
     unsafe fn flush_quarantine(&mut self, memory: &mut Memory) {
+        self.quarantined = 0;
         for this in self.quarantine.drain(..) {
             poison::check_poison(Large::data(this), (*this).size);
             memory.free(this.cast(), (*this).size + RECORD);
