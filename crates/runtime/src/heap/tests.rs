@@ -1,8 +1,6 @@
 //! Tests of the heap on whole states.
 
-// In all of them: the test is the only user of a fresh state, and everything that it holds across a
-// collection is on the state's stack.
-#![allow(clippy::undocumented_unsafe_blocks, clippy::ok_expect, clippy::needless_range_loop)]
+#![allow(clippy::ok_expect, clippy::needless_range_loop)]
 
 mod fuzz;
 mod scenarios;

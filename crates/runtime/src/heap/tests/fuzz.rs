@@ -195,6 +195,7 @@ fn incremental() {
 
 #[test]
 fn generational() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     let set_up: unsafe fn(&mut State) = |st| unsafe {
         st.gc_set_generational(0, 0);
     };
@@ -226,11 +227,13 @@ fn stopped() {
     FUSES.set(true);
     fuzz(0x1357_9BDF, |_| {}, true);
     fuzz(0x0246_8ACE, |_| {}, false);
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     let generational: unsafe fn(&mut State) = |st| unsafe {
         st.gc_set_generational(0, 0);
     };
     fuzz(0x1111_9999, generational, true);
     fuzz(0x2222_8888, generational, false);
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     let changing: unsafe fn(&mut State) = |st| unsafe {
         st.gc_set_generational(0, 0);
         st.gc_set_incremental(100, 1, 0);

@@ -10,6 +10,7 @@ use crate::upvalue::Upvalue;
 
 #[test]
 fn garbage_is_collected_and_memory_reused() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         st.gc_full();
         let before = st.gc_count_bytes();
@@ -28,6 +29,7 @@ fn garbage_is_collected_and_memory_reused() {
 /// C code may read the bytes of a string up to a NUL.
 #[test]
 fn strings_end_by_a_nul() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         for len in (0..70).chain([8_000, 8_160, 8_192, 70_000]) {
             // Freed memory is poisoned, so the NUL cannot be there by chance.
@@ -46,6 +48,7 @@ fn strings_end_by_a_nul() {
 
 #[test]
 fn reachable_objects_survive() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let root = table(st);
         for i in 1..=200 {
@@ -72,6 +75,7 @@ fn reachable_objects_survive() {
 
 #[test]
 fn large_objects_and_buffers() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         st.gc_full();
         let before = st.gc_count_bytes();
@@ -98,6 +102,7 @@ fn large_objects_and_buffers() {
 
 #[test]
 fn buffers_are_resized_and_freed() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let mut p = st.alloc_buffer(48);
         p.write_bytes(7, 48);
@@ -130,6 +135,7 @@ fn buffers_are_resized_and_freed() {
 
 #[test]
 fn weak_values_go() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let w = weak_table(st, "v");
         let kept = loose_table(st);
@@ -152,6 +158,7 @@ fn weak_values_go() {
 
 #[test]
 fn weak_keys_go() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let w = weak_table(st, "k");
         let kept = loose_table(st);
@@ -171,6 +178,7 @@ fn weak_keys_go() {
 
 #[test]
 fn chains_of_ephemerons_live_and_die_as_one() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         // Several tables, and links that go from one to the next.
         let tables = [weak_table(st, "k"), weak_table(st, "k"), weak_table(st, "k")];
@@ -196,6 +204,7 @@ fn chains_of_ephemerons_live_and_die_as_one() {
 
 #[test]
 fn next_finds_the_place_of_a_dead_key() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let t = table(st);
         let keys: Vec<Value> = (0..8).map(|_| loose_table(st)).collect();
@@ -216,6 +225,7 @@ fn next_finds_the_place_of_a_dead_key() {
 
 #[test]
 fn finalizers_run_in_reverse_order_and_see_resurrected_objects() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         for i in 1..=4 {
             let t = loose_table(st).as_table();
@@ -235,6 +245,7 @@ fn finalizers_run_in_reverse_order_and_see_resurrected_objects() {
 
 #[test]
 fn finalized_objects_leave_weak_values_before_and_weak_keys_after() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let (values, keys) = (weak_table(st, "v"), weak_table(st, "k"));
         let t = loose_table(st);
@@ -263,6 +274,7 @@ unsafe fn thread_with_upvalue(st: &mut State, v: Value) -> (*mut Thread, *mut Up
 
 #[test]
 fn an_upvalue_outlives_its_thread() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let v = loose_table(st);
         let (_, up) = thread_with_upvalue(st, v);
@@ -283,6 +295,7 @@ fn an_upvalue_outlives_its_thread() {
 
 #[test]
 fn dead_stack_slots_are_cleared() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let stale = loose_table(st);
         st.top.put(stale);
@@ -321,6 +334,7 @@ unsafe fn instance(st: &mut State) -> *mut Instance {
 
 #[test]
 fn caches_forget_dead_objects() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let i = instance(st);
         let c = st.alloc(Kind::LuaClosure, LuaClosure::size_for(0)).cast::<LuaClosure>();
@@ -348,6 +362,7 @@ fn caches_forget_dead_objects() {
 
 #[test]
 fn shapes_and_strings_die() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         st.gc_full();
         let (shapes, strings) = (st.shapes.len(), st.strings.count);
@@ -364,6 +379,7 @@ fn shapes_and_strings_die() {
 
 #[test]
 fn strings_found_while_dead_ones_are_purged_live_on() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let name = |i: usize| format!("string number {i}");
         let n = if cfg!(miri) { 5_000 } else { 20_000 };
@@ -405,6 +421,7 @@ fn strings_found_while_dead_ones_are_purged_live_on() {
 
 #[test]
 fn stores_while_marking_are_seen() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let (a, b) = (table(st), table(st));
         let moved = loose_table(st);
@@ -428,6 +445,7 @@ fn stores_while_marking_are_seen() {
 
 #[test]
 fn minor_collections_keep_what_old_objects_got() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let old = table(st);
         st.gc_set_generational(0, 0);
@@ -452,6 +470,7 @@ fn minor_collections_keep_what_old_objects_got() {
 
 #[test]
 fn steps_end_a_cycle() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let root = table(st);
         for i in 1..=300 {
@@ -473,6 +492,7 @@ fn steps_end_a_cycle() {
 
 #[test]
 fn the_memory_limit_is_an_error_when_live_objects_exceed_it() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         st.set_memory_limit(st.gc_count_bytes() + 300_000);
         // Garbage is no problem.
@@ -503,6 +523,7 @@ fn a_collection_that_had_to_stop_is_made_up_for() {
         for generational in [false, true] {
             FINALIZED.with_borrow_mut(Vec::clear);
             let st = State::create(EngineShared::new(), &VM);
+            // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
             unsafe {
                 let st = &mut *st;
                 if generational {
@@ -545,6 +566,7 @@ fn a_collection_that_had_to_stop_is_made_up_for() {
             let mut all = finalized();
             all.sort_unstable();
             assert_eq!(all, (0..50).map(|i| 2 * i + 1).collect::<Vec<_>>(), "{fuse}");
+            // SAFETY: the state was created above, and is freed once.
             unsafe { State::destroy(st) };
         }
     }

@@ -25,6 +25,7 @@ unsafe fn is_marked(st: &State, v: Value) -> bool {
 
 #[test]
 fn stores_into_a_big_table_mark_the_stored() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let t = scanned_big_table(st);
         let (element, key, value) = (loose_table(st), loose_table(st), loose_table(st));
@@ -52,6 +53,7 @@ fn stores_into_a_big_table_mark_the_stored() {
 #[test]
 #[should_panic(expected = "is reachable")]
 fn a_lost_mark_is_found() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let t = scanned_big_table(st);
         st.lose_barriers();
@@ -64,6 +66,7 @@ fn a_lost_mark_is_found() {
 
 #[test]
 fn a_big_weak_table_does_not_keep_what_is_stored() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let t = weak_table(st, "v");
         for i in 1..=2 * st.heap.slices.big as i64 {
@@ -81,6 +84,7 @@ fn a_big_weak_table_does_not_keep_what_is_stored() {
 
 #[test]
 fn big_old_tables_keep_young_objects() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let t = scanned_big_table(st);
         st.gc_set_generational(0, 0);
@@ -98,6 +102,7 @@ fn big_old_tables_keep_young_objects() {
 
 #[test]
 fn logged_objects_are_traced_in_slices() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let t = table(st);
         let n = 40 * st.heap.slices.logged as i64;
@@ -126,6 +131,7 @@ fn logged_objects_are_traced_in_slices() {
 
 #[test]
 fn young_strings_are_visited_alone() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let strings = |st: &State| st.strings.count;
         for i in 0..3_000 {
@@ -156,6 +162,7 @@ fn young_strings_are_visited_alone() {
 /// phases, after many cycles.
 #[test]
 fn dead_strings_are_found_again() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         let name = |i: usize| format!("name {i}");
         let kept = table(st);
@@ -192,6 +199,7 @@ fn dead_strings_are_found_again() {
 
 #[test]
 fn huge_objects_are_freed_in_slices() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         st.heap.set_checked(false);
         st.intern(&vec![b'x'; 40 << 20]);
@@ -208,6 +216,7 @@ fn huge_objects_are_freed_in_slices() {
 
 #[test]
 fn the_work_for_a_large_object_is_divided() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         st.start_cycle();
         let usual = st.heap.pace.slice_budget(true);
@@ -228,6 +237,7 @@ fn the_work_for_a_large_object_is_divided() {
 /// Finalizers that wait do not make cycles begin early.
 #[test]
 fn cycles_begin_when_they_are_due() {
+    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
     with_state(|st| unsafe {
         for i in 0..100 {
             let t = loose_table(st).as_table();

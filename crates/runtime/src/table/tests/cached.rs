@@ -147,6 +147,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
 
 #[test]
 fn caches_agree_with_a_walk() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let (seeds, steps) = if cfg!(miri) { (3, 150) } else { (600, 600) };
         let mut hits = 0;
@@ -159,6 +160,7 @@ fn caches_agree_with_a_walk() {
 
 #[test]
 fn stable_classes_hit() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         // o -> class -> base, in both forms of metatable.
         let (base, class) = (Table::new(st, 0, 0), Table::new(st, 0, 0));

@@ -1,10 +1,5 @@
 //! Tests of tables: single cases here, and randomised tests against a model in the submodules.
 
-#![allow(
-    clippy::undocumented_unsafe_blocks,
-    reason = "what makes them sound is said once, in `with_state`"
-)]
-
 mod cached;
 mod model;
 
@@ -105,6 +100,7 @@ unsafe fn check(t: *mut Table) {
 
 #[test]
 fn arrays_keep_their_kind() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
         for i in 1..=100 {
@@ -131,6 +127,7 @@ fn arrays_keep_their_kind() {
 
 #[test]
 fn keys_join_the_array() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
         for i in (1..=64).rev() {
@@ -149,6 +146,7 @@ fn keys_join_the_array() {
 
 #[test]
 fn elements_ahead_extend_the_array() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         // Batches whose last element is stored first, as by multiple assignments.
         let t = Table::new(st, 0, 0);
@@ -186,6 +184,7 @@ fn elements_ahead_extend_the_array() {
 
 #[test]
 fn a_queue_does_not_grow() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
         let rounds = if cfg!(miri) { 300 } else { 20_000 };
@@ -202,6 +201,7 @@ fn a_queue_does_not_grow() {
 
 #[test]
 fn float_keys_are_normalised() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
         Table::set(st, t, Value::float(1.0), Value::TRUE).unwrap();
@@ -223,6 +223,7 @@ fn float_keys_are_normalised() {
 
 #[test]
 fn shapes_are_shared_and_given_up() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let (a, b) = (Table::new(st, 0, 0), Table::new(st, 2, 0));
         for i in 0..20 {
@@ -254,6 +255,7 @@ fn shapes_are_shared_and_given_up() {
 
 #[test]
 fn metatables_change_the_shape() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let (t, m) = (Table::new(st, 0, 0), Table::new(st, 0, 0));
         let x = (*st).intern(b"x");
@@ -279,6 +281,7 @@ fn metatables_change_the_shape() {
 #[test]
 fn absent_bits_are_cleared() {
     use crate::meta::Event;
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         for computed in [false, true] {
             let (t, m) = (Table::new(st, 0, 0), Table::new(st, 0, 0));
@@ -303,6 +306,7 @@ fn absent_bits_are_cleared() {
 
 #[test]
 fn environments_keep_cells() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
         let x = (*st).intern(b"x");
@@ -332,6 +336,7 @@ fn environments_keep_cells() {
 
 #[test]
 fn constructors_store_lists() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let ints: Vec<Value> = (1..=9).map(Value::int).collect();
         let t = Table::new(st, 0, 9);
@@ -361,6 +366,7 @@ fn constructors_store_lists() {
 
 #[test]
 fn traversal_may_clear() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let mut random = Random(7);
         for round in 0..if cfg!(miri) { 4 } else { 200 } {
@@ -401,6 +407,7 @@ fn traversal_may_clear() {
 
 #[test]
 fn strings_are_interned() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let a = (*st).intern(b"some name");
         assert_eq!(a, (*st).intern(b"some name"));
@@ -445,6 +452,7 @@ fn strings_are_interned() {
 #[test]
 fn shapes_are_forgotten() {
     use super::LocalShape;
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
         let x = (*st).intern(b"x");
@@ -477,6 +485,7 @@ unsafe fn keys(st: *mut State, t: *mut Table) -> Vec<String> {
 
 #[test]
 fn integers_ascend_and_others_keep_the_order_of_insertion() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
         for name in ["zulu", "alpha", "mike"] {
@@ -515,6 +524,7 @@ fn integers_ascend_and_others_keep_the_order_of_insertion() {
 
 #[test]
 fn keys_that_come_and_go_do_not_grow_a_table() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         for stay in [0, 1, 3, 7, 12, 60, 64] {
             let t = Table::new_dict(st, 0);
@@ -536,6 +546,7 @@ fn keys_that_come_and_go_do_not_grow_a_table() {
 
 #[test]
 fn a_large_table_is_sorted_when_a_quarter_is_new() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let t = Table::new(st, 0, 0);
         let key = |i: i64| Value::int(i * 7919 % 50021 * 16);

@@ -158,6 +158,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
 
 #[test]
 fn agrees_with_a_model() {
+    // SAFETY: the state is live, and objects stay alive, since no safepoint is reached.
     with_state(|st| unsafe {
         let (seeds, steps) = if cfg!(miri) { (3, 80) } else { (400, 500) };
         for seed in 1..=seeds {
