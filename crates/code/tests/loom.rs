@@ -221,106 +221,86 @@ fn spawn(f: impl FnOnce() + 'static) -> thread::JoinHandle<()> {
     thread::spawn(f)
 }
 
-/// A state enters and calls, while the other thread replaces and reclaims.
-fn entering() {
+/// A state enters and runs `f`, while another thread replaces and reclaims. Returns the world and
+/// the state's thread.
+fn beside(f: impl FnOnce(&mut State) + 'static) -> (Arc<World>, thread::JoinHandle<()>) {
     let world = World::new();
-    let state = world.state();
+    let mut state = world.state();
     let state = spawn(move || {
         state.enter();
-        state.call();
-        state.leave();
+        f(&mut state);
         std::mem::forget(state);
     });
     world.replace();
     world.reclaim();
+    (world, state)
+}
+
+fn reclaimed_beside(f: impl FnOnce(&mut State) + 'static) {
+    beside(f).1.join().expect("it ends");
+}
+
+/// As [`reclaimed_beside`], and what can be freed after that is freed as well.
+fn freed_beside(f: impl FnOnce(&mut State) + 'static) {
+    let (world, state) = beside(f);
+    world.free();
     state.join().expect("it ends");
+}
+
+/// A state enters and calls, while the other thread replaces and reclaims.
+fn entering() {
+    reclaimed_beside(|state| {
+        state.call();
+        state.leave();
+    });
 }
 
 /// A state calls, polls and calls.
 fn polling() {
-    let world = World::new();
-    let mut state = world.state();
-    let state = spawn(move || {
-        state.enter();
+    freed_beside(|state| {
         state.call();
         state.poll();
         state.call();
-        std::mem::forget(state);
     });
-    world.replace();
-    world.reclaim();
-    world.free();
-    state.join().expect("it ends");
 }
 
 /// A state polls in the middle of a frame and returns into it.
 fn pinning() {
-    let world = World::new();
-    let mut state = world.state();
-    let state = spawn(move || {
-        state.enter();
+    freed_beside(|state| {
         state.call_with(State::poll);
-        std::mem::forget(state);
     });
-    world.replace();
-    world.reclaim();
-    world.free();
-    state.join().expect("it ends");
 }
 
 /// A state polls twice in the middle of a frame, the second time with another frame on top of it
 /// that has come since, and returns into it.
 fn nesting() {
-    let world = World::new();
-    let mut state = world.state();
-    let state = spawn(move || {
-        state.enter();
+    freed_beside(|state| {
         state.call_with(|state| {
             state.poll();
             state.frames.set(1, Some(INTERPRETED));
             state.poll();
             state.frames.set(1, None);
         });
-        std::mem::forget(state);
     });
-    world.replace();
-    world.reclaim();
-    world.free();
-    state.join().expect("it ends");
 }
 
 /// A frame of the interpreter polls, continues in code, as at the head of a loop, and polls again.
 fn continuing() {
-    let world = World::new();
-    let mut state = world.state();
-    let state = spawn(move || {
-        state.enter();
+    freed_beside(|state| {
         state.frames.set(0, Some(INTERPRETED));
         state.poll();
         state.call_with(State::poll);
-        std::mem::forget(state);
     });
-    world.replace();
-    world.reclaim();
-    world.free();
-    state.join().expect("it ends");
 }
 
 /// A state blocks in a host call in the middle of a frame, and returns into it.
 fn blocking() {
-    let world = World::new();
-    let mut state = world.state();
-    let state = spawn(move || {
-        state.enter();
+    reclaimed_beside(|state| {
         state.call_with(|state| {
             state.leave();
             state.enter();
         });
-        std::mem::forget(state);
     });
-    world.replace();
-    world.reclaim();
-    state.join().expect("it ends");
 }
 
 /// The thread that replaces is not the reclaimer.

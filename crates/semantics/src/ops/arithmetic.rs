@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Value};
 use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::layout;
 use perilune_runtime::value::Tag;
@@ -150,14 +150,19 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
+    /// Returns the values of two integers; goes to `other` if one is none.
+    fn integers(&mut self, x: Read, y: Read, other: Block) -> (Value, Value) {
+        self.check_integer(x, other);
+        self.check_integer(y, other);
+        self.note(seen::INT);
+        (self.integer(x), self.integer(y))
+    }
+
     /// `R[A]` := x op y
     pub(super) fn arithmetic(&mut self, op: Numeric, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let other = self.block();
-        self.check_integer(x, other);
-        self.check_integer(y, other);
-        self.note(seen::INT);
-        let (a, b) = (self.integer(x), self.integer(y));
+        let (a, b) = self.integers(x, y, other);
         let n = match op {
             Numeric::Add => self.b.ins().iadd(a, b),
             Numeric::Sub => self.b.ins().isub(a, b),
@@ -250,10 +255,7 @@ impl<F: Form> Emitter<'_, F> {
     pub(super) fn bitwise(&mut self, op: Bitwise, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
         let slow = self.slow();
-        self.check_integer(x, slow);
-        self.check_integer(y, slow);
-        self.note(seen::INT);
-        let (a, b) = (self.integer(x), self.integer(y));
+        let (a, b) = self.integers(x, y, slow);
         let n = match op {
             Bitwise::And => self.b.ins().band(a, b),
             Bitwise::Or => self.b.ins().bor(a, b),

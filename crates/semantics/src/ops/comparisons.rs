@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I8};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_bytecode::feedback::operands as seen;
 use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
@@ -159,12 +159,18 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(unequal);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
         self.switch(kinds_differ);
+        self.different_kinds((tx, ty), test);
+        self.switch(test);
+        self.test_is(result);
+    }
+
+    /// Jumps to `test` for values with different tags. They are unequal unless both are numbers,
+    /// which the runtime compares.
+    fn different_kinds(&mut self, (tx, ty): (Value, Value), test: Block) {
         let (nx, ny) = (self.is_number(tx), self.is_number(ty));
         let both = self.b.ins().band(nx, ny);
         self.guard_not(both);
         self.b.ins().jump(test, &[BlockArg::from(both)]);
-        self.switch(test);
-        self.test_is(result);
     }
 
     /// Continues if a table is known to have no `__eq`; else the runtime executes the instruction.
@@ -218,10 +224,7 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(unequal);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
         self.switch(kinds_differ);
-        let (nx, ny) = (self.is_number(tx), self.is_number(ty));
-        let both = self.b.ins().band(nx, ny);
-        self.guard_not(both);
-        self.b.ins().jump(test, &[BlockArg::from(both)]);
+        self.different_kinds((tx, ty), test);
         self.switch(test);
         self.test_is(result);
     }
