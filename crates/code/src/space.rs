@@ -439,8 +439,8 @@ impl CodeSpace {
 
     /// Frees what no state can be in any more, without advancing.
     pub fn collect(&self) -> usize {
-        // A thread that forked while this one holds what it took out would leave its memory to
-        // nobody in the child.
+        // If another thread forked while this one holds what it took out, nothing in the child
+        // would free it.
         let _inside = fork::enter();
         let number = self.quiescence.number();
         let note = |ids: &[CodeId]| {
