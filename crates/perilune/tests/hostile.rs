@@ -234,8 +234,8 @@ fn instruction_limits_stop_endless_scripts() {
 #[cfg_attr(miri, ignore = "takes too long")]
 fn the_memory_limit_stops_growing_scripts() {
     const LIMIT: usize = 8 << 20;
-    // allocated without a check of the limit until the next safepoint: up to 7 %, by coroutines whose
-    // stacks grow
+    // allocated without a check of the limit until the next safepoint: up to 7 %, by coroutines
+    // whose stacks grow
     const UNASKED: usize = LIMIT / 12;
     // Memory outside the script: the engine's, and temporary copies. Debug builds keep freed memory
     // for a while; 21, 24 and 27 MB of it were measured there in these modes.
