@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use perilune_bytecode::feedback::{access, operands as seen};
 use perilune_bytecode::{Instr, Op};
-use perilune_runtime::closure::LuaClosure;
+use perilune_runtime::closure::{LuaClosure, NativeClosure};
 use perilune_runtime::debug;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
@@ -779,7 +779,7 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
                     }
                 } else if f.tag() == Tag::NATIVE && MODE != HOOKED {
                     let native = f.as_native();
-                    let function = (*native).func as usize | CalleeCache::NATIVE;
+                    let function = NativeClosure::callee(native);
                     if (*(*inst).callees.add(cell)).callee != function {
                         note_callee(inst, cell, function);
                     }

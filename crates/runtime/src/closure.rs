@@ -1,7 +1,7 @@
 //! Functions: Lua closures and native ones.
 
 use crate::header::{GcHeader, Kind};
-use crate::instance::Instance;
+use crate::instance::{CalleeCache, Instance};
 use crate::native::NativeFn;
 use crate::state::State;
 use crate::upvalue::Upvalue;
@@ -43,6 +43,18 @@ pub struct NativeClosure {
 }
 
 impl NativeClosure {
+    /// Returns what stands for the function in a [`CalleeCache`]: its number in
+    /// [`crate::native::Builtin`], or else the address of its code.
+    ///
+    /// # Safety
+    /// `this` is live.
+    #[inline(always)]
+    pub unsafe fn callee(this: *const NativeClosure) -> usize {
+        let number = (*this).header.word as usize;
+        let identity = if number == 0 { (*this).func as usize } else { number };
+        identity | CalleeCache::NATIVE
+    }
+
     /// Returns the size in bytes of a closure with `n` bound values.
     pub const fn size_for(n: usize) -> usize {
         (size_of::<NativeClosure>() + n * 16 + 15) & !15

@@ -346,6 +346,10 @@ pub mod state {
         META_EPOCH = State, meta_epoch;
         /// The shape of a new table.
         EMPTY_SHAPE = State, empty_shape;
+        /// The names of the types.
+        TYPE_NAMES = State, type_names;
+        /// The strings of one byte.
+        BYTE_STRINGS = State, byte_strings;
     }
     /// The metatable of strings.
     pub const STRING_METATABLE: usize =

@@ -48,6 +48,30 @@ impl Tag {
     /// not a Lua value: a cell of a global, in the hash part of an environment table
     pub const CELL: Tag = Tag(0x46);
 
+    /// The tags of Lua values.
+    pub const ALL: [Tag; 12] = [
+        Tag::NIL,
+        Tag::FALSE,
+        Tag::TRUE,
+        Tag::INTEGER,
+        Tag::FLOAT,
+        Tag::LIGHT,
+        Tag::STRING,
+        Tag::TABLE,
+        Tag::FUNCTION,
+        Tag::NATIVE,
+        Tag::USERDATA,
+        Tag::THREAD,
+    ];
+    /// All of [`Tag::index`] are below this.
+    pub const INDICES: usize = 16;
+
+    /// Returns a small number that no other tag has.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        (self.0 & 7 | self.0 >> 3 & 8) as usize
+    }
+
     /// Returns whether values with this tag point into the heap.
     #[inline(always)]
     pub const fn is_collectable(self) -> bool {

@@ -5,9 +5,9 @@
 
 use std::sync::atomic::Ordering;
 
-use perilune_runtime::closure::LuaClosure;
+use perilune_runtime::closure::{LuaClosure, NativeClosure};
 use perilune_runtime::frame::{Frame, FrameWord, Link};
-use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
+use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::{Cx, Ret};
 use perilune_runtime::state::{State, StateRef, poll as reason};
 use perilune_runtime::string::LuaString;
@@ -83,7 +83,7 @@ pub(super) unsafe extern "C-unwind" fn call_native(st: *mut State) -> u64 {
     let nargs = if i.b() != 0 { i.b() - 1 } else { (*st).top.offset_from(ra) as usize - 2 };
     let f = ra.get();
     let native = f.as_native();
-    let function = (*native).func as usize | CalleeCache::NATIVE;
+    let function = NativeClosure::callee(native);
     let cell = *(*inst).cells.add(at) as usize;
     if (*(*inst).callees.add(cell)).callee != function {
         note_callee(inst, cell, function);

@@ -231,7 +231,7 @@ unsafe fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
 
 unsafe fn type_(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
-    Value::string((*st).intern(v.type_name().as_bytes())).into()
+    Value::string((&(*st).type_names)[v.tag().index()]).into()
 }
 
 unsafe fn abs(_: *mut State, args: *mut Value, n: usize) -> Pair {

@@ -180,12 +180,33 @@ impl Emitter<'_> {
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let place = self.b.ins().iadd(table, offset);
         let function = self.load64(place, 0);
-        let st = self.state();
-        let args = self.callee_base(a);
-        let inst = self.runtime_at(function, &[st, args, nargs], &[I64, I64]);
+        let args = self.leaf_arguments(a, nargs);
+        let inst = self.runtime_at(function, &args, &[I64, I64]);
+        self.leaf_result(inst, unknown)
+    }
+
+    /// As [`Emitter::call_builtin`], for a callee that is library function `number`.
+    pub(crate) fn call_leaf(
+        &mut self,
+        number: u32,
+        a: Reg,
+        nargs: Value,
+        unknown: Block,
+    ) -> (Value, Value) {
+        let function = self.body.calls.builtins[number as usize];
+        let args = self.leaf_arguments(a, nargs);
+        let inst = self.runtime(function as usize, &args, &[I64, I64]);
+        self.leaf_result(inst, unknown)
+    }
+
+    fn leaf_arguments(&mut self, a: Reg, nargs: Value) -> [Value; 3] {
+        [self.state(), self.callee_base(a), nargs]
+    }
+
+    fn leaf_result(&mut self, inst: Inst, unknown: Block) -> (Value, Value) {
         let (bits, tag) = (self.b.inst_results(inst)[0], self.b.inst_results(inst)[1]);
         let missed = self.b.ins().icmp_imm_u(IntCC::Equal, tag, MISS as i64);
-        let found = self.block();
+        let found = self.next_block();
         self.branch(missed, unknown, found);
         self.switch_to(found);
         (bits, tag)

@@ -3,7 +3,6 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_runtime::layout::header;
-use perilune_runtime::native::Builtin;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::value::Tag;
 
@@ -81,10 +80,11 @@ impl Emitter<'_> {
         self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64)
     }
 
-    /// Branches to `other` unless the native function is this one of the library.
-    pub(crate) fn guard_builtin(&mut self, function: Value, wanted: Builtin, other: Block) {
+    /// Branches to `other` unless the native function is this one of the library, by its number in
+    /// [`Builtin`](perilune_runtime::native::Builtin).
+    pub(crate) fn guard_builtin(&mut self, function: Value, wanted: u32, other: Block) {
         let number = self.load32(function, header::WORD);
-        let same = self.b.ins().icmp_imm_u(IntCC::Equal, number, wanted as i64);
+        let same = self.b.ins().icmp_imm_u(IntCC::Equal, number, i64::from(wanted));
         self.guard(same, other);
     }
 }

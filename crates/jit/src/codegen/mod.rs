@@ -11,6 +11,7 @@
 
 mod allocate;
 mod barrier;
+pub(crate) mod builtin;
 pub(crate) mod cache;
 pub(crate) mod call;
 mod compare;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::engine::Shape;
 use perilune_runtime::instance::{CalleeCache, EntryKind, FieldCache, FieldEntry, Instance};
+use perilune_runtime::native::Builtin;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::entity::Pc;
@@ -87,6 +88,8 @@ pub enum CalleeSeen {
     Lua,
     /// A native function.
     Native,
+    /// The function of the library with this number in [`Builtin`].
+    Builtin(u32),
     /// More than one function, or something else.
     Several,
 }
@@ -109,7 +112,9 @@ impl CalleeSeen {
             0 => CalleeSeen::Nothing,
             _ if c.others != 0 => CalleeSeen::Several,
             CalleeCache::OTHER => CalleeSeen::Several,
-            f if f & CalleeCache::NATIVE != 0 => CalleeSeen::Native,
+            f if f & CalleeCache::NATIVE != 0 => {
+                Builtin::of_callee(f).map_or(CalleeSeen::Native, CalleeSeen::Builtin)
+            }
             _ => CalleeSeen::Lua,
         }
     }

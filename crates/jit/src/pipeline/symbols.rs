@@ -6,18 +6,25 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::{FuncRef, Function, Signature};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
+use perilune_runtime::native::Builtin;
 use perilune_runtime::tier::RuntimeCalls;
 
 macro_rules! runtime_functions {
     ($($name:ident)*) => {
-        /// Returns the functions and the table that machine code refers to, by name. Their
+        /// Returns the functions and the table that machine code refers to, by name; those of the
+        /// library come last. Their
         /// addresses differ from run to run.
         pub(crate) fn runtime_functions(calls: &RuntimeCalls) -> Vec<(&'static str, u64)> {
             let table = ("builtins", calls.builtins.as_ptr() as u64);
-            vec![table, $((stringify!($name), calls.$name as usize as u64)),*]
+            let leaves = calls.builtins.map(|leaf| leaf as usize as u64);
+            let leaves = Builtin::NAMES.iter().copied().zip(leaves);
+            [table, $((stringify!($name), calls.$name as usize as u64)),*]
+                .into_iter()
+                .chain(leaves)
+                .collect()
         }
 
-        /// How many there are.
+        /// How many fields of the table of calls have a name.
         #[cfg(test)]
         const RUNTIME_FUNCTIONS: usize = ["builtins", $(stringify!($name)),*].len();
     };

@@ -7,7 +7,8 @@ use perilune_runtime::frame::Frame;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
-use crate::codegen::value::{Join, Known};
+use super::builtins::BuiltinCall;
+use crate::codegen::value::Join;
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::CalleeSeen;
 
@@ -25,14 +26,20 @@ impl Translator<'_> {
         let other =
             if seen == CalleeSeen::Lua { self.emit.cold_block() } else { self.emit.block() };
         let done = self.emit.join_block(I64);
-        if seen != CalleeSeen::Native && self.emit.require(&[tag], Tag::FUNCTION, other) {
+        let native = matches!(seen, CalleeSeen::Native | CalleeSeen::Builtin(_));
+        if !native && self.emit.require(&[tag], Tag::FUNCTION, other) {
             self.lua_call(pc, a, c, callee, nargs, done);
         } else {
             self.emit.jump(other);
         }
         self.emit.switch_to(other);
         if matches!(c, 1 | 2) && seen != CalleeSeen::Lua {
-            self.builtin(a, c, callee, tag, nargs, done);
+            let (arguments, has_result) = (i.b().checked_sub(1), c == 2);
+            let call = BuiltinCall { a, arguments, has_result, callee, tag, nargs };
+            match seen {
+                CalleeSeen::Builtin(number) => self.likely_builtin(number, call, done),
+                _ => self.any_builtin(call, done),
+            }
         }
         let at = self.emit.address(a);
         self.emit.runtime_step(self.calls.call as usize, pc + 1, &[at, nargs]);
@@ -76,22 +83,6 @@ impl Translator<'_> {
         let (bits, tag) =
             if c == 2 { self.emit.load_register(a, I64) } else { (returned.bits, returned.tag) };
         self.emit.join(done, bits, tag);
-    }
-
-    /// A call of a library function that machine code knows, for one result or none: goes to `done`
-    /// if that was one, else continues after it.
-    fn builtin(&mut self, a: Reg, c: usize, callee: Value, tag: Known, nargs: Value, done: Join) {
-        let unknown = self.emit.block();
-        if self.emit.require(&[tag], Tag::NATIVE, unknown) {
-            let (bits, tag) = self.emit.call_builtin(callee, a, nargs, unknown);
-            if c == 2 {
-                self.emit.store_register(a, bits, tag);
-            }
-            self.emit.join(done, bits, tag);
-        } else {
-            self.emit.jump(unknown);
-        }
-        self.emit.switch_to(unknown);
     }
 
     /// RETURN and its short forms.

@@ -81,7 +81,7 @@ impl Translator<'_> {
         self.emit.switch_to(natives);
         let call = self.emit.block();
         if self.emit.require(&[tag], Tag::NATIVE, call) {
-            self.emit.guard_builtin(f, Builtin::IpairsStep, call);
+            self.emit.guard_builtin(f, Builtin::IpairsStep as u32, call);
             let both = self.emit.require(&[object_tag], Tag::TABLE, ask)
                 && self.emit.require(&[control_tag], Tag::INTEGER, ask);
             if both {

@@ -9,6 +9,7 @@
 mod alloc;
 mod arith;
 mod blocks;
+mod builtins;
 mod calls;
 mod control;
 mod fields;

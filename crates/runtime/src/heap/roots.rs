@@ -27,6 +27,9 @@ impl State {
         for name in self.event_names {
             v.pointer(name);
         }
+        for name in self.type_names {
+            v.pointer(name);
+        }
         for string in self.byte_strings {
             v.pointer(string);
         }

@@ -263,8 +263,9 @@ pub struct GlobalCache {
 /// native function, and how often others were called.
 #[repr(C)]
 pub struct CalleeCache {
-    /// The address of the first callee's [`Instance`], or that of a native function with
-    /// [`CalleeCache::NATIVE`]. It is compared and never dereferenced. 0: no call so far.
+    /// The address of the first callee's [`Instance`], or
+    /// [`NativeClosure::callee`](crate::closure::NativeClosure::callee). It is compared and never
+    /// dereferenced. 0: no call so far.
     pub callee: usize,
     /// Number of calls of other callees, saturating.
     pub others: u32,

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{CalleeCache, FieldEntry, Instance};
+use crate::native::Builtin;
 
 impl Instance {
     /// Returns counters, cells and records of the instance and of those of its inner functions.
@@ -48,7 +49,9 @@ impl Instance {
                 callee if callee & CalleeCache::NATIVE != 0 => "native",
                 _ => "Lua",
             };
-            let _ = writeln!(out, "  callee {n}: {kind} {}", cache.others);
+            let name = Builtin::of_callee(cache.callee)
+                .map_or("", |number| Builtin::NAMES[number as usize]);
+            let _ = writeln!(out, "  callee {n}: {kind} {name} {}", cache.others);
         }
         for (n, child) in self.children().iter().enumerate() {
             if !child.is_null() {

@@ -1,73 +1,70 @@
 //! Library functions that the interpreter knows.
 
-/// Native functions that the interpreter knows by number, to run them without a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum Builtin {
-    /// Any other function.
-    Other = 0,
-    /// `next`
-    Next,
-    /// The iterator of `ipairs`.
-    IpairsStep,
-    /// `setmetatable`
-    SetMetatable,
-    /// `assert`
-    Assert,
-    /// `rawequal`
-    RawEqual,
-    /// `rawget`
-    RawGet,
-    /// `rawlen`
-    RawLen,
-    /// `select`
-    Select,
-    /// `tonumber`
-    ToNumber,
-    /// `tostring`
-    ToString,
-    /// `type`
-    Type,
-    /// `math.abs`
-    Abs,
-    /// `math.ceil`
-    Ceil,
-    /// `math.cos`
-    Cos,
-    /// `math.exp`
-    Exp,
-    /// `math.floor`
-    Floor,
-    /// `math.max`
-    Max,
-    /// `math.min`
-    Min,
-    /// `math.sin`
-    Sin,
-    /// `math.sqrt`
-    Sqrt,
-    /// `math.tointeger`
-    ToInteger,
-    /// `math.type`
-    MathType,
-    /// `string.byte`
-    Byte,
-    /// `string.char`
-    Char,
-    /// `string.len`
-    StringLen,
-    /// `string.sub`
-    Sub,
-    /// `table.insert`
-    Insert,
-    /// `table.remove`
-    Remove,
-    /// The host's `__index` of userdata with computed fields. Its bound values are the table of
-    /// functions that compute fields, the table of plain fields, and a fallback.
-    FieldIndex,
+use crate::instance::CalleeCache;
+
+macro_rules! builtins {
+    ($($(#[$doc:meta])* $variant:ident $name:literal;)+) => {
+        /// Native functions that the interpreter knows by number, to run them without a call.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u32)]
+        pub enum Builtin {
+            $(#[doc = concat!("`", $name, "`")] $(#[$doc])* $variant,)+
+        }
+
+        impl Builtin {
+            /// The names of all, by number, as dumps show them.
+            pub const NAMES: &[&str] = &[$($name),+];
+
+            /// The number of known functions.
+            pub const COUNT: usize = Builtin::NAMES.len();
+
+            /// Returns the number of the callee that a [`CalleeCache`] has, if it is a known
+            /// function. No code lies at so small an address.
+            pub fn of_callee(callee: usize) -> Option<u32> {
+                let number = callee & !CalleeCache::NATIVE;
+                let is_known = callee != number && number < Builtin::COUNT;
+                is_known.then_some(number as u32)
+            }
+        }
+    };
 }
 
-impl Builtin {
-    /// The number of known functions.
-    pub const COUNT: usize = Builtin::FieldIndex as usize + 1;
+builtins! {
+    ///
+    /// Any other function.
+    Other "other";
+    Next "next";
+    ///
+    /// The iterator of `ipairs`.
+    IpairsStep "ipairs_step";
+    SetMetatable "setmetatable";
+    Assert "assert";
+    RawEqual "rawequal";
+    RawGet "rawget";
+    RawLen "rawlen";
+    Select "select";
+    ToNumber "tonumber";
+    ToString "tostring";
+    Type "type";
+    Abs "math.abs";
+    Ceil "math.ceil";
+    Cos "math.cos";
+    Exp "math.exp";
+    Floor "math.floor";
+    Max "math.max";
+    Min "math.min";
+    Sin "math.sin";
+    Sqrt "math.sqrt";
+    ToInteger "math.tointeger";
+    MathType "math.type";
+    Byte "string.byte";
+    Char "string.char";
+    StringLen "string.len";
+    Sub "string.sub";
+    Insert "table.insert";
+    Remove "table.remove";
+    ///
+    /// The host's `__index` of userdata with computed fields. Its bound values are the table of
+    /// functions that compute fields, the table of plain fields, and a fallback.
+    FieldIndex "field_index";
 }

@@ -21,6 +21,14 @@ impl Cx {
         unsafe { Str(Val::new(Value::string((*self.state()).intern(bytes)))) }
     }
 
+    /// Returns the name of a value's type as `type` shows it.
+    #[inline]
+    pub fn type_name(&self, v: Val<'_>) -> Str<'_> {
+        // SAFETY: N1.
+        let names = unsafe { &(*self.state()).type_names };
+        Str(Val::new(Value::string(names[v.raw().tag().index()])))
+    }
+
     /// Makes a string of `len` bytes that `fill` writes: one allocation, no copy.
     ///
     /// # Errors

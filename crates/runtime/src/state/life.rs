@@ -17,7 +17,7 @@ use crate::raised::ErrorKind;
 use crate::strings::StringTable;
 use crate::table::{LocalShape, MegamorphicCache, Table};
 use crate::thread::{Status, Thread};
-use crate::value::Value;
+use crate::value::{Tag, Value};
 
 impl State {
     /// Creates a state without libraries. It is freed with [`State::destroy`].
@@ -63,6 +63,7 @@ impl State {
             error: Value::NIL,
             type_metas: [null_mut(); 7],
             event_names: [null_mut(); Event::COUNT],
+            type_names: [null_mut(); Tag::INDICES],
             byte_strings: [null_mut(); 256],
             memory_message: null_mut(),
             empty_shape: null_mut(),
@@ -87,6 +88,10 @@ impl State {
             s.make_byte_strings();
             for e in Event::ALL {
                 s.event_names[*e as usize] = s.intern(e.name().as_bytes());
+            }
+            for tag in Tag::ALL {
+                let name = Value::from_parts(0, tag).type_name();
+                s.type_names[tag.index()] = s.intern(name.as_bytes());
             }
             s.memory_message = s.intern(b"not enough memory");
             let main = Thread::create(&mut s, false);

@@ -106,6 +106,8 @@ pub struct State {
     pub type_metas: [*mut Table; 7],
     /// The names of the metamethods.
     pub event_names: [*mut LuaString; Event::COUNT],
+    /// The names of the types, by [`Tag::index`](crate::value::Tag::index).
+    pub type_names: [*mut LuaString; Tag::INDICES],
     /// The strings of one byte, by byte.
     pub byte_strings: [*mut LuaString; 256],
     /// The string `not enough memory`, allocated in advance.

@@ -6,7 +6,7 @@ use perilune_runtime::native::{Cx, NativeResult, Raised, Tab, Val};
 /// Implements `type(v)`.
 pub(super) fn type_(cx: &mut Cx) -> NativeResult {
     let v = cx.check_any(0)?;
-    cx.ret1(cx.str(v.type_name().as_bytes()).val())
+    cx.ret1(cx.type_name(v).val())
 }
 
 /// Implements `getmetatable(v)`.

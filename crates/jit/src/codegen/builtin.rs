@@ -1,0 +1,277 @@
+//! Library functions as instructions.
+//!
+//! Each method computes what its function returns for the usual arguments, without a call, and
+//! branches to `other` for all the rest: other types, errors, and results that take a call to make.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use perilune_runtime::layout::{state, string};
+use perilune_runtime::native::Builtin;
+use perilune_runtime::value::Tag;
+
+use super::Emitter;
+use super::value::Known;
+
+/// A library function that machine code can compute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Inlined {
+    /// `math.abs(x)`
+    Abs,
+    /// `math.ceil(x)`
+    Ceil,
+    /// `math.floor(x)`
+    Floor,
+    /// `math.max(x, y)`
+    Max,
+    /// `math.min(x, y)`
+    Min,
+    /// `math.sqrt(x)`
+    Sqrt,
+    /// `string.byte(s)`, `string.byte(s, i)`
+    Byte,
+    /// `string.char(byte)`
+    Char,
+    /// `string.len(s)`
+    Length,
+    /// `string.sub(s, i, i)`
+    Sub,
+    /// `type(v)`
+    Type,
+}
+
+impl Inlined {
+    /// Returns what a call of library function `number` with so many arguments can be computed by.
+    pub(crate) fn of(number: u32, arguments: usize) -> Option<Inlined> {
+        const ALL: &[(Builtin, Inlined, &[usize])] = &[
+            (Builtin::Abs, Inlined::Abs, &[1]),
+            (Builtin::Ceil, Inlined::Ceil, &[1]),
+            (Builtin::Floor, Inlined::Floor, &[1]),
+            (Builtin::Max, Inlined::Max, &[2]),
+            (Builtin::Min, Inlined::Min, &[2]),
+            (Builtin::Sqrt, Inlined::Sqrt, &[1]),
+            (Builtin::Byte, Inlined::Byte, &[1, 2]),
+            (Builtin::Char, Inlined::Char, &[1]),
+            (Builtin::StringLen, Inlined::Length, &[1]),
+            (Builtin::Sub, Inlined::Sub, &[3]),
+            (Builtin::Type, Inlined::Type, &[1]),
+        ];
+        let found = ALL.iter().find(|(builtin, ..)| *builtin as u32 == number);
+        found.filter(|(.., counts)| counts.contains(&arguments)).map(|&(_, inlined, _)| inlined)
+    }
+}
+
+/// An argument: payload and tag.
+pub(crate) type Argument = (Value, Known);
+
+impl Emitter<'_> {
+    /// Computes a library function; returns payload and tag of its result. `None`: the arguments
+    /// never are what it takes, and nothing that matters was emitted.
+    pub(crate) fn inlined(
+        &mut self,
+        function: Inlined,
+        arguments: &[Argument],
+        other: Block,
+    ) -> Option<(Value, Known)> {
+        let first = arguments[0];
+        match function {
+            Inlined::Abs => self.absolute(first, other),
+            Inlined::Ceil => self.rounded(first, true, other),
+            Inlined::Floor => self.rounded(first, false, other),
+            Inlined::Max => self.chosen(first, arguments[1], true, other),
+            Inlined::Min => self.chosen(first, arguments[1], false, other),
+            Inlined::Sqrt => self.square_root(first, other),
+            Inlined::Byte => self.byte(first, arguments.get(1).copied(), other),
+            Inlined::Char => self.char(first, other),
+            Inlined::Length => self.length(first, other),
+            Inlined::Sub => self.one_byte(first, arguments[1], arguments[2], other),
+            Inlined::Type => Some(self.type_name(first)),
+        }
+    }
+
+    /// Computes a result in one way if the tags are those of integers, in another if they are those
+    /// of floats; branches to `other` if they are neither.
+    fn by_kind(
+        &mut self,
+        tags: &[Known],
+        other: Block,
+        of_integers: impl FnOnce(&mut Self) -> Value,
+        of_floats: impl FnOnce(&mut Self) -> (Value, Tag),
+    ) -> Option<(Value, Known)> {
+        let (integers, (done, (bits, tag))) = (self.block(), self.pair_block());
+        let floats = self.block();
+        let are_integers = self.require(tags, Tag::INTEGER, floats);
+        if are_integers {
+            self.jump(integers);
+            self.switch_to(integers);
+            let v = of_integers(self);
+            let t = self.tag(Tag::INTEGER);
+            self.jump_pair(done, (v, t));
+            self.switch_to(floats);
+        }
+        let are_floats = self.require(tags, Tag::FLOAT, other);
+        if are_floats {
+            let (v, t) = of_floats(self);
+            let t = self.tag(t);
+            self.jump_pair(done, (v, t));
+        } else if are_integers {
+            self.jump(other);
+        } else {
+            return None;
+        }
+        self.switch_to(done);
+        Some((bits, Known::Value(tag)))
+    }
+
+    fn absolute(&mut self, (bits, tag): Argument, other: Block) -> Option<(Value, Known)> {
+        self.by_kind(
+            &[tag],
+            other,
+            // the least integer stays as it is
+            |e| e.b.ins().iabs(bits),
+            |e| {
+                let x = e.bits_float(bits);
+                let x = e.b.ins().fabs(x);
+                (e.float_bits(x), Tag::FLOAT)
+            },
+        )
+    }
+
+    /// Rounds to an integer; a float that is too large for one goes to `other`.
+    fn rounded(&mut self, (bits, tag): Argument, up: bool, other: Block) -> Option<(Value, Known)> {
+        let (n, _) = self.by_kind(
+            &[tag],
+            other,
+            |_| bits,
+            |e| {
+                let x = e.bits_float(bits);
+                let x = if up { e.b.ins().ceil(x) } else { e.b.ins().floor(x) };
+                let size = e.b.ins().fabs(x);
+                let limit = e.b.ins().f64const(9_223_372_036_854_775_808.0);
+                let fits = e.b.ins().fcmp(FloatCC::LessThan, size, limit);
+                e.guard(fits, other);
+                (e.b.ins().fcvt_to_sint_sat(I64, x), Tag::INTEGER)
+            },
+        )?;
+        Some((n, Known::Tag(Tag::INTEGER)))
+    }
+
+    /// The larger or the smaller one of two numbers of one kind; the first if neither is.
+    fn chosen(
+        &mut self,
+        (x, tx): Argument,
+        (y, ty): Argument,
+        larger: bool,
+        other: Block,
+    ) -> Option<(Value, Known)> {
+        self.by_kind(
+            &[tx, ty],
+            other,
+            |e| {
+                let code = if larger { IntCC::SignedLessThan } else { IntCC::SignedGreaterThan };
+                let second = e.b.ins().icmp(code, x, y);
+                e.b.ins().select(second, y, x)
+            },
+            |e| {
+                let (a, b) = (e.bits_float(x), e.bits_float(y));
+                let code = if larger { FloatCC::LessThan } else { FloatCC::GreaterThan };
+                let second = e.b.ins().fcmp(code, a, b);
+                (e.b.ins().select(second, y, x), Tag::FLOAT)
+            },
+        )
+    }
+
+    fn square_root(&mut self, (bits, tag): Argument, other: Block) -> Option<(Value, Known)> {
+        let float = self.bits_float(bits);
+        let x = self.number_to_float(tag, bits, float, other)?;
+        let root = self.b.ins().sqrt(x);
+        Some((self.float_bits(root), Known::Tag(Tag::FLOAT)))
+    }
+
+    /// Loads byte `i` of a string, counted from 1.
+    fn byte_at(&mut self, text: Value, i: Value, other: Block) -> Value {
+        let len = self.load_u32(text, string::LEN);
+        let index = self.b.ins().iadd_imm_s(i, -1);
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, index, len);
+        self.guard(inside, other);
+        let at = self.b.ins().iadd(text, index);
+        self.load8(at, string::BYTES)
+    }
+
+    fn byte(
+        &mut self,
+        (text, tag): Argument,
+        index: Option<Argument>,
+        other: Block,
+    ) -> Option<(Value, Known)> {
+        if !self.require(&[tag], Tag::STRING, other) {
+            return None;
+        }
+        let i = match index {
+            Some((i, tag)) => self.require(&[tag], Tag::INTEGER, other).then_some(i)?,
+            None => self.int(1),
+        };
+        Some((self.byte_at(text, i, other), Known::Tag(Tag::INTEGER)))
+    }
+
+    /// Loads the string of one byte.
+    fn byte_string(&mut self, byte: Value) -> (Value, Known) {
+        let offset = self.b.ins().ishl_imm_u(byte, 3);
+        let st = self.state();
+        let at = self.b.ins().iadd(st, offset);
+        (self.load64(at, state::BYTE_STRINGS), Known::Tag(Tag::STRING))
+    }
+
+    fn char(&mut self, (byte, tag): Argument, other: Block) -> Option<(Value, Known)> {
+        if !self.require(&[tag], Tag::INTEGER, other) {
+            return None;
+        }
+        let is_byte = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, byte, 1 << 8);
+        self.guard(is_byte, other);
+        Some(self.byte_string(byte))
+    }
+
+    fn length(&mut self, (text, tag): Argument, other: Block) -> Option<(Value, Known)> {
+        if !self.require(&[tag], Tag::STRING, other) {
+            return None;
+        }
+        Some((self.load_u32(text, string::LEN), Known::Tag(Tag::INTEGER)))
+    }
+
+    /// A part of a string that begins and ends at the same byte.
+    fn one_byte(
+        &mut self,
+        (text, tag): Argument,
+        (i, ti): Argument,
+        (j, tj): Argument,
+        other: Block,
+    ) -> Option<(Value, Known)> {
+        if !self.require(&[tag], Tag::STRING, other)
+            || !self.require(&[ti, tj], Tag::INTEGER, other)
+        {
+            return None;
+        }
+        let same = self.b.ins().icmp(IntCC::Equal, i, j);
+        self.guard(same, other);
+        let byte = self.byte_at(text, i, other);
+        Some(self.byte_string(byte))
+    }
+
+    fn type_name(&mut self, (_, tag): Argument) -> (Value, Known) {
+        let st = self.state();
+        let name = match tag {
+            Known::Tag(t) => self.load64(st, state::TYPE_NAMES + t.index() * size_of::<usize>()),
+            Known::Value(t) => {
+                // as `Tag::index`
+                let low = self.b.ins().band_imm_u(t, 7);
+                let high = self.b.ins().ushr_imm_u(t, 3);
+                let high = self.b.ins().band_imm_u(high, 8);
+                let index = self.b.ins().bor(low, high);
+                let offset = self.b.ins().ishl_imm_u(index, 3);
+                let at = self.b.ins().iadd(st, offset);
+                self.load64(at, state::TYPE_NAMES)
+            }
+        };
+        (name, Known::Tag(Tag::STRING))
+    }
+}
