@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-use object::{Object, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 
 /// The longest pattern for a symbol; longer names are cut.
 const WIDEST: usize = 86;
@@ -45,14 +45,16 @@ pub fn write(root: &Path, binary: &Path) -> io::Result<()> {
     fs::write(root.join("crates/cli/layout/order.ld"), script(&order))
 }
 
-/// The functions of Rust code by their address in the binary.
+/// The functions of Rust code by their distance from the first address of the binary.
 type Symbols = BTreeMap<u64, String>;
 
 fn symbols(binary: &[u8]) -> io::Result<Symbols> {
     let file = object::File::parse(binary).map_err(io::Error::other)?;
+    // not 0 if the binary is linked for fixed addresses
+    let base = file.segments().map(|segment| segment.address()).min().unwrap_or_default();
     let functions = file.symbols().filter(|s| s.kind() == SymbolKind::Text && s.address() != 0);
     let symbols: Symbols = functions
-        .filter_map(|s| Some((s.address(), s.name().ok()?.to_owned())))
+        .filter_map(|s| Some((s.address() - base, s.name().ok()?.to_owned())))
         .filter(|(_, name)| name.starts_with("_ZN") || name.starts_with("_R"))
         .collect();
     if symbols.is_empty() {
