@@ -4,7 +4,6 @@ use std::ptr::null_mut;
 
 use super::Phase;
 use super::block::{FREE, LINE, SMALL_MAX, line_mark, round};
-use super::growth::has_room;
 use super::large::Large;
 use super::poison;
 use crate::header::{GcHeader, Kind};
@@ -245,7 +244,7 @@ impl super::Heap {
 
     /// Returns whether the lists of objects have room for more, after enlarging them if necessary.
     pub(super) fn has_room(&mut self) -> bool {
-        self.boxed.have_room() && has_room(&mut self.finalizers.registered)
+        self.boxed.have_room() && self.finalizers.registered.has_room()
     }
 
     /// Counts memory that a boxed object has acquired, or freed (negative), since it was adopted.

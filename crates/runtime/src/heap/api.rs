@@ -418,7 +418,7 @@ impl State {
                         self.heap.pace.wait_for_slice();
                     }
                 }
-                Phase::Purge | Phase::Sweep => {
+                Phase::Resurrect | Phase::Purge | Phase::Sweep => {
                     if self.sweep_slice() {
                         self.heap.pace.wait_for_cycle();
                         return true;

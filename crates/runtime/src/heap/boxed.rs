@@ -21,6 +21,11 @@ impl<T> List<T> {
         List { items: Vec::new(), unswept: 0 }
     }
 
+    /// Returns the objects that existed when marking ended, before sweeping.
+    pub(super) fn to_be_swept(&self) -> &[*mut T] {
+        &self.items[..self.unswept]
+    }
+
     fn begin_sweep(&mut self) {
         debug_assert_eq!(self.unswept, 0);
         self.unswept = self.items.len();
@@ -100,6 +105,14 @@ impl Boxes {
         self.instances.begin_sweep();
         self.userdata.begin_sweep();
         self.live_mark = mark;
+    }
+
+    /// Takes back [`Boxes::begin_sweep`].
+    pub(crate) fn cancel_sweep(&mut self) {
+        self.threads.unswept = 0;
+        self.shapes.unswept = 0;
+        self.instances.unswept = 0;
+        self.userdata.unswept = 0;
     }
 
     /// Looks at up to `count` objects and drops the dead ones. Returns whether all are swept.

@@ -1,7 +1,7 @@
 //! The phases of a collection cycle.
 
 use super::growth::try_push;
-use super::marker::{MOST_GIVEN_UP, Marker, THOROUGH};
+use super::marker::THOROUGH;
 use super::pauses::Part;
 use super::stop::Stop;
 use super::{Phase, block};
@@ -10,7 +10,7 @@ use crate::instance::{FieldEntry, GlobalCache, Instance};
 use crate::meta::Event;
 use crate::state::State;
 use crate::strings::Scan;
-use crate::table::{LocalShape, WATCHED};
+use crate::table::LocalShape;
 use crate::thread::Thread;
 use crate::upvalue::Upvalue;
 use crate::value::SlotExt;
@@ -51,7 +51,7 @@ impl State {
     /// current cycle. Returns false if that has happened too often.
     pub(super) unsafe fn start_cycle_again(&mut self) -> bool {
         if self.heap.phase == Phase::Mark {
-            if self.heap.marker.given_up >= MOST_GIVEN_UP {
+            if !self.heap.marker.may_give_up() {
                 return false;
             }
             self.heap.marker.given_up += 1;
@@ -60,21 +60,21 @@ impl State {
         true
     }
 
-    /// Ends marking, after which everything unmarked is dead. The phase changes from Mark to Purge
-    /// or Sweep.
+    /// Ends marking, after which everything unmarked is unreachable. The phase changes from Mark to
+    /// Resurrect or one of those after it.
     ///
-    /// Returns false when the collector had to stop. The phase is then unchanged, and nothing
-    /// reachable was cleared.
+    /// Returns false when the collector had to stop. The phase is Mark then, of this cycle or of a
+    /// new one, and nothing reachable was cleared.
     pub(super) unsafe fn atomic(&mut self) -> bool {
         self.heap.end_part(Part::Mark);
         self.sync_running();
         self.heap.marker.atomic = true;
-        let done = self.mark_the_rest() && self.clear_weak_tables() && self.forget_dead();
+        let mut done =
+            self.mark_the_rest() && self.clear_weak_values() && self.clear_stale_caches();
         if done {
             debug_assert!(self.heap.marker.gray.is_empty());
-            self.heap.marker.clear_weak_lists();
-            self.heap.marker.atomic = false;
             self.end_marking();
+            done = self.begin_resurrection();
         } else {
             self.heap.marker.leave_atomic();
         }
@@ -93,29 +93,10 @@ impl State {
             && self.heap.marker.converge()
     }
 
-    /// Clears weak references to unreachable objects. If this stops early, some weak tables have
-    /// lost entries that others still have, all of them unreachable.
-    unsafe fn clear_weak_tables(&mut self) -> bool {
-        // Weak values are cleared before finalizers can see them.
-        let marker = &mut self.heap.marker;
-        let mut changed = clear_values(marker, 0, 0);
-        let seen = (marker.weak_values.len(), marker.all_weak.len());
-        if !marker.stop.was_due()
-            && self.heap.finalizers.separate(&mut self.heap.marker)
-            && self.heap.marker.converge()
-        {
-            // Resurrected objects are marked now. Weak keys are cleared next, and weak values of
-            // resurrected tables.
-            let marker = &mut self.heap.marker;
-            for i in 0..marker.ephemerons.len() {
-                marker.clear_keys(marker.ephemerons[i]);
-            }
-            for i in 0..marker.all_weak.len() {
-                marker.clear_keys(marker.all_weak[i]);
-            }
-            changed |= clear_values(marker, seen.0, seen.1);
-        }
-        if changed {
+    /// Clears weak references to unreachable values, before finalizers can see them. If this stops
+    /// early, some weak tables have lost entries that others still have, all of them unreachable.
+    unsafe fn clear_weak_values(&mut self) -> bool {
+        if self.heap.marker.clear_listed_values(0, 0) {
             self.meta_epoch = self.meta_epoch.next();
         }
         !self.heap.marker.stop.was_due()
@@ -178,12 +159,11 @@ impl State {
         true
     }
 
-    /// Removes dead objects from everything that refers to them weakly. The program cannot reach
-    /// them any more, as weak tables were cleared before.
-    unsafe fn forget_dead(&mut self) -> bool {
+    /// Clears inline caches that refer to unreachable objects. Returns false when the collector had
+    /// to stop.
+    unsafe fn clear_stale_caches(&mut self) -> bool {
         let mark = self.heap.marker.mark;
-        for i in 0..self.heap.boxed.instances.items.len() {
-            let instance = self.heap.boxed.instances.items[i];
+        for &instance in &self.heap.boxed.instances.items {
             if (*instance).header.mark == mark {
                 clear_caches(instance, mark);
                 if self.heap.marker.stop.is_due() {
@@ -191,39 +171,51 @@ impl State {
                 }
             }
         }
-        for i in 0..self.heap.boxed.threads.items.len() {
-            let th = self.heap.boxed.threads.items[i];
+        true
+    }
+
+    /// Removes dead objects from everything that refers to them weakly. Weak tables were cleared
+    /// before.
+    pub(super) unsafe fn forget_dead(&mut self) {
+        let mark = self.heap.marker.mark;
+        if self.heap.finalizers.has_resurrected() {
+            // The caches of other instances do not refer to dead objects, and new ones were left
+            // out: objects without a mark may be new.
+            for &instance in self.heap.boxed.instances.to_be_swept() {
+                if (*instance).header.mark == mark {
+                    clear_caches(instance, mark);
+                }
+            }
+        }
+        for &th in self.heap.boxed.threads.to_be_swept() {
             if (*th).header.mark != mark {
                 close_upvalues(th, mark);
             }
         }
-        for i in 0..self.heap.boxed.shapes.items.len() {
+        for i in 0..self.heap.boxed.shapes.to_be_swept().len() {
             let shape = self.heap.boxed.shapes.items[i];
             if (*shape).header.mark != mark {
                 LocalShape::forget(self, shape);
             }
         }
-        true
     }
 
+    /// Separates what was allocated so far from new objects, which this cycle does not free.
     unsafe fn end_marking(&mut self) {
         let heap = &mut self.heap;
-        heap.marker.given_up = 0;
         heap.cursor = std::ptr::null_mut();
         heap.hole_end = std::ptr::null_mut();
         heap.blocks.end_marking();
         // Objects that are allocated from here on, also while purging, must not be swept.
         heap.large.begin_sweep(&mut heap.memory, heap.marker.mark);
         heap.boxed.begin_sweep(heap.marker.mark);
-        heap.finalizers.end_cycle();
         // The running thread changes its stack without a barrier, so the next collection of young
         // objects scans it.
         let running = heap.marker.running;
         if !running.is_null() && !try_push(&mut heap.marker.again, running.cast()) {
             heap.pace.unfinished = heap.pace.generational;
         }
-        heap.phase = Phase::Purge;
-        let major = !std::mem::take(&mut heap.marker.recount);
+        let major = !heap.marker.recount;
         heap.pace.end_marking(heap.marker.live + self.strings.bytes(), major);
         let scan = if !major {
             Scan::Young
@@ -235,13 +227,10 @@ impl State {
         };
         self.strings.begin_purge(heap.marker.mark, scan);
         self.megamorphic.clear();
-        if self.strings.capacity() <= self.heap.slices.strings {
-            self.purge_slice();
-        }
     }
 
     /// Does one slice of removing dead strings from the string table, after which sweeping begins.
-    unsafe fn purge_slice(&mut self) {
+    pub(super) unsafe fn purge_slice(&mut self) {
         let before = self.strings.bytes();
         if self.strings.purge(self.heap.slices.strings) {
             let heap = &mut self.heap;
@@ -255,16 +244,21 @@ impl State {
     /// Keeps a string alive that may be dead and was found in the string table, or is new.
     ///
     /// # Safety
-    /// The phase is Purge.
+    /// The phase is Resurrect or Purge.
     pub(crate) unsafe fn revive(&mut self, string: *mut GcHeader) {
         use super::trace::Visitor;
-        debug_assert_eq!(self.heap.phase, Phase::Purge);
+        debug_assert!(matches!(self.heap.phase, Phase::Resurrect | Phase::Purge));
         self.heap.marker.object(string);
     }
 
-    /// Does one slice of purging or sweeping. Returns whether everything is swept and the phase is
-    /// Idle.
+    /// Does one slice of the work after marking. Returns whether everything is swept and the phase
+    /// is Idle.
     pub(super) unsafe fn sweep_slice(&mut self) -> bool {
+        if self.heap.phase == Phase::Resurrect {
+            self.resurrect_slice();
+            self.heap.end_part(Part::Mark);
+            return false;
+        }
         if self.heap.phase == Phase::Purge {
             self.purge_slice();
             self.heap.end_part(Part::Purge);
@@ -292,11 +286,15 @@ impl State {
 
     /// Sweeps all that remains. Returns false when the collector had to stop.
     pub(super) unsafe fn finish_sweep(&mut self) -> bool {
-        while matches!(self.heap.phase, Phase::Purge | Phase::Sweep) {
+        while matches!(self.heap.phase, Phase::Resurrect | Phase::Purge | Phase::Sweep) {
             if self.heap.marker.stop.is_due() {
                 return false;
             }
             self.sweep_slice();
+            if self.heap.phase == Phase::Mark {
+                // The cycle was given up.
+                return false;
+            }
         }
         true
     }
@@ -324,7 +322,17 @@ impl State {
             return false;
         }
         self.verify_if_checked();
-        self.finish_sweep()
+        while self.heap.phase == Phase::Resurrect {
+            if self.heap.marker.stop.is_due() {
+                return false;
+            }
+            self.sweep_slice();
+            if self.heap.phase == Phase::Purge {
+                // Everything that the pending objects refer to is marked as well.
+                self.verify_if_checked();
+            }
+        }
+        self.heap.phase != Phase::Mark && self.finish_sweep()
     }
 
     /// Collects the young objects of a heap in generational mode, or finishes the cycle that has
@@ -346,20 +354,6 @@ impl State {
             self.verify_heap();
         }
     }
-}
-
-/// Clears the values of the listed weak tables from these positions on. Returns whether a cache of
-/// metatable chains may be invalid now.
-unsafe fn clear_values(marker: &mut Marker, weak_from: usize, all_from: usize) -> bool {
-    let mut changed = false;
-    let (weak_values, all_weak) =
-        (std::mem::take(&mut marker.weak_values), std::mem::take(&mut marker.all_weak));
-    for &t in weak_values[weak_from..].iter().chain(&all_weak[all_from..]) {
-        changed |= marker.clear_values(t) && (*t).header.flags & WATCHED != 0;
-    }
-    // Strings are marked without becoming gray, so the lists have not grown meanwhile.
-    (marker.weak_values, marker.all_weak) = (weak_values, all_weak);
-    changed
 }
 
 /// Closes the open upvalues of a dying thread that are still alive.

@@ -1,10 +1,5 @@
 //! Finding the objects to be finalized, and calling finalizers (manual 2.5.3).
 
-use super::finalizers::Finalizers;
-use super::growth::has_room;
-use super::marker::Marker;
-use super::trace::Visitor;
-use super::weak::NODES_BETWEEN_LOOKS;
 use crate::header::{GcHeader, Kind};
 use crate::meta::Event;
 use crate::state::{State, poll};
@@ -13,40 +8,6 @@ use crate::value::{SlotExt, Tag, Value};
 
 /// How many finalizers are discarded at once when the script has to stop.
 const DROPPED_AT_ONCE: usize = 10_000;
-
-impl Finalizers {
-    /// Moves the unreachable objects to the pending ones, the last marked first, and marks them.
-    /// Returns false when the collector had to stop: only some have been moved then, and others may
-    /// have become reachable through these.
-    pub(crate) unsafe fn separate(&mut self, marker: &mut Marker) -> bool {
-        let from = if marker.recount { self.old } else { 0 };
-        let first = self.pending.len();
-        for (i, v) in self.registered[from..].iter_mut().enumerate().rev() {
-            if i % NODES_BETWEEN_LOOKS == 0 && marker.stop.is_due() {
-                break;
-            }
-            if !v.is_nil() && !marker.is_marked(v.as_header()) {
-                if self.pending.try_reserve(1).is_err() {
-                    marker.lose();
-                    break;
-                }
-                self.pending.push_back(*v);
-                *v = Value::NIL;
-            }
-        }
-        if !marker.stop.was_due() {
-            let mut i = 0;
-            self.registered.retain(|v| {
-                i += 1;
-                i <= from || !v.is_nil()
-            });
-        }
-        for i in first..self.pending.len() {
-            marker.object(self.pending[i].as_header());
-        }
-        !marker.stop.was_due()
-    }
-}
 
 impl State {
     /// Marks `object` for finalization: its finalizer will be called when the object is
@@ -60,11 +21,10 @@ impl State {
         let finalizers = &self.heap.finalizers;
         if *flags & GcHeader::FINALIZER == 0 && !finalizers.closing && !finalizers.off {
             let registered = &mut self.heap.finalizers.registered;
-            let has_room = has_room(registered);
-            if registered.len() == registered.capacity() {
+            let has_room = registered.has_room();
+            if !registered.push(object) {
                 return self.skip_for_memory();
             }
-            registered.push(object);
             *flags |= GcHeader::FINALIZER;
             if !has_room {
                 self.heap.memory.note_short();
@@ -139,7 +99,7 @@ impl State {
                     break;
                 }
             }
-            let Some(object) = (*st).heap.finalizers.pending.pop_front() else { break };
+            let Some(object) = (*st).heap.finalizers.next() else { break };
             (*st).heap.finalizers.running = true;
             finalize(st, object);
             (*st).heap.finalizers.running = false;
@@ -156,18 +116,7 @@ impl State {
         self.heap.finalizers.closing = true;
         // A finalizer that ends the process comes here as well; the others then run from inside it.
         self.heap.finalizers.running = false;
-        self.run_finalizers(usize::MAX);
-        let finalizers = &mut self.heap.finalizers;
-        let mut all = std::mem::take(&mut finalizers.registered);
-        all.retain(|v| !v.is_nil());
-        all.reverse();
-        if finalizers.pending.is_empty() {
-            // The list becomes the other one, which needs no memory.
-            finalizers.pending = all.into();
-        } else {
-            // The state is out of time, and discards finalizers.
-            finalizers.pending.extend(all);
-        }
+        self.finish_resurrection();
         self.run_finalizers(usize::MAX);
     }
 }

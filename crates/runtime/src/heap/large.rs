@@ -140,6 +140,11 @@ impl LargeSpace {
         self.live_mark = mark;
     }
 
+    /// Takes back [`LargeSpace::begin_sweep`].
+    pub(crate) fn cancel_sweep(&mut self) {
+        self.unswept = 0;
+    }
+
     unsafe fn flush_quarantine(&mut self, memory: &mut Memory) {
         self.quarantined = 0;
         for this in self.quarantine.drain(..) {

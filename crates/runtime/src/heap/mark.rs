@@ -28,7 +28,7 @@ const AGAIN: usize = 256;
 
 /// Prefetches the first cache lines of an object.
 #[inline(always)]
-fn prefetch(o: *mut GcHeader) {
+pub(super) fn prefetch(o: *mut GcHeader) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: a prefetch has no effect on memory, whatever the address.
     unsafe {
@@ -131,7 +131,7 @@ impl Marker {
     pub(crate) unsafe fn propagate_all(&mut self) -> bool {
         loop {
             self.propagate(WORK_BETWEEN_LOOKS);
-            if self.gray.is_empty() {
+            if !self.has_gray() {
                 // This may have stopped in the middle of a weak table.
                 return !self.stop.was_due();
             }
@@ -168,7 +168,11 @@ impl Marker {
     /// again.
     pub(crate) unsafe fn trace_thread(&mut self, th: *mut Thread) {
         let top = (*th).top;
-        trace::visit_thread(th, &mut Tracer(self));
+        if self.resurrects {
+            self.visit_resurrected(th);
+        } else {
+            trace::visit_thread(th, &mut Tracer(self));
+        }
         self.work += top.offset_from((*th).stack) as usize * 16;
         let runs = th == self.running;
         if !runs {
@@ -188,6 +192,33 @@ impl Marker {
 }
 
 impl Marker {
+    /// Visits the references of a thread in the phase Resurrect. A slot of an open upvalue that is
+    /// marked is left out: the program may have stored a new object there, which this phase must
+    /// not reach, and its former value was marked with the upvalue.
+    unsafe fn visit_resurrected(&mut self, th: *mut Thread) {
+        let mut up = (*th).open;
+        let mut slot = (*th).top;
+        while slot > (*th).stack {
+            slot = slot.sub(1);
+            while !up.is_null() && (*up).place > slot {
+                up = *Upvalue::next_open(up);
+            }
+            let is_kept = !up.is_null() && (*up).place == slot && self.is_marked(up.cast());
+            if !is_kept {
+                self.value(slot.get());
+            }
+        }
+        trace::visit_thread_apart_from_stack(th, &mut Tracer(self));
+    }
+
+    /// Returns whether there is something to trace. In the phase Resurrect, what the barrier has
+    /// noted is left for the next cycle.
+    pub(crate) fn has_gray(&self) -> bool {
+        !self.gray.stack.is_empty()
+            || !self.gray.parts.is_empty()
+            || !self.resurrects && !self.gray.is_empty()
+    }
+
     /// Traces gray objects until none remain or `budget` bytes were visited.
     pub(crate) unsafe fn propagate(&mut self, budget: usize) {
         let end = self.work.saturating_add(budget);
@@ -197,6 +228,8 @@ impl Marker {
                     self.trace(o);
                 } else if let Some(part) = self.gray.parts.pop() {
                     self.trace_part(part);
+                } else if self.resurrects {
+                    break;
                 } else if let Some(o) = self.gray.shaded.pop() {
                     self.work += AGAIN;
                     self.trace(o);
@@ -208,7 +241,7 @@ impl Marker {
             }
             // Objects in the queue are not marked yet, but later code tests the marks.
             self.drain();
-            if self.work >= end || self.gray.is_empty() {
+            if self.work >= end || !self.has_gray() {
                 return;
             }
         }

@@ -52,6 +52,10 @@ pub(crate) struct Marker {
     pub(crate) ephemerons: Vec<*mut Table>,
     /// Tables with weak keys and values.
     pub(crate) all_weak: Vec<*mut Table>,
+    /// How many tables of `weak_values` and `all_weak` had been found when marking ended.
+    pub(super) weak_seen: (usize, usize),
+    /// Whether what is reachable from objects to be finalized is being marked.
+    pub(super) resurrects: bool,
     /// The objects reached while ephemeron entries wait for their keys.
     pub(crate) reached: Option<Vec<*mut GcHeader>>,
     /// The running coroutine, whose stack changes all the time.
@@ -89,6 +93,8 @@ impl Marker {
             weak_values: Vec::new(),
             ephemerons: Vec::new(),
             all_weak: Vec::new(),
+            weak_seen: (0, 0),
+            resurrects: false,
             reached: None,
             running: std::ptr::null_mut(),
             mode_name: std::ptr::null_mut(),
@@ -163,6 +169,11 @@ impl Marker {
             self.lose();
         }
         !self.gray.is_empty()
+    }
+
+    /// Returns whether this cycle may be abandoned.
+    pub(super) fn may_give_up(&self) -> bool {
+        self.given_up < MOST_GIVEN_UP
     }
 
     #[inline(always)]

@@ -17,8 +17,9 @@
 //! block has a mark byte for each line, which is set to the mark of every object that overlaps the
 //! line. Sweeping frees the lines with other marks, without visiting the objects.
 //!
-//! **Cycle.** Idle, marking (in slices at safepoints), one atomic step, removing dead strings from
-//! the string table, then sweeping (in slices, and lazily by the allocator). Objects are allocated
+//! **Cycle.** Idle, marking (in slices at safepoints), one atomic step, [marking](resurrect) what
+//! objects to be finalized refer to, removing dead strings from the string table, then sweeping (in
+//! slices, and lazily by the allocator). Objects are allocated
 //! with mark 0, also while marking: their references may come from anywhere, so they must be
 //! traced. An object whose mark is the heap's was reached in the current cycle or was alive at the
 //! end of the last one.
@@ -38,7 +39,7 @@
 //! big table that was scanned marks the stored object, as the table would have to be scanned as a
 //! whole otherwise ([`State::barrier_of_store`](crate::state::State::barrier_of_store)). The atomic
 //! step scans the stack of the running coroutine; others are logged when they run. It still visits
-//! all weak tables, all objects with finalizers, and the list of coroutines.
+//! all weak tables and the list of coroutines.
 
 mod alloc;
 mod api;
@@ -61,7 +62,9 @@ mod pacing;
 mod pauses;
 mod phases;
 mod poison;
+mod resurrect;
 mod roots;
+mod segments;
 mod slices;
 mod stop;
 mod trace;
@@ -87,6 +90,9 @@ pub(crate) enum Phase {
     Idle,
     /// Marking in slices.
     Mark,
+    /// Everything that the program can reach is marked. The objects to be finalized are found, and
+    /// what they refer to is marked.
+    Resurrect,
     /// Marks are complete, but dead strings are still in the string table, so no memory is reused
     /// yet.
     Purge,
@@ -123,7 +129,8 @@ pub struct Heap {
     large: large::LargeSpace,
     boxed: boxed::Boxes,
     marker: marker::Marker,
-    finalizers: finalizers::Finalizers,
+    /// Apart, as machine code knows the layout of the state.
+    finalizers: Box<finalizers::Finalizers>,
     pace: pacing::Pace,
     /// The stops of the program, if they are recorded.
     pauses: Option<Box<pauses::Pauses>>,
@@ -150,7 +157,7 @@ impl Heap {
             large: large::LargeSpace::new(),
             boxed: boxed::Boxes::new(),
             marker: marker::Marker::new(),
-            finalizers: finalizers::Finalizers::new(),
+            finalizers: Box::new(finalizers::Finalizers::new()),
             pace: pacing::Pace::new(),
             pauses: None,
         }

@@ -53,9 +53,10 @@ impl State {
                 self.mark_a_little();
                 false
             }
-            Phase::Purge | Phase::Sweep => {
+            Phase::Resurrect | Phase::Purge | Phase::Sweep => {
+                let resurrected = self.heap.phase == Phase::Resurrect;
                 let swept = self.sweep_slice();
-                if swept {
+                if swept || resurrected && self.heap.phase == Phase::Purge {
                     self.walk_after_sweep();
                 }
                 swept

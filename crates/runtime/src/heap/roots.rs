@@ -1,5 +1,6 @@
 //! The roots: objects and values that are alive by themselves.
 
+use super::Phase;
 use super::trace::Visitor;
 use crate::state::State;
 
@@ -43,6 +44,12 @@ impl State {
         }
         for o in self.heap.finalizers.pending() {
             v.object(o);
+        }
+        if self.heap.phase == Phase::Mark {
+            // The last cycle was given up before these were pending.
+            for found in self.heap.finalizers.found.iter() {
+                v.value(found);
+            }
         }
     }
 

@@ -13,6 +13,10 @@ pub(super) struct Slices {
     pub(super) strings: usize,
     /// Number of large objects, and of boxed ones, to look at.
     pub(super) objects: usize,
+    /// Number of objects with finalizers to look at.
+    pub(super) finalizers: usize,
+    /// Number of slices of the phase Resurrect that belong to the atomic step.
+    pub(super) resurrection: usize,
     /// Number of chunks of 1 MB to return to the system.
     pub(super) chunks: usize,
     /// Number of entries from which on a table is not traced again after each store.
@@ -26,12 +30,22 @@ impl Slices {
         blocks: 256,
         strings: if cfg!(test) { 64 } else { 16 * 1024 },
         objects: 512,
+        finalizers: if cfg!(test) { 16 } else { 2048 },
+        resurrection: 2,
         chunks: 4,
         big: if cfg!(test) { 64 } else { 1024 },
         logged: if cfg!(test) { 4 } else { 256 },
     };
-    pub(super) const TINY: Slices =
-        Slices { blocks: 1, strings: 256, objects: 16, chunks: 1, big: 8, logged: 2 };
+    pub(super) const TINY: Slices = Slices {
+        blocks: 1,
+        strings: 256,
+        objects: 16,
+        finalizers: 4,
+        resurrection: 0,
+        chunks: 1,
+        big: 8,
+        logged: 2,
+    };
 }
 
 /// The state of the mode.

@@ -3,6 +3,7 @@
 #![allow(clippy::ok_expect, clippy::needless_range_loop)]
 
 mod fuzz;
+mod resurrection;
 mod scenarios;
 mod shortage;
 mod stops;

@@ -193,6 +193,11 @@ pub(crate) unsafe fn visit_nodes<V: Visitor>(t: *mut Table, first: usize, end: u
 /// Visits a thread's references. The `top` of the running thread must be up to date.
 pub(crate) unsafe fn visit_thread<V: Visitor>(th: *mut Thread, v: &mut V) {
     visit_stack(th, v);
+    visit_thread_apart_from_stack(th, v);
+}
+
+/// Visits a thread's references apart from those in its stack.
+pub(crate) unsafe fn visit_thread_apart_from_stack<V: Visitor>(th: *mut Thread, v: &mut V) {
     let mut up = (*th).open;
     while !up.is_null() {
         v.object(up.cast());

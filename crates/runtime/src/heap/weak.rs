@@ -10,7 +10,7 @@ use crate::header::GcHeader;
 use crate::meta::Event;
 use crate::reserve;
 use crate::string::LuaString;
-use crate::table::{Cell, DEAD_KEY, Node, Table};
+use crate::table::{Cell, DEAD_KEY, Node, Table, WATCHED};
 use crate::value::{SlotExt, Tag, Value};
 
 /// The weakness that a table's metatable requests with `__mode`.
@@ -204,7 +204,7 @@ impl Marker {
                     next = waiting[at].1;
                 }
             }
-            if reached.is_empty() && self.gray.is_empty() && listed == self.ephemerons.len() {
+            if reached.is_empty() && !self.has_gray() && listed == self.ephemerons.len() {
                 return true;
             }
         }
@@ -266,6 +266,20 @@ impl Marker {
                 kill(n);
             }
         }
+        changed
+    }
+
+    /// Clears the values of the listed weak tables from these positions on. Returns whether a cache
+    /// of metatable chains may be invalid now.
+    pub(super) unsafe fn clear_listed_values(&mut self, weak_from: usize, all_from: usize) -> bool {
+        let mut changed = false;
+        let (weak_values, all_weak) =
+            (std::mem::take(&mut self.weak_values), std::mem::take(&mut self.all_weak));
+        for &t in weak_values[weak_from..].iter().chain(&all_weak[all_from..]) {
+            changed |= self.clear_values(t) && (*t).header.flags & WATCHED != 0;
+        }
+        // Strings are marked without becoming gray, so the lists have not grown meanwhile.
+        (self.weak_values, self.all_weak) = (weak_values, all_weak);
         changed
     }
 

@@ -268,6 +268,12 @@ impl StringTable {
         self.before_purge = self.count;
     }
 
+    /// Takes back [`StringTable::begin_purge`]. The next collection has to visit all strings.
+    pub(crate) fn cancel_purge(&mut self) {
+        self.live_mark = 0;
+        self.young_lost = true;
+    }
+
     /// Notes a new string, which the next collection of the young objects visits.
     #[inline]
     fn note_young(&mut self, s: *mut LuaString) {

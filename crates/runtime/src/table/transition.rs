@@ -19,7 +19,7 @@ impl LocalShape {
     ) -> *mut LocalShape {
         let id = shape.id();
         if let Some(&known) = (*st).shapes.get(&id) {
-            return known;
+            return (*st).keep_shape(known);
         }
         debug_assert_eq!(keys.len(), shape.count() as usize);
         let bytes = size_of::<LocalShape>() + keys.len() * 12;
@@ -60,7 +60,7 @@ impl LocalShape {
     pub unsafe fn with_names(st: *mut State, names: &'static [&'static str]) -> *mut LocalShape {
         let Some(shape) = (*st).engine.with_fields(names) else { return ptr::null_mut() };
         if let Some(&known) = (*st).shapes.get(&shape.id()) {
-            return known;
+            return (*st).keep_shape(known);
         }
         let keys = names.iter().map(|name| (*st).intern(name.as_bytes())).collect();
         LocalShape::adopt(st, shape, keys)
@@ -74,7 +74,10 @@ impl LocalShape {
         name: *mut LuaString,
     ) -> *mut LocalShape {
         let known = LocalShape::known_successor(this, name);
-        if known.is_null() { LocalShape::new_successor(st, this, name) } else { known }
+        if known.is_null() {
+            return LocalShape::new_successor(st, this, name);
+        }
+        (*st).keep_shape(known)
     }
 
     /// Returns the shape of a table of this shape after it has gained a metatable, or null when it

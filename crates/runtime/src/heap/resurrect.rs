@@ -1,0 +1,251 @@
+//! The phase Resurrect: finding the objects to be finalized, and marking what they refer to
+//! (manual 2.5.3).
+//!
+//! When marking ends, an object without a mark is unreachable and stays so: no object that the
+//! program can reach refers to it. So the objects with finalizers are looked at in slices, between
+//! which the program runs, and what they refer to is marked in slices as well. New objects have no
+//! mark either, and are told apart by the time of their creation: they are registered, and listed
+//! with the boxed objects, behind those that existed when marking ended.
+//!
+//! **What must hold.** Nothing is freed before the phase ends. Tracing reaches only objects that
+//! the program cannot access, and marked ones, so it needs no write barrier, and meets no new
+//! object. The program gets to unmarked objects in three ways that are provided for:
+//!
+//! * by weak tables: values are cleared before the phase begins. Keys are cleared at its end, so
+//!   the phase is not divided when a table may have unreachable keys;
+//! * by the string table, and by the transitions of shapes, which both mark what they return;
+//! * by inline caches, which are cleared before the phase begins.
+
+use super::finalizers::{Finalizers, Stage};
+use super::mark::prefetch;
+use super::marker::Marker;
+use super::stop::Stop;
+use super::trace::Visitor;
+use super::{Heap, Phase};
+use crate::state::State;
+use crate::table::LocalShape;
+use crate::value::Value;
+
+/// How many bytes a slice marks. The caller counts it as a slice of sweeping in addition.
+const MARKED_AT_ONCE: usize = if cfg!(test) { 512 } else { 64 * 1024 };
+/// How many objects ahead of the one that is looked at the header is prefetched.
+const SOON: usize = 8;
+
+impl State {
+    /// Ends the phase in one stop, or begins to do so. Returns false when the collector had to stop
+    /// in the middle of a phase that cannot be divided, or has lost an object: then a new cycle has
+    /// begun.
+    pub(super) unsafe fn begin_resurrection(&mut self) -> bool {
+        let heap = &mut self.heap;
+        let marker = &mut heap.marker;
+        // Weak tables that are found from here on belong to objects that are resurrected.
+        marker.weak_seen = (marker.weak_values.len(), marker.all_weak.len());
+        marker.resurrects = true;
+        let divided = marker.ephemerons.is_empty() && marker.all_weak.is_empty();
+        heap.finalizers.begin_walk(marker.recount);
+        heap.phase = Phase::Resurrect;
+        let mut slices = 0;
+        while self.heap.phase == Phase::Resurrect {
+            if divided {
+                if slices >= self.heap.slices.resurrection {
+                    break;
+                }
+            } else if self.heap.marker.stop.is_due() && self.heap.marker.may_give_up() {
+                self.give_up_resurrection();
+                return false;
+            }
+            slices += 1;
+            self.resurrect_slice();
+        }
+        self.heap.phase != Phase::Mark
+    }
+
+    /// Does one slice. Afterwards the phase is Resurrect, or Purge when it has ended, or Mark when
+    /// an object could not be recorded, so that a new cycle had to begin.
+    pub(super) unsafe fn resurrect_slice(&mut self) {
+        let before = self.heap.marker.live;
+        let given_up = !self.resurrect_some();
+        if given_up {
+            self.give_up_resurrection();
+        } else {
+            // What is freed from here on is accounted for by the balance.
+            self.heap.pace.live += self.heap.marker.live - before;
+        }
+    }
+
+    /// Does one slice. Returns false when an object could not be recorded.
+    unsafe fn resurrect_some(&mut self) -> bool {
+        loop {
+            let stage = self.heap.finalizers.stage;
+            let ended = match stage {
+                Stage::Walk => self.heap.walk_finalizers(),
+                Stage::Compact => self.heap.finalizers.compact(self.heap.slices.finalizers),
+                Stage::Mark => self.mark_resurrected(),
+                Stage::Clear => {
+                    let cleared = self.clear_after_resurrection();
+                    if cleared {
+                        self.forget_dead();
+                    }
+                    cleared
+                }
+                Stage::HandOver => self.heap.finalizers.hand_over(self.heap.slices.finalizers),
+                Stage::Done => {
+                    self.end_resurrection();
+                    return true;
+                }
+            };
+            if self.heap.marker.lost {
+                return false;
+            }
+            if !ended {
+                return true;
+            }
+            // What there was nothing to do for ends at once.
+            self.heap.finalizers.stage = stage.next();
+        }
+    }
+
+    /// Marks some of what is reachable from objects to be finalized. Returns whether all of it is
+    /// marked.
+    unsafe fn mark_resurrected(&mut self) -> bool {
+        let Heap { marker, finalizers, slices, .. } = &mut self.heap;
+        let all = finalizers.mark(marker, slices.finalizers);
+        if marker.has_gray() {
+            marker.propagate(MARKED_AT_ONCE);
+        } else if !finalizers.has_resurrected() {
+            return true;
+        }
+        all && !marker.has_gray() && marker.converge()
+    }
+
+    /// Clears weak keys, and weak values of resurrected tables. Returns false when the collector
+    /// had to stop: the program cannot reach the tables that are not cleared, or the phase is not
+    /// divided.
+    unsafe fn clear_after_resurrection(&mut self) -> bool {
+        let marker = &mut self.heap.marker;
+        for i in 0..marker.ephemerons.len() {
+            marker.clear_keys(marker.ephemerons[i]);
+        }
+        for i in 0..marker.all_weak.len() {
+            marker.clear_keys(marker.all_weak[i]);
+        }
+        let seen = marker.weak_seen;
+        if marker.clear_listed_values(seen.0, seen.1) {
+            self.meta_epoch = self.meta_epoch.next();
+        }
+        !self.heap.marker.stop.was_due()
+    }
+
+    unsafe fn end_resurrection(&mut self) {
+        let marker = &mut self.heap.marker;
+        debug_assert!(!marker.has_gray());
+        marker.clear_weak_lists();
+        marker.atomic = false;
+        marker.resurrects = false;
+        marker.recount = false;
+        marker.given_up = 0;
+        self.heap.phase = Phase::Purge;
+        if self.strings.capacity() <= self.heap.slices.strings {
+            self.purge_slice();
+        }
+    }
+
+    /// Begins a new cycle in the middle of the phase. The objects to be finalized that were found
+    /// remain so.
+    #[cold]
+    unsafe fn give_up_resurrection(&mut self) {
+        self.heap.marker.resurrects = false;
+        self.heap.large.cancel_sweep();
+        self.heap.boxed.cancel_sweep();
+        self.strings.cancel_purge();
+        self.heap.pace.unfinished = self.heap.pace.generational;
+        self.heap.phase = Phase::Mark;
+        self.heap.marker.given_up = self.heap.marker.given_up.saturating_add(1);
+        self.start_cycle();
+    }
+
+    /// Ends the phase if it has begun, before the state is closed.
+    pub(super) unsafe fn finish_resurrection(&mut self) {
+        if self.heap.phase == Phase::Resurrect {
+            self.heap.marker.stop = Stop::new();
+            while self.heap.phase == Phase::Resurrect {
+                self.resurrect_slice();
+            }
+        }
+    }
+
+    /// Keeps a shape alive that was found by a transition, and its names: it may be dead, but was
+    /// not forgotten yet.
+    #[inline]
+    pub(crate) unsafe fn keep_shape(&mut self, shape: *mut LocalShape) -> *mut LocalShape {
+        if self.heap.phase == Phase::Resurrect && !shape.is_null() {
+            self.keep_shape_cold(shape);
+        }
+        shape
+    }
+
+    #[cold]
+    unsafe fn keep_shape_cold(&mut self, shape: *mut LocalShape) {
+        let marker = &mut self.heap.marker;
+        if !marker.is_marked(shape.cast()) {
+            // Names are strings, so nothing becomes gray.
+            (*shape).header.mark = marker.mark;
+            super::trace::visit_children(shape.cast(), marker);
+        }
+    }
+}
+
+impl Heap {
+    /// Looks at some of the objects with finalizers. Returns whether it has looked at all.
+    unsafe fn walk_finalizers(&mut self) -> bool {
+        let Heap { finalizers, marker, slices, .. } = self;
+        finalizers.walk(marker, slices.finalizers)
+    }
+}
+
+impl Finalizers {
+    /// Looks at up to `count` objects, and takes out those that are not marked. Returns whether it
+    /// has looked at all.
+    pub(super) unsafe fn walk(&mut self, marker: &mut Marker, count: usize) -> bool {
+        for _ in 0..count {
+            if self.walk.at == self.walk.from {
+                return true;
+            }
+            self.walk.at -= 1;
+            let at = self.walk.at;
+            if let Some(v) = at.checked_sub(SOON).and_then(|soon| self.registered.get(soon))
+                && !v.is_nil()
+            {
+                prefetch(v.as_header());
+            }
+            let Some(v) = self.registered.get(at) else { continue };
+            if v.is_nil() || marker.is_marked(v.as_header()) {
+                continue;
+            }
+            if !self.found.push(v) {
+                // The object stays registered, and has to be kept until the next cycle.
+                marker.object(v.as_header());
+                self.walk.kept = true;
+                continue;
+            }
+            self.registered.replace(at, Value::NIL);
+            self.holes += 1;
+        }
+        self.walk.at == self.walk.from
+    }
+
+    /// Marks up to `count` of the objects that were found. Returns whether all are marked.
+    pub(super) unsafe fn mark(&mut self, marker: &mut Marker, count: usize) -> bool {
+        let end = self.found.len().min(self.walk.marked + count);
+        for i in self.walk.marked..end {
+            if let Some(v) = self.found.get(i + SOON) {
+                prefetch(v.as_header());
+            }
+            if let Some(v) = self.found.get(i) {
+                marker.object(v.as_header());
+            }
+        }
+        self.walk.marked = end;
+        end == self.found.len()
+    }
+}
