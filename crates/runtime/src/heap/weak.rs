@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::block::{SMALL_MAX, line_mark, prefetch_line_mark};
 use super::growth::try_push;
 use super::marker::Marker;
 use super::memory::LARGE;
@@ -21,6 +22,11 @@ pub(crate) enum Weakness {
     Keys,
     Both,
 }
+
+/// How many entries ahead of the one that is visited memory is prefetched.
+const SOON: usize = 12;
+// The marks of its lines tell whether a table may be marked.
+const _: () = assert!(size_of::<Table>() + u8::MAX as usize * size_of::<Value>() <= SMALL_MAX);
 
 /// Number of rounds over all ephemeron tables before entries wait for their keys.
 const ROUNDS: usize = 4;
@@ -97,7 +103,12 @@ impl Marker {
         trace::visit_array(t, 0, usize::MAX, self);
         let count = trace::node_count(t);
         for i in 0..count {
-            let n = (*t).nodes.add(if backwards { count - 1 - i } else { i });
+            let at = if backwards { count - 1 - i } else { i };
+            let n = (*t).nodes.add(at);
+            let soon = if backwards { at.checked_sub(SOON) } else { Some(at + SOON) };
+            if let Some(soon) = soon.filter(|soon| *soon < count) {
+                look_ahead(key((*t).nodes.add(soon)));
+            }
             if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
                 // The other entries are visited the next time.
                 unreached = true;
@@ -234,6 +245,11 @@ impl Marker {
             self.object(v.as_header());
             return false;
         }
+        if v.is_table() && line_mark(v.as_header().cast()) != self.mark {
+            // Tables are never large, and all lines of a marked one are marked.
+            debug_assert!(!self.is_marked(v.as_header()));
+            return true;
+        }
         !self.is_marked(v.as_header())
     }
 
@@ -251,8 +267,12 @@ impl Marker {
             }
         }
         self.clear_array(t);
-        for i in 0..trace::node_count(t) {
+        let count = trace::node_count(t);
+        for i in 0..count {
             let n = (*t).nodes.add(i);
+            if i + SOON < count {
+                look_ahead(raw_value(n.add(SOON)));
+            }
             if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
                 break;
             }
@@ -289,6 +309,9 @@ impl Marker {
             return;
         }
         for i in 0..(*t).array_len as usize {
+            if i + SOON < (*t).array_len as usize {
+                look_ahead(Value::from_parts(*bits.add(i + SOON), *tags.add(i + SOON)));
+            }
             if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
                 break;
             }
@@ -333,8 +356,12 @@ impl Marker {
 
     /// Removes the entries of `t` whose keys are not reached.
     pub(crate) unsafe fn clear_keys(&mut self, t: *mut Table) {
-        for i in 0..trace::node_count(t) {
+        let count = trace::node_count(t);
+        for i in 0..count {
             let n = (*t).nodes.add(i);
+            if i + SOON < count {
+                look_ahead(key(n.add(SOON)));
+            }
             if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
                 break;
             }
@@ -350,6 +377,17 @@ impl Marker {
 
 unsafe fn key(n: *mut Node) -> Value {
     Value::from_parts((*n).key_bits, (*n).key_tag)
+}
+
+/// Prefetches what tells whether `v` is marked. Most entries that are cleared refer to tables in
+/// lines without a live object, whose marks lie together.
+#[inline(always)]
+unsafe fn look_ahead(v: Value) {
+    if v.is_table() {
+        prefetch_line_mark(v.as_header().cast());
+    } else if v.is_collectable() {
+        super::mark::prefetch(v.as_header());
+    }
 }
 
 /// Returns the value, or the cell that holds it.
