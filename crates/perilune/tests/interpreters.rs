@@ -81,6 +81,13 @@ fn pairs(cases: &[String]) -> String {
     )
 }
 
+/// Checks cases in programs of so many.
+fn check_pairs(cases: &[String], size: usize) {
+    for cases in cases.chunks(size) {
+        check(&pairs(cases));
+    }
+}
+
 const BINARY: [&str; 12] = ["+", "-", "*", "/", "%", "//", "^", "&", "|", "~", "<<", ">>"];
 const ORDERS: [&str; 6] = ["==", "~=", "<", "<=", ">", ">="];
 
@@ -98,9 +105,7 @@ fn operators_with_constants() {
             cases.push(format!("return a {op} {constant}, {constant} {op} b"));
         }
     }
-    for cases in cases.chunks(12) {
-        check(&pairs(cases));
-    }
+    check_pairs(&cases, 12);
 }
 
 #[test]
@@ -117,9 +122,7 @@ fn comparisons() {
             cases.push(format!("if a {op} {constant} then return 1 else return b end"));
         }
     }
-    for cases in cases.chunks(16) {
-        check(&pairs(cases));
-    }
+    check_pairs(&cases, 16);
 }
 
 #[test]

@@ -120,17 +120,23 @@ impl<F: Form> Emitter<'_, F> {
         self.check(c, other);
     }
 
+    /// Continues with a table and an integer key; returns where other keys go.
+    fn check_element(&mut self, object: Place, key_tag: Value) -> Block {
+        let tag = self.tag(object);
+        self.guard_tag(tag, Tag::TABLE);
+        let other = self.cold();
+        let c = self.has_tag(key_tag, Tag::INTEGER);
+        self.check(c, other);
+        other
+    }
+
     /// `R[A]` := `R[B][R[C]]`
     pub(super) fn get_table(&mut self, part: usize) {
         let (object, key) = (self.register(Field::B), self.register(Field::C));
         let (table, bits) = (self.bits(object), self.bits(key));
         let key_tag = self.tag(key);
         if part == 0 {
-            let tag = self.tag(object);
-            self.guard_tag(tag, Tag::TABLE);
-            let other = self.cold();
-            let c = self.has_tag(key_tag, Tag::INTEGER);
-            self.check(c, other);
+            let other = self.check_element(object, key_tag);
             self.load_element(table, bits, other);
             self.switch(other);
             return self.part(1);
@@ -230,11 +236,7 @@ impl<F: Form> Emitter<'_, F> {
         let key_tag = self.tag(key);
         let v = (self.bits(from), self.tag(from));
         if part == 0 {
-            let tag = self.tag(object);
-            self.guard_tag(tag, Tag::TABLE);
-            let other = self.cold();
-            let c = self.has_tag(key_tag, Tag::INTEGER);
-            self.check(c, other);
+            let other = self.check_element(object, key_tag);
             self.store_element(table, bits, v, other);
             self.switch(other);
             return self.part(1);
