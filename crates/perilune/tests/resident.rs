@@ -4,6 +4,8 @@
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
+use std::time::{Duration, Instant};
+
 use perilune::{Engine, Lua};
 
 /// Returns the resident memory in MB.
@@ -30,4 +32,15 @@ fn memory_goes_back_after_a_peak() {
     let after = resident();
     assert!(after < before + (peak - before) / 4, "{before} MB, {peak} MB, then {after} MB");
     run("t = {} for i = 1, 600000 do t[i] = {i, i .. ''} end assert(t[600000][2] == '600000')");
+
+    // Cycles that the program has not requested leave it to a thread.
+    run("for i = 1, 40 do t[-i] = ('x'):rep(2000000 + i) end");
+    let peak = resident();
+    assert!(peak > before + 150, "{before} MB, then {peak} MB");
+    let start = Instant::now();
+    run("t = nil");
+    while resident() >= before + (peak - before) / 4 {
+        assert!(start.elapsed() < Duration::from_secs(60), "{before} MB, then {} MB", resident());
+        run("for i = 1, 100000 do local x = {i} end");
+    }
 }

@@ -286,6 +286,13 @@ impl State {
 
     /// Sweeps all that remains. Returns false when the collector had to stop.
     pub(super) unsafe fn finish_sweep(&mut self) -> bool {
+        self.heap.memory.wait(true);
+        let done = self.finish_slices();
+        self.heap.memory.wait(false);
+        done
+    }
+
+    unsafe fn finish_slices(&mut self) -> bool {
         while matches!(self.heap.phase, Phase::Resurrect | Phase::Purge | Phase::Sweep) {
             if self.heap.marker.stop.is_due() {
                 return false;
