@@ -415,10 +415,8 @@ pub enum ExprKind<'a> {
     MethodCall {
         /// The receiver.
         object: ExprId,
-        /// The method.
-        name: Name,
-        /// Arguments after the receiver.
-        args: &'a [ExprId],
+        /// What is called, and with what.
+        call: &'a MethodCall<'a>,
     },
     /// `(e)`: cuts a multiple result to one. Only kept around calls and `...`; elsewhere the parser
     /// drops it, except that a parenthesised name or index is kept too, as it is no longer
@@ -443,6 +441,17 @@ pub enum ExprKind<'a> {
     /// `{ … }`
     Table(&'a [TableItem]),
 }
+
+/// The call of a method. Apart from [`ExprKind`], as it would make all expressions larger.
+#[derive(Clone, Copy)]
+pub struct MethodCall<'a> {
+    /// The method.
+    pub name: Name,
+    /// Arguments after the receiver.
+    pub args: &'a [ExprId],
+}
+
+const _: () = assert!(size_of::<Expr<'_>>() == 40);
 
 /// One item of a table constructor, in source order.
 #[derive(Clone, Copy)]

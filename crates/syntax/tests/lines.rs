@@ -20,7 +20,7 @@ fn fails(chunk: &Chunk<'_>, expr: &Expr<'_>) -> bool {
     match &expr.kind {
         ExprKind::Index { key, .. } => is_bad(chunk, *key),
         ExprKind::Call { callee, .. } => is_bad(chunk, *callee),
-        ExprKind::MethodCall { name, .. } => chunk.names.text(*name) == "bad",
+        ExprKind::MethodCall { call, .. } => chunk.names.text(call.name) == "bad",
         ExprKind::Unary { operand, .. } => is_bad(chunk, *operand),
         ExprKind::Binary { left, right, .. } => is_bad(chunk, *left) || is_bad(chunk, *right),
         _ => false,

@@ -130,12 +130,12 @@ impl Printer<'_> {
             ExprKind::Call { callee, args } => {
                 format!("(call {} [{}])", self.expr(*callee), self.exprs(args))
             }
-            ExprKind::MethodCall { object, name, args } => {
+            ExprKind::MethodCall { object, call } => {
                 format!(
                     "(call {}:{} [{}])",
                     self.expr(*object),
-                    self.chunk.names.text(*name),
-                    self.exprs(args)
+                    self.chunk.names.text(call.name),
+                    self.exprs(call.args)
                 )
             }
             ExprKind::Paren(inner) => format!("(paren {})", self.expr(*inner)),

@@ -66,7 +66,7 @@ impl<'c> Compiler<'c> {
             }
             ExprKind::Paren(_) => self.fs.discharge_variable(e),
             ExprKind::Call { callee, args } => self.call(id, e, *callee, args),
-            ExprKind::MethodCall { name, args, .. } => self.method_call(id, e, *name, args),
+            ExprKind::MethodCall { call, .. } => self.method_call(id, e, call.name, call.args),
             _ => unreachable!("no such node on a left spine"),
         }
     }

@@ -1,7 +1,7 @@
 //! Chains of names, fields, indices and calls (manual 3.2 and 3.4.10).
 
 use super::{Parser, Result};
-use crate::ast::{ExprId, ExprKind};
+use crate::ast::{ExprId, ExprKind, MethodCall};
 use crate::lexer::Token;
 
 impl<'a> Parser<'_, 'a> {
@@ -23,7 +23,8 @@ impl<'a> Parser<'_, 'a> {
                     self.settle(value);
                     let line = self.line();
                     let args = self.arguments()?;
-                    self.add(ExprKind::MethodCall { object: value, name, args }, line, start)
+                    let call = self.arena.alloc(MethodCall { name, args });
+                    self.add(ExprKind::MethodCall { object: value, call }, line, start)
                 }
                 Token::LeftParen | Token::String | Token::LeftBrace => {
                     self.settle(value);

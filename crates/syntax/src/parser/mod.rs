@@ -16,7 +16,7 @@ mod stmt;
 mod table;
 
 use crate::arena::{Arena, with_arena};
-use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Exprs, Function, Name, Stmt};
+use crate::ast::{Block, Chunk, Expr, ExprId, ExprKind, Exprs, Function, Name, Stmt, TableItem};
 use crate::error::{ErrorKind, SyntaxError};
 use crate::lexer::{self, Token};
 use crate::names::{Interner, KnownNames, Names};
@@ -142,8 +142,10 @@ struct Parser<'s, 'a> {
     names: Interner,
     known: KnownNames,
     exprs: Exprs<'a>,
-    /// Statements of open blocks.
-    stmts: List<'a, Stmt<'a>>,
+    /// Statements of open blocks. Not in the arena, where a list that grows leaves its copies.
+    stmts: Vec<Stmt<'a>>,
+    /// Items of open table constructors.
+    items: Vec<TableItem>,
     /// Functions by number; those still open are in `open`.
     functions: List<'a, Option<Function<'a>>>,
     /// The functions around the current place, outermost first.
@@ -184,7 +186,8 @@ impl<'s, 'a> Parser<'s, 'a> {
             names,
             known,
             exprs: Exprs::new(arena, source.len() / 4),
-            stmts: List::with_capacity_in(4 * FEW, arena),
+            stmts: Vec::with_capacity(4 * FEW),
+            items: Vec::with_capacity(4 * FEW),
             functions: List::with_capacity_in(4, arena),
             open: List::with_capacity_in(4, arena),
             spare: List::with_capacity_in(4, arena),
@@ -256,7 +259,8 @@ impl<'s, 'a> Parser<'s, 'a> {
     /// Fails if the watch says so.
     #[cold]
     fn look(&self) -> Result<()> {
-        if (self.watch)(self.arena.allocated_bytes()) {
+        let waiting = size_of_val(&*self.stmts) + size_of_val(&*self.items);
+        if (self.watch)(self.arena.allocated_bytes() + waiting) {
             return Err(self.given_up());
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Table constructors (manual 3.4.9).
 
-use super::{FEW, Parser, Result};
+use super::{Parser, Result};
 use crate::ast::{ExprId, ExprKind, TableItem};
 use crate::lexer::Token;
 
@@ -8,7 +8,7 @@ impl<'a> Parser<'_, 'a> {
     pub(super) fn table(&mut self) -> Result<ExprId> {
         let start = self.span.start;
         let (open_line, line) = (self.line(), self.last_line);
-        let mut items = self.list(FEW);
+        let first = self.items.len();
         // The last positional value: needed when the next item starts, or after the closing brace.
         let mut waiting = None;
         self.expect(&Token::LeftBrace)?;
@@ -20,7 +20,7 @@ impl<'a> Parser<'_, 'a> {
             if let TableItem::Positional(value) = item {
                 waiting = Some(value);
             }
-            items.push(item);
+            self.items.push(item);
             if !self.accept(&Token::Comma)? && !self.accept(&Token::Semicolon)? {
                 break;
             }
@@ -29,7 +29,9 @@ impl<'a> Parser<'_, 'a> {
         if let Some(value) = waiting {
             self.settle(value);
         }
-        Ok(self.add(ExprKind::Table(items.into_bump_slice()), line, start))
+        let items = self.arena.alloc_slice_copy(&self.items[first..]);
+        self.items.truncate(first);
+        Ok(self.add(ExprKind::Table(items), line, start))
     }
 
     fn table_item(&mut self) -> Result<TableItem> {
