@@ -25,6 +25,7 @@ static ALLOCATOR: perilune::alloc::Reserve = perilune::alloc::Reserve::new(std::
 
 fn main() -> ExitCode {
     perilune::end_on_broken_pipe();
+    perilune::alloc::save_memory();
     let args: Vec<Vec<u8>> = std::env::args_os().map(OsStringExt::into_vec).collect();
     let name = match args.first() {
         Some(name) if !name.is_empty() => name.clone(),

@@ -85,6 +85,7 @@ mod warning;
 /// The global allocator that keeps a program alive when memory is exhausted.
 pub mod alloc {
     pub use perilune_runtime::reserve::{DEFAULT_BYTES, Reserve};
+    pub use perilune_runtime::resident::save_memory;
 }
 
 pub use app_data::{AppDataRef, AppDataRefMut};

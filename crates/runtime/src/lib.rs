@@ -28,6 +28,7 @@ pub mod meta;
 pub mod native;
 pub mod raised;
 pub mod reserve;
+pub mod resident;
 pub mod state;
 pub mod string;
 pub mod strings;

@@ -15,6 +15,7 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_nam
 use perilune_bytecode::Proto;
 
 use super::input::Input;
+use super::passes;
 use super::staging::Staging;
 use super::symbols::{Callees, Symbols};
 use crate::observe::observation::Observation;
@@ -138,7 +139,11 @@ impl Assembly<'_> {
         }
         observation.stage(Stage::Compile);
         context.set_disasm(observation.wants_vcode());
-        self.module.define_function_with_control_plane(id, context, control).map_err(message)?;
+        let instructions = context.func.dfg.num_insts();
+        passes::watched(instructions, || {
+            let defined = self.module.define_function_with_control_plane(id, context, control);
+            defined.map_err(message)
+        })?;
         let code = context.compiled_code().expect("it was compiled");
         check_relocations(&self.module, &context.func, code)?;
         observation.compiled(&context.func, code, &self.module, input);

@@ -3,6 +3,7 @@
 pub(crate) mod compile;
 pub(crate) mod input;
 pub(crate) mod job;
+mod passes;
 mod staging;
 pub(crate) mod symbols;
 pub(crate) mod worker;
