@@ -52,15 +52,19 @@ static VM: Vm = Vm {
     close,
 };
 
-/// Runs `f` on a new state, and frees the state.
+/// Runs `f` on a new state, and frees the state, also when `f` panics.
 fn with_state(f: unsafe fn(&mut State)) {
-    FINALIZED.with_borrow_mut(Vec::clear);
-    let st = State::create(EngineShared::new(), &VM);
-    // SAFETY: the state is fresh, used only here, and freed once.
-    unsafe {
-        f(&mut *st);
-        State::destroy(st);
+    struct Destroy(*mut State);
+    impl Drop for Destroy {
+        fn drop(&mut self) {
+            // SAFETY: the state was created below, and is freed once.
+            unsafe { State::destroy(self.0) };
+        }
     }
+    FINALIZED.with_borrow_mut(Vec::clear);
+    let st = Destroy(State::create(EngineShared::new(), &VM));
+    // SAFETY: the state is fresh, and used only here.
+    unsafe { f(&mut *st.0) };
 }
 
 fn finalized() -> Vec<i64> {
