@@ -63,9 +63,10 @@ fn failed(error: &dyn std::fmt::Display) -> String {
     format!("the harness fails: {}", message.lines().next().unwrap_or_default())
 }
 
-/// What the states show, one after the other.
+/// What the states show, one after the other, without the level of the host at the end of
+/// tracebacks. Perilune shows it, as the command of PUC does; mlua does not call from a C function.
 fn joined(shown: &[String]) -> String {
-    shown.join("\n--- next state\n")
+    shown.join("\n--- next state\n").replace("\\10\\9[C]: in ?\"", "\"")
 }
 
 /// What the program shows under PUC; `None` if it takes too much memory. Nothing stops it: the
@@ -266,7 +267,7 @@ impl Mode {
             let _guard = Watchdog::start(&lua, self.limit());
             let chunk = lua.load(&source.text).set_name("=harness");
             return match chunk.call::<String>(source.configurations[0]) {
-                Ok(text) => text,
+                Ok(text) => joined(&[text]),
                 Err(error) => failed(&error),
             };
         }
