@@ -52,17 +52,26 @@ static VM: Vm = Vm {
     close,
 };
 
-/// Runs `f` on a new state, and frees the state, also when `f` panics.
-fn with_state(f: unsafe fn(&mut State)) {
-    struct Destroy(*mut State);
-    impl Drop for Destroy {
-        fn drop(&mut self) {
-            // SAFETY: the state was created below, and is freed once.
-            unsafe { State::destroy(self.0) };
-        }
+/// A new state, which is freed in the end, also after a panic.
+struct Fresh(*mut State);
+
+impl Fresh {
+    fn new() -> Fresh {
+        FINALIZED.with_borrow_mut(Vec::clear);
+        Fresh(State::create(EngineShared::new(), &VM))
     }
-    FINALIZED.with_borrow_mut(Vec::clear);
-    let st = Destroy(State::create(EngineShared::new(), &VM));
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        // SAFETY: the state was created by `new`, and is freed once.
+        unsafe { State::destroy(self.0) };
+    }
+}
+
+/// Runs `f` on a new state.
+fn with_state(f: unsafe fn(&mut State)) {
+    let st = Fresh::new();
     // SAFETY: the state is fresh, and used only here.
     unsafe { f(&mut *st.0) };
 }

@@ -88,13 +88,12 @@ unsafe fn compare(st: &mut State, root: Value, number: usize, models: &[Model]) 
 }
 
 fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
-    FINALIZED.with_borrow_mut(Vec::clear);
-    let st = State::create(EngineShared::new(), &VM);
+    let fresh = Fresh::new();
     let mut r = Random(seed);
     // SAFETY: the state is used only here, and everything that stays alive is in slots of its
     // stack.
     unsafe {
-        let st = &mut *st;
+        let st = &mut *fresh.0;
         st.heap.set_checked(checked);
         set_up(st);
         let mut models = Vec::new();
@@ -183,7 +182,6 @@ fn fuzz(seed: u64, set_up: unsafe fn(&mut State), checked: bool) {
                 }
             }
         }
-        State::destroy(st);
     }
 }
 
