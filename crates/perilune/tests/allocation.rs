@@ -665,12 +665,6 @@ fn large_allocations() {
              t['b' .. #t] = 2 return t.b0 + t.a",
         ),
         (
-            "finalizers",
-            "local t, m = {}, {__gc = function() end}
-             for i = 1, 140000 do t[i] = setmetatable({}, m) end
-             t = {} collectgarbage() return #t",
-        ),
-        (
             "strings",
             "local s = ('x'):rep(2500000) local t = s .. s
              return #t + #s:upper() + #table.concat({s, s}) + #s:gsub('y', 'z')",
@@ -681,14 +675,20 @@ fn large_allocations() {
     let engines = [bench.engine.clone(), jit()];
     for engine in engines {
         let bench = Bench::new(engine, usize::MAX);
-        let run = |name: &str, source: &str| {
+        let run_from = |least, name: &str, source: &str| {
             let program = bench.engine.compile(source, "=program").expect("it compiles");
             let run = |lua: &Lua, (): &mut ()| lua.load_program(&program).call(());
-            bench.fail_from(LEAST, name, none, run);
+            bench.fail_from(least, name, none, run);
         };
+        let run = |name: &str, source: &str| run_from(LEAST, name, source);
         for (name, source) in PROGRAMS {
             run(name, source);
         }
+        // the lists of objects with finalizers, in segments
+        let source = "local t, m = {}, {__gc = function() end}
+             for i = 1, 6000 do t[i] = setmetatable({}, m) end
+             t = {} collectgarbage() return #t";
+        run_from(32 << 10, "finalizers", source);
         let fields = "t.a = 1 ".repeat(60_000);
         run("chunk", &format!("local t = {{}} if not t then {fields} end return 1"));
         let source = format!("local t = {{}} local function f() {fields} end return type(f)");
