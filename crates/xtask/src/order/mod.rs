@@ -101,7 +101,7 @@ fn without_crate_hashes(name: &str) -> String {
 fn script(order: &[String]) -> String {
     let mut script = String::from(
         "/* The order of the command's functions in memory; written by `cargo xtask order`. */\n\
-         SECTIONS\n{\n  .text.ordered :\n  {\n",
+         SECTIONS\n{\n  .text.ordered : SUBALIGN(64)\n  {\n",
     );
     let mut seen = HashMap::new();
     for pattern in order {
