@@ -302,8 +302,10 @@ impl Emitter<'_> {
             self.jump(by_call);
         }
         self.switch_to(by_call);
-        if seen.numbers_only && !seen.grows {
-            // hardly ever: the instruction need not be avoided
+        let is_nil = matches!(v.known, Known::Tag(Tag::NIL));
+        if seen.numbers_only && !seen.grows && !is_nil {
+            // Hardly ever: the instruction need not be avoided. Only removing an element of an
+            // array of numbers always comes here.
             self.jump(slow);
             return;
         }
