@@ -24,10 +24,10 @@ pub(crate) unsafe fn set_class(st: *mut State, ra: *mut Value, c: usize) -> bool
         || !object.is_table()
         || !class.is_table()
         || (*object.as_table()).meta != 0
+        || !Table::set_meta_index(st, object.as_table(), class.as_table())
     {
         return false;
     }
-    Table::set_meta_index(st, object.as_table(), class.as_table());
     if c != 1 {
         ra.put(object);
     }

@@ -3,7 +3,6 @@
 use perilune_bytecode::Instr;
 use perilune_runtime::debug;
 use perilune_runtime::frame::Frame;
-use perilune_runtime::header::GcHeader;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::meta::Event;
 use perilune_runtime::state::{State, StateRef};
@@ -221,8 +220,8 @@ unsafe fn find_cell(st: *mut State, env: Value, name: Value) -> *mut Cell {
         return std::ptr::null_mut();
     }
     let t = env.as_table();
-    if (*t).header.flags & GcHeader::ENVIRONMENT == 0 {
-        Table::make_environment(s.ptr(), t);
+    if !Table::make_environment(s.ptr(), t) {
+        return std::ptr::null_mut();
     }
     let cell = Table::cell_of(s.ptr(), t, name.as_string(), false);
     if !cell.is_null() {

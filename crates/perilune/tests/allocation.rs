@@ -665,6 +665,23 @@ fn large_allocations() {
              t['b' .. #t] = 2 return t.b0 + t.a",
         ),
         (
+            "environment with fields",
+            "local t = {a = 1, rawset = rawset} for i = 1, 70000 do t[i + 0.5] = i end
+             return load('rawset(_ENV, 1, a) b = a + #_ENV return b + a', '=c', 't', t)()",
+        ),
+        (
+            "environment with many names",
+            "local t = {} for i = 1, 70000 do t['k' .. i] = i end
+             return load('k1 = k2 + k3 return k1 + k70000', '=c', 't', t)()",
+        ),
+        (
+            "metatable of a table whose shape cannot have another successor",
+            "local t, others = {a = 1}, {}
+             for i = 1, 70000 do t[i + 0.5] = i end
+             for i = 1, 1000 do others[i] = load('return {a = 1, f' .. i .. ' = 1}')() end
+             setmetatable(t, {__index = {b = 2}}) return t.a + t.b + t[99.5]",
+        ),
+        (
             "strings",
             "local s = ('x'):rep(2500000) local t = s .. s
              return #t + #s:upper() + #table.concat({s, s}) + #s:gsub('y', 'z')",

@@ -147,7 +147,8 @@ impl State {
     /// # Safety
     /// `globals` is a live table of this state.
     pub unsafe fn set_globals(&mut self, globals: *mut Table) {
-        Table::make_environment(self, globals);
+        // If there is no memory for it, the first access to a global tries again.
+        let _ = Table::make_environment(self, globals);
         Table::set_int(self, self.registry, 2, Value::table(globals));
         self.globals = globals;
     }

@@ -69,7 +69,7 @@ fn setmetatable(cx: &mut Cx) -> NativeResult {
     let m = check_metatable(cx, 1)?;
     let v = cx.get(0);
     if let Some(t) = v.as_table() {
-        t.set_metatable(cx, m);
+        t.set_metatable(cx, m)?;
     } else if let Some(u) = v.as_udata() {
         u.set_metatable(cx, m);
     } else {
@@ -271,13 +271,13 @@ fn upvaluejoin(cx: &mut Cx) -> NativeResult {
 
 /// Returns the registry's table of hook functions by coroutine, which programs may inspect. Its
 /// keys are weak.
-fn hook_table(cx: &Cx) -> Tab<'_> {
+fn hook_table(cx: &Cx) -> Result<Tab<'_>, Raised> {
     let t = registry_table(cx, "_HOOKKEY");
     if !t.has_meta() {
         t.set_name(cx, "__mode", cx.str(b"k").val());
-        t.set_metatable(cx, Some(t));
+        t.set_metatable(cx, Some(t))?;
     }
-    t
+    Ok(t)
 }
 
 /// Implements `debug.sethook([thread,] hook, mask [, count])`.
@@ -286,7 +286,7 @@ fn sethook(cx: &mut Cx) -> NativeResult {
     let (co, skip) = thread(cx);
     let key = co.unwrap_or(cx.running().0);
     if cx.get(skip).is_nil() {
-        hook_table(cx).set(cx, key, Val::NIL)?;
+        hook_table(cx)?.set(cx, key, Val::NIL)?;
         cx.set_hook(co, None);
         return cx.ret(0);
     }
@@ -299,7 +299,7 @@ fn sethook(cx: &mut Cx) -> NativeResult {
         line: mask.contains(&b'l'),
         count: u32::try_from(count).unwrap_or(0),
     };
-    hook_table(cx).set(cx, key, f.val())?;
+    hook_table(cx)?.set(cx, key, f.val())?;
     let nothing = !s.call && !s.ret && !s.line && s.count == 0;
     cx.set_hook(co, if nothing { None } else { Some((f, s)) });
     cx.ret(0)

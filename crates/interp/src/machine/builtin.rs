@@ -185,7 +185,9 @@ unsafe fn set_metatable(st: *mut State, args: *mut Value, n: usize) -> Pair {
         (Some(t), Some(m))
             if m.is_table() && Table::fast_event(st, m.as_table(), Event::Gc).is_nil() =>
         {
-            Table::set_metatable(st, t, m.as_table());
+            if !Table::set_metatable(st, t, m.as_table()) {
+                return NO_ANSWER;
+            }
             Value::table(t).into()
         }
         _ => NO_ANSWER,

@@ -198,15 +198,17 @@ impl Table {
     /// Sets or removes the metatable.
     ///
     /// # Errors
-    /// None at present.
+    /// Returns [`Error::MemoryError`](crate::Error::MemoryError).
     pub fn set_metatable(&self, metatable: Option<Table>) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
         let m = metatable.as_ref().map(|m| s.word(&m.0));
         let cx = &*s.cx();
         if let Some(t) = self.tab(s) {
+            let top = s.top();
             // SAFETY: rooted by its handle.
-            t.set_metatable(cx, m.and_then(|m| unsafe { Val::of(cx, m.0) }.as_table()));
+            let m = m.and_then(|m| unsafe { Val::of(cx, m.0) }.as_table());
+            t.set_metatable(cx, m).map_err(|_| s.caught(top))?;
         }
         Ok(())
     }

@@ -8,13 +8,13 @@ use crate::value::Value;
 pub(crate) struct Finalizers {
     /// In the order in which they were marked. Those in `..old` were alive at the end of the last
     /// cycle. Nil stands for an object that is pending by now.
-    pub(super) registered: Segments,
+    pub(super) registered: Segments<Value>,
     pub(super) old: usize,
     /// Unreachable objects whose finalizers are to be called, in this order.
-    pub(super) pending: Segments,
+    pub(super) pending: Segments<Value>,
     /// Unreachable objects, in the same order, that will be pending when everything that they refer
     /// to is marked.
-    pub(super) found: Segments,
+    pub(super) found: Segments<Value>,
     /// What the phase Resurrect is at.
     pub(super) stage: Stage,
     /// Number of nils in `registered`.

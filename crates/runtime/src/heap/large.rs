@@ -1,7 +1,8 @@
 //! Objects and buffers too large for a block: each has its own allocation, after a record.
 
-use super::memory::Memory;
+use super::memory::{LARGE, Memory};
 use super::poison;
+use super::segments::Segments;
 
 /// The record that precedes a large object or buffer.
 #[repr(C, align(16))]
@@ -35,7 +36,7 @@ impl Large {
 
 /// All large objects and buffers of a heap.
 pub(crate) struct LargeSpace {
-    list: Vec<*mut Large>,
+    list: Segments<*mut Large>,
     /// Items below this index have not been swept since the last cycle.
     unswept: usize,
     live_mark: u8,
@@ -49,7 +50,7 @@ pub(crate) struct LargeSpace {
 impl LargeSpace {
     pub(crate) fn new() -> LargeSpace {
         LargeSpace {
-            list: Vec::new(),
+            list: Segments::default(),
             unswept: 0,
             live_mark: 0,
             checked: cfg!(debug_assertions),
@@ -59,7 +60,7 @@ impl LargeSpace {
     }
 
     /// Allocates memory for an object or buffer. Returns null if there is none, which only happens
-    /// from [`LARGE`](super::memory::LARGE) bytes on.
+    /// from [`LARGE`] bytes on.
     pub(crate) unsafe fn alloc(&mut self, memory: &mut Memory, size: usize) -> *mut u8 {
         let this = memory.alloc_if_any(size + RECORD).cast::<Large>();
         if this.is_null() {
@@ -67,7 +68,15 @@ impl LargeSpace {
         }
         this.expose_provenance();
         this.write(Large { size, index: self.list.len(), mark: 0 });
-        self.list.push(this);
+        if !self.list.push(this) {
+            memory.free(this.cast(), size + RECORD);
+            if size < LARGE {
+                // The reserve has no memory left, either.
+                let layout = std::alloc::Layout::from_size_align_unchecked(size + RECORD, 16);
+                std::alloc::handle_alloc_error(layout);
+            }
+            return std::ptr::null_mut();
+        }
         Large::data(this)
     }
 
@@ -75,11 +84,11 @@ impl LargeSpace {
     pub(crate) unsafe fn free(&mut self, memory: &mut Memory, p: *mut u8) {
         let this = Large::of(p);
         let mut i = (*this).index;
-        debug_assert!(self.list[i] == this);
+        debug_assert!(self.item(i) == this);
         if i < self.unswept {
             // The last unswept item takes its place, so that no swept one moves below the limit.
             self.unswept -= 1;
-            self.place(self.list[self.unswept], i);
+            self.place(self.item(self.unswept), i);
             self.place(this, self.unswept);
             i = self.unswept;
         }
@@ -103,17 +112,21 @@ impl LargeSpace {
         }
         this.expose_provenance();
         (*this).size = size;
-        self.list[index] = this;
+        self.list.replace(index, this);
         Large::data(this)
     }
 
+    fn item(&self, i: usize) -> *mut Large {
+        self.list.get(i).expect("an item's index is in the list")
+    }
+
     unsafe fn place(&mut self, this: *mut Large, to: usize) {
-        self.list[to] = this;
+        self.list.replace(to, this);
         (*this).index = to;
     }
 
     unsafe fn remove(&mut self, i: usize) {
-        let last = self.list.pop().expect("the one to remove is in the list");
+        let last = self.list.pop_back().expect("the one to remove is in the list");
         if i < self.list.len() {
             self.place(last, i);
         }
@@ -162,7 +175,7 @@ impl LargeSpace {
                 break;
             }
             self.unswept -= 1;
-            let this = self.list[self.unswept];
+            let this = self.item(self.unswept);
             if (*this).mark != self.live_mark {
                 if (*this).size > 2 * FREED_AT_ONCE && !self.checked {
                     self.shorten(memory, this);
@@ -189,14 +202,14 @@ impl LargeSpace {
         }
         shorter.expose_provenance();
         (*shorter).size = less;
-        self.list[index] = shorter;
+        self.list.replace(index, shorter);
         self.unswept += 1;
     }
 
     /// Frees everything.
     pub(crate) unsafe fn free_all(&mut self, memory: &mut Memory) {
         self.flush_quarantine(memory);
-        for this in self.list.drain(..) {
+        while let Some(this) = self.list.pop_back() {
             memory.free(this.cast(), (*this).size + RECORD);
         }
     }

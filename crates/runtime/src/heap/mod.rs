@@ -76,8 +76,8 @@ mod tests;
 pub use api::OutOfMemory;
 pub(crate) use block::{kept_by_lines, prefetch_line_mark};
 pub(crate) use growth::has_room;
-pub(crate) use memory::Memory;
 pub use memory::{AllocFn, Allocator};
+pub(crate) use memory::{LARGE, Memory};
 pub use pacing::Mode;
 pub use pauses::{Part, Pause};
 

@@ -3,22 +3,25 @@
 
 use std::collections::VecDeque;
 
-use crate::value::Value;
-
 /// Number of elements of a segment.
 const SEGMENT: usize = 2048;
 
-/// A list of values that grows at its end and shrinks at both.
-#[derive(Default)]
-pub(super) struct Segments {
+/// A list that grows at its end and shrinks at both.
+pub(super) struct Segments<T> {
     /// All but the last are full.
-    segments: VecDeque<Vec<Value>>,
+    segments: VecDeque<Vec<T>>,
     /// How many elements were taken from the first one.
     start: usize,
     len: usize,
 }
 
-impl Segments {
+impl<T> Default for Segments<T> {
+    fn default() -> Segments<T> {
+        Segments { segments: VecDeque::new(), start: 0, len: 0 }
+    }
+}
+
+impl<T: Copy> Segments<T> {
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -33,23 +36,23 @@ impl Segments {
     }
 
     /// Returns element `i`, if there is one.
-    pub(super) fn get(&self, i: usize) -> Option<Value> {
+    pub(super) fn get(&self, i: usize) -> Option<T> {
         let (segment, at) = if i < self.len { self.place(i) } else { return None };
         Some(self.segments[segment][at])
     }
 
     /// Replaces element `i`, and returns the former one.
-    pub(super) fn replace(&mut self, i: usize, v: Value) -> Value {
+    pub(super) fn replace(&mut self, i: usize, v: T) -> T {
         let (segment, at) = self.place(i);
         std::mem::replace(&mut self.segments[segment][at], v)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Value> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = T> + '_ {
         self.segments.iter().flatten().skip(self.start).copied()
     }
 
-    /// Appends a value. Returns false, without an effect, if there is no memory for it.
-    pub(super) fn push(&mut self, v: Value) -> bool {
+    /// Appends an element. Returns false, without an effect, if there is no memory for it.
+    pub(super) fn push(&mut self, v: T) -> bool {
         if !self.has_segment(1) {
             return false;
         }
@@ -79,7 +82,7 @@ impl Segments {
         true
     }
 
-    pub(super) fn pop_front(&mut self) -> Option<Value> {
+    pub(super) fn pop_front(&mut self) -> Option<T> {
         let v = self.get(0)?;
         self.start += 1;
         self.len -= 1;
@@ -90,7 +93,7 @@ impl Segments {
         Some(v)
     }
 
-    pub(super) fn pop_back(&mut self) -> Option<Value> {
+    pub(super) fn pop_back(&mut self) -> Option<T> {
         let v = self.get(self.len.checked_sub(1)?)?;
         self.truncate(self.len - 1);
         Some(v)
@@ -112,8 +115,9 @@ impl Segments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Value;
 
-    fn ints(list: &Segments) -> Vec<i64> {
+    fn ints(list: &Segments<Value>) -> Vec<i64> {
         let all: Vec<i64> = list.iter().map(|v| v.as_int()).collect();
         let each: Vec<i64> = (0..list.len()).map(|i| list.get(i).unwrap().as_int()).collect();
         assert_eq!(all, each);

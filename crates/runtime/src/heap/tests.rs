@@ -114,7 +114,7 @@ unsafe fn weak_table(st: &mut State, mode: &str) -> *mut Table {
     let meta = Table::new(st, 0, 0);
     let mode = Value::string(st.intern(mode.as_bytes()));
     set_name(st, meta, "__mode", mode);
-    Table::set_metatable(st, t, meta);
+    assert!(Table::set_metatable(st, t, meta));
     t
 }
 
@@ -123,7 +123,7 @@ unsafe fn weak_table(st: &mut State, mode: &str) -> *mut Table {
 unsafe fn finalizable(st: &mut State, t: *mut Table, number: i64) {
     let meta = Table::new(st, 0, 0);
     set_name(st, meta, "__gc", Value::TRUE);
-    Table::set_metatable(st, t, meta);
+    assert!(Table::set_metatable(st, t, meta));
     Table::set_int(st, t, 1, Value::int(number));
     st.register_finalizer(Value::table(t));
 }

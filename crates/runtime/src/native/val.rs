@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::Cx;
+use super::{Cx, Raised};
 use crate::string::LuaString;
 use crate::table::Table;
 use crate::userdata::Userdata;
@@ -297,14 +297,20 @@ impl<'a> Tab<'a> {
     }
     /// Sets or removes the metatable, and registers a finalizer if the metatable has `__gc`. Does
     /// not check `__metatable`.
-    pub fn set_metatable(self, cx: &Cx, m: Option<Tab<'_>>) {
+    ///
+    /// # Errors
+    /// Returns "not enough memory", leaving the table unchanged.
+    pub fn set_metatable(self, cx: &Cx, m: Option<Tab<'_>>) -> Result<(), Raised> {
         // SAFETY: N2.
         unsafe {
             let st = &mut *cx.state();
             let m = m.map_or(std::ptr::null_mut(), Tab::ptr);
-            Table::set_metatable(st, self.ptr(), m);
+            if !Table::set_metatable(st, self.ptr(), m) {
+                return Err(cx.memory_error());
+            }
             st.note_finalizer(self.0.v, m);
         }
+        Ok(())
     }
 }
 

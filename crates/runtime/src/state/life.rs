@@ -109,7 +109,8 @@ impl State {
             let mut s = StateRef::new(st);
             s.registry = Table::new_dict(s.ptr(), 3);
             s.globals = Table::new_dict(s.ptr(), 6);
-            Table::make_environment(s.ptr(), s.globals);
+            let done = Table::make_environment(s.ptr(), s.globals);
+            debug_assert!(done, "an empty table");
             Table::set_int(s.ptr(), s.registry, 1, Value::thread(main));
             Table::set_int(s.ptr(), s.registry, 2, Value::table(s.globals));
         }

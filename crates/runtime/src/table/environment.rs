@@ -2,6 +2,7 @@
 
 use super::{Cell, Node, Table};
 use crate::header::{GcHeader, Kind};
+use crate::heap::LARGE;
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
@@ -16,13 +17,20 @@ impl Cell {
 }
 
 impl Table {
-    /// Converts `t` to a dictionary whose string keys have cells, for use as `_ENV`.
-    pub unsafe fn make_environment(st: *mut State, t: *mut Table) {
+    /// Converts `t` to a dictionary whose string keys have cells, for use as `_ENV`. Returns false
+    /// if there is no memory for that; the table can still be used, without cells.
+    pub unsafe fn make_environment(st: *mut State, t: *mut Table) -> bool {
         if (*t).header.flags & GcHeader::ENVIRONMENT != 0 {
-            return;
+            return true;
         }
-        if !(*t).shape.is_null() {
-            Table::must_be_dictionary(st, t);
+        if !(*t).shape.is_null() && !Table::make_dictionary(st, t, 0) {
+            return false;
+        }
+        // Cells are small, and the reserve of memory would serve them; many of them are too much
+        // for it.
+        let size = Table::node_count(t) * size_of::<Cell>().next_multiple_of(16);
+        if size >= LARGE && !(*st).check_room(size) {
+            return false;
         }
         for i in 0..Table::node_count(t) {
             let n = (*t).nodes.add(i);
@@ -34,6 +42,7 @@ impl Table {
         }
         (*t).header.flags |= GcHeader::ENVIRONMENT;
         (*st).barrier(t.cast());
+        true
     }
 
     /// Returns the cell of the string key `name` in the environment `t`. If there is none, returns

@@ -56,36 +56,41 @@ impl Table {
         m
     }
 
-    /// Sets or (null) removes the metatable. The caller handles `__gc` and `__metatable`.
-    pub unsafe fn set_metatable(st: *mut State, t: *mut Table, m: *mut Table) {
+    /// Sets or (null) removes the metatable. The caller handles `__gc` and `__metatable`. Returns
+    /// false, leaving the table unchanged, if there is no memory for a change of its form.
+    #[must_use]
+    pub unsafe fn set_metatable(st: *mut State, t: *mut Table, m: *mut Table) -> bool {
         if !m.is_null() {
             Table::note_metatable(st, m);
         }
-        Table::set_meta_word(st, t, m.expose_provenance());
+        Table::set_meta_word(st, t, m.expose_provenance())
     }
 
     /// Gives `t` a metatable `{__index = class}` of its own, without creating that table yet.
-    pub unsafe fn set_meta_index(st: *mut State, t: *mut Table, class: *mut Table) {
+    /// Returns false, leaving the table unchanged, if there is no memory for a change of its form.
+    #[must_use]
+    pub unsafe fn set_meta_index(st: *mut State, t: *mut Table, class: *mut Table) -> bool {
         (*class).header.flags |= GcHeader::INDEX_TARGET;
-        Table::set_meta_word(st, t, class.expose_provenance() | TAGGED);
+        Table::set_meta_word(st, t, class.expose_provenance() | TAGGED)
     }
 
-    unsafe fn set_meta_word(st: *mut State, t: *mut Table, word: usize) {
-        (*t).meta = word;
+    unsafe fn set_meta_word(st: *mut State, t: *mut Table, word: usize) -> bool {
         let shape = (*t).shape;
         if !shape.is_null() && (*shape).has_meta != (word != 0) {
             let new = match word {
                 0 => LocalShape::without_meta(st, shape),
                 _ => LocalShape::with_meta(st, shape),
             };
-            if new.is_null() {
-                Table::must_be_dictionary(st, t);
-            } else {
+            if !new.is_null() {
                 Table::set_shape(st, t, new);
+            } else if !Table::make_dictionary(st, t, 0) {
+                return false;
             }
         }
+        (*t).meta = word;
         Table::note_new_key(st, t);
         (*st).barrier(t.cast());
+        true
     }
 
     /// Returns the metatable of any value, or null.

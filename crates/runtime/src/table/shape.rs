@@ -76,14 +76,6 @@ impl Table {
         (*st).barrier(t.cast());
     }
 
-    /// Converts a table with a shape to a dictionary, where it cannot remain what it is.
-    pub(super) unsafe fn must_be_dictionary(st: *mut State, t: *mut Table) {
-        if !Table::make_dictionary(st, t, 0) {
-            let size = Table::node_bytes(Table::node_capacity(t));
-            std::alloc::handle_alloc_error(std::alloc::Layout::array::<u8>(size).expect("a size"));
-        }
-    }
-
     /// Frees the field slots, unless they are inline.
     unsafe fn free_fields(st: *mut State, t: *mut Table) {
         if (*t).fields != Table::inline_fields(t) && (*t).fields_cap != 0 {

@@ -34,7 +34,7 @@ pub(super) fn setmetatable(cx: &mut Cx) -> NativeResult {
     if t.has_meta() && !cx.metamethod(t.val(), Event::Metatable).is_nil() {
         return Err(cx.error("cannot change a protected metatable"));
     }
-    t.set_metatable(cx, m);
+    t.set_metatable(cx, m)?;
     cx.ret1(t.val())
 }
 

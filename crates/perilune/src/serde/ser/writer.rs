@@ -189,8 +189,11 @@ impl<'a> ser::Serializer for Writer<'a> {
         if self.options.set_array_metatable {
             let meta = array_metatable(self.s);
             // SAFETY: P1: the table is on the stack, the metatable in a slot.
-            unsafe {
-                TableObject::set_metatable(&mut *self.s.st, c.table(), meta.0.as_table());
+            let done = unsafe {
+                TableObject::set_metatable(&mut *self.s.st, c.table(), meta.0.as_table())
+            };
+            if !done {
+                return Err(Error::not_enough_memory());
             }
         }
         Ok(c)

@@ -77,7 +77,7 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
     let names: Vec<_> = NAMES.iter().map(|n| string(st, n).as_string()).collect();
     let tables: Vec<*mut Table> = (0..7).map(|i| Table::new(st, i % 3, 0)).collect();
     if r.one_in(3) {
-        Table::make_environment(st, tables[0]);
+        assert!(Table::make_environment(st, tables[0]));
     }
     // Loads and stores have separate caches, as in instructions.
     let make = || -> Vec<_> { (0..12).map(|i| (FieldCache::EMPTY, i % NAMES.len())).collect() };
@@ -97,9 +97,9 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize, hits: &mut usize) {
             _ => Value::int(r.below(50) as i64),
         };
         match r.below(90) {
-            0 => Table::set_metatable(st, t, tables[r.below(tables.len())]),
-            1 if r.one_in(2) => Table::set_metatable(st, t, std::ptr::null_mut()),
-            2 => Table::set_meta_index(st, t, tables[r.below(tables.len())]),
+            0 => assert!(Table::set_metatable(st, t, tables[r.below(tables.len())])),
+            1 if r.one_in(2) => assert!(Table::set_metatable(st, t, std::ptr::null_mut())),
+            2 => assert!(Table::set_meta_index(st, t, tables[r.below(tables.len())])),
             3 => _ = Table::metatable(st, t),
             4 if r.one_in(8) => {
                 Table::set_str(st, t, (*st).intern(format!("k{}", r.below(90)).as_bytes()), v)
@@ -168,7 +168,7 @@ fn stable_classes_hit() {
         Table::set_str_const(st, base, method, Value::int(7));
         Table::set_str_const(st, class, index, Value::table(class));
         Table::set_str_const(st, base, index, Value::table(base));
-        Table::set_metatable(st, class, base);
+        assert!(Table::set_metatable(st, class, base));
         for tagged in [false, true] {
             let (mut get_x, mut get_method, mut set_x) =
                 (FieldCache::EMPTY, FieldCache::EMPTY, FieldCache::EMPTY);
@@ -176,9 +176,9 @@ fn stable_classes_hit() {
             for i in 0..10 {
                 let o = Table::new(st, 1, 0);
                 if tagged {
-                    Table::set_meta_index(st, o, class);
+                    assert!(Table::set_meta_index(st, o, class));
                 } else {
-                    Table::set_metatable(st, o, class);
+                    assert!(Table::set_metatable(st, o, class));
                 }
                 if !FieldCache::hit_set(st, &set_x, o, Value::int(i)) {
                     misses += 1;

@@ -86,14 +86,14 @@ unsafe fn run(st: *mut State, seed: u64, steps: usize) {
     (*st).add_host_root(Value::table(t));
     let (spread, bias) = (1 << r.below(8), r.below(4));
     if r.one_in(4) {
-        Table::make_environment(st, t);
+        assert!(Table::make_environment(st, t));
     }
     for step in 0..steps {
         match r.below(40) {
             0 if r.one_in(2) => collect(st, &mut r),
             0 => {
                 let meta = if r.one_in(3) { std::ptr::null_mut() } else { Table::new(st, 0, 0) };
-                Table::set_metatable(st, t, meta);
+                assert!(Table::set_metatable(st, t, meta));
             }
             1 => {
                 let items: Vec<Value> =
