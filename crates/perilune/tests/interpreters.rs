@@ -207,6 +207,55 @@ fn shapes_of_one_access() {
 }
 
 #[test]
+fn further_entries_of_a_cache() {
+    // Four objects at a time share an access; each time, what they inherit from changes.
+    check(
+        "local out = {}
+        local A, B = {m = function(o) return 'A' end}, {m = function(o) return o.k or 'B' end}
+        local D = {m = function() return 'D' end}
+        for i = 1, 40 do D['name' .. i] = i end
+        local function class(t, c) return setmetatable(t, {__index = c}) end
+        local objects = {
+            {x = 1}, {y = 2}, {y = 1, x = 3}, {z = 0, y = 1, x = false}, {x = nil, q = 1},
+            class({k = 1}, A), class({k = 2}, B), class({j = 3}, B), class({j = 4}, A),
+            class({k = 5}, D), class({x = 6, k = 6}, D), class({}, _G), class({x = 7}, {x = 8}),
+            setmetatable({x = 9}, {__index = function() return 'f' end}), class({l = 1}, 'string'),
+        }
+        local function first(o) return o.x end
+        local function second(o) return o.k end
+        local function set(o, v) o.x = v end
+        local function clear(o) o.x = nil end
+        local function method(o) return o:m() end
+        m = function() return 'global' end
+        local function show(f, ...)
+            local _, v = pcall(f, ...)
+            out[#out + 1] = tostring(v)
+        end
+        for start = 1, #objects - 3 do
+            -- accesses of their own for each group
+            local load = load
+            local text = string.dump(first)
+            local first, second = load(text), load(string.dump(second))
+            local method, set, clear = load(string.dump(method)), load(string.dump(set)), clear
+            for round = 1, 12 do
+                for i = start, start + 3 do
+                    local o = objects[i]
+                    show(first, o) show(second, o) show(method, o)
+                    if round % 3 == 1 then show(set, o, round) end
+                    if round % 4 == 2 then show(clear, o) end
+                    if round == 5 then A.x, B.x = i, nil end
+                    if round == 6 then D.k = 'd' .. i end
+                    if round == 7 then A.x = nil B.x = 'b' x = i end
+                    if round == 8 then D.k = nil B.m, A.m = A.m, B.m x = nil end
+                    show(first, o)
+                end
+            end
+        end
+        return table.concat(out, ' ')",
+    );
+}
+
+#[test]
 fn calls_and_returns() {
     let cases = [
         "local function f(x, y, z) return x end return f(), f(a), f(a, b), f(a, b, 1, 2)",

@@ -273,6 +273,8 @@ pub mod field_cache {
         SUCCESSOR = FieldCache, first.successor;
         /// Further entries, or null.
         MORE = FieldCache, more;
+        /// Number of misses.
+        MISSES = FieldCache, misses;
     }
     // An optional box is a pointer that may be null.
     const _: () = assert!(size_of::<Option<Box<FurtherEntries>>>() == size_of::<usize>());

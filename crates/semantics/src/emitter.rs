@@ -182,11 +182,11 @@ impl<'a, F: Form> Emitter<'a, F> {
         block
     }
 
-    /// Continues in a new block if `c`, else in `other`.
+    /// Continues in a new block if `c`, else in `other`. The new block comes next in the code:
+    /// Cranelift places the second successor of a branch first.
     pub(crate) fn check(&mut self, c: Value, other: Block) {
-        let on = self.block();
-        self.b.ins().brif(c, on, &[], other, &[]);
-        self.switch(on);
+        let not = self.b.ins().icmp_imm_u(IntCC::Equal, c, 0);
+        self.check_not(not, other);
     }
 
     /// Continues in a new block unless `c`, else in `other`.

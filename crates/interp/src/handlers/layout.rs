@@ -57,6 +57,7 @@ const _: () = {
     assert!(layout::field_cache::HOLDER as i128 == 32);
     assert!(layout::field_cache::HOLDER_SHAPE as i128 == 12);
     assert!(layout::field_cache::MORE as i128 == 48);
+    assert!(layout::field_cache::MISSES as i128 == 56);
     assert!(layout::global_cache::ENV as i128 == 0);
     assert!(layout::global_cache::CELL as i128 == 8);
     assert!(layout::callee_cache::CALLEE as i128 == 0);

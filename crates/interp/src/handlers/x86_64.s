@@ -261,27 +261,37 @@ perilune_GETTABLE:
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x41, 0x80, 0xfa, 0x41                                 # cmp r10b,41h
-    jne .Lperilune_GETTABLE_173
+    jne .Lperilune_GETTABLE_177
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_GETTABLE_150
+    jne .Lperilune_GETTABLE_161
     .byte 0x44, 0x8b, 0x50, 0x28                                 # mov r10d,[rax+28h]
     .byte 0x49, 0x8d, 0x5b, 0xff                                 # lea rbx,[r11-1]
     .byte 0x49, 0x3b, 0xda                                       # cmp rbx,r10
-    jae .Lperilune_GETTABLE_150
+    jae .Lperilune_GETTABLE_161
     .byte 0x48, 0x8b, 0x58, 0x20                                 # mov rbx,[rax+20h]
     .byte 0x4d, 0x8d, 0x53, 0xff                                 # lea r10,[r11-1]
     .byte 0x4e, 0x8b, 0x14, 0xd3                                 # mov r10,[rbx+r10*8]
     .byte 0x4c, 0x0f, 0xb6, 0x60, 0x03                           # movzx r12,byte ptr [rax+3]
     .byte 0x41, 0x80, 0xfc, 0x01                                 # cmp r12b,1
-    je .Lperilune_GETTABLE_10f
+    jne .Lperilune_GETTABLE_b2
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETTABLE_b2:
     .byte 0x41, 0x80, 0xfc, 0x02                                 # cmp r12b,2
-    je .Lperilune_GETTABLE_d3
+    je .Lperilune_GETTABLE_10e
     .byte 0x44, 0x8b, 0x60, 0x2c                                 # mov r12d,[rax+2Ch]
     .byte 0x4a, 0x8d, 0x1c, 0xe3                                 # lea rbx,[rbx+r12*8]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1b, 0xff                     # movzx r11,byte ptr [rbx+r11-1]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_GETTABLE_166
-.Lperilune_GETTABLE_98:
+    je .Lperilune_GETTABLE_14f
+.Lperilune_GETTABLE_d3:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -291,7 +301,7 @@ perilune_GETTABLE:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETTABLE_d3:
+.Lperilune_GETTABLE_10e:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -301,24 +311,15 @@ perilune_GETTABLE:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETTABLE_10f:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETTABLE_173
-.Lperilune_GETTABLE_150:
-    jmp perilune_GETTABLE_1
-.Lperilune_GETTABLE_166:
+    jmp .Lperilune_GETTABLE_177
+.Lperilune_GETTABLE_14f:
     .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_GETTABLE_98
-.Lperilune_GETTABLE_173:
+    je .Lperilune_GETTABLE_d3
+    jmp .Lperilune_GETTABLE_177
+.Lperilune_GETTABLE_161:
+    jmp perilune_GETTABLE_1
+.Lperilune_GETTABLE_177:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_GETTABLE, . - perilune_GETTABLE
@@ -349,18 +350,18 @@ perilune_GETTABLE_1:
     .byte 0x48, 0x0f, 0xb6, 0x4c, 0x0f, 0x08                     # movzx rcx,byte ptr [rdi+rcx+8]
     .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
     .byte 0x40, 0x80, 0xf9, 0x03                                 # cmp cl,3
-    je .Lperilune_GETTABLE_1_7e
-    .byte 0x40, 0x80, 0xf9, 0x40                                 # cmp cl,40h
-    jne .Lperilune_GETTABLE_1_fc
-    .byte 0x48, 0x0f, 0xb6, 0x7a, 0x03                           # movzx rdi,byte ptr [rdx+3]
-    .byte 0x40, 0x84, 0xff                                       # test dil,dil
-    jne .Lperilune_GETTABLE_1_fc
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    jne .Lperilune_GETTABLE_1_66
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
     jmp .Lperilune_GETTABLE_1_8b
-.Lperilune_GETTABLE_1_7e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
+.Lperilune_GETTABLE_1_66:
+    .byte 0x40, 0x80, 0xf9, 0x40                                 # cmp cl,40h
+    jne .Lperilune_GETTABLE_1_fb
+    .byte 0x48, 0x0f, 0xb6, 0x7a, 0x03                           # movzx rdi,byte ptr [rdx+3]
+    .byte 0x40, 0x84, 0xff                                       # test dil,dil
+    jne .Lperilune_GETTABLE_1_fb
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
 .Lperilune_GETTABLE_1_8b:
@@ -369,20 +370,20 @@ perilune_GETTABLE_1:
     .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
     call {get_any}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_GETTABLE_1_10e
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    je .Lperilune_GETTABLE_1_10d
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x42, 0x88, 0x54, 0x17, 0x08                           # mov [rdi+r10+8],dl
+    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
+    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -394,12 +395,12 @@ perilune_GETTABLE_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_GETTABLE_1_fc:
+.Lperilune_GETTABLE_1_fb:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
     jmp .Lperilune_GETTABLE_1_8b
-.Lperilune_GETTABLE_1_10e:
+.Lperilune_GETTABLE_1_10d:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
@@ -430,25 +431,35 @@ perilune_GETI:
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
     .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x08                     # movzx rax,byte ptr [rdi+rax+8]
     .byte 0x3c, 0x41                                             # cmp al,41h
-    jne .Lperilune_GETI_159
+    jne .Lperilune_GETI_15e
     .byte 0x41, 0x8b, 0x42, 0x28                                 # mov eax,[r10+28h]
     .byte 0x49, 0x8d, 0x5b, 0xff                                 # lea rbx,[r11-1]
     .byte 0x48, 0x3b, 0xd8                                       # cmp rbx,rax
-    jae .Lperilune_GETI_136
+    jae .Lperilune_GETI_148
     .byte 0x49, 0x8b, 0x5a, 0x20                                 # mov rbx,[r10+20h]
     .byte 0x49, 0x8d, 0x43, 0xff                                 # lea rax,[r11-1]
     .byte 0x48, 0x8b, 0x04, 0xc3                                 # mov rax,[rbx+rax*8]
     .byte 0x4d, 0x0f, 0xb6, 0x62, 0x03                           # movzx r12,byte ptr [r10+3]
     .byte 0x41, 0x80, 0xfc, 0x01                                 # cmp r12b,1
-    je .Lperilune_GETI_f5
+    jne .Lperilune_GETI_99
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
+    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETI_99:
     .byte 0x41, 0x80, 0xfc, 0x02                                 # cmp r12b,2
-    je .Lperilune_GETI_b9
+    je .Lperilune_GETI_f5
     .byte 0x45, 0x8b, 0x62, 0x2c                                 # mov r12d,[r10+2Ch]
     .byte 0x4a, 0x8d, 0x1c, 0xe3                                 # lea rbx,[rbx+r12*8]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1b, 0xff                     # movzx r11,byte ptr [rbx+r11-1]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_GETI_14c
-.Lperilune_GETI_7e:
+    je .Lperilune_GETI_136
+.Lperilune_GETI_ba:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -458,34 +469,25 @@ perilune_GETI:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETI_b9:
+.Lperilune_GETI_f5:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
     .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x04                     # mov byte ptr [rdi+r10+8],4
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETI_f5:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x09                     # or dword ptr [rsi+r8-4],9
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETI_159
+    jmp .Lperilune_GETI_15e
 .Lperilune_GETI_136:
-    jmp perilune_GETI_1
-.Lperilune_GETI_14c:
     .byte 0x4d, 0x8b, 0x52, 0x18                                 # mov r10,[r10+18h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_GETI_7e
-.Lperilune_GETI_159:
+    je .Lperilune_GETI_ba
+    jmp .Lperilune_GETI_15e
+.Lperilune_GETI_148:
+    jmp perilune_GETI_1
+.Lperilune_GETI_15e:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_GETI, . - perilune_GETI
@@ -520,20 +522,20 @@ perilune_GETI_1:
     .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
     call {get_any}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_GETI_1_bb
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    je .Lperilune_GETI_1_ba
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x42, 0x88, 0x54, 0x17, 0x08                           # mov [rdi+r10+8],dl
+    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
+    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -545,7 +547,7 @@ perilune_GETI_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_GETI_1_bb:
+.Lperilune_GETI_1_ba:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
@@ -572,129 +574,108 @@ perilune_GETFIELD:
     .cfi_startproc
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8b, 0x24, 0x17                                 # mov r12,[rdi+r10]
+    .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x41, 0x80, 0xfa, 0x41                                 # cmp r10b,41h
-    je .Lperilune_GETFIELD_c7
-    jmp .Lperilune_GETFIELD_1fa
-.Lperilune_GETFIELD_3d:
+    jne .Lperilune_GETFIELD_28b
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
-    .byte 0x48, 0x8b, 0x42, 0x38                                 # mov rax,[rdx+38h]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x4c, 0x8b, 0x5a, 0x38                                 # mov r11,[rdx+38h]
+    .byte 0x44, 0x8b, 0x60, 0x04                                 # mov r12d,[rax+4]
     .byte 0x49, 0xc1, 0xe2, 0x06                                 # shl r10,6
-    .byte 0x46, 0x8b, 0x6c, 0x10, 0x08                           # mov r13d,[rax+r10+8]
-    .byte 0x41, 0x83, 0xfd, 0xfd                                 # cmp r13d,0FFFFFFFDh
-    jne .Lperilune_GETFIELD_25a
-    .byte 0x49, 0x8b, 0x9b, 0x28, 0x06, 0x00, 0x00               # mov rbx,[r11+628h]
-    .byte 0x4e, 0x8b, 0x64, 0x10, 0x18                           # mov r12,[rax+r10+18h]
-    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jne .Lperilune_GETFIELD_25a
-    .byte 0x4d, 0x8b, 0x9b, 0x38, 0x05, 0x00, 0x00               # mov r11,[r11+538h]
-    .byte 0x4a, 0x8b, 0x5c, 0x10, 0x10                           # mov rbx,[rax+r10+10h]
-    .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
-    jne .Lperilune_GETFIELD_25a
-    .byte 0x4e, 0x8b, 0x5c, 0x10, 0x20                           # mov r11,[rax+r10+20h]
-    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_GETFIELD_25a
-    .byte 0x42, 0x8b, 0x5c, 0x10, 0x0c                           # mov ebx,[rax+r10+0Ch]
-    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    je .Lperilune_GETFIELD_25a
-    .byte 0x42, 0x8b, 0x44, 0x10, 0x04                           # mov eax,[rax+r10+4]
-    .byte 0x4d, 0x8b, 0x53, 0x10                                 # mov r10,[r11+10h]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4d, 0x0f, 0xb6, 0x5c, 0x02, 0x08                     # movzx r11,byte ptr [r10+rax+8]
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_GETFIELD_25a
-    .byte 0x49, 0x8b, 0x04, 0x02                                 # mov rax,[r10+rax]
-    jmp .Lperilune_GETFIELD_1bb
-.Lperilune_GETFIELD_c7:
-    .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x52, 0x38                                 # mov r10,[rdx+38h]
-    .byte 0x41, 0x8b, 0x5c, 0x24, 0x04                           # mov ebx,[r12+4]
-    .byte 0x48, 0xc1, 0xe0, 0x06                                 # shl rax,6
-    .byte 0x45, 0x8b, 0x1c, 0x02                                 # mov r11d,[r10+rax]
-    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jne .Lperilune_GETFIELD_108
-    .byte 0x45, 0x8b, 0x6c, 0x02, 0x04                           # mov r13d,[r10+rax+4]
-    .byte 0x4d, 0x8b, 0x74, 0x24, 0x10                           # mov r14,[r12+10h]
-    .byte 0x49, 0xc1, 0xe5, 0x04                                 # shl r13,4
-    .byte 0x4f, 0x0f, 0xb6, 0x5c, 0x2e, 0x08                     # movzx r11,byte ptr [r14+r13+8]
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_GETFIELD_1b7
-    jmp .Lperilune_GETFIELD_209
-.Lperilune_GETFIELD_108:
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x6c, 0x02, 0x08                           # mov r13d,[r10+rax+8]
-    .byte 0x49, 0x3b, 0xdd                                       # cmp rbx,r13
-    jne .Lperilune_GETFIELD_21c
-    .byte 0x49, 0x8b, 0x5c, 0x24, 0x18                           # mov rbx,[r12+18h]
-    .byte 0x4d, 0x8b, 0x64, 0x02, 0x18                           # mov r12,[r10+rax+18h]
-    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jne .Lperilune_GETFIELD_21c
-    .byte 0x4d, 0x8b, 0x9b, 0x38, 0x05, 0x00, 0x00               # mov r11,[r11+538h]
-    .byte 0x49, 0x8b, 0x5c, 0x02, 0x10                           # mov rbx,[r10+rax+10h]
-    .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
-    jne .Lperilune_GETFIELD_21c
-    .byte 0x4d, 0x8b, 0x5c, 0x02, 0x20                           # mov r11,[r10+rax+20h]
-    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_GETFIELD_22f
-    .byte 0x41, 0x8b, 0x5c, 0x02, 0x0c                           # mov ebx,[r10+rax+0Ch]
-    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    jne .Lperilune_GETFIELD_192
-    .byte 0x41, 0x8b, 0x44, 0x02, 0x04                           # mov eax,[r10+rax+4]
-    .byte 0x4d, 0x8b, 0x53, 0x30                                 # mov r10,[r11+30h]
-    .byte 0x49, 0x89, 0xc3                                       # mov r11,rax
+    .byte 0x47, 0x8b, 0x2c, 0x13                                 # mov r13d,[r11+r10]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_GETFIELD_b5
+    .byte 0x47, 0x8b, 0x74, 0x13, 0x04                           # mov r14d,[r11+r10+4]
+    .byte 0x48, 0x8b, 0x58, 0x10                                 # mov rbx,[rax+10h]
+    .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
+    .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x33, 0x08                     # movzx r13,byte ptr [rbx+r14+8]
+    .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
+    je .Lperilune_GETFIELD_1f6
+    .byte 0x4a, 0x8b, 0x04, 0x33                                 # mov rax,[rbx+r14]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4d, 0x03, 0xd3                                       # add r10,r11
-    .byte 0x4d, 0x0f, 0xb6, 0x5c, 0xc2, 0x08                     # movzx r11,byte ptr [r10+rax*8+8]
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_GETFIELD_25a
-    .byte 0x41, 0x80, 0xfb, 0x46                                 # cmp r11b,46h
-    je .Lperilune_GETFIELD_23a
-    .byte 0x49, 0x8b, 0x04, 0xc2                                 # mov rax,[r10+rax*8]
-    jmp .Lperilune_GETFIELD_1bb
-.Lperilune_GETFIELD_192:
-    .byte 0x45, 0x8b, 0x54, 0x02, 0x04                           # mov r10d,[r10+rax+4]
-    .byte 0x49, 0x8b, 0x43, 0x10                                 # mov rax,[r11+10h]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x10, 0x08                     # movzx r11,byte ptr [rax+r10+8]
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_GETFIELD_25a
-    .byte 0x4a, 0x8b, 0x04, 0x10                                 # mov rax,[rax+r10]
-    jmp .Lperilune_GETFIELD_1bb
-.Lperilune_GETFIELD_1b7:
-    .byte 0x4b, 0x8b, 0x04, 0x2e                                 # mov rax,[r14+r13]
-.Lperilune_GETFIELD_1bb:
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x46, 0x88, 0x5c, 0x17, 0x08                           # mov [rdi+r10+8],r11b
+    .byte 0x4a, 0x89, 0x04, 0x1f                                 # mov [rdi+r11],rax
+    .byte 0x46, 0x88, 0x6c, 0x1f, 0x08                           # mov [rdi+r11+8],r13b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GETFIELD_1fa:
-    .byte 0x41, 0x80, 0xfa, 0x40                                 # cmp r10b,40h
-    je .Lperilune_GETFIELD_3d
-    jmp .Lperilune_GETFIELD_25a
-.Lperilune_GETFIELD_209:
-    .byte 0x4d, 0x8b, 0x5c, 0x24, 0x18                           # mov r11,[r12+18h]
-    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    jne .Lperilune_GETFIELD_108
-    jmp .Lperilune_GETFIELD_22f
-.Lperilune_GETFIELD_21c:
-    .byte 0x49, 0x8b, 0x44, 0x02, 0x30                           # mov rax,[r10+rax+30h]
+.Lperilune_GETFIELD_b5:
+    .byte 0x43, 0x8b, 0x5c, 0x13, 0x08                           # mov ebx,[r11+r10+8]
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
+    jne .Lperilune_GETFIELD_1d6
+    .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
+    .byte 0x4b, 0x8b, 0x5c, 0x13, 0x18                           # mov rbx,[r11+r10+18h]
+    .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
+    jne .Lperilune_GETFIELD_1d6
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0x80, 0x38, 0x05, 0x00, 0x00               # mov rax,[rax+538h]
+    .byte 0x4b, 0x8b, 0x5c, 0x13, 0x10                           # mov rbx,[r11+r10+10h]
+    .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
+    jne .Lperilune_GETFIELD_1d6
+    .byte 0x4b, 0x8b, 0x5c, 0x13, 0x20                           # mov rbx,[r11+r10+20h]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
+    je .Lperilune_GETFIELD_248
+    .byte 0x43, 0x8b, 0x44, 0x13, 0x0c                           # mov eax,[r11+r10+0Ch]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_GETFIELD_23a
-    jmp .Lperilune_GETFIELD_25a
-.Lperilune_GETFIELD_22f:
-    .byte 0x48, 0x33, 0xc0                                       # xor rax,rax
-    .byte 0x45, 0x33, 0xdb                                       # xor r11d,r11d
-    jmp .Lperilune_GETFIELD_1bb
-.Lperilune_GETFIELD_23a:
+    je .Lperilune_GETFIELD_167
+    .byte 0x47, 0x8b, 0x54, 0x13, 0x04                           # mov r10d,[r11+r10+4]
+    .byte 0x4c, 0x8b, 0x5b, 0x10                                 # mov r11,[rbx+10h]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4b, 0x0f, 0xb6, 0x44, 0x13, 0x08                     # movzx rax,byte ptr [r11+r10+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_GETFIELD_228
+    .byte 0x4f, 0x8b, 0x14, 0x13                                 # mov r10,[r11+r10]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
+    .byte 0x42, 0x88, 0x44, 0x1f, 0x08                           # mov [rdi+r11+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETFIELD_167:
+    .byte 0x43, 0x8b, 0x44, 0x13, 0x04                           # mov eax,[r11+r10+4]
+    .byte 0x4c, 0x8b, 0x53, 0x30                                 # mov r10,[rbx+30h]
+    .byte 0x49, 0x89, 0xc3                                       # mov r11,rax
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4d, 0x03, 0xda                                       # add r11,r10
+    .byte 0x4d, 0x0f, 0xb6, 0x54, 0xc3, 0x08                     # movzx r10,byte ptr [r11+rax*8+8]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_GETFIELD_228
+    .byte 0x41, 0x80, 0xfa, 0x46                                 # cmp r10b,46h
+    je .Lperilune_GETFIELD_208
+    .byte 0x49, 0x8b, 0x04, 0xc3                                 # mov rax,[r11+rax*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x89, 0x04, 0x1f                                 # mov [rdi+r11],rax
+    .byte 0x46, 0x88, 0x54, 0x1f, 0x08                           # mov [rdi+r11+8],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETFIELD_1d6:
+    jmp perilune_GETFIELD_2
+.Lperilune_GETFIELD_1f6:
+    .byte 0x4c, 0x8b, 0x70, 0x18                                 # mov r14,[rax+18h]
+    .byte 0x4d, 0x85, 0xf6                                       # test r14,r14
+    jne .Lperilune_GETFIELD_b5
+    jmp .Lperilune_GETFIELD_248
+.Lperilune_GETFIELD_208:
     jmp perilune_GETFIELD_1
-.Lperilune_GETFIELD_25a:
+.Lperilune_GETFIELD_228:
     jmp perilune_SINGLE
+.Lperilune_GETFIELD_248:
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x00                           # mov byte ptr [rdi+rax+8],0
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETFIELD_28b:
+    jmp perilune_GETFIELD_3
     .cfi_endproc
     .size perilune_GETFIELD, . - perilune_GETFIELD
 
@@ -729,23 +710,23 @@ perilune_GETFIELD_1:
     .byte 0x48, 0x03, 0x70, 0x38                                 # add rsi,[rax+38h]
     call {get_field}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_GETFIELD_1_cd
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    je .Lperilune_GETFIELD_1_cc
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x42, 0x88, 0x54, 0x17, 0x08                           # mov [rdi+r10+8],dl
+    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x0f, 0x08                     # movzx rcx,byte ptr [rdi+rcx+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
+    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -757,7 +738,7 @@ perilune_GETFIELD_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_GETFIELD_1_cd:
+.Lperilune_GETFIELD_1_cc:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
@@ -777,6 +758,175 @@ perilune_GETFIELD_1:
     .cfi_restore_state
     .cfi_endproc
     .size perilune_GETFIELD_1, . - perilune_GETFIELD_1
+
+    .p2align 4
+    .type perilune_GETFIELD_2, @function
+perilune_GETFIELD_2:
+    .cfi_startproc
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x46, 0x8b, 0x64, 0x06, 0xfc                           # mov r12d,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
+    .byte 0x45, 0x8b, 0x5a, 0x04                                 # mov r11d,[r10+4]
+    .byte 0x49, 0xc1, 0xe4, 0x06                                 # shl r12,6
+    .byte 0x4b, 0x8b, 0x44, 0x25, 0x30                           # mov rax,[r13+r12+30h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_GETFIELD_2_26d
+    .byte 0x47, 0x8b, 0x64, 0x25, 0x38                           # mov r12d,[r13+r12+38h]
+    .byte 0x49, 0x83, 0xfc, 0x40                                 # cmp r12,40h
+    jae .Lperilune_GETFIELD_2_24d
+    .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
+.Lperilune_GETFIELD_2_59:
+    .byte 0x44, 0x8b, 0x33                                       # mov r14d,[rbx]
+    .byte 0x4d, 0x3b, 0xde                                       # cmp r11,r14
+    jne .Lperilune_GETFIELD_2_c3
+    .byte 0x44, 0x8b, 0x6b, 0x04                                 # mov r13d,[rbx+4]
+    .byte 0x4d, 0x8b, 0x72, 0x10                                 # mov r14,[r10+10h]
+    .byte 0x49, 0xc1, 0xe5, 0x04                                 # shl r13,4
+    .byte 0x4f, 0x0f, 0xb6, 0x64, 0x2e, 0x08                     # movzx r12,byte ptr [r14+r13+8]
+    .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
+    je .Lperilune_GETFIELD_2_1f8
+    .byte 0x4b, 0x8b, 0x04, 0x2e                                 # mov rax,[r14+r13]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
+    .byte 0x46, 0x88, 0x64, 0x17, 0x08                           # mov [rdi+r10+8],r12b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETFIELD_2_c3:
+    .byte 0x44, 0x8b, 0x63, 0x08                                 # mov r12d,[rbx+8]
+    .byte 0x4d, 0x3b, 0xdc                                       # cmp r11,r12
+    jne .Lperilune_GETFIELD_2_1dc
+    .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
+    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_GETFIELD_2_1dc
+    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
+    .byte 0x4d, 0x8b, 0xa4, 0x24, 0x38, 0x05, 0x00, 0x00         # mov r12,[r12+538h]
+    .byte 0x4c, 0x8b, 0x6b, 0x10                                 # mov r13,[rbx+10h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_GETFIELD_2_1dc
+    .byte 0x4c, 0x8b, 0x53, 0x20                                 # mov r10,[rbx+20h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    je .Lperilune_GETFIELD_2_205
+    .byte 0x8b, 0x43, 0x0c                                       # mov eax,[rbx+0Ch]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_GETFIELD_2_16f
+    .byte 0x44, 0x8b, 0x5b, 0x04                                 # mov r11d,[rbx+4]
+    .byte 0x4d, 0x8b, 0x52, 0x10                                 # mov r10,[r10+10h]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4b, 0x0f, 0xb6, 0x44, 0x1a, 0x08                     # movzx rax,byte ptr [r10+r11+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_GETFIELD_2_26d
+    .byte 0x4f, 0x8b, 0x14, 0x1a                                 # mov r10,[r10+r11]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
+    .byte 0x42, 0x88, 0x44, 0x1f, 0x08                           # mov [rdi+r11+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETFIELD_2_16f:
+    .byte 0x8b, 0x43, 0x04                                       # mov eax,[rbx+4]
+    .byte 0x4d, 0x8b, 0x52, 0x30                                 # mov r10,[r10+30h]
+    .byte 0x49, 0x89, 0xc3                                       # mov r11,rax
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4d, 0x03, 0xda                                       # add r11,r10
+    .byte 0x4d, 0x0f, 0xb6, 0x54, 0xc3, 0x08                     # movzx r10,byte ptr [r11+rax*8+8]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_GETFIELD_2_26d
+    .byte 0x41, 0x80, 0xfa, 0x46                                 # cmp r10b,46h
+    je .Lperilune_GETFIELD_2_24d
+    .byte 0x49, 0x8b, 0x04, 0xc3                                 # mov rax,[r11+rax*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x89, 0x04, 0x1f                                 # mov [rdi+r11],rax
+    .byte 0x46, 0x88, 0x54, 0x1f, 0x08                           # mov [rdi+r11+8],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETFIELD_2_1dc:
+    .byte 0x48, 0x81, 0xc3, 0x30, 0x00, 0x00, 0x00               # add rbx,30h
+    .byte 0x4c, 0x8d, 0xa0, 0x50, 0x01, 0x00, 0x00               # lea r12,[rax+150h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jae .Lperilune_GETFIELD_2_26d
+    jmp .Lperilune_GETFIELD_2_59
+.Lperilune_GETFIELD_2_1f8:
+    .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    jne .Lperilune_GETFIELD_2_c3
+.Lperilune_GETFIELD_2_205:
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x00                           # mov byte ptr [rdi+rax+8],0
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    jmp .Lperilune_GETFIELD_2_26d
+.Lperilune_GETFIELD_2_24d:
+    jmp perilune_GETFIELD_1
+.Lperilune_GETFIELD_2_26d:
+    jmp perilune_SINGLE
+    .cfi_endproc
+    .size perilune_GETFIELD_2, . - perilune_GETFIELD_2
+
+    .p2align 4
+    .type perilune_GETFIELD_3, @function
+perilune_GETFIELD_3:
+    .cfi_startproc
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8b, 0x14, 0x07                                 # mov r10,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x08                     # movzx rax,byte ptr [rdi+rax+8]
+    .byte 0x3c, 0x40                                             # cmp al,40h
+    jne .Lperilune_GETFIELD_3_e4
+    .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x52, 0x38                                 # mov r10,[rdx+38h]
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x48, 0xc1, 0xe0, 0x06                                 # shl rax,6
+    .byte 0x41, 0x8b, 0x5c, 0x02, 0x08                           # mov ebx,[r10+rax+8]
+    .byte 0x83, 0xfb, 0xfd                                       # cmp ebx,0FFFFFFFDh
+    jne .Lperilune_GETFIELD_3_e4
+    .byte 0x49, 0x8b, 0x9b, 0x28, 0x06, 0x00, 0x00               # mov rbx,[r11+628h]
+    .byte 0x4d, 0x8b, 0x64, 0x02, 0x18                           # mov r12,[r10+rax+18h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_GETFIELD_3_e4
+    .byte 0x4d, 0x8b, 0x9b, 0x38, 0x05, 0x00, 0x00               # mov r11,[r11+538h]
+    .byte 0x49, 0x8b, 0x5c, 0x02, 0x10                           # mov rbx,[r10+rax+10h]
+    .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
+    jne .Lperilune_GETFIELD_3_e4
+    .byte 0x4d, 0x8b, 0x5c, 0x02, 0x20                           # mov r11,[r10+rax+20h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_GETFIELD_3_e4
+    .byte 0x41, 0x8b, 0x5c, 0x02, 0x0c                           # mov ebx,[r10+rax+0Ch]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
+    je .Lperilune_GETFIELD_3_e4
+    .byte 0x45, 0x8b, 0x54, 0x02, 0x04                           # mov r10d,[r10+rax+4]
+    .byte 0x4d, 0x8b, 0x5b, 0x10                                 # mov r11,[r11+10h]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4b, 0x0f, 0xb6, 0x44, 0x13, 0x08                     # movzx rax,byte ptr [r11+r10+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_GETFIELD_3_e4
+    .byte 0x4f, 0x8b, 0x14, 0x13                                 # mov r10,[r11+r10]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
+    .byte 0x42, 0x88, 0x44, 0x1f, 0x08                           # mov [rdi+r11+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETFIELD_3_e4:
+    jmp perilune_SINGLE
+    .cfi_endproc
+    .size perilune_GETFIELD_3, . - perilune_GETFIELD_3
 
     .p2align 4
     .type perilune_SETTABUP, @function
@@ -885,13 +1035,13 @@ perilune_SETTABLE:
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+rbx+8]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETTABLE_194
-    .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
     jne .Lperilune_SETTABLE_1b4
+    .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
+    jne .Lperilune_SETTABLE_194
     .byte 0x45, 0x8b, 0x63, 0x28                                 # mov r12d,[r11+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETTABLE_1b4
+    jae .Lperilune_SETTABLE_194
     .byte 0x4d, 0x8b, 0x63, 0x20                                 # mov r12,[r11+20h]
     .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [r11+3]
     .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
@@ -899,7 +1049,7 @@ perilune_SETTABLE:
     .byte 0x4d, 0x89, 0xeb                                       # mov r11,r13
     .byte 0x41, 0x80, 0xc3, 0x02                                 # add r11b,2
     .byte 0x44, 0x3a, 0xdb                                       # cmp r11b,bl
-    jne .Lperilune_SETTABLE_1b4
+    jne .Lperilune_SETTABLE_194
     .byte 0x41, 0x80, 0xfd, 0x01                                 # cmp r13b,1
     je .Lperilune_SETTABLE_e4
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
@@ -919,15 +1069,15 @@ perilune_SETTABLE:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETTABLE_122:
     .byte 0x84, 0xdb                                             # test bl,bl
-    je .Lperilune_SETTABLE_1b4
+    je .Lperilune_SETTABLE_194
     .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETTABLE_1b4
+    jne .Lperilune_SETTABLE_194
     .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [r11+2]
     .byte 0x49, 0x89, 0xde                                       # mov r14,rbx
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETTABLE_1b4
+    jne .Lperilune_SETTABLE_194
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x45, 0x8b, 0x5b, 0x2c                                 # mov r11d,[r11+2Ch]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
@@ -939,9 +1089,9 @@ perilune_SETTABLE:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETTABLE_194:
-    jmp perilune_SINGLE
-.Lperilune_SETTABLE_1b4:
     jmp perilune_SETTABLE_1
+.Lperilune_SETTABLE_1b4:
+    jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SETTABLE, . - perilune_SETTABLE
 
@@ -960,6 +1110,7 @@ perilune_SETTABLE_1:
     .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
     .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x48, 0x0f, 0xb6, 0x56, 0xfd                           # movzx rdx,byte ptr [rsi-3]
@@ -976,12 +1127,43 @@ perilune_SETTABLE_1:
     .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x08                     # movzx rax,byte ptr [rdi+rax+8]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
     .byte 0x41, 0x80, 0xf9, 0x03                                 # cmp r9b,3
-    je .Lperilune_SETTABLE_1_e7
+    jne .Lperilune_SETTABLE_1_d4
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x4c, 0x0f, 0xb6, 0xc0                                 # movzx r8,al
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    .byte 0x4e, 0x8d, 0x4c, 0x0e, 0xfc                           # lea r9,[rsi+r9-4]
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
+    call {set_int}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_SETTABLE_1_158
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_SETTABLE_1_d4:
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x41, 0x80, 0xf9, 0x40                                 # cmp r9b,40h
-    jne .Lperilune_SETTABLE_1_155
+    jne .Lperilune_SETTABLE_1_172
     .byte 0x48, 0x0f, 0xb6, 0x7a, 0x03                           # movzx rdi,byte ptr [rdx+3]
     .byte 0x40, 0x84, 0xff                                       # test dil,dil
-    jne .Lperilune_SETTABLE_1_167
+    jne .Lperilune_SETTABLE_1_184
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
@@ -990,48 +1172,16 @@ perilune_SETTABLE_1:
     .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
     call {set_str}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_SETTABLE_1_179
-    .byte 0x4c, 0x8b, 0x5c, 0x24, 0x08                           # mov r11,[rsp+8]
-    .byte 0x49, 0x0f, 0xb6, 0x03                                 # movzx rax,byte ptr [r11]
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x49, 0x8d, 0x73, 0x04                                 # lea rsi,[r11+4]
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_SETTABLE_1_e7:
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
-    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
-    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x4c, 0x0f, 0xb6, 0xc0                                 # movzx r8,al
-    .byte 0x4c, 0x89, 0xe0                                       # mov rax,r12
-    .byte 0x4d, 0x8d, 0x4c, 0x03, 0xfc                           # lea r9,[r11+rax-4]
-    .byte 0x4c, 0x89, 0x5c, 0x24, 0x08                           # mov [rsp+8],r11
-    call {set_int}
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_SETTABLE_1_193
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    je .Lperilune_SETTABLE_1_196
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -1043,34 +1193,34 @@ perilune_SETTABLE_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_SETTABLE_1_155:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    jmp .Lperilune_SETTABLE_1_1a8
-.Lperilune_SETTABLE_1_167:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    jmp .Lperilune_SETTABLE_1_1a8
-.Lperilune_SETTABLE_1_179:
+.Lperilune_SETTABLE_1_158:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    jmp .Lperilune_SETTABLE_1_1a8
-.Lperilune_SETTABLE_1_193:
+    jmp .Lperilune_SETTABLE_1_1ab
+.Lperilune_SETTABLE_1_172:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_SETTABLE_1_1ab
+.Lperilune_SETTABLE_1_184:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_SETTABLE_1_1ab
+.Lperilune_SETTABLE_1_196:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-.Lperilune_SETTABLE_1_1a8:
+.Lperilune_SETTABLE_1_1ab:
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -1102,13 +1252,13 @@ perilune_SETTABLEK:
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x19, 0x08                     # movzx rbx,byte ptr [rcx+rbx+8]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETTABLEK_194
-    .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
     jne .Lperilune_SETTABLEK_1b4
+    .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
+    jne .Lperilune_SETTABLEK_194
     .byte 0x45, 0x8b, 0x63, 0x28                                 # mov r12d,[r11+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETTABLEK_1b4
+    jae .Lperilune_SETTABLEK_194
     .byte 0x4d, 0x8b, 0x63, 0x20                                 # mov r12,[r11+20h]
     .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [r11+3]
     .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
@@ -1116,7 +1266,7 @@ perilune_SETTABLEK:
     .byte 0x4d, 0x89, 0xeb                                       # mov r11,r13
     .byte 0x41, 0x80, 0xc3, 0x02                                 # add r11b,2
     .byte 0x44, 0x3a, 0xdb                                       # cmp r11b,bl
-    jne .Lperilune_SETTABLEK_1b4
+    jne .Lperilune_SETTABLEK_194
     .byte 0x41, 0x80, 0xfd, 0x01                                 # cmp r13b,1
     je .Lperilune_SETTABLEK_e4
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
@@ -1136,15 +1286,15 @@ perilune_SETTABLEK:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETTABLEK_122:
     .byte 0x84, 0xdb                                             # test bl,bl
-    je .Lperilune_SETTABLEK_1b4
+    je .Lperilune_SETTABLEK_194
     .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETTABLEK_1b4
+    jne .Lperilune_SETTABLEK_194
     .byte 0x4d, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [r11+2]
     .byte 0x49, 0x89, 0xde                                       # mov r14,rbx
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETTABLEK_1b4
+    jne .Lperilune_SETTABLEK_194
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x45, 0x8b, 0x5b, 0x2c                                 # mov r11d,[r11+2Ch]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
@@ -1156,9 +1306,9 @@ perilune_SETTABLEK:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETTABLEK_194:
-    jmp perilune_SINGLE
-.Lperilune_SETTABLEK_1b4:
     jmp perilune_SETTABLEK_1
+.Lperilune_SETTABLEK_1b4:
+    jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SETTABLEK, . - perilune_SETTABLEK
 
@@ -1171,12 +1321,13 @@ perilune_SETTABLEK_1:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
+    .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
+    .byte 0x48, 0x89, 0x5c, 0x24, 0x20                           # mov [rsp+20h],rbx
+    .byte 0x4c, 0x89, 0x64, 0x24, 0x28                           # mov [rsp+28h],r12
+    .byte 0x4c, 0x89, 0x6c, 0x24, 0x30                           # mov [rsp+30h],r13
+    .byte 0x4c, 0x89, 0x74, 0x24, 0x38                           # mov [rsp+38h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x48, 0x0f, 0xb6, 0x56, 0xfd                           # movzx rdx,byte ptr [rsi-3]
     .byte 0x4c, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx r9,byte ptr [rsi-2]
@@ -1190,112 +1341,111 @@ perilune_SETTABLEK_1:
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x8b, 0x3c, 0x01                                 # mov rdi,[rcx+rax]
-    .byte 0x49, 0x89, 0xfb                                       # mov r11,rdi
+    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
     .byte 0x48, 0x0f, 0xb6, 0x44, 0x01, 0x08                     # movzx rax,byte ptr [rcx+rax+8]
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x41, 0x80, 0xf9, 0x03                                 # cmp r9b,3
-    je .Lperilune_SETTABLEK_1_ec
+    jne .Lperilune_SETTABLEK_1_de
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x4c, 0x0f, 0xb6, 0xc0                                 # movzx r8,al
+    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
+    .byte 0x4e, 0x8d, 0x4c, 0x1e, 0xfc                           # lea r9,[rsi+r11-4]
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    call {set_int}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_SETTABLEK_1_167
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_SETTABLEK_1_de:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x41, 0x80, 0xf9, 0x40                                 # cmp r9b,40h
-    jne .Lperilune_SETTABLEK_1_15d
-    .byte 0x48, 0x0f, 0xb6, 0x4a, 0x03                           # movzx rcx,byte ptr [rdx+3]
-    .byte 0x84, 0xc9                                             # test cl,cl
-    jne .Lperilune_SETTABLEK_1_16f
+    jne .Lperilune_SETTABLEK_1_181
+    .byte 0x48, 0x0f, 0xb6, 0x7a, 0x03                           # movzx rdi,byte ptr [rdx+3]
+    .byte 0x40, 0x84, 0xff                                       # test dil,dil
+    jne .Lperilune_SETTABLEK_1_193
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x4c, 0x0f, 0xb6, 0xc0                                 # movzx r8,al
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
     call {set_str}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_SETTABLEK_1_181
-    .byte 0x4c, 0x8b, 0x5c, 0x24, 0x08                           # mov r11,[rsp+8]
-    .byte 0x49, 0x0f, 0xb6, 0x03                                 # movzx rax,byte ptr [r11]
+    je .Lperilune_SETTABLEK_1_1a5
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x49, 0x8d, 0x73, 0x04                                 # lea rsi,[r11+4]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_SETTABLEK_1_ec:
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
-    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
-    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x4c, 0x0f, 0xb6, 0xc0                                 # movzx r8,al
-    .byte 0x4c, 0x89, 0xe0                                       # mov rax,r12
-    .byte 0x4d, 0x8d, 0x4c, 0x03, 0xfc                           # lea r9,[r11+rax-4]
-    .byte 0x4c, 0x89, 0x5c, 0x24, 0x08                           # mov [rsp+8],r11
-    call {set_int}
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_SETTABLEK_1_19b
+.Lperilune_SETTABLEK_1_167:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_SETTABLEK_1_15d:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    jmp .Lperilune_SETTABLEK_1_1b0
-.Lperilune_SETTABLEK_1_16f:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    jmp .Lperilune_SETTABLEK_1_1b0
+    jmp .Lperilune_SETTABLEK_1_1ba
 .Lperilune_SETTABLEK_1_181:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    jmp .Lperilune_SETTABLEK_1_1b0
-.Lperilune_SETTABLEK_1_19b:
+    jmp .Lperilune_SETTABLEK_1_1ba
+.Lperilune_SETTABLEK_1_193:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_SETTABLEK_1_1ba
+.Lperilune_SETTABLEK_1_1a5:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-.Lperilune_SETTABLEK_1_1b0:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+.Lperilune_SETTABLEK_1_1ba:
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -1319,11 +1469,11 @@ perilune_SETI:
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETI_17c
+    jne .Lperilune_SETI_19c
     .byte 0x44, 0x8b, 0x63, 0x28                                 # mov r12d,[rbx+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETI_19c
+    jae .Lperilune_SETI_17c
     .byte 0x4c, 0x8b, 0x63, 0x20                                 # mov r12,[rbx+20h]
     .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [rbx+3]
     .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
@@ -1331,7 +1481,7 @@ perilune_SETI:
     .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
     .byte 0x80, 0xc3, 0x02                                       # add bl,2
     .byte 0x41, 0x3a, 0xdb                                       # cmp bl,r11b
-    jne .Lperilune_SETI_19c
+    jne .Lperilune_SETI_17c
     .byte 0x41, 0x80, 0xfd, 0x01                                 # cmp r13b,1
     je .Lperilune_SETI_cb
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
@@ -1351,15 +1501,15 @@ perilune_SETI:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETI_109:
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_SETI_19c
+    je .Lperilune_SETI_17c
     .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETI_19c
+    jne .Lperilune_SETI_17c
     .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [rbx+2]
     .byte 0x4d, 0x89, 0xde                                       # mov r14,r11
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETI_19c
+    jne .Lperilune_SETI_17c
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x44, 0x8b, 0x6b, 0x2c                                 # mov r13d,[rbx+2Ch]
     .byte 0x4c, 0x8d, 0x70, 0xff                                 # lea r14,[rax-1]
@@ -1371,9 +1521,9 @@ perilune_SETI:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETI_17c:
-    jmp perilune_SINGLE
-.Lperilune_SETI_19c:
     jmp perilune_SETI_1
+.Lperilune_SETI_19c:
+    jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SETI, . - perilune_SETI
 
@@ -1414,15 +1564,15 @@ perilune_SETI_1:
     call {set_int}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_SETI_1_bc
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -1469,11 +1619,11 @@ perilune_SETIK:
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x19, 0x08                     # movzx r11,byte ptr [rcx+r11+8]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETIK_17c
+    jne .Lperilune_SETIK_19c
     .byte 0x44, 0x8b, 0x63, 0x28                                 # mov r12d,[rbx+28h]
     .byte 0x4c, 0x8d, 0x68, 0xff                                 # lea r13,[rax-1]
     .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
-    jae .Lperilune_SETIK_19c
+    jae .Lperilune_SETIK_17c
     .byte 0x4c, 0x8b, 0x63, 0x20                                 # mov r12,[rbx+20h]
     .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x03                           # movzx r13,byte ptr [rbx+3]
     .byte 0x41, 0x80, 0xfd, 0x03                                 # cmp r13b,3
@@ -1481,7 +1631,7 @@ perilune_SETIK:
     .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
     .byte 0x80, 0xc3, 0x02                                       # add bl,2
     .byte 0x41, 0x3a, 0xdb                                       # cmp bl,r11b
-    jne .Lperilune_SETIK_19c
+    jne .Lperilune_SETIK_17c
     .byte 0x41, 0x80, 0xfd, 0x01                                 # cmp r13b,1
     je .Lperilune_SETIK_cb
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x11                     # or dword ptr [rsi+r8-4],11h
@@ -1501,15 +1651,15 @@ perilune_SETIK:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETIK_109:
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    je .Lperilune_SETIK_19c
+    je .Lperilune_SETIK_17c
     .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    jne .Lperilune_SETIK_19c
+    jne .Lperilune_SETIK_17c
     .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x02                           # movzx r13,byte ptr [rbx+2]
     .byte 0x4d, 0x89, 0xde                                       # mov r14,r11
     .byte 0x41, 0xc0, 0xee, 0x06                                 # shr r14b,6
     .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
-    jne .Lperilune_SETIK_19c
+    jne .Lperilune_SETIK_17c
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x21                     # or dword ptr [rsi+r8-4],21h
     .byte 0x44, 0x8b, 0x6b, 0x2c                                 # mov r13d,[rbx+2Ch]
     .byte 0x4c, 0x8d, 0x70, 0xff                                 # lea r14,[rax-1]
@@ -1521,9 +1671,9 @@ perilune_SETIK:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETIK_17c:
-    jmp perilune_SINGLE
-.Lperilune_SETIK_19c:
     jmp perilune_SETIK_1
+.Lperilune_SETIK_19c:
+    jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SETIK, . - perilune_SETIK
 
@@ -1564,15 +1714,15 @@ perilune_SETIK_1:
     call {set_int}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_SETIK_1_bb
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -1620,12 +1770,12 @@ perilune_SETFIELD:
     .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETFIELD_d5
+    jne .Lperilune_SETFIELD_115
     .byte 0x45, 0x8b, 0x63, 0x04                                 # mov r12d,[r11+4]
     .byte 0x48, 0xc1, 0xe3, 0x06                                 # shl rbx,6
     .byte 0x45, 0x8b, 0x74, 0x1d, 0x00                           # mov r14d,[r13+rbx]
     .byte 0x4d, 0x3b, 0xe6                                       # cmp r12,r14
-    jne .Lperilune_SETFIELD_f5
+    jne .Lperilune_SETFIELD_d5
     .byte 0x41, 0x8b, 0x5c, 0x1d, 0x04                           # mov ebx,[r13+rbx+4]
     .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
@@ -1645,9 +1795,11 @@ perilune_SETFIELD:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETFIELD_d5:
-    jmp perilune_SINGLE
+    jmp perilune_SETFIELD_2
 .Lperilune_SETFIELD_f5:
     jmp perilune_SETFIELD_1
+.Lperilune_SETFIELD_115:
+    jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SETFIELD, . - perilune_SETFIELD
 
@@ -1688,15 +1840,15 @@ perilune_SETFIELD_1:
     call {set_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_SETFIELD_1_be
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -1730,6 +1882,66 @@ perilune_SETFIELD_1:
     .size perilune_SETFIELD_1, . - perilune_SETFIELD_1
 
     .p2align 4
+    .type perilune_SETFIELD_2, @function
+perilune_SETFIELD_2:
+    .cfi_startproc
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
+    .byte 0x46, 0x8b, 0x6c, 0x06, 0xfc                           # mov r13d,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x72, 0x38                                 # mov r14,[rdx+38h]
+    .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
+    .byte 0x49, 0xc1, 0xe5, 0x06                                 # shl r13,6
+    .byte 0x47, 0x8b, 0x64, 0x2e, 0x08                           # mov r12d,[r14+r13+8]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    je .Lperilune_SETFIELD_2_12e
+    .byte 0x4f, 0x8b, 0x64, 0x2e, 0x30                           # mov r12,[r14+r13+30h]
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    je .Lperilune_SETFIELD_2_10e
+    .byte 0x47, 0x8b, 0x6c, 0x2e, 0x38                           # mov r13d,[r14+r13+38h]
+    .byte 0x49, 0x83, 0xfd, 0x40                                 # cmp r13,40h
+    jae .Lperilune_SETFIELD_2_12e
+    .byte 0x4d, 0x89, 0xe5                                       # mov r13,r12
+.Lperilune_SETFIELD_2_7a:
+    .byte 0x45, 0x8b, 0x75, 0x00                                 # mov r14d,[r13]
+    .byte 0x49, 0x3b, 0xde                                       # cmp rbx,r14
+    jne .Lperilune_SETFIELD_2_f1
+    .byte 0x41, 0x8b, 0x5d, 0x04                                 # mov ebx,[r13+4]
+    .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x1c, 0x08                     # movzx r13,byte ptr [r12+rbx+8]
+    .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
+    je .Lperilune_SETFIELD_2_12e
+    .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
+    .byte 0x4d, 0x89, 0xd5                                       # mov r13,r10
+    .byte 0x41, 0xc0, 0xed, 0x06                                 # shr r13b,6
+    .byte 0x41, 0x80, 0xcd, 0x18                                 # or r13b,18h
+    .byte 0x45, 0x84, 0xdd                                       # test r13b,r11b
+    jne .Lperilune_SETFIELD_2_12e
+    .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
+    .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SETFIELD_2_f1:
+    .byte 0x49, 0x81, 0xc5, 0x30, 0x00, 0x00, 0x00               # add r13,30h
+    .byte 0x4d, 0x8d, 0xb4, 0x24, 0x50, 0x01, 0x00, 0x00         # lea r14,[r12+150h]
+    .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
+    jb .Lperilune_SETFIELD_2_7a
+    jmp .Lperilune_SETFIELD_2_12e
+.Lperilune_SETFIELD_2_10e:
+    jmp perilune_SINGLE
+.Lperilune_SETFIELD_2_12e:
+    jmp perilune_SETFIELD_1
+    .cfi_endproc
+    .size perilune_SETFIELD_2, . - perilune_SETFIELD_2
+
+    .p2align 4
     .type perilune_SETFIELDK, @function
 perilune_SETFIELDK:
     .cfi_startproc
@@ -1744,12 +1956,12 @@ perilune_SETFIELDK:
     .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETFIELDK_d5
+    jne .Lperilune_SETFIELDK_115
     .byte 0x45, 0x8b, 0x63, 0x04                                 # mov r12d,[r11+4]
     .byte 0x48, 0xc1, 0xe3, 0x06                                 # shl rbx,6
     .byte 0x45, 0x8b, 0x74, 0x1d, 0x00                           # mov r14d,[r13+rbx]
     .byte 0x4d, 0x3b, 0xe6                                       # cmp r12,r14
-    jne .Lperilune_SETFIELDK_f5
+    jne .Lperilune_SETFIELDK_d5
     .byte 0x41, 0x8b, 0x5c, 0x1d, 0x04                           # mov ebx,[r13+rbx+4]
     .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
@@ -1769,9 +1981,11 @@ perilune_SETFIELDK:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SETFIELDK_d5:
-    jmp perilune_SINGLE
+    jmp perilune_SETFIELDK_2
 .Lperilune_SETFIELDK_f5:
     jmp perilune_SETFIELDK_1
+.Lperilune_SETFIELDK_115:
+    jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SETFIELDK, . - perilune_SETFIELDK
 
@@ -1814,15 +2028,15 @@ perilune_SETFIELDK_1:
     call {set_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_SETFIELDK_1_c5
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -1854,6 +2068,66 @@ perilune_SETFIELDK_1:
     .cfi_restore_state
     .cfi_endproc
     .size perilune_SETFIELDK_1, . - perilune_SETFIELDK_1
+
+    .p2align 4
+    .type perilune_SETFIELDK_2, @function
+perilune_SETFIELDK_2:
+    .cfi_startproc
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x8b, 0x04, 0x11                                 # mov rax,[rcx+r10]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+r10+8]
+    .byte 0x46, 0x8b, 0x6c, 0x06, 0xfc                           # mov r13d,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x72, 0x38                                 # mov r14,[rdx+38h]
+    .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
+    .byte 0x49, 0xc1, 0xe5, 0x06                                 # shl r13,6
+    .byte 0x47, 0x8b, 0x64, 0x2e, 0x08                           # mov r12d,[r14+r13+8]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    je .Lperilune_SETFIELDK_2_12e
+    .byte 0x4f, 0x8b, 0x64, 0x2e, 0x30                           # mov r12,[r14+r13+30h]
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    je .Lperilune_SETFIELDK_2_10e
+    .byte 0x47, 0x8b, 0x6c, 0x2e, 0x38                           # mov r13d,[r14+r13+38h]
+    .byte 0x49, 0x83, 0xfd, 0x40                                 # cmp r13,40h
+    jae .Lperilune_SETFIELDK_2_12e
+    .byte 0x4d, 0x89, 0xe5                                       # mov r13,r12
+.Lperilune_SETFIELDK_2_7a:
+    .byte 0x45, 0x8b, 0x75, 0x00                                 # mov r14d,[r13]
+    .byte 0x49, 0x3b, 0xde                                       # cmp rbx,r14
+    jne .Lperilune_SETFIELDK_2_f1
+    .byte 0x41, 0x8b, 0x5d, 0x04                                 # mov ebx,[r13+4]
+    .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x1c, 0x08                     # movzx r13,byte ptr [r12+rbx+8]
+    .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
+    je .Lperilune_SETFIELDK_2_12e
+    .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
+    .byte 0x4d, 0x89, 0xd5                                       # mov r13,r10
+    .byte 0x41, 0xc0, 0xed, 0x06                                 # shr r13b,6
+    .byte 0x41, 0x80, 0xcd, 0x18                                 # or r13b,18h
+    .byte 0x45, 0x84, 0xdd                                       # test r13b,r11b
+    jne .Lperilune_SETFIELDK_2_12e
+    .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
+    .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SETFIELDK_2_f1:
+    .byte 0x49, 0x81, 0xc5, 0x30, 0x00, 0x00, 0x00               # add r13,30h
+    .byte 0x4d, 0x8d, 0xb4, 0x24, 0x50, 0x01, 0x00, 0x00         # lea r14,[r12+150h]
+    .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
+    jb .Lperilune_SETFIELDK_2_7a
+    jmp .Lperilune_SETFIELDK_2_12e
+.Lperilune_SETFIELDK_2_10e:
+    jmp perilune_SINGLE
+.Lperilune_SETFIELDK_2_12e:
+    jmp perilune_SETFIELDK_1
+    .cfi_endproc
+    .size perilune_SETFIELDK_2, . - perilune_SETFIELDK_2
 
     .p2align 4
     .type perilune_NEWTABLE, @function
@@ -1931,207 +2205,118 @@ perilune_NEWTABLE:
     .type perilune_SELF, @function
 perilune_SELF:
     .cfi_startproc
-    .byte 0x55                                                   # push rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
-    .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
-    .byte 0x48, 0x89, 0x0c, 0x24                                 # mov [rsp],rcx
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4e, 0x8b, 0x14, 0x1f                                 # mov r10,[rdi+r11]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx r11,byte ptr [rdi+r11+8]
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
-    je .Lperilune_SELF_cb
-    jmp .Lperilune_SELF_21f
-.Lperilune_SELF_42:
-    .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
-    .byte 0x4d, 0x89, 0xfe                                       # mov r14,r15
-    .byte 0x48, 0xc1, 0xe0, 0x06                                 # shl rax,6
-    .byte 0x41, 0x8b, 0x4c, 0x05, 0x08                           # mov ecx,[r13+rax+8]
-    .byte 0x83, 0xf9, 0xfd                                       # cmp ecx,0FFFFFFFDh
-    jne .Lperilune_SELF_232
-    .byte 0x49, 0x8b, 0x8e, 0x28, 0x06, 0x00, 0x00               # mov rcx,[r14+628h]
-    .byte 0x49, 0x8b, 0x5c, 0x05, 0x18                           # mov rbx,[r13+rax+18h]
-    .byte 0x48, 0x3b, 0xcb                                       # cmp rcx,rbx
-    jne .Lperilune_SELF_23b
-    .byte 0x49, 0x8b, 0x8e, 0x38, 0x05, 0x00, 0x00               # mov rcx,[r14+538h]
-    .byte 0x49, 0x8b, 0x5c, 0x05, 0x10                           # mov rbx,[r13+rax+10h]
-    .byte 0x48, 0x3b, 0xcb                                       # cmp rcx,rbx
-    jne .Lperilune_SELF_244
-    .byte 0x49, 0x8b, 0x5c, 0x05, 0x20                           # mov rbx,[r13+rax+20h]
-    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    je .Lperilune_SELF_24d
-    .byte 0x41, 0x8b, 0x4c, 0x05, 0x0c                           # mov ecx,[r13+rax+0Ch]
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_SELF_256
-    .byte 0x41, 0x8b, 0x44, 0x05, 0x04                           # mov eax,[r13+rax+4]
-    .byte 0x48, 0x8b, 0x5b, 0x10                                 # mov rbx,[rbx+10h]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x64, 0x03, 0x08                     # movzx r12,byte ptr [rbx+rax+8]
-    .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
-    je .Lperilune_SELF_25f
-    .byte 0x48, 0x8b, 0x04, 0x03                                 # mov rax,[rbx+rax]
-    jmp .Lperilune_SELF_1d1
-.Lperilune_SELF_cb:
-    .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x48, 0x8b, 0x5a, 0x38                                 # mov rbx,[rdx+38h]
-    .byte 0x45, 0x8b, 0x6a, 0x04                                 # mov r13d,[r10+4]
-    .byte 0x48, 0xc1, 0xe0, 0x06                                 # shl rax,6
-    .byte 0x8b, 0x0c, 0x03                                       # mov ecx,[rbx+rax]
-    .byte 0x4c, 0x3b, 0xe9                                       # cmp r13,rcx
-    jne .Lperilune_SELF_109
-    .byte 0x44, 0x8b, 0x74, 0x03, 0x04                           # mov r14d,[rbx+rax+4]
-    .byte 0x49, 0x8b, 0x4a, 0x10                                 # mov rcx,[r10+10h]
+    jne .Lperilune_SELF_2af
+    .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
+    .byte 0x48, 0x8b, 0x42, 0x38                                 # mov rax,[rdx+38h]
+    .byte 0x45, 0x8b, 0x62, 0x04                                 # mov r12d,[r10+4]
+    .byte 0x49, 0xc1, 0xe3, 0x06                                 # shl r11,6
+    .byte 0x46, 0x8b, 0x2c, 0x18                                 # mov r13d,[rax+r11]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_SELF_c0
+    .byte 0x46, 0x8b, 0x74, 0x18, 0x04                           # mov r14d,[rax+r11+4]
+    .byte 0x49, 0x8b, 0x5a, 0x10                                 # mov rbx,[r10+10h]
     .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
-    .byte 0x4e, 0x0f, 0xb6, 0x64, 0x31, 0x08                     # movzx r12,byte ptr [rcx+r14+8]
-    .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
-    jne .Lperilune_SELF_1cd
-    jmp .Lperilune_SELF_268
-.Lperilune_SELF_109:
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x8b, 0x4c, 0x03, 0x08                                 # mov ecx,[rbx+rax+8]
-    .byte 0x4c, 0x3b, 0xe9                                       # cmp r13,rcx
-    jne .Lperilune_SELF_27a
-    .byte 0x49, 0x8b, 0x4a, 0x18                                 # mov rcx,[r10+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x03, 0x18                           # mov r13,[rbx+rax+18h]
-    .byte 0x49, 0x3b, 0xcd                                       # cmp rcx,r13
-    jne .Lperilune_SELF_27a
-    .byte 0x49, 0x8b, 0x8c, 0x24, 0x38, 0x05, 0x00, 0x00         # mov rcx,[r12+538h]
-    .byte 0x4c, 0x8b, 0x64, 0x03, 0x10                           # mov r12,[rbx+rax+10h]
-    .byte 0x49, 0x3b, 0xcc                                       # cmp rcx,r12
-    je .Lperilune_SELF_14f
-    jmp .Lperilune_SELF_27a
-.Lperilune_SELF_146:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2a9
-.Lperilune_SELF_14f:
-    .byte 0x4c, 0x8b, 0x64, 0x03, 0x20                           # mov r12,[rbx+rax+20h]
-    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    je .Lperilune_SELF_291
-    .byte 0x8b, 0x4c, 0x03, 0x0c                                 # mov ecx,[rbx+rax+0Ch]
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_SELF_19f
-    .byte 0x8b, 0x44, 0x03, 0x04                                 # mov eax,[rbx+rax+4]
-    .byte 0x49, 0x8b, 0x4c, 0x24, 0x30                           # mov rcx,[r12+30h]
-    .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
-    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x48, 0x03, 0xd9                                       # add rbx,rcx
-    .byte 0x4c, 0x0f, 0xb6, 0x64, 0xc3, 0x08                     # movzx r12,byte ptr [rbx+rax*8+8]
-    .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
-    je .Lperilune_SELF_29c
-    .byte 0x41, 0x80, 0xfc, 0x46                                 # cmp r12b,46h
-    je .Lperilune_SELF_2a5
-    .byte 0x48, 0x8b, 0x04, 0xc3                                 # mov rax,[rbx+rax*8]
-    jmp .Lperilune_SELF_1d1
-.Lperilune_SELF_19f:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    .byte 0x8b, 0x44, 0x03, 0x04                                 # mov eax,[rbx+rax+4]
-    .byte 0x4d, 0x8b, 0x6c, 0x24, 0x10                           # mov r13,[r12+10h]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4d, 0x0f, 0xb6, 0x64, 0x05, 0x08                     # movzx r12,byte ptr [r13+rax+8]
-    .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
-    je .Lperilune_SELF_2ca
-    .byte 0x48, 0x89, 0x0c, 0x24                                 # mov [rsp],rcx
-    .byte 0x49, 0x8b, 0x44, 0x05, 0x00                           # mov rax,[r13+rax]
-    jmp .Lperilune_SELF_1d1
-.Lperilune_SELF_1cd:
-    .byte 0x4a, 0x8b, 0x04, 0x31                                 # mov rax,[rcx+r14]
-.Lperilune_SELF_1d1:
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0x54, 0x0f, 0x20                           # mov [rdi+rcx+20h],r10
-    .byte 0x44, 0x88, 0x5c, 0x0f, 0x28                           # mov [rdi+rcx+28h],r11b
-    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
-    .byte 0x44, 0x88, 0x64, 0x0f, 0x08                           # mov [rdi+rcx+8],r12b
+    .byte 0x4e, 0x0f, 0xb6, 0x6c, 0x33, 0x08                     # movzx r13,byte ptr [rbx+r14+8]
+    .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
+    je .Lperilune_SELF_210
+    .byte 0x4a, 0x8b, 0x04, 0x33                                 # mov rax,[rbx+r14]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x89, 0x54, 0x1f, 0x20                           # mov [rdi+r11+20h],r10
+    .byte 0x42, 0xc6, 0x44, 0x1f, 0x28, 0x41                     # mov byte ptr [rdi+r11+28h],41h
+    .byte 0x4a, 0x89, 0x04, 0x1f                                 # mov [rdi+r11],rax
+    .byte 0x46, 0x88, 0x6c, 0x1f, 0x08                           # mov [rdi+r11+8],r13b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_SELF_21f:
-    .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
-    je .Lperilune_SELF_42
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_232:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_23b:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_244:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_24d:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_256:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_25f:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_268:
-    .byte 0x49, 0x8b, 0x4a, 0x18                                 # mov rcx,[r10+18h]
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_SELF_109
-    jmp .Lperilune_SELF_291
-.Lperilune_SELF_27a:
-    .byte 0x48, 0x8b, 0x44, 0x03, 0x30                           # mov rax,[rbx+rax+30h]
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_SELF_146
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_291:
-    .byte 0x48, 0x33, 0xc0                                       # xor rax,rax
-    .byte 0x45, 0x33, 0xe4                                       # xor r12d,r12d
-    jmp .Lperilune_SELF_1d1
-.Lperilune_SELF_29c:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-    jmp .Lperilune_SELF_2ca
-.Lperilune_SELF_2a5:
-    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
-.Lperilune_SELF_2a9:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+.Lperilune_SELF_c0:
+    .byte 0x42, 0x8b, 0x5c, 0x18, 0x08                           # mov ebx,[rax+r11+8]
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
+    jne .Lperilune_SELF_1f0
+    .byte 0x49, 0x8b, 0x5a, 0x18                                 # mov rbx,[r10+18h]
+    .byte 0x4e, 0x8b, 0x64, 0x18, 0x18                           # mov r12,[rax+r11+18h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_SELF_1f0
+    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
+    .byte 0x48, 0x8b, 0x9b, 0x38, 0x05, 0x00, 0x00               # mov rbx,[rbx+538h]
+    .byte 0x4e, 0x8b, 0x64, 0x18, 0x10                           # mov r12,[rax+r11+10h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_SELF_1f0
+    .byte 0x4a, 0x8b, 0x5c, 0x18, 0x20                           # mov rbx,[rax+r11+20h]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
+    je .Lperilune_SELF_262
+    .byte 0x46, 0x8b, 0x64, 0x18, 0x0c                           # mov r12d,[rax+r11+0Ch]
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    je .Lperilune_SELF_17b
+    .byte 0x46, 0x8b, 0x5c, 0x18, 0x04                           # mov r11d,[rax+r11+4]
+    .byte 0x48, 0x8b, 0x5b, 0x10                                 # mov rbx,[rbx+10h]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x1b, 0x08                     # movzx rax,byte ptr [rbx+r11+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_SELF_242
+    .byte 0x4e, 0x8b, 0x1c, 0x1b                                 # mov r11,[rbx+r11]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x89, 0x54, 0x1f, 0x20                           # mov [rdi+rbx+20h],r10
+    .byte 0xc6, 0x44, 0x1f, 0x28, 0x41                           # mov byte ptr [rdi+rbx+28h],41h
+    .byte 0x4c, 0x89, 0x1c, 0x1f                                 # mov [rdi+rbx],r11
+    .byte 0x88, 0x44, 0x1f, 0x08                                 # mov [rdi+rbx+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SELF_17b:
+    .byte 0x46, 0x8b, 0x5c, 0x18, 0x04                           # mov r11d,[rax+r11+4]
+    .byte 0x48, 0x8b, 0x43, 0x30                                 # mov rax,[rbx+30h]
+    .byte 0x4c, 0x89, 0xdb                                       # mov rbx,r11
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x48, 0x03, 0xd8                                       # add rbx,rax
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0xdb, 0x08                     # movzx rax,byte ptr [rbx+r11*8+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_SELF_242
+    .byte 0x3c, 0x46                                             # cmp al,46h
+    je .Lperilune_SELF_222
+    .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x89, 0x54, 0x1f, 0x20                           # mov [rdi+rbx+20h],r10
+    .byte 0xc6, 0x44, 0x1f, 0x28, 0x41                           # mov byte ptr [rdi+rbx+28h],41h
+    .byte 0x4c, 0x89, 0x1c, 0x1f                                 # mov [rdi+rbx],r11
+    .byte 0x88, 0x44, 0x1f, 0x08                                 # mov [rdi+rbx+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SELF_1f0:
+    jmp perilune_SELF_2
+.Lperilune_SELF_210:
+    .byte 0x49, 0x8b, 0x5a, 0x18                                 # mov rbx,[r10+18h]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
+    jne .Lperilune_SELF_c0
+    jmp .Lperilune_SELF_262
+.Lperilune_SELF_222:
     jmp perilune_SELF_1
-    .cfi_restore_state
-.Lperilune_SELF_2ca:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+.Lperilune_SELF_242:
     jmp perilune_SINGLE
-    .cfi_restore_state
+.Lperilune_SELF_262:
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x54, 0x07, 0x20                           # mov [rdi+rax+20h],r10
+    .byte 0xc6, 0x44, 0x07, 0x28, 0x41                           # mov byte ptr [rdi+rax+28h],41h
+    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x00                           # mov byte ptr [rdi+rax+8],0
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SELF_2af:
+    jmp perilune_SELF_3
     .cfi_endproc
     .size perilune_SELF, . - perilune_SELF
 
@@ -2166,25 +2351,25 @@ perilune_SELF_1:
     .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
     call {get_field}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_SELF_1_da
-    .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
+    je .Lperilune_SELF_1_d9
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx r11,byte ptr [rdi+r10+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x5c, 0x17, 0x20                           # mov [rdi+r10+20h],rbx
-    .byte 0x46, 0x88, 0x5c, 0x17, 0x28                           # mov [rdi+r10+28h],r11b
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x42, 0x88, 0x54, 0x17, 0x08                           # mov [rdi+r10+8],dl
+    .byte 0x4c, 0x0f, 0xb6, 0x44, 0x0f, 0x08                     # movzx r8,byte ptr [rdi+rcx+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x89, 0x5c, 0x0f, 0x20                           # mov [rdi+rcx+20h],rbx
+    .byte 0x44, 0x88, 0x44, 0x0f, 0x28                           # mov [rdi+rcx+28h],r8b
+    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
+    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
     .byte 0x48, 0x8b, 0x54, 0x24, 0x10                           # mov rdx,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
@@ -2196,7 +2381,7 @@ perilune_SELF_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_SELF_1_da:
+.Lperilune_SELF_1_d9:
     .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
     .byte 0x48, 0x8b, 0x54, 0x24, 0x10                           # mov rdx,[rsp+10h]
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
@@ -2218,6 +2403,185 @@ perilune_SELF_1:
     .size perilune_SELF_1, . - perilune_SELF_1
 
     .p2align 4
+    .type perilune_SELF_2, @function
+perilune_SELF_2:
+    .cfi_startproc
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x46, 0x8b, 0x64, 0x06, 0xfc                           # mov r12d,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
+    .byte 0x45, 0x8b, 0x5a, 0x04                                 # mov r11d,[r10+4]
+    .byte 0x49, 0xc1, 0xe4, 0x06                                 # shl r12,6
+    .byte 0x4b, 0x8b, 0x44, 0x25, 0x30                           # mov rax,[r13+r12+30h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_SELF_2_293
+    .byte 0x47, 0x8b, 0x64, 0x25, 0x38                           # mov r12d,[r13+r12+38h]
+    .byte 0x49, 0x83, 0xfc, 0x40                                 # cmp r12,40h
+    jae .Lperilune_SELF_2_273
+    .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
+.Lperilune_SELF_2_59:
+    .byte 0x44, 0x8b, 0x33                                       # mov r14d,[rbx]
+    .byte 0x4d, 0x3b, 0xde                                       # cmp r11,r14
+    jne .Lperilune_SELF_2_ce
+    .byte 0x44, 0x8b, 0x6b, 0x04                                 # mov r13d,[rbx+4]
+    .byte 0x4d, 0x8b, 0x72, 0x10                                 # mov r14,[r10+10h]
+    .byte 0x49, 0xc1, 0xe5, 0x04                                 # shl r13,4
+    .byte 0x4f, 0x0f, 0xb6, 0x64, 0x2e, 0x08                     # movzx r12,byte ptr [r14+r13+8]
+    .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
+    je .Lperilune_SELF_2_214
+    .byte 0x4b, 0x8b, 0x04, 0x2e                                 # mov rax,[r14+r13]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x89, 0x54, 0x1f, 0x20                           # mov [rdi+r11+20h],r10
+    .byte 0x42, 0xc6, 0x44, 0x1f, 0x28, 0x41                     # mov byte ptr [rdi+r11+28h],41h
+    .byte 0x4a, 0x89, 0x04, 0x1f                                 # mov [rdi+r11],rax
+    .byte 0x46, 0x88, 0x64, 0x1f, 0x08                           # mov [rdi+r11+8],r12b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SELF_2_ce:
+    .byte 0x44, 0x8b, 0x63, 0x08                                 # mov r12d,[rbx+8]
+    .byte 0x4d, 0x3b, 0xdc                                       # cmp r11,r12
+    jne .Lperilune_SELF_2_1f8
+    .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
+    .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_SELF_2_1f8
+    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
+    .byte 0x4d, 0x8b, 0xa4, 0x24, 0x38, 0x05, 0x00, 0x00         # mov r12,[r12+538h]
+    .byte 0x4c, 0x8b, 0x6b, 0x10                                 # mov r13,[rbx+10h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_SELF_2_1f8
+    .byte 0x48, 0x8b, 0x43, 0x20                                 # mov rax,[rbx+20h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_SELF_2_221
+    .byte 0x44, 0x8b, 0x5b, 0x0c                                 # mov r11d,[rbx+0Ch]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_SELF_2_184
+    .byte 0x44, 0x8b, 0x5b, 0x04                                 # mov r11d,[rbx+4]
+    .byte 0x48, 0x8b, 0x58, 0x10                                 # mov rbx,[rax+10h]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x1b, 0x08                     # movzx rax,byte ptr [rbx+r11+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_SELF_2_293
+    .byte 0x4e, 0x8b, 0x1c, 0x1b                                 # mov r11,[rbx+r11]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x89, 0x54, 0x1f, 0x20                           # mov [rdi+rbx+20h],r10
+    .byte 0xc6, 0x44, 0x1f, 0x28, 0x41                           # mov byte ptr [rdi+rbx+28h],41h
+    .byte 0x4c, 0x89, 0x1c, 0x1f                                 # mov [rdi+rbx],r11
+    .byte 0x88, 0x44, 0x1f, 0x08                                 # mov [rdi+rbx+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SELF_2_184:
+    .byte 0x44, 0x8b, 0x5b, 0x04                                 # mov r11d,[rbx+4]
+    .byte 0x48, 0x8b, 0x40, 0x30                                 # mov rax,[rax+30h]
+    .byte 0x4c, 0x89, 0xdb                                       # mov rbx,r11
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x48, 0x03, 0xd8                                       # add rbx,rax
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0xdb, 0x08                     # movzx rax,byte ptr [rbx+r11*8+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_SELF_2_293
+    .byte 0x3c, 0x46                                             # cmp al,46h
+    je .Lperilune_SELF_2_273
+    .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x89, 0x54, 0x1f, 0x20                           # mov [rdi+rbx+20h],r10
+    .byte 0xc6, 0x44, 0x1f, 0x28, 0x41                           # mov byte ptr [rdi+rbx+28h],41h
+    .byte 0x4c, 0x89, 0x1c, 0x1f                                 # mov [rdi+rbx],r11
+    .byte 0x88, 0x44, 0x1f, 0x08                                 # mov [rdi+rbx+8],al
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SELF_2_1f8:
+    .byte 0x48, 0x81, 0xc3, 0x30, 0x00, 0x00, 0x00               # add rbx,30h
+    .byte 0x4c, 0x8d, 0xa0, 0x50, 0x01, 0x00, 0x00               # lea r12,[rax+150h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jae .Lperilune_SELF_2_293
+    jmp .Lperilune_SELF_2_59
+.Lperilune_SELF_2_214:
+    .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    jne .Lperilune_SELF_2_ce
+.Lperilune_SELF_2_221:
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x54, 0x07, 0x20                           # mov [rdi+rax+20h],r10
+    .byte 0xc6, 0x44, 0x07, 0x28, 0x41                           # mov byte ptr [rdi+rax+28h],41h
+    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x00                           # mov byte ptr [rdi+rax+8],0
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    jmp .Lperilune_SELF_2_293
+.Lperilune_SELF_2_273:
+    jmp perilune_SELF_1
+.Lperilune_SELF_2_293:
+    jmp perilune_SINGLE
+    .cfi_endproc
+    .size perilune_SELF_2, . - perilune_SELF_2
+
+    .p2align 4
+    .type perilune_SELF_3, @function
+perilune_SELF_3:
+    .cfi_startproc
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
+    .byte 0x41, 0x80, 0xfa, 0x40                                 # cmp r10b,40h
+    jne .Lperilune_SELF_3_109
+    .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
+    .byte 0x48, 0x8b, 0x5a, 0x38                                 # mov rbx,[rdx+38h]
+    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
+    .byte 0x49, 0xc1, 0xe3, 0x06                                 # shl r11,6
+    .byte 0x46, 0x8b, 0x6c, 0x1b, 0x08                           # mov r13d,[rbx+r11+8]
+    .byte 0x41, 0x83, 0xfd, 0xfd                                 # cmp r13d,0FFFFFFFDh
+    jne .Lperilune_SELF_3_109
+    .byte 0x4d, 0x8b, 0xac, 0x24, 0x28, 0x06, 0x00, 0x00         # mov r13,[r12+628h]
+    .byte 0x4e, 0x8b, 0x74, 0x1b, 0x18                           # mov r14,[rbx+r11+18h]
+    .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
+    jne .Lperilune_SELF_3_109
+    .byte 0x4d, 0x8b, 0xa4, 0x24, 0x38, 0x05, 0x00, 0x00         # mov r12,[r12+538h]
+    .byte 0x4e, 0x8b, 0x6c, 0x1b, 0x10                           # mov r13,[rbx+r11+10h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    jne .Lperilune_SELF_3_109
+    .byte 0x4e, 0x8b, 0x64, 0x1b, 0x20                           # mov r12,[rbx+r11+20h]
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    je .Lperilune_SELF_3_109
+    .byte 0x46, 0x8b, 0x6c, 0x1b, 0x0c                           # mov r13d,[rbx+r11+0Ch]
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    je .Lperilune_SELF_3_109
+    .byte 0x42, 0x8b, 0x5c, 0x1b, 0x04                           # mov ebx,[rbx+r11+4]
+    .byte 0x4d, 0x8b, 0x64, 0x24, 0x10                           # mov r12,[r12+10h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x0f, 0xb6, 0x5c, 0x1c, 0x08                     # movzx r11,byte ptr [r12+rbx+8]
+    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
+    je .Lperilune_SELF_3_109
+    .byte 0x49, 0x8b, 0x1c, 0x1c                                 # mov rbx,[r12+rbx]
+    .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4a, 0x89, 0x44, 0x27, 0x20                           # mov [rdi+r12+20h],rax
+    .byte 0x46, 0x88, 0x54, 0x27, 0x28                           # mov [rdi+r12+28h],r10b
+    .byte 0x4a, 0x89, 0x1c, 0x27                                 # mov [rdi+r12],rbx
+    .byte 0x46, 0x88, 0x5c, 0x27, 0x08                           # mov [rdi+r12+8],r11b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SELF_3_109:
+    jmp perilune_SINGLE
+    .cfi_endproc
+    .size perilune_SELF_3, . - perilune_SELF_3
+
+    .p2align 4
     .type perilune_ADDI, @function
 perilune_ADDI:
     .cfi_startproc
@@ -2226,9 +2590,21 @@ perilune_ADDI:
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx r11,byte ptr [rdi+r10+8]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_ADDI_70
+    jne .Lperilune_ADDI_58
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x1c, 0x17                                 # mov r11,[rdi+r10]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0x03, 0xc3                                       # add rax,r11
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
+    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_ADDI_58:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_ADDI_a6
+    jne .Lperilune_ADDI_ab
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
@@ -2242,20 +2618,10 @@ perilune_ADDI:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_ADDI_70:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x1c, 0x17                                 # mov r11,[rdi+r10]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0x03, 0xc3                                       # add rax,r11
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_ADDI_a6:
+    jmp .Lperilune_ADDI_af
+.Lperilune_ADDI_ab:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+.Lperilune_ADDI_af:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_ADDI, . - perilune_ADDI
@@ -2269,9 +2635,21 @@ perilune_SUBI:
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx r11,byte ptr [rdi+r10+8]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_SUBI_70
+    jne .Lperilune_SUBI_58
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x4c, 0x2b, 0xd0                                       # sub r10,rax
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
+    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SUBI_58:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_SUBI_a6
+    jne .Lperilune_SUBI_ab
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
@@ -2285,20 +2663,10 @@ perilune_SUBI:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SUBI_70:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x4c, 0x2b, 0xd0                                       # sub r10,rax
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SUBI_a6:
+    jmp .Lperilune_SUBI_af
+.Lperilune_SUBI_ab:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+.Lperilune_SUBI_af:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SUBI, . - perilune_SUBI
@@ -2314,37 +2682,45 @@ perilune_ADDK:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x01, 0x08                     # movzx r11,byte ptr [rcx+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_ADDK_3e
+    jne .Lperilune_ADDK_7f
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_ADDK_e6
-.Lperilune_ADDK_3e:
+    jne .Lperilune_ADDK_7f
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x01                                 # mov r11,[rcx+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x03, 0xd3                                       # add r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_ADDK_7f:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_ADDK_74
-    jmp .Lperilune_ADDK_128
-.Lperilune_ADDK_4d:
+    jne .Lperilune_ADDK_12c
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_ADDK_141
+    jne .Lperilune_ADDK_11d
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
+    jmp .Lperilune_ADDK_e6
+.Lperilune_ADDK_a9:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
+    jmp .Lperilune_ADDK_e6
+.Lperilune_ADDK_c4:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_ADDK_136
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_ADDK_af
-.Lperilune_ADDK_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_ADDK_9e
-    jmp .Lperilune_ADDK_137
-.Lperilune_ADDK_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
-    jmp .Lperilune_ADDK_af
-.Lperilune_ADDK_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
-.Lperilune_ADDK_af:
+.Lperilune_ADDK_e6:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x58, 0xc1                                 # addsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -2354,27 +2730,14 @@ perilune_ADDK:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_ADDK_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x1c, 0x17                                 # mov r11,[rdi+r10]
-    .byte 0x48, 0x8b, 0x04, 0x01                                 # mov rax,[rcx+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x4c, 0x03, 0xd8                                       # add r11,rax
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x89, 0x1c, 0x17                                 # mov [rdi+r10],r11
-    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_ADDK_128:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_ADDK_4d
-    jmp .Lperilune_ADDK_141
-.Lperilune_ADDK_137:
+.Lperilune_ADDK_11d:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_ADDK_83
-.Lperilune_ADDK_141:
+    je .Lperilune_ADDK_a9
+    jmp .Lperilune_ADDK_136
+.Lperilune_ADDK_12c:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_ADDK_c4
+.Lperilune_ADDK_136:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_ADDK, . - perilune_ADDK
@@ -2390,37 +2753,45 @@ perilune_SUBK:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x01, 0x08                     # movzx r11,byte ptr [rcx+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_SUBK_3e
+    jne .Lperilune_SUBK_7f
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_SUBK_e6
-.Lperilune_SUBK_3e:
+    jne .Lperilune_SUBK_7f
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x01                                 # mov r11,[rcx+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x2b, 0xd3                                       # sub r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SUBK_7f:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_SUBK_74
-    jmp .Lperilune_SUBK_128
-.Lperilune_SUBK_4d:
+    jne .Lperilune_SUBK_12c
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_SUBK_141
+    jne .Lperilune_SUBK_11d
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
+    jmp .Lperilune_SUBK_e6
+.Lperilune_SUBK_a9:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
+    jmp .Lperilune_SUBK_e6
+.Lperilune_SUBK_c4:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_SUBK_136
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_SUBK_af
-.Lperilune_SUBK_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_SUBK_9e
-    jmp .Lperilune_SUBK_137
-.Lperilune_SUBK_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
-    jmp .Lperilune_SUBK_af
-.Lperilune_SUBK_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
-.Lperilune_SUBK_af:
+.Lperilune_SUBK_e6:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x5c, 0xc1                                 # subsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -2430,27 +2801,14 @@ perilune_SUBK:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SUBK_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x48, 0x8b, 0x04, 0x01                                 # mov rax,[rcx+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x4c, 0x2b, 0xd0                                       # sub r10,rax
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SUBK_128:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_SUBK_4d
-    jmp .Lperilune_SUBK_141
-.Lperilune_SUBK_137:
+.Lperilune_SUBK_11d:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_SUBK_83
-.Lperilune_SUBK_141:
+    je .Lperilune_SUBK_a9
+    jmp .Lperilune_SUBK_136
+.Lperilune_SUBK_12c:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_SUBK_c4
+.Lperilune_SUBK_136:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SUBK, . - perilune_SUBK
@@ -2466,37 +2824,45 @@ perilune_MULK:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x01, 0x08                     # movzx r11,byte ptr [rcx+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_MULK_3e
+    jne .Lperilune_MULK_80
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_MULK_e6
-.Lperilune_MULK_3e:
+    jne .Lperilune_MULK_80
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x01                                 # mov r11,[rcx+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x0f, 0xaf, 0xd3                                 # imul r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_MULK_80:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_MULK_74
-    jmp .Lperilune_MULK_129
-.Lperilune_MULK_4d:
+    jne .Lperilune_MULK_12d
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_MULK_142
+    jne .Lperilune_MULK_11e
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
+    jmp .Lperilune_MULK_e7
+.Lperilune_MULK_aa:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
+    jmp .Lperilune_MULK_e7
+.Lperilune_MULK_c5:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_MULK_137
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_MULK_af
-.Lperilune_MULK_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_MULK_9e
-    jmp .Lperilune_MULK_138
-.Lperilune_MULK_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
-    jmp .Lperilune_MULK_af
-.Lperilune_MULK_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
-.Lperilune_MULK_af:
+.Lperilune_MULK_e7:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x59, 0xc1                                 # mulsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -2506,27 +2872,14 @@ perilune_MULK:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_MULK_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x48, 0x8b, 0x04, 0x01                                 # mov rax,[rcx+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xaf, 0xd0                                 # imul r10,rax
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_MULK_129:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_MULK_4d
-    jmp .Lperilune_MULK_142
-.Lperilune_MULK_138:
+.Lperilune_MULK_11e:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_MULK_83
-.Lperilune_MULK_142:
+    je .Lperilune_MULK_aa
+    jmp .Lperilune_MULK_137
+.Lperilune_MULK_12d:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_MULK_c5
+.Lperilune_MULK_137:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_MULK, . - perilune_MULK
@@ -2535,6 +2888,7 @@ perilune_MULK:
     .type perilune_MODK, @function
 perilune_MODK:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
@@ -2544,17 +2898,16 @@ perilune_MODK:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     jne .Lperilune_MODK_db
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_MODK_db
+    jne .Lperilune_MODK_e3
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
-    .byte 0x4d, 0x8d, 0x5a, 0x01                                 # lea r11,[r10+1]
-    .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
-    jbe .Lperilune_MODK_f6
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x49, 0x8d, 0x52, 0x01                                 # lea rdx,[r10+1]
+    .byte 0x48, 0x83, 0xfa, 0x01                                 # cmp rdx,1
+    jbe .Lperilune_MODK_eb
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x48, 0x99                                             # cqo
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_MODK_111
+    je .Lperilune_MODK_124
     .byte 0x49, 0x89, 0xc3                                       # mov r11,rax
     .byte 0x49, 0xf7, 0xfa                                       # idiv r10
     .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
@@ -2578,10 +2931,17 @@ perilune_MODK:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_MODK_db:
-    jmp perilune_MODK_1
-.Lperilune_MODK_f6:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_MODK_109
+.Lperilune_MODK_e3:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_MODK_109
+.Lperilune_MODK_eb:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_SINGLE
-.Lperilune_MODK_111:
+.Lperilune_MODK_109:
+    jmp perilune_MODK_1
+.Lperilune_MODK_124:
     .byte 0x0f, 0x0b                                             # ud2
     .cfi_endproc
     .size perilune_MODK, . - perilune_MODK
@@ -2600,24 +2960,24 @@ perilune_MODK_1:
     .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
     .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
     .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x11, 0x08                     # movzx rbx,byte ptr [rcx+r10+8]
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_MODK_1_ce
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_MODK_1_ce
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x0f, 0xb6, 0x4c, 0x07, 0x08                     # movzx r9,byte ptr [rdi+rax+8]
+    .byte 0x48, 0x0f, 0xb6, 0x56, 0xff                           # movzx rdx,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+rdx+8]
+    .byte 0x41, 0x80, 0xf9, 0x04                                 # cmp r9b,4
+    jne .Lperilune_MODK_1_ce
+    .byte 0x41, 0x80, 0xfa, 0x04                                 # cmp r10b,4
+    jne .Lperilune_MODK_1_d9
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
     .byte 0x48, 0x8b, 0x34, 0x07                                 # mov rsi,[rdi+rax]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x4a, 0x8b, 0x14, 0x11                                 # mov rdx,[rcx+r10]
+    .byte 0x48, 0x8b, 0x14, 0x11                                 # mov rdx,[rcx+rdx]
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {float_mod}
@@ -2646,6 +3006,13 @@ perilune_MODK_1:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_MODK_1_ce:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_MODK_1_df
+.Lperilune_MODK_1_d9:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+.Lperilune_MODK_1_df:
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -2674,72 +3041,60 @@ perilune_POWK:
     .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
     .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
     .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx rbx,byte ptr [rdi+r10+8]
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x56, 0xfe                           # movzx rdx,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+rdx+8]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x01, 0x08                     # movzx r11,byte ptr [rcx+rax+8]
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_POWK_be
-    jmp .Lperilune_POWK_18a
-.Lperilune_POWK_49:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_POWK_8c
-    jmp .Lperilune_POWK_199
-.Lperilune_POWK_58:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
-    .byte 0xf2, 0x4a, 0x0f, 0x2a, 0x04, 0x17                     # cvtsi2sd xmm0,qword ptr [rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    jmp .Lperilune_POWK_123
-.Lperilune_POWK_8c:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
-    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
-    .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    jmp .Lperilune_POWK_123
-.Lperilune_POWK_be:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_POWK_fd
-    jmp .Lperilune_POWK_1a8
-.Lperilune_POWK_cd:
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    jmp .Lperilune_POWK_123
-.Lperilune_POWK_fd:
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x4c, 0x0f, 0xb6, 0x4c, 0x01, 0x08                     # movzx r9,byte ptr [rcx+rax+8]
+    .byte 0x41, 0x80, 0xfa, 0x04                                 # cmp r10b,4
+    jne .Lperilune_POWK_17c
+    .byte 0x41, 0x80, 0xf9, 0x04                                 # cmp r9b,4
+    jne .Lperilune_POWK_167
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x0f, 0x10, 0x04, 0x17                           # movsd xmm0,[rdi+rdx]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    jmp .Lperilune_POWK_100
+.Lperilune_POWK_78:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x0f, 0x10, 0x04, 0x17                           # movsd xmm0,[rdi+rdx]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    jmp .Lperilune_POWK_100
+.Lperilune_POWK_a1:
+    .byte 0x41, 0x80, 0xf9, 0x04                                 # cmp r9b,4
+    jne .Lperilune_POWK_191
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0x48, 0x8b, 0x14, 0x17                                 # mov rdx,[rdi+rdx]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
+    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,rdx
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    jmp .Lperilune_POWK_100
+.Lperilune_POWK_d7:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x04, 0x17                     # cvtsi2sd xmm0,qword ptr [rdi+rdx]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-.Lperilune_POWK_123:
+.Lperilune_POWK_100:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x66, 0x48, 0x0f, 0x7e, 0xc6                           # movq rsi,xmm0
     .byte 0x66, 0x48, 0x0f, 0x7e, 0xca                           # movq rdx,xmm1
@@ -2768,18 +3123,24 @@ perilune_POWK:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_POWK_18a:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_POWK_49
-    jmp .Lperilune_POWK_1b2
-.Lperilune_POWK_199:
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_POWK_58
-    jmp .Lperilune_POWK_1b2
-.Lperilune_POWK_1a8:
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_POWK_cd
-.Lperilune_POWK_1b2:
+.Lperilune_POWK_167:
+    .byte 0x41, 0x80, 0xf9, 0x03                                 # cmp r9b,3
+    je .Lperilune_POWK_78
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_POWK_1a1
+.Lperilune_POWK_17c:
+    .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
+    je .Lperilune_POWK_a1
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_POWK_1a1
+.Lperilune_POWK_191:
+    .byte 0x41, 0x80, 0xf9, 0x03                                 # cmp r9b,3
+    je .Lperilune_POWK_d7
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+.Lperilune_POWK_1a1:
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -2805,41 +3166,35 @@ perilune_DIVK:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x01, 0x08                     # movzx r11,byte ptr [rcx+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_DIVK_84
-    jmp .Lperilune_DIVK_f4
-.Lperilune_DIVK_39:
+    jne .Lperilune_DIVK_f4
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_DIVK_67
-    jmp .Lperilune_DIVK_103
-.Lperilune_DIVK_48:
+    jne .Lperilune_DIVK_e5
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
+    jmp .Lperilune_DIVK_b0
+.Lperilune_DIVK_54:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
-    .byte 0xf2, 0x4a, 0x0f, 0x2a, 0x04, 0x17                     # cvtsi2sd xmm0,qword ptr [rdi+r10]
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
     .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
-    jmp .Lperilune_DIVK_bf
-.Lperilune_DIVK_67:
+    jmp .Lperilune_DIVK_b0
+.Lperilune_DIVK_6f:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_DIVK_103
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_DIVK_bf
-.Lperilune_DIVK_84:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_DIVK_ae
-    jmp .Lperilune_DIVK_112
-.Lperilune_DIVK_93:
+    jmp .Lperilune_DIVK_b0
+.Lperilune_DIVK_96:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
+    .byte 0xf2, 0x4a, 0x0f, 0x2a, 0x04, 0x17                     # cvtsi2sd xmm0,qword ptr [rdi+r10]
     .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x01                     # cvtsi2sd xmm1,qword ptr [rcx+rax]
-    jmp .Lperilune_DIVK_bf
-.Lperilune_DIVK_ae:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x01                           # movsd xmm1,[rcx+rax]
-.Lperilune_DIVK_bf:
+.Lperilune_DIVK_b0:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x5e, 0xc1                                 # divsd xmm0,xmm1
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -2849,18 +3204,18 @@ perilune_DIVK:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_DIVK_e5:
+    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+    je .Lperilune_DIVK_54
+    jmp .Lperilune_DIVK_10d
 .Lperilune_DIVK_f4:
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_DIVK_39
-    jmp .Lperilune_DIVK_11c
+    je .Lperilune_DIVK_6f
+    jmp .Lperilune_DIVK_10d
 .Lperilune_DIVK_103:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_DIVK_48
-    jmp .Lperilune_DIVK_11c
-.Lperilune_DIVK_112:
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_DIVK_93
-.Lperilune_DIVK_11c:
+    je .Lperilune_DIVK_96
+.Lperilune_DIVK_10d:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_DIVK, . - perilune_DIVK
@@ -2869,6 +3224,7 @@ perilune_DIVK:
     .type perilune_IDIVK, @function
 perilune_IDIVK:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
@@ -2878,17 +3234,16 @@ perilune_IDIVK:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     jne .Lperilune_IDIVK_db
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_IDIVK_db
+    jne .Lperilune_IDIVK_e3
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
-    .byte 0x4d, 0x8d, 0x5a, 0x01                                 # lea r11,[r10+1]
-    .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
-    jbe .Lperilune_IDIVK_f6
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x49, 0x8d, 0x52, 0x01                                 # lea rdx,[r10+1]
+    .byte 0x48, 0x83, 0xfa, 0x01                                 # cmp rdx,1
+    jbe .Lperilune_IDIVK_eb
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x48, 0x99                                             # cqo
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_IDIVK_111
+    je .Lperilune_IDIVK_124
     .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
     .byte 0x49, 0xf7, 0xfa                                       # idiv r10
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
@@ -2912,10 +3267,17 @@ perilune_IDIVK:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_IDIVK_db:
-    jmp perilune_IDIVK_1
-.Lperilune_IDIVK_f6:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_IDIVK_109
+.Lperilune_IDIVK_e3:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_IDIVK_109
+.Lperilune_IDIVK_eb:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_SINGLE
-.Lperilune_IDIVK_111:
+.Lperilune_IDIVK_109:
+    jmp perilune_IDIVK_1
+.Lperilune_IDIVK_124:
     .byte 0x0f, 0x0b                                             # ud2
     .cfi_endproc
     .size perilune_IDIVK, . - perilune_IDIVK
@@ -2934,24 +3296,24 @@ perilune_IDIVK_1:
     .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
     .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
     .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x11, 0x08                     # movzx rbx,byte ptr [rcx+r10+8]
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_IDIVK_1_ce
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_IDIVK_1_ce
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x0f, 0xb6, 0x4c, 0x07, 0x08                     # movzx r9,byte ptr [rdi+rax+8]
+    .byte 0x48, 0x0f, 0xb6, 0x56, 0xff                           # movzx rdx,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+rdx+8]
+    .byte 0x41, 0x80, 0xf9, 0x04                                 # cmp r9b,4
+    jne .Lperilune_IDIVK_1_ce
+    .byte 0x41, 0x80, 0xfa, 0x04                                 # cmp r10b,4
+    jne .Lperilune_IDIVK_1_d9
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
     .byte 0x48, 0x8b, 0x34, 0x07                                 # mov rsi,[rdi+rax]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x4a, 0x8b, 0x14, 0x11                                 # mov rdx,[rcx+r10]
+    .byte 0x48, 0x8b, 0x14, 0x11                                 # mov rdx,[rcx+rdx]
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {float_floor}
@@ -2980,6 +3342,13 @@ perilune_IDIVK_1:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_IDIVK_1_ce:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_IDIVK_1_df
+.Lperilune_IDIVK_1_d9:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+.Lperilune_IDIVK_1_df:
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -3098,37 +3467,45 @@ perilune_KADD:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_KADD_3e
+    jne .Lperilune_KADD_7f
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_KADD_e6
-.Lperilune_KADD_3e:
+    jne .Lperilune_KADD_7f
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x03, 0xd3                                       # add r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_KADD_7f:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_KADD_74
-    jmp .Lperilune_KADD_128
-.Lperilune_KADD_4d:
+    jne .Lperilune_KADD_12c
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_KADD_141
+    jne .Lperilune_KADD_11d
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    jmp .Lperilune_KADD_e6
+.Lperilune_KADD_a9:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
+    jmp .Lperilune_KADD_e6
+.Lperilune_KADD_c4:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_KADD_136
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_KADD_af
-.Lperilune_KADD_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_KADD_9e
-    jmp .Lperilune_KADD_137
-.Lperilune_KADD_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_KADD_af
-.Lperilune_KADD_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-.Lperilune_KADD_af:
+.Lperilune_KADD_e6:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x58, 0xc1                                 # addsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -3138,27 +3515,14 @@ perilune_KADD:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_KADD_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x1c, 0x11                                 # mov r11,[rcx+r10]
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x4c, 0x03, 0xd8                                       # add r11,rax
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x89, 0x1c, 0x17                                 # mov [rdi+r10],r11
-    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_KADD_128:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_KADD_4d
-    jmp .Lperilune_KADD_141
-.Lperilune_KADD_137:
+.Lperilune_KADD_11d:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_KADD_83
-.Lperilune_KADD_141:
+    je .Lperilune_KADD_a9
+    jmp .Lperilune_KADD_136
+.Lperilune_KADD_12c:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_KADD_c4
+.Lperilune_KADD_136:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_KADD, . - perilune_KADD
@@ -3174,37 +3538,45 @@ perilune_KSUB:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_KSUB_3e
+    jne .Lperilune_KSUB_7f
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_KSUB_e6
-.Lperilune_KSUB_3e:
+    jne .Lperilune_KSUB_7f
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x2b, 0xd3                                       # sub r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_KSUB_7f:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_KSUB_74
-    jmp .Lperilune_KSUB_128
-.Lperilune_KSUB_4d:
+    jne .Lperilune_KSUB_12c
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_KSUB_141
+    jne .Lperilune_KSUB_11d
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    jmp .Lperilune_KSUB_e6
+.Lperilune_KSUB_a9:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
+    jmp .Lperilune_KSUB_e6
+.Lperilune_KSUB_c4:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_KSUB_136
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_KSUB_af
-.Lperilune_KSUB_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_KSUB_9e
-    jmp .Lperilune_KSUB_137
-.Lperilune_KSUB_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_KSUB_af
-.Lperilune_KSUB_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-.Lperilune_KSUB_af:
+.Lperilune_KSUB_e6:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x5c, 0xc1                                 # subsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -3214,27 +3586,14 @@ perilune_KSUB:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_KSUB_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x4c, 0x2b, 0xd0                                       # sub r10,rax
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_KSUB_128:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_KSUB_4d
-    jmp .Lperilune_KSUB_141
-.Lperilune_KSUB_137:
+.Lperilune_KSUB_11d:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_KSUB_83
-.Lperilune_KSUB_141:
+    je .Lperilune_KSUB_a9
+    jmp .Lperilune_KSUB_136
+.Lperilune_KSUB_12c:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_KSUB_c4
+.Lperilune_KSUB_136:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_KSUB, . - perilune_KSUB
@@ -3250,37 +3609,45 @@ perilune_KMUL:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_KMUL_3e
+    jne .Lperilune_KMUL_80
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_KMUL_e6
-.Lperilune_KMUL_3e:
+    jne .Lperilune_KMUL_80
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x0f, 0xaf, 0xd3                                 # imul r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_KMUL_80:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_KMUL_74
-    jmp .Lperilune_KMUL_129
-.Lperilune_KMUL_4d:
+    jne .Lperilune_KMUL_12d
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_KMUL_142
+    jne .Lperilune_KMUL_11e
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    jmp .Lperilune_KMUL_e7
+.Lperilune_KMUL_aa:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
+    jmp .Lperilune_KMUL_e7
+.Lperilune_KMUL_c5:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_KMUL_137
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_KMUL_af
-.Lperilune_KMUL_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_KMUL_9e
-    jmp .Lperilune_KMUL_138
-.Lperilune_KMUL_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_KMUL_af
-.Lperilune_KMUL_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-.Lperilune_KMUL_af:
+.Lperilune_KMUL_e7:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x59, 0xc1                                 # mulsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -3290,27 +3657,14 @@ perilune_KMUL:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_KMUL_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xaf, 0xd0                                 # imul r10,rax
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_KMUL_129:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_KMUL_4d
-    jmp .Lperilune_KMUL_142
-.Lperilune_KMUL_138:
+.Lperilune_KMUL_11e:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_KMUL_83
-.Lperilune_KMUL_142:
+    je .Lperilune_KMUL_aa
+    jmp .Lperilune_KMUL_137
+.Lperilune_KMUL_12d:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_KMUL_c5
+.Lperilune_KMUL_137:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_KMUL, . - perilune_KMUL
@@ -3326,41 +3680,35 @@ perilune_KDIV:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_KDIV_84
-    jmp .Lperilune_KDIV_f4
-.Lperilune_KDIV_39:
+    jne .Lperilune_KDIV_f4
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_KDIV_67
-    jmp .Lperilune_KDIV_103
-.Lperilune_KDIV_48:
+    jne .Lperilune_KDIV_e5
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    jmp .Lperilune_KDIV_b0
+.Lperilune_KDIV_54:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
-    .byte 0xf2, 0x4a, 0x0f, 0x2a, 0x04, 0x11                     # cvtsi2sd xmm0,qword ptr [rcx+r10]
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
     .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_KDIV_bf
-.Lperilune_KDIV_67:
+    jmp .Lperilune_KDIV_b0
+.Lperilune_KDIV_6f:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_KDIV_103
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x11                                 # mov r10,[rcx+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_KDIV_bf
-.Lperilune_KDIV_84:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_KDIV_ae
-    jmp .Lperilune_KDIV_112
-.Lperilune_KDIV_93:
+    jmp .Lperilune_KDIV_b0
+.Lperilune_KDIV_96:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
+    .byte 0xf2, 0x4a, 0x0f, 0x2a, 0x04, 0x11                     # cvtsi2sd xmm0,qword ptr [rcx+r10]
     .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_KDIV_bf
-.Lperilune_KDIV_ae:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x11                     # movsd xmm0,[rcx+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-.Lperilune_KDIV_bf:
+.Lperilune_KDIV_b0:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x5e, 0xc1                                 # divsd xmm0,xmm1
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -3370,18 +3718,18 @@ perilune_KDIV:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_KDIV_e5:
+    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+    je .Lperilune_KDIV_54
+    jmp .Lperilune_KDIV_10d
 .Lperilune_KDIV_f4:
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_KDIV_39
-    jmp .Lperilune_KDIV_11c
+    je .Lperilune_KDIV_6f
+    jmp .Lperilune_KDIV_10d
 .Lperilune_KDIV_103:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_KDIV_48
-    jmp .Lperilune_KDIV_11c
-.Lperilune_KDIV_112:
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_KDIV_93
-.Lperilune_KDIV_11c:
+    je .Lperilune_KDIV_96
+.Lperilune_KDIV_10d:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_KDIV, . - perilune_KDIV
@@ -3394,15 +3742,14 @@ perilune_SHRI:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x0f, 0xb6, 0x4c, 0x07, 0x08                     # movzx rcx,byte ptr [rdi+rax+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xff                           # movzx rbx,byte ptr [rsi-1]
     .byte 0x40, 0x80, 0xf9, 0x03                                 # cmp cl,3
-    jne .Lperilune_SHRI_ac
+    jne .Lperilune_SHRI_a9
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4c, 0x8b, 0x14, 0x07                                 # mov r10,[rdi+rax]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
     .byte 0x48, 0xf7, 0xd9                                       # neg rcx
-    .byte 0x4c, 0x89, 0xdb                                       # mov rbx,r11
     .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
     .byte 0x49, 0xd3, 0xe3                                       # shl r11,cl
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -3422,7 +3769,7 @@ perilune_SHRI:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SHRI_ac:
+.Lperilune_SHRI_a9:
     .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     jmp perilune_SINGLE
     .cfi_endproc
@@ -3479,37 +3826,45 @@ perilune_ADD:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_ADD_3e
+    jne .Lperilune_ADD_7f
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_ADD_e6
-.Lperilune_ADD_3e:
+    jne .Lperilune_ADD_7f
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x03, 0xd3                                       # add r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_ADD_7f:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_ADD_74
-    jmp .Lperilune_ADD_128
-.Lperilune_ADD_4d:
+    jne .Lperilune_ADD_12c
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_ADD_141
+    jne .Lperilune_ADD_11d
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    jmp .Lperilune_ADD_e6
+.Lperilune_ADD_a9:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
+    jmp .Lperilune_ADD_e6
+.Lperilune_ADD_c4:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_ADD_136
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_ADD_af
-.Lperilune_ADD_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_ADD_9e
-    jmp .Lperilune_ADD_137
-.Lperilune_ADD_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_ADD_af
-.Lperilune_ADD_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-.Lperilune_ADD_af:
+.Lperilune_ADD_e6:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x58, 0xc1                                 # addsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -3519,27 +3874,14 @@ perilune_ADD:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_ADD_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x1c, 0x17                                 # mov r11,[rdi+r10]
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x4c, 0x03, 0xd8                                       # add r11,rax
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x89, 0x1c, 0x17                                 # mov [rdi+r10],r11
-    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_ADD_128:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_ADD_4d
-    jmp .Lperilune_ADD_141
-.Lperilune_ADD_137:
+.Lperilune_ADD_11d:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_ADD_83
-.Lperilune_ADD_141:
+    je .Lperilune_ADD_a9
+    jmp .Lperilune_ADD_136
+.Lperilune_ADD_12c:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_ADD_c4
+.Lperilune_ADD_136:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_ADD, . - perilune_ADD
@@ -3555,37 +3897,45 @@ perilune_SUB:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_SUB_3e
+    jne .Lperilune_SUB_7f
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_SUB_e6
-.Lperilune_SUB_3e:
+    jne .Lperilune_SUB_7f
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x2b, 0xd3                                       # sub r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SUB_7f:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_SUB_74
-    jmp .Lperilune_SUB_128
-.Lperilune_SUB_4d:
+    jne .Lperilune_SUB_12c
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_SUB_141
+    jne .Lperilune_SUB_11d
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    jmp .Lperilune_SUB_e6
+.Lperilune_SUB_a9:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
+    jmp .Lperilune_SUB_e6
+.Lperilune_SUB_c4:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_SUB_136
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_SUB_af
-.Lperilune_SUB_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_SUB_9e
-    jmp .Lperilune_SUB_137
-.Lperilune_SUB_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_SUB_af
-.Lperilune_SUB_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-.Lperilune_SUB_af:
+.Lperilune_SUB_e6:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x5c, 0xc1                                 # subsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -3595,27 +3945,14 @@ perilune_SUB:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SUB_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x4c, 0x2b, 0xd0                                       # sub r10,rax
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SUB_128:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_SUB_4d
-    jmp .Lperilune_SUB_141
-.Lperilune_SUB_137:
+.Lperilune_SUB_11d:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_SUB_83
-.Lperilune_SUB_141:
+    je .Lperilune_SUB_a9
+    jmp .Lperilune_SUB_136
+.Lperilune_SUB_12c:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_SUB_c4
+.Lperilune_SUB_136:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SUB, . - perilune_SUB
@@ -3631,37 +3968,45 @@ perilune_MUL:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_MUL_3e
+    jne .Lperilune_MUL_80
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_MUL_e6
-.Lperilune_MUL_3e:
+    jne .Lperilune_MUL_80
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4d, 0x0f, 0xaf, 0xd3                                 # imul r10,r11
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x03                           # mov byte ptr [rdi+rax+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_MUL_80:
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_MUL_74
-    jmp .Lperilune_MUL_129
-.Lperilune_MUL_4d:
+    jne .Lperilune_MUL_12d
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_MUL_142
+    jne .Lperilune_MUL_11e
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    jmp .Lperilune_MUL_e7
+.Lperilune_MUL_aa:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
+    jmp .Lperilune_MUL_e7
+.Lperilune_MUL_c5:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_MUL_137
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_MUL_af
-.Lperilune_MUL_74:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_MUL_9e
-    jmp .Lperilune_MUL_138
-.Lperilune_MUL_83:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_MUL_af
-.Lperilune_MUL_9e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-.Lperilune_MUL_af:
+.Lperilune_MUL_e7:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x59, 0xc1                                 # mulsd xmm0,xmm1
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -3671,27 +4016,14 @@ perilune_MUL:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_MUL_e6:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xaf, 0xd0                                 # imul r10,rax
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x89, 0x14, 0x1f                                 # mov [rdi+r11],r10
-    .byte 0x42, 0xc6, 0x44, 0x1f, 0x08, 0x03                     # mov byte ptr [rdi+r11+8],3
-    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_MUL_129:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_MUL_4d
-    jmp .Lperilune_MUL_142
-.Lperilune_MUL_138:
+.Lperilune_MUL_11e:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_MUL_83
-.Lperilune_MUL_142:
+    je .Lperilune_MUL_aa
+    jmp .Lperilune_MUL_137
+.Lperilune_MUL_12d:
+    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    je .Lperilune_MUL_c5
+.Lperilune_MUL_137:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_MUL, . - perilune_MUL
@@ -3700,6 +4032,7 @@ perilune_MUL:
     .type perilune_MOD, @function
 perilune_MOD:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
@@ -3709,17 +4042,16 @@ perilune_MOD:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     jne .Lperilune_MOD_db
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_MOD_db
+    jne .Lperilune_MOD_e3
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x4d, 0x8d, 0x5a, 0x01                                 # lea r11,[r10+1]
-    .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
-    jbe .Lperilune_MOD_f6
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x49, 0x8d, 0x52, 0x01                                 # lea rdx,[r10+1]
+    .byte 0x48, 0x83, 0xfa, 0x01                                 # cmp rdx,1
+    jbe .Lperilune_MOD_eb
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x48, 0x99                                             # cqo
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_MOD_111
+    je .Lperilune_MOD_124
     .byte 0x49, 0x89, 0xc3                                       # mov r11,rax
     .byte 0x49, 0xf7, 0xfa                                       # idiv r10
     .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
@@ -3743,10 +4075,17 @@ perilune_MOD:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_MOD_db:
-    jmp perilune_MOD_1
-.Lperilune_MOD_f6:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_MOD_109
+.Lperilune_MOD_e3:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_MOD_109
+.Lperilune_MOD_eb:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_SINGLE
-.Lperilune_MOD_111:
+.Lperilune_MOD_109:
+    jmp perilune_MOD_1
+.Lperilune_MOD_124:
     .byte 0x0f, 0x0b                                             # ud2
     .cfi_endproc
     .size perilune_MOD, . - perilune_MOD
@@ -3765,24 +4104,24 @@ perilune_MOD_1:
     .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
     .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
     .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx rbx,byte ptr [rdi+r10+8]
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_MOD_1_ce
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_MOD_1_ce
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx rdx,byte ptr [rdi+rax+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xff                           # movzx rcx,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x0f, 0xb6, 0x4c, 0x0f, 0x08                     # movzx r9,byte ptr [rdi+rcx+8]
+    .byte 0x40, 0x80, 0xfa, 0x04                                 # cmp dl,4
+    jne .Lperilune_MOD_1_ce
+    .byte 0x41, 0x80, 0xf9, 0x04                                 # cmp r9b,4
+    jne .Lperilune_MOD_1_dc
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
     .byte 0x48, 0x8b, 0x34, 0x07                                 # mov rsi,[rdi+rax]
-    .byte 0x4a, 0x8b, 0x14, 0x17                                 # mov rdx,[rdi+r10]
+    .byte 0x48, 0x8b, 0x14, 0x0f                                 # mov rdx,[rdi+rcx]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {float_mod}
@@ -3811,6 +4150,15 @@ perilune_MOD_1:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_MOD_1_ce:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_MOD_1_e5
+.Lperilune_MOD_1_dc:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+.Lperilune_MOD_1_e5:
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -3839,72 +4187,57 @@ perilune_POW:
     .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
     .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
     .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx rbx,byte ptr [rdi+r10+8]
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x0f, 0xb6, 0x4c, 0x0f, 0x08                     # movzx r9,byte ptr [rdi+rcx+8]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_POW_be
-    jmp .Lperilune_POW_18a
-.Lperilune_POW_49:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_POW_8c
-    jmp .Lperilune_POW_199
-.Lperilune_POW_58:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
-    .byte 0xf2, 0x4a, 0x0f, 0x2a, 0x04, 0x17                     # cvtsi2sd xmm0,qword ptr [rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    jmp .Lperilune_POW_123
-.Lperilune_POW_8c:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
-    .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    jmp .Lperilune_POW_123
-.Lperilune_POW_be:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_POW_fd
-    jmp .Lperilune_POW_1a8
-.Lperilune_POW_cd:
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    jmp .Lperilune_POW_123
-.Lperilune_POW_fd:
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx rdx,byte ptr [rdi+rax+8]
+    .byte 0x41, 0x80, 0xf9, 0x04                                 # cmp r9b,4
+    jne .Lperilune_POW_176
+    .byte 0x40, 0x80, 0xfa, 0x04                                 # cmp dl,4
+    jne .Lperilune_POW_15e
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x0f, 0x10, 0x04, 0x0f                           # movsd xmm0,[rdi+rcx]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    jmp .Lperilune_POW_f7
+.Lperilune_POW_78:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0xf2, 0x0f, 0x10, 0x04, 0x0f                           # movsd xmm0,[rdi+rcx]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    jmp .Lperilune_POW_f7
+.Lperilune_POW_9e:
+    .byte 0x40, 0x80, 0xfa, 0x04                                 # cmp dl,4
+    jne .Lperilune_POW_18e
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0x48, 0x8b, 0x0c, 0x0f                                 # mov rcx,[rdi+rcx]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0xc1                           # cvtsi2sd xmm0,rcx
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    jmp .Lperilune_POW_f7
+.Lperilune_POW_d1:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x04, 0x0f                     # cvtsi2sd xmm0,qword ptr [rdi+rcx]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-.Lperilune_POW_123:
+.Lperilune_POW_f7:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x66, 0x48, 0x0f, 0x7e, 0xc6                           # movq rsi,xmm0
     .byte 0x66, 0x48, 0x0f, 0x7e, 0xca                           # movq rdx,xmm1
@@ -3933,18 +4266,27 @@ perilune_POW:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_POW_18a:
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_POW_49
-    jmp .Lperilune_POW_1b2
-.Lperilune_POW_199:
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_POW_58
-    jmp .Lperilune_POW_1b2
-.Lperilune_POW_1a8:
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_POW_cd
-.Lperilune_POW_1b2:
+.Lperilune_POW_15e:
+    .byte 0x40, 0x80, 0xfa, 0x03                                 # cmp dl,3
+    je .Lperilune_POW_78
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_POW_1a1
+.Lperilune_POW_176:
+    .byte 0x41, 0x80, 0xf9, 0x03                                 # cmp r9b,3
+    je .Lperilune_POW_9e
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_POW_1a1
+.Lperilune_POW_18e:
+    .byte 0x40, 0x80, 0xfa, 0x03                                 # cmp dl,3
+    je .Lperilune_POW_d1
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+.Lperilune_POW_1a1:
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -3970,41 +4312,35 @@ perilune_DIV:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_DIV_84
-    jmp .Lperilune_DIV_f4
-.Lperilune_DIV_39:
+    jne .Lperilune_DIV_f4
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_DIV_67
-    jmp .Lperilune_DIV_103
-.Lperilune_DIV_48:
+    jne .Lperilune_DIV_e5
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    jmp .Lperilune_DIV_b0
+.Lperilune_DIV_54:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
-    .byte 0xf2, 0x4a, 0x0f, 0x2a, 0x04, 0x17                     # cvtsi2sd xmm0,qword ptr [rdi+r10]
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
     .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_DIV_bf
-.Lperilune_DIV_67:
+    jmp .Lperilune_DIV_b0
+.Lperilune_DIV_6f:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_DIV_103
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
-    jmp .Lperilune_DIV_bf
-.Lperilune_DIV_84:
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_DIV_ae
-    jmp .Lperilune_DIV_112
-.Lperilune_DIV_93:
+    jmp .Lperilune_DIV_b0
+.Lperilune_DIV_96:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
+    .byte 0xf2, 0x4a, 0x0f, 0x2a, 0x04, 0x17                     # cvtsi2sd xmm0,qword ptr [rdi+r10]
     .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0x0c, 0x07                     # cvtsi2sd xmm1,qword ptr [rdi+rax]
-    jmp .Lperilune_DIV_bf
-.Lperilune_DIV_ae:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-.Lperilune_DIV_bf:
+.Lperilune_DIV_b0:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0xf2, 0x0f, 0x5e, 0xc1                                 # divsd xmm0,xmm1
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -4014,18 +4350,18 @@ perilune_DIV:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_DIV_e5:
+    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+    je .Lperilune_DIV_54
+    jmp .Lperilune_DIV_10d
 .Lperilune_DIV_f4:
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_DIV_39
-    jmp .Lperilune_DIV_11c
+    je .Lperilune_DIV_6f
+    jmp .Lperilune_DIV_10d
 .Lperilune_DIV_103:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_DIV_48
-    jmp .Lperilune_DIV_11c
-.Lperilune_DIV_112:
-    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_DIV_93
-.Lperilune_DIV_11c:
+    je .Lperilune_DIV_96
+.Lperilune_DIV_10d:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_DIV, . - perilune_DIV
@@ -4034,6 +4370,7 @@ perilune_DIV:
     .type perilune_IDIV, @function
 perilune_IDIV:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
@@ -4043,17 +4380,16 @@ perilune_IDIV:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     jne .Lperilune_IDIV_db
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_IDIV_db
+    jne .Lperilune_IDIV_e3
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x4d, 0x8d, 0x5a, 0x01                                 # lea r11,[r10+1]
-    .byte 0x49, 0x83, 0xfb, 0x01                                 # cmp r11,1
-    jbe .Lperilune_IDIV_f6
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x49, 0x8d, 0x52, 0x01                                 # lea rdx,[r10+1]
+    .byte 0x48, 0x83, 0xfa, 0x01                                 # cmp rdx,1
+    jbe .Lperilune_IDIV_eb
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x48, 0x99                                             # cqo
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_IDIV_111
+    je .Lperilune_IDIV_124
     .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
     .byte 0x49, 0xf7, 0xfa                                       # idiv r10
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
@@ -4077,10 +4413,17 @@ perilune_IDIV:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_IDIV_db:
-    jmp perilune_IDIV_1
-.Lperilune_IDIV_f6:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_IDIV_109
+.Lperilune_IDIV_e3:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_IDIV_109
+.Lperilune_IDIV_eb:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_SINGLE
-.Lperilune_IDIV_111:
+.Lperilune_IDIV_109:
+    jmp perilune_IDIV_1
+.Lperilune_IDIV_124:
     .byte 0x0f, 0x0b                                             # ud2
     .cfi_endproc
     .size perilune_IDIV, . - perilune_IDIV
@@ -4099,24 +4442,24 @@ perilune_IDIV_1:
     .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
     .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
     .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx rbx,byte ptr [rdi+r10+8]
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_IDIV_1_ce
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_IDIV_1_ce
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx rdx,byte ptr [rdi+rax+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xff                           # movzx rcx,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x0f, 0xb6, 0x4c, 0x0f, 0x08                     # movzx r9,byte ptr [rdi+rcx+8]
+    .byte 0x40, 0x80, 0xfa, 0x04                                 # cmp dl,4
+    jne .Lperilune_IDIV_1_ce
+    .byte 0x41, 0x80, 0xf9, 0x04                                 # cmp r9b,4
+    jne .Lperilune_IDIV_1_dc
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
     .byte 0x48, 0x8b, 0x34, 0x07                                 # mov rsi,[rdi+rax]
-    .byte 0x4a, 0x8b, 0x14, 0x17                                 # mov rdx,[rdi+r10]
+    .byte 0x48, 0x8b, 0x14, 0x0f                                 # mov rdx,[rdi+rcx]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {float_floor}
@@ -4145,6 +4488,15 @@ perilune_IDIV_1:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_IDIV_1_ce:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    jmp .Lperilune_IDIV_1_e5
+.Lperilune_IDIV_1_dc:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+.Lperilune_IDIV_1_e5:
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -4256,17 +4608,17 @@ perilune_BXOR:
     .type perilune_SHL, @function
 perilune_SHL:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x07, 0x08                     # movzx rcx,byte ptr [rdi+rax+8]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+r11+8]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x1f, 0x08                     # movzx r10,byte ptr [rdi+r11+8]
+    .byte 0x40, 0x80, 0xf9, 0x03                                 # cmp cl,3
+    jne .Lperilune_SHL_c1
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_SHL_c1
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_SHL_c1
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
+    jne .Lperilune_SHL_c9
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4c, 0x8b, 0x14, 0x07                                 # mov r10,[rdi+rax]
     .byte 0x4a, 0x8b, 0x0c, 0x1f                                 # mov rcx,[rdi+r11]
@@ -4293,6 +4645,11 @@ perilune_SHL:
     .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SHL_c1:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    jmp .Lperilune_SHL_cc
+.Lperilune_SHL_c9:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+.Lperilune_SHL_cc:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SHL, . - perilune_SHL
@@ -4301,17 +4658,17 @@ perilune_SHL:
     .type perilune_SHR, @function
 perilune_SHR:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x07, 0x08                     # movzx rcx,byte ptr [rdi+rax+8]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x1f, 0x08                     # movzx rbx,byte ptr [rdi+r11+8]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x1f, 0x08                     # movzx r10,byte ptr [rdi+r11+8]
+    .byte 0x40, 0x80, 0xf9, 0x03                                 # cmp cl,3
+    jne .Lperilune_SHR_c1
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_SHR_c1
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_SHR_c1
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
+    jne .Lperilune_SHR_c9
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4c, 0x8b, 0x14, 0x07                                 # mov r10,[rdi+rax]
     .byte 0x4a, 0x8b, 0x1c, 0x1f                                 # mov rbx,[rdi+r11]
@@ -4338,6 +4695,11 @@ perilune_SHR:
     .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SHR_c1:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    jmp .Lperilune_SHR_cc
+.Lperilune_SHR_c9:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+.Lperilune_SHR_cc:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_SHR, . - perilune_SHR
@@ -4350,7 +4712,19 @@ perilune_UNM:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    je .Lperilune_UNM_6e
+    jne .Lperilune_UNM_53
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x48, 0xf7, 0xd8                                       # neg rax
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
+    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_UNM_53:
     .byte 0x41, 0x80, 0xfa, 0x04                                 # cmp r10b,4
     jne .Lperilune_UNM_a4
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
@@ -4362,18 +4736,6 @@ perilune_UNM:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0xf2, 0x0f, 0x11, 0x04, 0x07                           # movsd [rdi+rax],xmm0
     .byte 0xc6, 0x44, 0x07, 0x08, 0x04                           # mov byte ptr [rdi+rax+8],4
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_UNM_6e:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x48, 0xf7, 0xd8                                       # neg rax
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
-    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x03                     # mov byte ptr [rdi+r10+8],3
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
@@ -4437,11 +4799,12 @@ perilune_LEN:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfa, 0x41                                 # cmp r10b,41h
-    je .Lperilune_LEN_57
-    .byte 0x41, 0x80, 0xfa, 0x40                                 # cmp r10b,40h
-    jne .Lperilune_LEN_94
+    jne .Lperilune_LEN_5a
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x8b, 0x40, 0x08                                       # mov eax,[rax+8]
+    .byte 0x4c, 0x8b, 0x50, 0x18                                 # mov r10,[rax+18h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_LEN_94
+    .byte 0x8b, 0x40, 0x28                                       # mov eax,[rax+28h]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
@@ -4450,12 +4813,11 @@ perilune_LEN:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LEN_57:
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x4c, 0x8b, 0x50, 0x18                                 # mov r10,[rax+18h]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+.Lperilune_LEN_5a:
+    .byte 0x41, 0x80, 0xfa, 0x40                                 # cmp r10b,40h
     jne .Lperilune_LEN_94
-    .byte 0x8b, 0x40, 0x28                                       # mov eax,[rax+28h]
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x8b, 0x40, 0x08                                       # mov eax,[rax+8]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
@@ -4497,15 +4859,15 @@ perilune_CLOSE:
     call {close}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_CLOSE_96
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -4581,16 +4943,48 @@ perilune_JMP:
     .type perilune_EQ, @function
 perilune_EQ:
     .cfi_startproc
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x1f, 0x08                     # movzx r10,byte ptr [rdi+r11+8]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx rbx,byte ptr [rdi+rax+8]
-    .byte 0x44, 0x3a, 0xd3                                       # cmp r10b,bl
-    je .Lperilune_EQ_5e
-    .byte 0x41, 0x80, 0xc2, 0xfd                                 # add r10b,0FDh
-    .byte 0x41, 0x80, 0xfa, 0x02                                 # cmp r10b,2
+    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx rbx,byte ptr [rdi+r10+8]
+    .byte 0x44, 0x3a, 0xdb                                       # cmp r11b,bl
+    jne .Lperilune_EQ_ad
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jae .Lperilune_EQ_62
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x4a, 0x3b, 0x04, 0x17                                 # cmp rax,[rdi+r10]
+    .byte 0x0f, 0x94, 0xc0                                       # sete al
+    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+    .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
+    .byte 0x41, 0x80, 0xf2, 0x01                                 # xor r10b,1
+    .byte 0x41, 0x0b, 0xc2                                       # or eax,r10d
+    jmp .Lperilune_EQ_d3
+.Lperilune_EQ_62:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    je .Lperilune_EQ_227
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
+    jne .Lperilune_EQ_1b8
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
+    .byte 0x0f, 0x94, 0xc0                                       # sete al
+    jmp .Lperilune_EQ_d3
+.Lperilune_EQ_88:
+    .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
+    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
+    jne .Lperilune_EQ_227
+    jmp .Lperilune_EQ_21c
+.Lperilune_EQ_9b:
+    .byte 0x4c, 0x8b, 0x58, 0x18                                 # mov r11,[rax+18h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    jne .Lperilune_EQ_1d1
+    jmp .Lperilune_EQ_1f0
+.Lperilune_EQ_ad:
+    .byte 0x41, 0x80, 0xc3, 0xfd                                 # add r11b,0FDh
+    .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
     .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
     .byte 0x80, 0xc3, 0xfd                                       # add bl,0FDh
     .byte 0x40, 0x80, 0xfb, 0x02                                 # cmp bl,2
@@ -4598,39 +4992,7 @@ perilune_EQ:
     .byte 0x4c, 0x89, 0xd0                                       # mov rax,r10
     .byte 0x41, 0x23, 0xc3                                       # and eax,r11d
     .byte 0x45, 0x84, 0xd3                                       # test r11b,r10b
-    jne .Lperilune_EQ_21c
-    jmp .Lperilune_EQ_d3
-.Lperilune_EQ_5e:
-    .byte 0x41, 0x80, 0xfa, 0x04                                 # cmp r10b,4
-    jb .Lperilune_EQ_b3
-    .byte 0x41, 0x80, 0xfa, 0x04                                 # cmp r10b,4
-    je .Lperilune_EQ_21c
-    .byte 0x4a, 0x8b, 0x1c, 0x1f                                 # mov rbx,[rdi+r11]
-    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
-    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    .byte 0x0f, 0x94, 0xc0                                       # sete al
-    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    je .Lperilune_EQ_d3
-    jmp .Lperilune_EQ_1b8
-.Lperilune_EQ_8e:
-    .byte 0x4c, 0x8b, 0x53, 0x18                                 # mov r10,[rbx+18h]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_EQ_1d1
-    jmp .Lperilune_EQ_1f0
-.Lperilune_EQ_a0:
-    .byte 0x4c, 0x0f, 0xb6, 0x53, 0x03                           # movzx r10,byte ptr [rbx+3]
-    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    jne .Lperilune_EQ_21c
-    jmp .Lperilune_EQ_d3
-.Lperilune_EQ_b3:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4e, 0x8b, 0x1c, 0x1f                                 # mov r11,[rdi+r11]
-    .byte 0x4c, 0x3b, 0x1c, 0x07                                 # cmp r11,[rdi+rax]
-    .byte 0x0f, 0x94, 0xc0                                       # sete al
-    .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
-    .byte 0x41, 0x80, 0xf2, 0x01                                 # xor r10b,1
-    .byte 0x41, 0x0b, 0xc2                                       # or eax,r10d
+    jne .Lperilune_EQ_227
 .Lperilune_EQ_d3:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
@@ -4657,11 +5019,11 @@ perilune_EQ:
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
-    je .Lperilune_EQ_21c
+    je .Lperilune_EQ_227
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x30, 0x05, 0x00, 0x00               # mov r10d,[r10+530h]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    jne .Lperilune_EQ_21c
+    jne .Lperilune_EQ_227
     .byte 0x44, 0x8d, 0x50, 0x01                                 # lea r10d,[rax+1]
     .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
@@ -4678,29 +5040,33 @@ perilune_EQ:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_EQ_21c
+    jmp .Lperilune_EQ_227
 .Lperilune_EQ_1b8:
-    .byte 0x41, 0x80, 0xfa, 0x40                                 # cmp r10b,40h
-    je .Lperilune_EQ_a0
-    .byte 0x41, 0x80, 0xfa, 0x41                                 # cmp r10b,41h
-    je .Lperilune_EQ_8e
-    jmp .Lperilune_EQ_21c
+    .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
+    je .Lperilune_EQ_88
+    .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
+    je .Lperilune_EQ_9b
+    jmp .Lperilune_EQ_227
 .Lperilune_EQ_1d1:
-    .byte 0x49, 0xf7, 0xc2, 0x01, 0x00, 0x00, 0x00               # test r10,1
+    .byte 0x49, 0xf7, 0xc3, 0x01, 0x00, 0x00, 0x00               # test r11,1
     jne .Lperilune_EQ_1f0
-    .byte 0x4d, 0x0f, 0xb6, 0x52, 0x3f                           # movzx r10,byte ptr [r10+3Fh]
-    .byte 0x49, 0xf7, 0xc2, 0x20, 0x00, 0x00, 0x00               # test r10,20h
-    je .Lperilune_EQ_21c
+    .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x3f                           # movzx r11,byte ptr [r11+3Fh]
+    .byte 0x49, 0xf7, 0xc3, 0x20, 0x00, 0x00, 0x00               # test r11,20h
+    je .Lperilune_EQ_227
 .Lperilune_EQ_1f0:
-    .byte 0x4d, 0x8b, 0x53, 0x18                                 # mov r10,[r11+18h]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_EQ_d3
-    .byte 0x49, 0xf7, 0xc2, 0x01, 0x00, 0x00, 0x00               # test r10,1
-    jne .Lperilune_EQ_d3
-    .byte 0x4d, 0x0f, 0xb6, 0x52, 0x3f                           # movzx r10,byte ptr [r10+3Fh]
-    .byte 0x49, 0xf7, 0xc2, 0x20, 0x00, 0x00, 0x00               # test r10,20h
-    jne .Lperilune_EQ_d3
+    .byte 0x4d, 0x8b, 0x5a, 0x18                                 # mov r11,[r10+18h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_EQ_21c
+    .byte 0x49, 0xf7, 0xc3, 0x01, 0x00, 0x00, 0x00               # test r11,1
+    jne .Lperilune_EQ_21c
+    .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x3f                           # movzx r11,byte ptr [r11+3Fh]
+    .byte 0x49, 0xf7, 0xc3, 0x20, 0x00, 0x00, 0x00               # test r11,20h
+    je .Lperilune_EQ_227
 .Lperilune_EQ_21c:
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
+    .byte 0x0f, 0x94, 0xc0                                       # sete al
+    jmp .Lperilune_EQ_d3
+.Lperilune_EQ_227:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_EQ, . - perilune_EQ
@@ -4716,24 +5082,24 @@ perilune_LT:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx rbx,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_LT_6a
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_LT_172
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_LT_172
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-    .byte 0x66, 0x0f, 0x2e, 0xc8                                 # ucomisd xmm1,xmm0
-    .byte 0x0f, 0x97, 0xc0                                       # seta al
-    jmp .Lperilune_LT_85
-.Lperilune_LT_6a:
+    jne .Lperilune_LT_59
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
     jne .Lperilune_LT_172
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x4c, 0x3b, 0x14, 0x07                                 # cmp r10,[rdi+rax]
     .byte 0x0f, 0x9c, 0xc0                                       # setl al
+    jmp .Lperilune_LT_85
+.Lperilune_LT_59:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_LT_172
+    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
+    jne .Lperilune_LT_172
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x24, 0x17                     # movsd xmm4,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x2c, 0x07                           # movsd xmm5,[rdi+rax]
+    .byte 0x66, 0x0f, 0x2e, 0xec                                 # ucomisd xmm5,xmm4
+    .byte 0x0f, 0x97, 0xc0                                       # seta al
 .Lperilune_LT_85:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
@@ -4797,24 +5163,24 @@ perilune_LE:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx rbx,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_LE_6a
-    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_LE_172
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_LE_172
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-    .byte 0x66, 0x0f, 0x2e, 0xc8                                 # ucomisd xmm1,xmm0
-    .byte 0x0f, 0x93, 0xc0                                       # setae al
-    jmp .Lperilune_LE_85
-.Lperilune_LE_6a:
+    jne .Lperilune_LE_59
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
     jne .Lperilune_LE_172
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x4c, 0x3b, 0x14, 0x07                                 # cmp r10,[rdi+rax]
     .byte 0x0f, 0x9e, 0xc0                                       # setle al
+    jmp .Lperilune_LE_85
+.Lperilune_LE_59:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    jne .Lperilune_LE_172
+    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
+    jne .Lperilune_LE_172
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x24, 0x17                     # movsd xmm4,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x2c, 0x07                           # movsd xmm5,[rdi+rax]
+    .byte 0x66, 0x0f, 0x2e, 0xec                                 # ucomisd xmm5,xmm4
+    .byte 0x0f, 0x93, 0xc0                                       # setae al
 .Lperilune_LE_85:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
@@ -4871,16 +5237,31 @@ perilune_LE:
     .type perilune_EQK, @function
 perilune_EQK:
     .cfi_startproc
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x17, 0x08                     # movzx rax,byte ptr [rdi+r10+8]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x19, 0x08                     # movzx rbx,byte ptr [rcx+r11+8]
-    .byte 0x44, 0x3a, 0xd3                                       # cmp r10b,bl
-    je .Lperilune_EQK_5e
-    .byte 0x41, 0x80, 0xc2, 0xfd                                 # add r10b,0FDh
-    .byte 0x41, 0x80, 0xfa, 0x02                                 # cmp r10b,2
+    .byte 0x3a, 0xc3                                             # cmp al,bl
+    jne .Lperilune_EQK_68
+    .byte 0x3c, 0x04                                             # cmp al,4
+    je .Lperilune_EQK_18b
+    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
+    .byte 0x4e, 0x8b, 0x1c, 0x19                                 # mov r11,[rcx+r11]
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    jne .Lperilune_EQK_16b
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    .byte 0x0f, 0x94, 0xc0                                       # sete al
+    jmp .Lperilune_EQK_8a
+.Lperilune_EQK_56:
+    .byte 0x49, 0x0f, 0xb6, 0x43, 0x03                           # movzx rax,byte ptr [r11+3]
+    .byte 0x84, 0xc0                                             # test al,al
+    jne .Lperilune_EQK_18b
+    jmp .Lperilune_EQK_180
+.Lperilune_EQK_68:
+    .byte 0x04, 0xfd                                             # add al,0FDh
+    .byte 0x3c, 0x02                                             # cmp al,2
     .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
     .byte 0x80, 0xc3, 0xfd                                       # add bl,0FDh
     .byte 0x40, 0x80, 0xfb, 0x02                                 # cmp bl,2
@@ -4888,31 +5269,15 @@ perilune_EQK:
     .byte 0x4c, 0x89, 0xd0                                       # mov rax,r10
     .byte 0x41, 0x23, 0xc3                                       # and eax,r11d
     .byte 0x45, 0x84, 0xd3                                       # test r11b,r10b
-    jne .Lperilune_EQK_18c
-    jmp .Lperilune_EQK_97
-.Lperilune_EQK_5e:
-    .byte 0x41, 0x80, 0xfa, 0x04                                 # cmp r10b,4
-    je .Lperilune_EQK_18c
-    .byte 0x48, 0x8b, 0x1c, 0x07                                 # mov rbx,[rdi+rax]
-    .byte 0x4e, 0x8b, 0x1c, 0x19                                 # mov r11,[rcx+r11]
-    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    .byte 0x0f, 0x94, 0xc0                                       # sete al
-    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    je .Lperilune_EQK_97
-    jmp .Lperilune_EQK_178
-.Lperilune_EQK_84:
-    .byte 0x4d, 0x0f, 0xb6, 0x53, 0x03                           # movzx r10,byte ptr [r11+3]
-    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    jne .Lperilune_EQK_18c
-    jmp .Lperilune_EQK_97
-.Lperilune_EQK_97:
+    jne .Lperilune_EQK_18b
+.Lperilune_EQK_8a:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_EQK_154
+    jne .Lperilune_EQK_147
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jl .Lperilune_EQK_e0
+    jl .Lperilune_EQK_d3
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
     .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
     .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
@@ -4921,7 +5286,7 @@ perilune_EQK:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQK_e0:
+.Lperilune_EQK_d3:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x98, 0x05, 0x00, 0x00               # mov r10d,[r10+598h]
@@ -4930,11 +5295,11 @@ perilune_EQK:
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
-    je .Lperilune_EQK_18c
+    je .Lperilune_EQK_18b
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x30, 0x05, 0x00, 0x00               # mov r10d,[r10+530h]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    jne .Lperilune_EQK_18c
+    jne .Lperilune_EQK_18b
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
@@ -4946,18 +5311,23 @@ perilune_EQK:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQK_154:
+.Lperilune_EQK_147:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_EQK_18c
-.Lperilune_EQK_178:
-    .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    je .Lperilune_EQK_97
-    .byte 0x41, 0x80, 0xfa, 0x40                                 # cmp r10b,40h
-    je .Lperilune_EQK_84
-.Lperilune_EQK_18c:
+    jmp .Lperilune_EQK_18b
+.Lperilune_EQK_16b:
+    .byte 0x3c, 0x03                                             # cmp al,3
+    je .Lperilune_EQK_180
+    .byte 0x3c, 0x40                                             # cmp al,40h
+    je .Lperilune_EQK_56
+    jmp .Lperilune_EQK_18b
+.Lperilune_EQK_180:
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    .byte 0x0f, 0x94, 0xc0                                       # sete al
+    jmp .Lperilune_EQK_8a
+.Lperilune_EQK_18b:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_EQK, . - perilune_EQK
@@ -4966,30 +5336,30 @@ perilune_EQK:
     .type perilune_EQI, @function
 perilune_EQI:
     .cfi_startproc
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx rbx,byte ptr [rdi+r10+8]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
+    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
+    jne .Lperilune_EQI_40
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
     .byte 0x0f, 0x94, 0xc0                                       # sete al
-    .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    je .Lperilune_EQI_45
-    .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    je .Lperilune_EQI_142
-    jmp .Lperilune_EQI_56
-.Lperilune_EQI_45:
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x49, 0x81, 0xc3, 0x80, 0xff, 0xff, 0xff               # add r11,0FFFFFFFFFFFFFF80h
-    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    jmp .Lperilune_EQI_51
+.Lperilune_EQI_40:
+    .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
+    je .Lperilune_EQI_12e
+    .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     .byte 0x0f, 0x94, 0xc0                                       # sete al
-.Lperilune_EQI_56:
+.Lperilune_EQI_51:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_EQI_11e
+    jne .Lperilune_EQI_10f
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jl .Lperilune_EQI_a7
+    jl .Lperilune_EQI_9d
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
     .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
     .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
@@ -4998,7 +5368,7 @@ perilune_EQI:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQI_a7:
+.Lperilune_EQI_9d:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
     .byte 0x45, 0x8b, 0x9b, 0x98, 0x05, 0x00, 0x00               # mov r11d,[r11+598h]
@@ -5007,11 +5377,11 @@ perilune_EQI:
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_EQI_168
+    je .Lperilune_EQI_156
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
     .byte 0x45, 0x8b, 0x9b, 0x30, 0x05, 0x00, 0x00               # mov r11d,[r11+530h]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_EQI_168
+    jne .Lperilune_EQI_156
     .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
@@ -5023,22 +5393,22 @@ perilune_EQI:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQI_11e:
+.Lperilune_EQI_10f:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQI_142:
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
-    .byte 0x49, 0x8d, 0x43, 0x80                                 # lea rax,[r11-80h]
-    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
-    .byte 0xf2, 0x48, 0x0f, 0x2a, 0xc8                           # cvtsi2sd xmm1,rax
-    .byte 0x66, 0x0f, 0x2e, 0xc1                                 # ucomisd xmm0,xmm1
+.Lperilune_EQI_12e:
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
+    .byte 0x66, 0x0f, 0x57, 0xd2                                 # xorpd xmm2,xmm2
+    .byte 0xf2, 0x49, 0x0f, 0x2a, 0xd2                           # cvtsi2sd xmm2,r10
+    .byte 0x66, 0x0f, 0x2e, 0xca                                 # ucomisd xmm1,xmm2
     .byte 0x0f, 0x9b, 0xc0                                       # setnp al
     .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
     .byte 0x41, 0x23, 0xc2                                       # and eax,r10d
-    jmp .Lperilune_EQI_56
-.Lperilune_EQI_168:
+    jmp .Lperilune_EQI_51
+.Lperilune_EQI_156:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_EQI, . - perilune_EQI
@@ -5052,7 +5422,14 @@ perilune_LTI:
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_LTI_57
+    jne .Lperilune_LTI_46
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
+    .byte 0x0f, 0x9c, 0xc0                                       # setl al
+    jmp .Lperilune_LTI_6e
+.Lperilune_LTI_46:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
     jne .Lperilune_LTI_151
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
@@ -5061,13 +5438,6 @@ perilune_LTI:
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
     .byte 0x66, 0x0f, 0x2e, 0x04, 0x07                           # ucomisd xmm0,[rdi+rax]
     .byte 0x0f, 0x97, 0xc0                                       # seta al
-    jmp .Lperilune_LTI_6e
-.Lperilune_LTI_57:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
-    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    .byte 0x0f, 0x9c, 0xc0                                       # setl al
 .Lperilune_LTI_6e:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
@@ -5129,7 +5499,14 @@ perilune_LEI:
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_LEI_57
+    jne .Lperilune_LEI_46
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
+    .byte 0x0f, 0x9e, 0xc0                                       # setle al
+    jmp .Lperilune_LEI_6e
+.Lperilune_LEI_46:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
     jne .Lperilune_LEI_151
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
@@ -5138,13 +5515,6 @@ perilune_LEI:
     .byte 0xf2, 0x49, 0x0f, 0x2a, 0xc2                           # cvtsi2sd xmm0,r10
     .byte 0x66, 0x0f, 0x2e, 0x04, 0x07                           # ucomisd xmm0,[rdi+rax]
     .byte 0x0f, 0x93, 0xc0                                       # setae al
-    jmp .Lperilune_LEI_6e
-.Lperilune_LEI_57:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
-    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    .byte 0x0f, 0x9e, 0xc0                                       # setle al
 .Lperilune_LEI_6e:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
@@ -5206,7 +5576,14 @@ perilune_GTI:
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_GTI_58
+    jne .Lperilune_GTI_46
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
+    .byte 0x0f, 0x9f, 0xc0                                       # setg al
+    jmp .Lperilune_GTI_6f
+.Lperilune_GTI_46:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
     jne .Lperilune_GTI_14f
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
@@ -5216,13 +5593,6 @@ perilune_GTI:
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0xc8                           # cvtsi2sd xmm1,rax
     .byte 0x66, 0x0f, 0x2e, 0xc1                                 # ucomisd xmm0,xmm1
     .byte 0x0f, 0x97, 0xc0                                       # seta al
-    jmp .Lperilune_GTI_6f
-.Lperilune_GTI_58:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
-    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    .byte 0x0f, 0x9f, 0xc0                                       # setg al
 .Lperilune_GTI_6f:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
@@ -5284,7 +5654,14 @@ perilune_GEI:
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
-    je .Lperilune_GEI_58
+    jne .Lperilune_GEI_46
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
+    .byte 0x0f, 0x9d, 0xc0                                       # setge al
+    jmp .Lperilune_GEI_6f
+.Lperilune_GEI_46:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
     jne .Lperilune_GEI_14f
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
@@ -5294,13 +5671,6 @@ perilune_GEI:
     .byte 0xf2, 0x48, 0x0f, 0x2a, 0xc8                           # cvtsi2sd xmm1,rax
     .byte 0x66, 0x0f, 0x2e, 0xc1                                 # ucomisd xmm0,xmm1
     .byte 0x0f, 0x93, 0xc0                                       # setae al
-    jmp .Lperilune_GEI_6f
-.Lperilune_GEI_58:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
-    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
-    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    .byte 0x0f, 0x9d, 0xc0                                       # setge al
 .Lperilune_GEI_6f:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
@@ -5491,39 +5861,35 @@ perilune_TESTSET:
     .type perilune_CALL, @function
 perilune_CALL:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4e, 0x8d, 0x1c, 0x17                                 # lea r11,[rdi+r10]
     .byte 0x4a, 0x0f, 0xb6, 0x44, 0x17, 0x08                     # movzx rax,byte ptr [rdi+r10+8]
     .byte 0x3c, 0x42                                             # cmp al,42h
-    je .Lperilune_CALL_5b
-    jmp .Lperilune_CALL_1ca
-.Lperilune_CALL_3b:
-    jmp perilune_CALL_1
-.Lperilune_CALL_5b:
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    jne .Lperilune_CALL_232
     .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x48, 0x8b, 0x42, 0x20                                 # mov rax,[rdx+20h]
     .byte 0x48, 0x8b, 0x00                                       # mov rax,[rax]
     mov r12, [rip + {interpret}@GOTPCREL]
     .byte 0x49, 0x3b, 0xc4                                       # cmp rax,r12
-    jne .Lperilune_CALL_1d7
+    jne .Lperilune_CALL_1ba
     .byte 0x48, 0x0f, 0xb6, 0x42, 0x2a                           # movzx rax,byte ptr [rdx+2Ah]
     .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_CALL_1df
+    jne .Lperilune_CALL_1c2
     .byte 0x48, 0x0f, 0xb6, 0x42, 0x28                           # movzx rax,byte ptr [rdx+28h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x4c, 0x8b, 0xab, 0x50, 0x05, 0x00, 0x00               # mov r13,[rbx+550h]
-    .byte 0x4a, 0x8d, 0x5c, 0x17, 0x20                           # lea rbx,[rdi+r10+20h]
-    .byte 0x4c, 0x2b, 0xeb                                       # sub r13,rbx
+    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
+    .byte 0x4d, 0x8b, 0xa4, 0x24, 0x50, 0x05, 0x00, 0x00         # mov r12,[r12+550h]
+    .byte 0x4e, 0x8d, 0x6c, 0x17, 0x20                           # lea r13,[rdi+r10+20h]
+    .byte 0x4d, 0x2b, 0xe5                                       # sub r12,r13
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x3b, 0xe8                                       # cmp r13,rax
-    jl .Lperilune_CALL_1e7
+    .byte 0x4c, 0x3b, 0xe0                                       # cmp r12,rax
+    jl .Lperilune_CALL_1ca
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x8b, 0x80, 0x30, 0x05, 0x00, 0x00                     # mov eax,[rax+530h]
     .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_CALL_1ef
+    jne .Lperilune_CALL_1d2
     .byte 0x8b, 0x42, 0x2c                                       # mov eax,[rdx+2Ch]
     .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
@@ -5533,7 +5899,7 @@ perilune_CALL:
     .byte 0x44, 0x8d, 0x60, 0x01                                 # lea r12d,[rax+1]
     .byte 0x44, 0x23, 0xe2                                       # and r12d,edx
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
-    je .Lperilune_CALL_1f7
+    je .Lperilune_CALL_1da
     .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4c, 0x8b, 0x62, 0x48                                 # mov r12,[rdx+48h]
@@ -5541,10 +5907,9 @@ perilune_CALL:
     .byte 0x4d, 0x8b, 0x24, 0x1c                                 # mov r12,[r12+rbx]
     .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jne .Lperilune_CALL_1ff
+    jne .Lperilune_CALL_212
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x89, 0x41, 0x2c                                       # mov [rcx+2Ch],eax
+    .byte 0x89, 0x43, 0x2c                                       # mov [rbx+2Ch],eax
     .byte 0x48, 0x89, 0xf0                                       # mov rax,rsi
     .byte 0x48, 0x2b, 0x42, 0x08                                 # sub rax,[rdx+8]
     .byte 0x48, 0xc1, 0xe8, 0x02                                 # shr rax,2
@@ -5555,68 +5920,66 @@ perilune_CALL:
     .byte 0x48, 0xc1, 0xe0, 0x2c                                 # shl rax,2Ch
     .byte 0x48, 0x83, 0xc8, 0x07                                 # or rax,7
     .byte 0x4a, 0x89, 0x44, 0x17, 0x18                           # mov [rdi+r10+18h],rax
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
-    .byte 0x48, 0x8d, 0x41, 0xff                                 # lea rax,[rcx-1]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0x8d, 0x48, 0xff                                 # lea rcx,[rax-1]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4d, 0x8d, 0x44, 0x0b, 0x20                           # lea r8,[r11+rcx+20h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_CALL_1e2
+.Lperilune_CALL_138:
+    .byte 0x48, 0x0f, 0xb6, 0x43, 0x29                           # movzx rax,byte ptr [rbx+29h]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x49, 0x8d, 0x44, 0x03, 0x20                           # lea rax,[r11+rax+20h]
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_CALL_21f
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-.Lperilune_CALL_162:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x0f, 0xb6, 0x4a, 0x29                           # movzx rcx,byte ptr [rdx+29h]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x49, 0x8d, 0x4c, 0x0b, 0x20                           # lea rcx,[r11+rcx+20h]
-    .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jb .Lperilune_CALL_231
-.Lperilune_CALL_17c:
+    .byte 0x4c, 0x3b, 0xc0                                       # cmp r8,rax
+    jb .Lperilune_CALL_1f1
+.Lperilune_CALL_14f:
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x4a, 0x8d, 0x7c, 0x17, 0x20                           # lea rdi,[rdi+r10+20h]
     .byte 0x48, 0x89, 0xb8, 0x40, 0x05, 0x00, 0x00               # mov [rax+540h],rdi
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
-    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x8b, 0x43, 0x08                                 # mov rax,[rbx+8]
+    .byte 0x4c, 0x8b, 0x43, 0x18                                 # mov r8,[rbx+18h]
+    .byte 0x48, 0x8b, 0x4b, 0x10                                 # mov rcx,[rbx+10h]
     .byte 0x48, 0x0f, 0xb6, 0x10                                 # movzx rdx,byte ptr [rax]
     .byte 0x4d, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+rdx*8]
     .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_CALL_19a:
+    jmp perilune_CALL_1
+.Lperilune_CALL_1ba:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    jmp .Lperilune_CALL_23d
+.Lperilune_CALL_1c2:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    jmp .Lperilune_CALL_23d
 .Lperilune_CALL_1ca:
-    .byte 0x3c, 0x43                                             # cmp al,43h
-    je .Lperilune_CALL_3b
-    jmp .Lperilune_CALL_251
-.Lperilune_CALL_1d7:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_251
-.Lperilune_CALL_1df:
+    jmp .Lperilune_CALL_23d
+.Lperilune_CALL_1d2:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_251
-.Lperilune_CALL_1e7:
+    jmp .Lperilune_CALL_23d
+.Lperilune_CALL_1da:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_251
-.Lperilune_CALL_1ef:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_251
-.Lperilune_CALL_1f7:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_251
-.Lperilune_CALL_1ff:
-    jmp perilune_CALL_2
-.Lperilune_CALL_21f:
+    jmp .Lperilune_CALL_23d
+.Lperilune_CALL_1e2:
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0x80, 0x48, 0x05, 0x00, 0x00               # mov rax,[rax+548h]
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_162
-.Lperilune_CALL_231:
-    .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
-    .byte 0xc6, 0x40, 0x08, 0x00                                 # mov byte ptr [rax+8],0
-    .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
-    .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jae .Lperilune_CALL_17c
-    jmp .Lperilune_CALL_231
-.Lperilune_CALL_251:
+    .byte 0x4c, 0x8b, 0x80, 0x48, 0x05, 0x00, 0x00               # mov r8,[rax+548h]
+    jmp .Lperilune_CALL_138
+.Lperilune_CALL_1f1:
+    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
+    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
+    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    .byte 0x4c, 0x3b, 0xc0                                       # cmp r8,rax
+    jae .Lperilune_CALL_14f
+    jmp .Lperilune_CALL_1f1
+.Lperilune_CALL_212:
+    jmp perilune_CALL_2
+.Lperilune_CALL_232:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x3c, 0x43                                             # cmp al,43h
+    je .Lperilune_CALL_19a
+.Lperilune_CALL_23d:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_CALL, . - perilune_CALL
@@ -5678,43 +6041,38 @@ perilune_CALL_1:
     .type perilune_CALL_2, @function
 perilune_CALL_2:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0x89, 0xf4                                       # mov r12,rsi
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4e, 0x8d, 0x14, 0x1f                                 # lea r10,[rdi+r11]
-    .byte 0x4a, 0x0f, 0xb6, 0x74, 0x1f, 0x08                     # movzx rsi,byte ptr [rdi+r11+8]
-    .byte 0x40, 0x80, 0xfe, 0x42                                 # cmp sil,42h
-    je .Lperilune_CALL_2_63
-    jmp .Lperilune_CALL_2_1ec
-.Lperilune_CALL_2_40:
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp perilune_CALL_1
-.Lperilune_CALL_2_63:
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x1f, 0x08                     # movzx rax,byte ptr [rdi+r11+8]
+    .byte 0x3c, 0x42                                             # cmp al,42h
+    jne .Lperilune_CALL_2_257
     .byte 0x4a, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+r11]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x48, 0x8b, 0x42, 0x20                                 # mov rax,[rdx+20h]
     .byte 0x48, 0x8b, 0x00                                       # mov rax,[rax]
     mov rsi, [rip + {interpret}@GOTPCREL]
     .byte 0x48, 0x3b, 0xc6                                       # cmp rax,rsi
-    jne .Lperilune_CALL_2_1fe
+    jne .Lperilune_CALL_2_1e0
     .byte 0x48, 0x0f, 0xb6, 0x42, 0x2a                           # movzx rax,byte ptr [rdx+2Ah]
     .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_CALL_2_209
+    jne .Lperilune_CALL_2_1eb
     .byte 0x48, 0x0f, 0xb6, 0x42, 0x28                           # movzx rax,byte ptr [rdx+28h]
     .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
     .byte 0x48, 0x8b, 0xb6, 0x50, 0x05, 0x00, 0x00               # mov rsi,[rsi+550h]
-    .byte 0x4a, 0x8d, 0x5c, 0x1f, 0x20                           # lea rbx,[rdi+r11+20h]
-    .byte 0x48, 0x2b, 0xf3                                       # sub rsi,rbx
+    .byte 0x4e, 0x8d, 0x6c, 0x1f, 0x20                           # lea r13,[rdi+r11+20h]
+    .byte 0x49, 0x2b, 0xf5                                       # sub rsi,r13
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x3b, 0xf0                                       # cmp rsi,rax
-    jl .Lperilune_CALL_2_214
+    jl .Lperilune_CALL_2_1f6
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x8b, 0x80, 0x30, 0x05, 0x00, 0x00                     # mov eax,[rax+530h]
     .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_CALL_2_21f
+    jne .Lperilune_CALL_2_201
     .byte 0x8b, 0x42, 0x2c                                       # mov eax,[rdx+2Ch]
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
     .byte 0x8b, 0x92, 0x90, 0x05, 0x00, 0x00                     # mov edx,[rdx+590h]
     .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
@@ -5722,27 +6080,26 @@ perilune_CALL_2:
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
     .byte 0x23, 0xc2                                             # and eax,edx
     .byte 0x3b, 0xc6                                             # cmp eax,esi
-    je .Lperilune_CALL_2_22a
+    je .Lperilune_CALL_2_20c
     .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x5a, 0x48                                 # mov rbx,[rdx+48h]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x8b, 0x24, 0x03                                 # mov r12,[rbx+rax]
-    .byte 0x4d, 0x89, 0xf5                                       # mov r13,r14
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
-    jne .Lperilune_CALL_2_235
-    .byte 0x4c, 0x89, 0xf0                                       # mov rax,r14
-    jmp .Lperilune_CALL_2_131
-.Lperilune_CALL_2_11a:
+    jne .Lperilune_CALL_2_217
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    jmp .Lperilune_CALL_2_104
+.Lperilune_CALL_2_ed:
     .byte 0x8b, 0x4c, 0x03, 0x08                                 # mov ecx,[rbx+rax+8]
     .byte 0x44, 0x8d, 0x41, 0x01                                 # lea r8d,[rcx+1]
     .byte 0x83, 0xf9, 0xff                                       # cmp ecx,0FFFFFFFFh
     .byte 0x44, 0x0f, 0x44, 0xc1                                 # cmove r8d,ecx
     .byte 0x44, 0x89, 0x44, 0x03, 0x08                           # mov [rbx+rax+8],r8d
-    .byte 0x4c, 0x89, 0xf0                                       # mov rax,r14
-.Lperilune_CALL_2_131:
-    .byte 0x83, 0x40, 0x2c, 0x01                                 # add dword ptr [rax+2Ch],1
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+.Lperilune_CALL_2_104:
+    .byte 0x41, 0x83, 0x40, 0x2c, 0x01                           # add dword ptr [r8+2Ch],1
     .byte 0x48, 0x89, 0xf0                                       # mov rax,rsi
     .byte 0x48, 0x2b, 0x42, 0x08                                 # sub rax,[rdx+8]
     .byte 0x48, 0xc1, 0xe8, 0x02                                 # shr rax,2
@@ -5758,20 +6115,20 @@ perilune_CALL_2:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x49, 0x8d, 0x44, 0x02, 0x20                           # lea rax,[r10+rax+20h]
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_CALL_2_243
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-.Lperilune_CALL_2_184:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    je .Lperilune_CALL_2_225
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+.Lperilune_CALL_2_158:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x48, 0x0f, 0xb6, 0x4a, 0x29                           # movzx rcx,byte ptr [rdx+29h]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x49, 0x8d, 0x4c, 0x0a, 0x20                           # lea rcx,[r10+rcx+20h]
     .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jb .Lperilune_CALL_2_255
-.Lperilune_CALL_2_19e:
+    jb .Lperilune_CALL_2_237
+.Lperilune_CALL_2_172:
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x4a, 0x8d, 0x7c, 0x1f, 0x20                           # lea rdi,[rdi+r11+20h]
     .byte 0x48, 0x89, 0xb8, 0x40, 0x05, 0x00, 0x00               # mov [rax+540h],rdi
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
@@ -5779,50 +6136,52 @@ perilune_CALL_2:
     .byte 0x4d, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+rdx*8]
     .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_2_1ec:
-    .byte 0x40, 0x80, 0xfe, 0x43                                 # cmp sil,43h
-    je .Lperilune_CALL_2_40
+.Lperilune_CALL_2_1c0:
+    jmp perilune_CALL_1
+.Lperilune_CALL_2_1e0:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_275
-.Lperilune_CALL_2_1fe:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_265
+.Lperilune_CALL_2_1eb:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_275
-.Lperilune_CALL_2_209:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_265
+.Lperilune_CALL_2_1f6:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_275
-.Lperilune_CALL_2_214:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_265
+.Lperilune_CALL_2_201:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_275
-.Lperilune_CALL_2_21f:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_265
+.Lperilune_CALL_2_20c:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_275
-.Lperilune_CALL_2_22a:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_275
-.Lperilune_CALL_2_235:
+    jmp .Lperilune_CALL_2_265
+.Lperilune_CALL_2_217:
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    jne .Lperilune_CALL_2_11a
-    jmp .Lperilune_CALL_2_275
-.Lperilune_CALL_2_243:
+    jne .Lperilune_CALL_2_ed
+    jmp .Lperilune_CALL_2_265
+.Lperilune_CALL_2_225:
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0x80, 0x48, 0x05, 0x00, 0x00               # mov rax,[rax+548h]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_2_184
-.Lperilune_CALL_2_255:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_158
+.Lperilune_CALL_2_237:
     .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
     .byte 0xc6, 0x40, 0x08, 0x00                                 # mov byte ptr [rax+8],0
     .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
     .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jae .Lperilune_CALL_2_19e
-    jmp .Lperilune_CALL_2_255
-.Lperilune_CALL_2_275:
+    jae .Lperilune_CALL_2_172
+    jmp .Lperilune_CALL_2_237
+.Lperilune_CALL_2_257:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
+    .byte 0x3c, 0x43                                             # cmp al,43h
+    je .Lperilune_CALL_2_1c0
+.Lperilune_CALL_2_265:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_CALL_2, . - perilune_CALL_2
@@ -5856,15 +6215,15 @@ perilune_CALLMETA:
     call {set_class}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_CALLMETA_9b
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -6598,8 +6957,8 @@ perilune_RETURN1:
     .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
     .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
-    .byte 0x4b, 0x89, 0x34, 0x03                                 # mov [r11+r8],rsi
+    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
+    .byte 0x4b, 0x89, 0x34, 0x02                                 # mov [r10+r8],rsi
     .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x42, 0x88, 0x7c, 0x01, 0x08                           # mov [rcx+r8+8],dil
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
@@ -6763,33 +7122,31 @@ perilune_FORPREP:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_FORPREP_104
+    jne .Lperilune_FORPREP_ff
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x18                     # movzx r10,byte ptr [rdi+rax+18h]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_FORPREP_104
+    jne .Lperilune_FORPREP_ff
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x28                     # movzx r10,byte ptr [rdi+rax+28h]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_FORPREP_104
+    jne .Lperilune_FORPREP_ff
     .byte 0x48, 0x8b, 0x5c, 0x07, 0x20                           # mov rbx,[rdi+rax+20h]
     .byte 0x4c, 0x8b, 0x14, 0x07                                 # mov r10,[rdi+rax]
     .byte 0x4c, 0x8b, 0x5c, 0x07, 0x10                           # mov r11,[rdi+rax+10h]
     .byte 0x48, 0x83, 0xfb, 0x01                                 # cmp rbx,1
-    je .Lperilune_FORPREP_7c
-    jmp .Lperilune_FORPREP_fa
-.Lperilune_FORPREP_62:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
-    .byte 0x4c, 0x89, 0xd3                                       # mov rbx,r10
-    .byte 0x49, 0x2b, 0xdb                                       # sub rbx,r11
-    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jge .Lperilune_FORPREP_bf
-    jmp .Lperilune_FORPREP_91
-.Lperilune_FORPREP_7c:
+    jne .Lperilune_FORPREP_f5
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4c, 0x89, 0xdb                                       # mov rbx,r11
     .byte 0x49, 0x2b, 0xda                                       # sub rbx,r10
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jle .Lperilune_FORPREP_bf
-.Lperilune_FORPREP_91:
+    jle .Lperilune_FORPREP_ba
+    jmp .Lperilune_FORPREP_8c
+.Lperilune_FORPREP_77:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
+    .byte 0x4c, 0x89, 0xd3                                       # mov rbx,r10
+    .byte 0x49, 0x2b, 0xdb                                       # sub rbx,r11
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    jge .Lperilune_FORPREP_ba
+.Lperilune_FORPREP_8c:
     .byte 0x48, 0x0f, 0xb7, 0x46, 0xfe                           # movzx rax,word ptr [rsi-2]
     .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
     .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
@@ -6798,7 +7155,7 @@ perilune_FORPREP:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_FORPREP_bf:
+.Lperilune_FORPREP_ba:
     .byte 0x48, 0x89, 0x5c, 0x07, 0x10                           # mov [rdi+rax+10h],rbx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -6808,11 +7165,11 @@ perilune_FORPREP:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_FORPREP_104
-.Lperilune_FORPREP_fa:
+    jmp .Lperilune_FORPREP_ff
+.Lperilune_FORPREP_f5:
     .byte 0x48, 0x83, 0xfb, 0xff                                 # cmp rbx,0FFFFFFFFFFFFFFFFh
-    je .Lperilune_FORPREP_62
-.Lperilune_FORPREP_104:
+    je .Lperilune_FORPREP_77
+.Lperilune_FORPREP_ff:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_FORPREP, . - perilune_FORPREP
@@ -6825,7 +7182,7 @@ perilune_FORLOOP:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_FORLOOP_118
+    jne .Lperilune_FORLOOP_106
     .byte 0x4c, 0x8b, 0x54, 0x07, 0x10                           # mov r10,[rdi+rax+10h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_FORLOOP_65
@@ -6842,23 +7199,19 @@ perilune_FORLOOP:
     .byte 0x45, 0x8d, 0x6b, 0x01                                 # lea r13d,[r11+1]
     .byte 0x44, 0x23, 0xeb                                       # and r13d,ebx
     .byte 0x45, 0x3b, 0xec                                       # cmp r13d,r12d
-    je .Lperilune_FORLOOP_118
+    je .Lperilune_FORLOOP_106
     .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
     .byte 0x8b, 0x9b, 0x30, 0x05, 0x00, 0x00                     # mov ebx,[rbx+530h]
     .byte 0x85, 0xdb                                             # test ebx,ebx
-    jne .Lperilune_FORLOOP_118
+    jne .Lperilune_FORLOOP_106
     .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
     .byte 0x46, 0x89, 0x5c, 0x06, 0xfc                           # mov [rsi+r8-4],r11d
-    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
-    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x48, 0x8b, 0x5c, 0x1f, 0x20                           # mov rbx,[rdi+rbx+20h]
+    .byte 0x48, 0x8b, 0x5c, 0x07, 0x20                           # mov rbx,[rdi+rax+20h]
     .byte 0x49, 0x81, 0xc2, 0xff, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFFFFh
     .byte 0x4c, 0x89, 0x54, 0x07, 0x10                           # mov [rdi+rax+10h],r10
     .byte 0x4d, 0x8d, 0x14, 0x1b                                 # lea r10,[r11+rbx]
     .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x89, 0x54, 0x07, 0x30                           # mov [rdi+rax+30h],r10
     .byte 0xc6, 0x44, 0x07, 0x38, 0x03                           # mov byte ptr [rdi+rax+38h],3
     .byte 0x48, 0x0f, 0xb7, 0x46, 0xfe                           # movzx rax,word ptr [rsi-2]
@@ -6868,7 +7221,7 @@ perilune_FORLOOP:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_FORLOOP_118:
+.Lperilune_FORLOOP_106:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_FORLOOP, . - perilune_FORLOOP
@@ -6902,15 +7255,15 @@ perilune_TFORCALL:
     call {for_next}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_TFORCALL_9b
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -6965,19 +7318,17 @@ perilune_TFORLOOP:
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
-    je .Lperilune_TFORLOOP_e0
+    je .Lperilune_TFORLOOP_d7
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
     .byte 0x45, 0x8b, 0x9b, 0x30, 0x05, 0x00, 0x00               # mov r11d,[r11+530h]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_TFORLOOP_e0
+    jne .Lperilune_TFORLOOP_d7
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
     .byte 0x46, 0x89, 0x54, 0x06, 0xfc                           # mov [rsi+r8-4],r10d
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x4c, 0x8b, 0x5c, 0x07, 0x40                           # mov r11,[rdi+rax+40h]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x48                     # movzx rax,byte ptr [rdi+rax+48h]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x89, 0x5c, 0x17, 0x20                           # mov [rdi+r10+20h],r11
-    .byte 0x42, 0x88, 0x44, 0x17, 0x28                           # mov [rdi+r10+28h],al
+    .byte 0x4c, 0x8b, 0x54, 0x07, 0x40                           # mov r10,[rdi+rax+40h]
+    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x48                     # movzx r11,byte ptr [rdi+rax+48h]
+    .byte 0x4c, 0x89, 0x54, 0x07, 0x20                           # mov [rdi+rax+20h],r10
+    .byte 0x44, 0x88, 0x5c, 0x07, 0x28                           # mov [rdi+rax+28h],r11b
     .byte 0x48, 0x0f, 0xb7, 0x46, 0xfe                           # movzx rax,word ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe0, 0x02                                 # shl rax,2
     .byte 0x48, 0x2b, 0xf0                                       # sub rsi,rax
@@ -6985,7 +7336,7 @@ perilune_TFORLOOP:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TFORLOOP_e0:
+.Lperilune_TFORLOOP_d7:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_TFORLOOP, . - perilune_TFORLOOP
@@ -7004,19 +7355,19 @@ perilune_SETLIST:
     .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
     .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
     .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
-    .byte 0x49, 0x83, 0xfa, 0x41                                 # cmp r10,41h
-    jne .Lperilune_SETLIST_ba
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x07, 0x08                     # movzx rcx,byte ptr [rdi+rax+8]
+    .byte 0x48, 0x83, 0xf9, 0x41                                 # cmp rcx,41h
+    jne .Lperilune_SETLIST_d9
     .byte 0x4c, 0x8b, 0x0c, 0x07                                 # mov r9,[rdi+rax]
     .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfe                           # movzx r8,byte ptr [rsi-2]
     .byte 0x4d, 0x85, 0xc0                                       # test r8,r8
-    je .Lperilune_SETLIST_db
+    je .Lperilune_SETLIST_ba
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
 .Lperilune_SETLIST_57:
     .byte 0x8b, 0x16                                             # mov edx,[rsi]
@@ -7048,6 +7399,18 @@ perilune_SETLIST:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_SETLIST_ba:
+    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
+    .byte 0x4c, 0x8b, 0x82, 0x48, 0x05, 0x00, 0x00               # mov r8,[rdx+548h]
+    .byte 0x48, 0x8d, 0x54, 0x07, 0x10                           # lea rdx,[rdi+rax+10h]
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
+    .byte 0x49, 0xc1, 0xe8, 0x04                                 # shr r8,4
+    jmp .Lperilune_SETLIST_57
+.Lperilune_SETLIST_d9:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
@@ -7059,14 +7422,6 @@ perilune_SETLIST:
     .cfi_def_cfa rsp, 8
     jmp perilune_SINGLE
     .cfi_restore_state
-.Lperilune_SETLIST_db:
-    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
-    .byte 0x4c, 0x8b, 0x82, 0x48, 0x05, 0x00, 0x00               # mov r8,[rdx+548h]
-    .byte 0x48, 0x8d, 0x54, 0x07, 0x10                           # lea rdx,[rdi+rax+10h]
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
-    .byte 0x49, 0xc1, 0xe8, 0x04                                 # shr r8,4
-    jmp .Lperilune_SETLIST_57
     .cfi_endproc
     .size perilune_SETLIST, . - perilune_SETLIST
 
@@ -7169,15 +7524,15 @@ perilune_VARARG:
     call {var_arg}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_VARARG_93
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
     .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
     .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]

@@ -2,8 +2,8 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
-use perilune_runtime::instance::FieldEntry;
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use perilune_runtime::instance::{FieldCache, FieldEntry};
 use perilune_runtime::layout::{self, field_cache};
 use perilune_runtime::table::WATCHED;
 use perilune_runtime::value::Tag;
@@ -14,8 +14,20 @@ use crate::runtime::Runtime;
 
 /// Logarithm to base 2 of the size of a cache.
 const LOG_CACHE: u32 = 6;
+/// Size of an entry of a cache.
+const ENTRY: i64 = size_of::<FieldEntry>() as i64;
 /// The tag of a result of the runtime that is none.
 pub(super) const MISS: i64 = 0xFF;
+
+/// A field to be looked up in a table.
+struct Lookup {
+    object: Value,
+    shape: Value,
+    /// Whether the instruction is SELF.
+    method: bool,
+    /// Where caches of the state, and the cells of environments, are looked into.
+    indirect: Block,
+}
 
 impl<F: Form> Emitter<'_, F> {
     /// Returns the place of the slot that a cache names, in a table.
@@ -27,6 +39,9 @@ impl<F: Form> Emitter<'_, F> {
     }
 
     /// `R[A]` := `R[B][K[C]]`; for SELF, `R[A+2]` := `R[B]` as well.
+    ///
+    /// Part 2 is for the further entries of the cache, part 3 for methods of strings, and part 1
+    /// for the cache of the state and for fields of environments, whose values are in cells.
     pub(super) fn get_field(&mut self, part: usize, method: bool) {
         let from = self.register(Field::B);
         let object = self.bits(from);
@@ -40,88 +55,49 @@ impl<F: Form> Emitter<'_, F> {
             let tag_of_object = self.tag(from);
             return self.found_field(method, (object, tag_of_object), (found[0], tag));
         }
-        let tag = self.tag(from);
-        let (no_table, not_own, done) = (self.cold(), self.block(), self.block());
         let indirect = self.cold();
-        let bits = self.b.append_block_param(done, I64);
-        let found = self.b.append_block_param(done, I8);
+        if part == 2 {
+            let cache = self.record(layout::instance::FIELDS, LOG_CACHE);
+            let shape = self.load32(object, layout::header::WORD);
+            let (entries, end) = self.further_entries(cache, indirect);
+            let (attempt, next) = (self.block(), self.block());
+            let entry = self.b.append_block_param(attempt, I64);
+            self.b.ins().jump(attempt, &[BlockArg::from(entries)]);
+            self.switch(attempt);
+            self.try_entry(&Lookup { object, shape, method, indirect }, entry, next);
+            self.switch(next);
+            let after = self.b.ins().iadd_imm_s(entry, ENTRY);
+            let more = self.b.ins().icmp(IntCC::UnsignedLessThan, after, end);
+            let slow = self.slow();
+            self.b.ins().brif(more, attempt, &[BlockArg::from(after)], slow, &[]);
+            self.switch(indirect);
+            return self.part(1);
+        }
+        if part == 3 {
+            return self.get_method(method);
+        }
+        let tag = self.tag(from);
+        let no_table = self.cold();
         let is_table = self.has_tag(tag, Tag::TABLE);
         self.check(is_table, no_table);
 
         let cache = self.record(layout::instance::FIELDS, LOG_CACHE);
         let shape = self.load32(object, layout::header::WORD);
-        let own = self.load32(cache, field_cache::OWN_SHAPE);
-        let c = self.b.ins().icmp(IntCC::Equal, shape, own);
-        self.check(c, not_own);
-        let slot = self.slot(cache, object);
-        let tag_of_field = self.tag(slot);
-        let (own_nil, absent) = (self.cold(), self.cold());
-        self.check(tag_of_field, own_nil);
-        let v = self.bits(slot);
-        self.b.ins().jump(done, &[BlockArg::from(v), BlockArg::from(tag_of_field)]);
-        // nil, without a metatable, or if the entry knows that the chain has no such field either
-        self.switch(own_nil);
-        let meta = self.load64(object, layout::table::META);
-        self.b.ins().brif(meta, not_own, &[], absent, &[]);
-
-        self.switch(not_own);
-        let (other, chain) = (self.cold(), self.block());
-        let state = self.state();
-        let chain_shape = self.load32(cache, field_cache::CHAIN_SHAPE);
-        let c = self.b.ins().icmp(IntCC::Equal, shape, chain_shape);
-        self.check(c, other);
-        let (meta, wanted) =
-            (self.load64(object, layout::table::META), self.load64(cache, field_cache::META));
-        let c = self.b.ins().icmp(IntCC::Equal, meta, wanted);
-        self.check(c, other);
-        let epoch = self.load64(state, layout::state::META_EPOCH);
-        let known = self.load64(cache, field_cache::EPOCH);
-        let c = self.b.ins().icmp(IntCC::Equal, epoch, known);
-        self.check(c, other);
-        self.b.ins().jump(chain, &[]);
-
-        // in a table of the chain
-        self.switch(chain);
-        let holder = self.load64(cache, field_cache::HOLDER);
-        self.check(holder, absent);
-        let holder_shape = self.load32(cache, field_cache::HOLDER_SHAPE);
-        let dictionary = self.block();
-        self.check(holder_shape, dictionary);
-        let slot = self.slot(cache, holder);
-        let found_tag = self.tag(slot);
-        self.guard(found_tag);
-        let v = self.bits(slot);
-        self.b.ins().jump(done, &[BlockArg::from(v), BlockArg::from(found_tag)]);
-        self.switch(dictionary);
-        let number = self.load32(cache, field_cache::SLOT);
-        let nodes = self.load64(holder, layout::table::NODES);
-        // a node has 24 bytes
-        let eight = self.b.ins().ishl_imm_u(number, 3);
-        let node = self.element(nodes, number, 4);
-        let node = self.b.ins().iadd(node, eight);
-        let tag_at = self.at(node, layout::node::VALUE_TAG);
-        let found_tag = self.load(I8, tag_at);
-        self.guard(found_tag);
-        // the values of globals are in cells
-        let cell = self.has_tag(found_tag, Tag::CELL);
-        self.check_not(cell, indirect);
-        let v = self.load64(node, layout::node::VALUE_BITS);
-        self.b.ins().jump(done, &[BlockArg::from(v), BlockArg::from(found_tag)]);
-        self.switch(absent);
-        let nil = self.b.ins().iconst(I8, i64::from(Tag::NIL.0));
-        let zero = self.int(0);
-        self.b.ins().jump(done, &[BlockArg::from(zero), BlockArg::from(nil)]);
-
-        // another entry of the cache
-        self.switch(other);
-        let more = self.load64(cache, field_cache::MORE);
-        self.guard(more);
-        self.b.ins().jump(indirect, &[]);
+        let further = self.block();
+        self.try_entry(&Lookup { object, shape, method, indirect }, cache, further);
+        self.switch(further);
+        self.part(2);
         self.switch(indirect);
         self.part(1);
 
-        // a method of strings
         self.switch(no_table);
+        self.part(3);
+    }
+
+    /// `R[A]` := a method of the string `R[B]`
+    fn get_method(&mut self, method: bool) {
+        let from = self.register(Field::B);
+        let (object, tag) = (self.bits(from), self.tag(from));
         self.guard_tag(tag, Tag::STRING);
         let cache = self.record(layout::instance::FIELDS, LOG_CACHE);
         let state = self.state();
@@ -148,10 +124,86 @@ impl<F: Form> Emitter<'_, F> {
         let found_tag = self.tag(slot);
         self.guard(found_tag);
         let v = self.bits(slot);
-        self.b.ins().jump(done, &[BlockArg::from(v), BlockArg::from(found_tag)]);
+        self.found_field(method, (object, tag), (v, found_tag));
+    }
 
-        self.switch(done);
-        self.found_field(method, (object, tag), (bits, found));
+    /// Looks a field up by one entry of a cache; goes to `other` if the entry is for other tables.
+    fn try_entry(&mut self, lookup: &Lookup, entry: Value, other: Block) {
+        let &Lookup { object, shape, method, indirect } = lookup;
+        let table_tag = self.b.ins().iconst(I8, i64::from(Tag::TABLE.0));
+        let receiver = (object, table_tag);
+        let not_own = self.block();
+        let own = self.load32(entry, field_cache::OWN_SHAPE);
+        let c = self.b.ins().icmp(IntCC::Equal, shape, own);
+        self.check(c, not_own);
+        let slot = self.slot(entry, object);
+        let tag = self.tag(slot);
+        let (own_nil, absent) = (self.cold(), self.cold());
+        self.check(tag, own_nil);
+        let v = self.bits(slot);
+        self.found_field(method, receiver, (v, tag));
+        // nil, without a metatable, or if the entry knows that the chain has no such field either
+        self.switch(own_nil);
+        let meta = self.load64(object, layout::table::META);
+        self.b.ins().brif(meta, not_own, &[], absent, &[]);
+
+        self.switch(not_own);
+        let chain_shape = self.load32(entry, field_cache::CHAIN_SHAPE);
+        let c = self.b.ins().icmp(IntCC::Equal, shape, chain_shape);
+        self.check(c, other);
+        let meta = self.load64(object, layout::table::META);
+        let wanted = self.load64(entry, field_cache::META);
+        let c = self.b.ins().icmp(IntCC::Equal, meta, wanted);
+        self.check(c, other);
+        let state = self.state();
+        let epoch = self.load64(state, layout::state::META_EPOCH);
+        let known = self.load64(entry, field_cache::EPOCH);
+        let c = self.b.ins().icmp(IntCC::Equal, epoch, known);
+        self.check(c, other);
+
+        // in a table of the chain
+        let holder = self.load64(entry, field_cache::HOLDER);
+        self.check(holder, absent);
+        let holder_shape = self.load32(entry, field_cache::HOLDER_SHAPE);
+        let dictionary = self.block();
+        self.check(holder_shape, dictionary);
+        let slot = self.slot(entry, holder);
+        let tag = self.tag(slot);
+        self.guard(tag);
+        let v = self.bits(slot);
+        self.found_field(method, receiver, (v, tag));
+        self.switch(dictionary);
+        let number = self.load32(entry, field_cache::SLOT);
+        let nodes = self.load64(holder, layout::table::NODES);
+        // a node has 24 bytes
+        let eight = self.b.ins().ishl_imm_u(number, 3);
+        let node = self.element(nodes, number, 4);
+        let node = self.b.ins().iadd(node, eight);
+        let tag_at = self.at(node, layout::node::VALUE_TAG);
+        let tag = self.load(I8, tag_at);
+        self.guard(tag);
+        let cell = self.has_tag(tag, Tag::CELL);
+        self.check_not(cell, indirect);
+        let v = self.load64(node, layout::node::VALUE_BITS);
+        self.found_field(method, receiver, (v, tag));
+        self.switch(absent);
+        let nil = self.b.ins().iconst(I8, i64::from(Tag::NIL.0));
+        let zero = self.int(0);
+        self.found_field(method, receiver, (zero, nil));
+    }
+
+    /// Returns the first of a cache's further entries, and the end of them; goes to `megamorphic`
+    /// if the cache of the state is to be asked. Without further entries, the runtime executes the
+    /// instruction.
+    fn further_entries(&mut self, cache: Value, megamorphic: Block) -> (Value, Value) {
+        let entries = self.load64(cache, field_cache::MORE);
+        self.guard(entries);
+        let misses = self.load32(cache, field_cache::MISSES);
+        let limit = i64::from(FieldCache::MEGAMORPHIC);
+        let few = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, misses, limit);
+        self.check(few, megamorphic);
+        let end = self.b.ins().iadd_imm_s(entries, FieldCache::MORE as i64 * ENTRY);
+        (entries, end)
     }
 
     /// Stores the object of a method call and the value that was found.
@@ -164,7 +216,7 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
     }
 
-    /// `R[A][K[B]]` := the value at a place
+    /// `R[A][K[B]]` := the value at a place; parts as for [`Emitter::get_field`]
     pub(super) fn set_field(&mut self, part: usize, from: impl FnOnce(&mut Self) -> Place) {
         let to = self.register(Field::A);
         let from = from(self);
@@ -177,26 +229,57 @@ impl<F: Form> Emitter<'_, F> {
             self.guard(stored);
             return self.next();
         }
-        let tag_of_object = self.tag(to);
-        self.guard_tag(tag_of_object, Tag::TABLE);
+        if part == 0 {
+            let tag_of_object = self.tag(to);
+            self.guard_tag(tag_of_object, Tag::TABLE);
+        }
         let other = self.cold();
         let shape = self.load32(table, layout::header::WORD);
-        let own = self.load32(cache, field_cache::OWN_SHAPE);
+        if part == 0 {
+            let further = self.block();
+            let own = self.load32(cache, field_cache::OWN_SHAPE);
+            let c = self.b.ins().icmp(IntCC::Equal, shape, own);
+            self.check(c, further);
+            self.set_own(table, cache, (bits, tag), other);
+            self.switch(other);
+            self.part(1);
+            self.switch(further);
+            return self.part(2);
+        }
+        let chain_shape = self.load32(cache, field_cache::CHAIN_SHAPE);
+        let c = self.b.ins().icmp(IntCC::Equal, shape, chain_shape);
+        self.check_not(c, other);
+        let (entries, end) = self.further_entries(cache, other);
+        let (attempt, next) = (self.block(), self.block());
+        let entry = self.b.append_block_param(attempt, I64);
+        self.b.ins().jump(attempt, &[BlockArg::from(entries)]);
+        self.switch(attempt);
+        let own = self.load32(entry, field_cache::OWN_SHAPE);
         let c = self.b.ins().icmp(IntCC::Equal, shape, own);
-        self.check(c, other);
-        let slot = self.slot(cache, table);
+        self.check(c, next);
+        self.set_own(table, entry, (bits, tag), other);
+        self.switch(next);
+        let after = self.b.ins().iadd_imm_s(entry, ENTRY);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, after, end);
+        self.b.ins().brif(more, attempt, &[BlockArg::from(after)], other, &[]);
+        self.switch(other);
+        self.part(1);
+    }
+
+    /// Stores a value in the slot that an entry of a cache names, and ends the instruction; goes to
+    /// `other` if there is more to be done.
+    fn set_own(&mut self, table: Value, entry: Value, v: (Value, Value), other: Block) {
+        let slot = self.slot(entry, table);
         let old = self.tag(slot);
         self.check(old, other);
         // The flag UNLOGGED matters only for collectable values, whose tags have bit 6.
         let flags = self.at(table, layout::header::FLAGS);
         let flags = self.load(I8, flags);
-        let unlogged = self.b.ins().ushr_imm_u(tag, 6);
+        let unlogged = self.b.ins().ushr_imm_u(v.1, 6);
         let matter = self.b.ins().bor_imm_u(unlogged, i64::from(WATCHED));
         let cold = self.b.ins().band(flags, matter);
         self.check_not(cold, other);
-        self.put(slot, bits, tag);
+        self.put(slot, v.0, v.1);
         self.next();
-        self.switch(other);
-        self.part(1);
     }
 }

@@ -52,10 +52,12 @@ impl<F: Form> Emitter<'_, F> {
 
     /// FORLOOP of integers.
     pub(super) fn numeric_round(&mut self) {
-        let index = self.after_a(0);
+        // The operand is decoded once: Cranelift does not merge loads across stores.
+        let index = self.register(Field::A);
+        let nth = |n| index.plus(layout::value::nth(n));
+        let (limit, step, variable) = (nth(1), nth(2), nth(3));
         let tag = self.tag(index);
         self.guard_tag(tag, Tag::INTEGER);
-        let limit = self.after_a(1);
         let left = self.bits(limit);
         let (round, end) = (self.block(), self.block());
         self.b.ins().brif(left, round, &[], end, &[]);
@@ -63,13 +65,11 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
         self.switch(round);
         self.round(Jump::Back, |e| {
-            let step = e.after_a(2);
             let (n, by) = (e.bits(index), e.bits(step));
             let n = e.b.ins().iadd(n, by);
             let left = e.b.ins().iadd_imm_s(left, -1);
             e.store(left, limit.plus(layout::value::BITS as i32));
             e.store(n, index.plus(layout::value::BITS as i32));
-            let variable = e.after_a(3);
             e.put_tagged(variable, n, Tag::INTEGER);
         });
     }
@@ -85,7 +85,8 @@ impl<F: Form> Emitter<'_, F> {
 
     /// TFORLOOP
     pub(super) fn generic_round(&mut self) {
-        let key = self.after_a(4);
+        let first = self.register(Field::A);
+        let (control, key) = (first.plus(layout::value::nth(2)), first.plus(layout::value::nth(4)));
         let tag = self.tag(key);
         let (round, end) = (self.block(), self.block());
         self.b.ins().brif(tag, round, &[], end, &[]);
@@ -93,7 +94,6 @@ impl<F: Form> Emitter<'_, F> {
         self.next();
         self.switch(round);
         self.round(Jump::Back, |e| {
-            let control = e.after_a(2);
             e.copy(control, key);
         });
     }

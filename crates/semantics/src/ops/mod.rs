@@ -27,11 +27,9 @@ use comparisons::Order;
 pub fn parts(op: Op) -> usize {
     match op {
         Op::SelfR | Op::Tbc | Op::TForPrep | Op::Concat | Op::ExtraArg => 0,
-        Op::GetField
-        | Op::SelfK
-        | Op::SetField
-        | Op::SetFieldK
-        | Op::GetTable
+        Op::GetField | Op::SelfK => 4,
+        Op::SetField | Op::SetFieldK => 3,
+        Op::GetTable
         | Op::SetTable
         | Op::SetTableK
         | Op::SetI
