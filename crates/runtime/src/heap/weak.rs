@@ -222,9 +222,13 @@ impl Marker {
     }
 
     /// Restores the state before the atomic step, so that the cycle continues. The next atomic step
-    /// visits the weak tables again.
+    /// visits the weak tables again, and the thread that runs now: its stack was scanned, but
+    /// changes without a barrier, also if another thread runs by then.
     pub(crate) fn leave_atomic(&mut self) {
         self.atomic = false;
+        if !self.running.is_null() {
+            self.defer(self.running.cast());
+        }
         let lists = [&mut self.weak_values, &mut self.ephemerons, &mut self.all_weak];
         let mut logged = true;
         for t in lists.into_iter().flat_map(|list| list.drain(..)) {

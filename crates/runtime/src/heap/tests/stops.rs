@@ -4,6 +4,7 @@ use super::super::pacing::STEP;
 use super::*;
 use crate::header::GcHeader;
 use crate::heap::Phase;
+use crate::heap::stop::Stop;
 use crate::string::LuaString;
 
 /// Returns a table with as many elements as make it big, and more, which marking has scanned.
@@ -98,6 +99,46 @@ fn big_old_tables_keep_young_objects() {
         st.verify_swept();
         assert_eq!(entries(st, Table::get_int(Table::get_int(t, 5).as_table(), 1).as_table()), 0);
     });
+}
+
+/// The stack that ran when the atomic step stopped is scanned by the next one, also if another
+/// thread runs by then.
+#[test]
+fn a_stack_changes_after_the_atomic_step_has_stopped() {
+    let mut stopped = 0;
+    for fuse in 0..100 {
+        let st = Fresh::new();
+        // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
+        unsafe {
+            let st = &mut *st.0;
+            let other = Thread::create(st, false);
+            push(st, Value::thread(other));
+            for mode in ["k", "v", "kv"] {
+                let t = weak_table(st, mode);
+                let (key, value) = (loose_table(st), loose_table(st));
+                Table::set(st, t, key, value).expect("a valid key");
+            }
+            st.start_cycle();
+            assert!(st.heap.marker.propagate_all());
+            st.heap.marker.stop = Stop::watch(std::ptr::null(), fuse);
+            if st.atomic() {
+                break;
+            }
+            stopped += 1;
+            st.heap.marker.stop = Stop::new();
+            let v = loose_table(st);
+            push(st, v);
+            Thread::save_registers(st);
+            (*other).resumer = st.main_thread;
+            st.barrier(other.cast());
+            Thread::load_registers(st, other);
+            assert!(st.heap.marker.propagate_all() && st.atomic());
+            st.verify_heap();
+            Thread::save_registers(st);
+            Thread::load_registers(st, st.main_thread);
+        }
+    }
+    assert!(stopped > 1);
 }
 
 #[test]
