@@ -1,5 +1,6 @@
 //! Debug hooks: events of calls, returns, lines and counts (manual 6.10).
 
+use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, FrameWord, flags};
 use perilune_runtime::hook::HookEvent;
 use perilune_runtime::state::{State, StateRef};
@@ -111,6 +112,13 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
         && caller.word().code() != FrameWord::NATIVE
     {
         hook.old_pc = caller.word().pc().saturating_sub(1);
+        // An instruction that closes variables runs again after each of them. The tail call of a
+        // native function returns its results without an instruction, in PUC.
+        let inst = (*caller.callee().as_function()).instance;
+        let i = *(*inst).code.add(hook.old_pc as usize);
+        let continues =
+            matches!(i.op(), Op::Close | Op::Return | Op::Return0 | Op::Return1 | Op::TailCall);
+        hook.resumed |= continues && !hook.active;
     }
     Ok(())
 }

@@ -49,8 +49,8 @@ pub struct Hook {
     pub old_pc: u32,
     /// Whether the hook is running: there are no events inside it.
     pub active: bool,
-    /// Whether the coroutine was resumed before an instruction for which the hook was called
-    /// already.
+    /// Whether the coroutine continues before an instruction for which the hook was called already:
+    /// it was resumed there, or the instruction closes several variables.
     pub resumed: bool,
     /// For the running call or return hook: the first argument or result as a local variable, and
     /// their number.
