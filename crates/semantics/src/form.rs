@@ -51,6 +51,8 @@ pub enum Jump {
     Following,
     /// `Bx` words back.
     Back,
+    /// After `Bx` words.
+    Ahead,
     /// After `Bx` words and one more.
     Past,
 }

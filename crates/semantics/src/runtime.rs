@@ -63,6 +63,12 @@ functions! {
     Closure "closure" (Full Full Full) -> 1;
     /// TFORCALL of a loop that runs inline: its first register and operand C. 0: it does not.
     ForNext "for_next" (Full Full) -> 1;
+    /// TFORPREP without a value to be closed: its first register.
+    ForStart "for_start" (Full) -> 0;
+    /// Whether one string is less than another.
+    StringLess "string_less" (Full Full) -> 1;
+    /// Whether one string is less than another, or equal.
+    StringLessEqual "string_less_equal" (Full Full) -> 1;
     /// VARARG: the frame's base and operands A and C. 0: the stack has to grow first.
     VarArg "var_arg" (Full Full Full) -> 1;
     /// CALLMETA: the first register and operand C. 0: it is not a plain `setmetatable`.
@@ -81,6 +87,8 @@ functions! {
     /// CALL of a native function by the frame on top, which continues after it. The result is as
     /// for `Single`.
     CallNative "call_native" () -> 1;
+    /// CONCAT by the frame on top, which continues after it. The result is as for `Single`.
+    Concat "concat" () -> 1;
 }
 
 impl Runtime {

@@ -157,10 +157,13 @@ impl Handler {
                 let bytes = b.ins().ishl_imm_u(words, 2);
                 b.ins().ineg(bytes)
             }
-            Jump::Past => {
+            Jump::Ahead => {
                 let words = b.ins().uload16(I64, MEM, self.pc, -2);
-                let bytes = b.ins().ishl_imm_u(words, 2);
-                b.ins().iadd_imm_s(bytes, i64::from(WORD))
+                b.ins().ishl_imm_u(words, 2)
+            }
+            Jump::Past => {
+                let ahead = self.distance_of(b, Jump::Ahead);
+                b.ins().iadd_imm_s(ahead, i64::from(WORD))
             }
         }
     }

@@ -70,6 +70,9 @@ std::arch::global_asm!(
     new_table = sym runtime::new_table,
     closure = sym runtime::closure,
     for_next = sym runtime::for_next,
+    for_start = sym runtime::for_start,
+    string_less = sym runtime::string_less,
+    string_less_equal = sym runtime::string_less_equal,
     var_arg = sym runtime::var_arg,
     set_class = sym runtime::set_class,
     set_list = sym runtime::set_list,
@@ -78,6 +81,7 @@ std::arch::global_asm!(
     float_mod = sym runtime::float_mod,
     float_floor = sym runtime::float_floor,
     call_native = sym runtime::call_native,
+    concat = sym runtime::concat,
 );
 
 // The assembly only passes the pointers on.

@@ -6,6 +6,7 @@
 use std::sync::atomic::Ordering;
 
 use perilune_runtime::closure::{LuaClosure, NativeClosure};
+use perilune_runtime::compare;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::instance::{FieldCache, Instance};
 use perilune_runtime::native::{Cx, Ret};
@@ -17,14 +18,15 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::closure::make_closure;
 use crate::feedback::{access_of_int, note_callee};
-use crate::native::{after_native, call_for_instruction, native_returned};
+use crate::machine::builtin;
+use crate::native::{after_native, call_for_instruction, native_returned, run_to_lua};
 use crate::numbers::{IDiv, Mod, Pow};
 use crate::poll::safepoint;
 use crate::run::{SINGLE, run};
 use crate::slots::{clear, move_values};
 use crate::step::{Exit, Step};
 use crate::varargs::copy_extra;
-use crate::{class, for_loop};
+use crate::{class, concat, for_loop};
 
 /// The frame on top is to be continued by handlers.
 const CONTINUE: u64 = 0;
@@ -89,6 +91,17 @@ pub(super) unsafe extern "C-unwind" fn call_native(st: *mut State) -> u64 {
         note_callee(inst, cell, function);
     }
     let new_base = ra.add(Frame::RESERVED);
+    if let 1..=2 = c
+        && let Some(v) = builtin::first_result(st, (*native).header.word as usize, new_base, nargs)
+    {
+        if c == 2 {
+            ra.put(v);
+        }
+        if (*st).poll.load(Ordering::Relaxed) == 0 {
+            return CONTINUE;
+        }
+        return stepped(st, safepoint(st, ra.add(c - 1), false));
+    }
     if (*st).limit.offset_from(new_base) < nargs as isize {
         return stepped(st, call_for_instruction(st, ra, nargs));
     }
@@ -125,6 +138,22 @@ pub(super) unsafe extern "C-unwind" fn call_native(st: *mut State) -> u64 {
         Ok(r) => stepped(st, after_native(st, r)),
         Err(_) => status(Exit::Error),
     }
+}
+
+pub(super) unsafe extern "C-unwind" fn concat(st: *mut State) -> u64 {
+    let frame = Frame((*st).base);
+    let inst = (*frame.callee().as_function()).instance;
+    let i = *(*inst).code.add(frame.word().pc() as usize - 1);
+    if let Err(e) = run_to_lua(st, concat::concat(st, i, i.b())) {
+        return status(e);
+    }
+    // A metamethod may be on top.
+    let frame = Frame((*st).base);
+    if (*st).poll.load(Ordering::Relaxed) == 0 || frame.word().is_machine() {
+        return stepped(st, Ok(()));
+    }
+    let inst = (*frame.callee().as_function()).instance;
+    stepped(st, safepoint(st, frame.0.add((*inst).max_stack as usize), false))
 }
 
 pub(super) unsafe extern "C-unwind" fn get_field(
@@ -212,6 +241,35 @@ pub(super) unsafe extern "C-unwind" fn for_next(
     wanted: usize,
 ) -> u64 {
     for_loop::inline_round(first, wanted).into()
+}
+
+pub(super) unsafe extern "C-unwind" fn for_start(st: *mut State, first: *mut Value) {
+    for_loop::inline_next(st, first);
+}
+
+/// Compares strings, given by their addresses.
+unsafe fn compare_strings(
+    a: *mut LuaString,
+    b: *mut LuaString,
+    order: unsafe fn(Value, Value) -> Option<bool>,
+) -> u64 {
+    order(Value::string(a), Value::string(b)).is_some_and(|holds| holds).into()
+}
+
+pub(super) unsafe extern "C-unwind" fn string_less(
+    _: *mut State,
+    a: *mut LuaString,
+    b: *mut LuaString,
+) -> u64 {
+    compare_strings(a, b, compare::less_than)
+}
+
+pub(super) unsafe extern "C-unwind" fn string_less_equal(
+    _: *mut State,
+    a: *mut LuaString,
+    b: *mut LuaString,
+) -> u64 {
+    compare_strings(a, b, compare::less_equal)
 }
 
 pub(super) unsafe extern "C-unwind" fn var_arg(

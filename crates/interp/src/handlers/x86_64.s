@@ -4832,6 +4832,59 @@ perilune_LEN:
     .size perilune_LEN, . - perilune_LEN
 
     .p2align 4
+    .type perilune_CONCAT, @function
+perilune_CONCAT:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x89, 0x1c, 0x24                                 # mov [rsp],rbx
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {concat}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_CONCAT_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0x40, 0x05, 0x00, 0x00               # mov rdi,[rax+540h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_CONCAT_73:
+    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_CONCAT, . - perilune_CONCAT
+
+    .p2align 4
     .type perilune_CLOSE, @function
 perilune_CLOSE:
     .cfi_startproc
@@ -4950,7 +5003,7 @@ perilune_EQ:
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x17, 0x08                     # movzx rbx,byte ptr [rdi+r10+8]
     .byte 0x44, 0x3a, 0xdb                                       # cmp r11b,bl
-    jne .Lperilune_EQ_ad
+    jne .Lperilune_EQ_c7
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
     jae .Lperilune_EQ_62
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
@@ -4961,28 +5014,35 @@ perilune_EQ:
     .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
     .byte 0x41, 0x80, 0xf2, 0x01                                 # xor r10b,1
     .byte 0x41, 0x0b, 0xc2                                       # or eax,r10d
-    jmp .Lperilune_EQ_d3
+    jmp .Lperilune_EQ_ed
 .Lperilune_EQ_62:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_EQ_227
+    je .Lperilune_EQ_ad
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    jne .Lperilune_EQ_1b8
+    jne .Lperilune_EQ_1d2
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
     .byte 0x0f, 0x94, 0xc0                                       # sete al
-    jmp .Lperilune_EQ_d3
+    jmp .Lperilune_EQ_ed
 .Lperilune_EQ_88:
     .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_EQ_227
-    jmp .Lperilune_EQ_21c
+    jne .Lperilune_EQ_241
+    jmp .Lperilune_EQ_236
 .Lperilune_EQ_9b:
     .byte 0x4c, 0x8b, 0x58, 0x18                                 # mov r11,[rax+18h]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    jne .Lperilune_EQ_1d1
-    jmp .Lperilune_EQ_1f0
+    jne .Lperilune_EQ_1eb
+    jmp .Lperilune_EQ_20a
 .Lperilune_EQ_ad:
+    .byte 0xf2, 0x0f, 0x10, 0x04, 0x07                           # movsd xmm0,[rdi+rax]
+    .byte 0x66, 0x42, 0x0f, 0x2e, 0x04, 0x17                     # ucomisd xmm0,[rdi+r10]
+    .byte 0x0f, 0x9b, 0xc0                                       # setnp al
+    .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
+    .byte 0x41, 0x23, 0xc2                                       # and eax,r10d
+    jmp .Lperilune_EQ_ed
+.Lperilune_EQ_c7:
     .byte 0x41, 0x80, 0xc3, 0xfd                                 # add r11b,0FDh
     .byte 0x41, 0x80, 0xfb, 0x02                                 # cmp r11b,2
     .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
@@ -4992,39 +5052,39 @@ perilune_EQ:
     .byte 0x4c, 0x89, 0xd0                                       # mov rax,r10
     .byte 0x41, 0x23, 0xc3                                       # and eax,r11d
     .byte 0x45, 0x84, 0xd3                                       # test r11b,r10b
-    jne .Lperilune_EQ_227
-.Lperilune_EQ_d3:
+    jne .Lperilune_EQ_241
+.Lperilune_EQ_ed:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_EQ_194
+    jne .Lperilune_EQ_1b3
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jl .Lperilune_EQ_11f
-    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
-    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    jl .Lperilune_EQ_13c
+    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
+    .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
+    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
+    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQ_11f:
-    .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x98, 0x05, 0x00, 0x00               # mov r10d,[r10+598h]
+.Lperilune_EQ_13c:
+    .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x9c, 0x05, 0x00, 0x00               # mov r11d,[r11+59Ch]
-    .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
-    .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
-    .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
-    je .Lperilune_EQ_227
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x30, 0x05, 0x00, 0x00               # mov r10d,[r10+530h]
-    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    jne .Lperilune_EQ_227
-    .byte 0x44, 0x8d, 0x50, 0x01                                 # lea r10d,[rax+1]
+    .byte 0x45, 0x8b, 0x9b, 0x98, 0x05, 0x00, 0x00               # mov r11d,[r11+598h]
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x8b, 0x80, 0x9c, 0x05, 0x00, 0x00                     # mov eax,[rax+59Ch]
+    .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
+    .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
+    .byte 0x3b, 0xd8                                             # cmp ebx,eax
+    je .Lperilune_EQ_241
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x45, 0x8b, 0x9b, 0x30, 0x05, 0x00, 0x00               # mov r11d,[r11+530h]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_EQ_241
+    .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
     .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
@@ -5035,38 +5095,37 @@ perilune_EQ:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQ_194:
+.Lperilune_EQ_1b3:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_EQ_227
-.Lperilune_EQ_1b8:
+.Lperilune_EQ_1d2:
     .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
     je .Lperilune_EQ_88
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
     je .Lperilune_EQ_9b
-    jmp .Lperilune_EQ_227
-.Lperilune_EQ_1d1:
+    jmp .Lperilune_EQ_241
+.Lperilune_EQ_1eb:
     .byte 0x49, 0xf7, 0xc3, 0x01, 0x00, 0x00, 0x00               # test r11,1
-    jne .Lperilune_EQ_1f0
+    jne .Lperilune_EQ_20a
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x3f                           # movzx r11,byte ptr [r11+3Fh]
     .byte 0x49, 0xf7, 0xc3, 0x20, 0x00, 0x00, 0x00               # test r11,20h
-    je .Lperilune_EQ_227
-.Lperilune_EQ_1f0:
+    je .Lperilune_EQ_241
+.Lperilune_EQ_20a:
     .byte 0x4d, 0x8b, 0x5a, 0x18                                 # mov r11,[r10+18h]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_EQ_21c
+    je .Lperilune_EQ_236
     .byte 0x49, 0xf7, 0xc3, 0x01, 0x00, 0x00, 0x00               # test r11,1
-    jne .Lperilune_EQ_21c
+    jne .Lperilune_EQ_236
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x3f                           # movzx r11,byte ptr [r11+3Fh]
     .byte 0x49, 0xf7, 0xc3, 0x20, 0x00, 0x00, 0x00               # test r11,20h
-    je .Lperilune_EQ_227
-.Lperilune_EQ_21c:
+    je .Lperilune_EQ_241
+.Lperilune_EQ_236:
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
     .byte 0x0f, 0x94, 0xc0                                       # sete al
-    jmp .Lperilune_EQ_d3
-.Lperilune_EQ_227:
+    jmp .Lperilune_EQ_ed
+.Lperilune_EQ_241:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_EQ, . - perilune_EQ
@@ -5084,7 +5143,7 @@ perilune_LT:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     jne .Lperilune_LT_59
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_LT_172
+    jne .Lperilune_LT_1a1
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x4c, 0x3b, 0x14, 0x07                                 # cmp r10,[rdi+rax]
@@ -5092,9 +5151,9 @@ perilune_LT:
     jmp .Lperilune_LT_85
 .Lperilune_LT_59:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_LT_172
+    jne .Lperilune_LT_197
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_LT_172
+    jne .Lperilune_LT_1a1
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0xf2, 0x42, 0x0f, 0x10, 0x24, 0x17                     # movsd xmm4,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x2c, 0x07                           # movsd xmm5,[rdi+rax]
@@ -5126,11 +5185,11 @@ perilune_LT:
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_LT_172
+    je .Lperilune_LT_1a1
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x8b, 0x80, 0x30, 0x05, 0x00, 0x00                     # mov eax,[rax+530h]
     .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_LT_172
+    jne .Lperilune_LT_1a1
     .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
@@ -5148,9 +5207,152 @@ perilune_LT:
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LT_172:
+    .byte 0x40, 0x80, 0xfb, 0x40                                 # cmp bl,40h
+    jne .Lperilune_LT_1a1
+    jmp perilune_LT_1
+    jmp .Lperilune_LT_1a1
+.Lperilune_LT_197:
+    .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
+    je .Lperilune_LT_172
+.Lperilune_LT_1a1:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_LT, . - perilune_LT
+
+    .p2align 4
+    .type perilune_LT_1, @function
+perilune_LT_1:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
+    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
+    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
+    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x08                     # or dword ptr [rsi+r8-4],8
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8b, 0x34, 0x0f                                 # mov rsi,[rdi+rcx]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {string_less}
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xff                           # movzx rcx,byte ptr [rsi-1]
+    .byte 0x33, 0xc1                                             # xor eax,ecx
+    .byte 0xa8, 0x01                                             # test al,1
+    jne .Lperilune_LT_1_15d
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jl .Lperilune_LT_1_c9
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
+    .byte 0x48, 0xc1, 0xe1, 0x02                                 # shl rcx,2
+    .byte 0x48, 0x81, 0xc1, 0x04, 0x00, 0x00, 0x00               # add rcx,4
+    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x8d, 0x74, 0x0e, 0x04                           # lea rsi,[rsi+rcx+4]
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_LT_1_c9:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x45, 0x8b, 0x92, 0x98, 0x05, 0x00, 0x00               # mov r10d,[r10+598h]
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x45, 0x8b, 0x9b, 0x9c, 0x05, 0x00, 0x00               # mov r11d,[r11+59Ch]
+    .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
+    .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
+    .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
+    je .Lperilune_LT_1_19c
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x45, 0x8b, 0x92, 0x30, 0x05, 0x00, 0x00               # mov r10d,[r10+530h]
+    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
+    jne .Lperilune_LT_1_19c
+    .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
+    .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
+    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
+    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
+    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_LT_1_15d:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_LT_1_19c:
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_SINGLE
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_LT_1, . - perilune_LT_1
 
     .p2align 4
     .type perilune_LE, @function
@@ -5165,7 +5367,7 @@ perilune_LE:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     jne .Lperilune_LE_59
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_LE_172
+    jne .Lperilune_LE_1a1
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x4c, 0x3b, 0x14, 0x07                                 # cmp r10,[rdi+rax]
@@ -5173,9 +5375,9 @@ perilune_LE:
     jmp .Lperilune_LE_85
 .Lperilune_LE_59:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_LE_172
+    jne .Lperilune_LE_197
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_LE_172
+    jne .Lperilune_LE_1a1
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0xf2, 0x42, 0x0f, 0x10, 0x24, 0x17                     # movsd xmm4,[rdi+r10]
     .byte 0xf2, 0x0f, 0x10, 0x2c, 0x07                           # movsd xmm5,[rdi+rax]
@@ -5207,11 +5409,11 @@ perilune_LE:
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_LE_172
+    je .Lperilune_LE_1a1
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x8b, 0x80, 0x30, 0x05, 0x00, 0x00                     # mov eax,[rax+530h]
     .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_LE_172
+    jne .Lperilune_LE_1a1
     .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
@@ -5229,9 +5431,152 @@ perilune_LE:
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LE_172:
+    .byte 0x40, 0x80, 0xfb, 0x40                                 # cmp bl,40h
+    jne .Lperilune_LE_1a1
+    jmp perilune_LE_1
+    jmp .Lperilune_LE_1a1
+.Lperilune_LE_197:
+    .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
+    je .Lperilune_LE_172
+.Lperilune_LE_1a1:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_LE, . - perilune_LE
+
+    .p2align 4
+    .type perilune_LE_1, @function
+perilune_LE_1:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
+    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
+    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
+    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x08                     # or dword ptr [rsi+r8-4],8
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8b, 0x34, 0x0f                                 # mov rsi,[rdi+rcx]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {string_less_equal}
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xff                           # movzx rcx,byte ptr [rsi-1]
+    .byte 0x33, 0xc1                                             # xor eax,ecx
+    .byte 0xa8, 0x01                                             # test al,1
+    jne .Lperilune_LE_1_15d
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jl .Lperilune_LE_1_c9
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
+    .byte 0x48, 0xc1, 0xe1, 0x02                                 # shl rcx,2
+    .byte 0x48, 0x81, 0xc1, 0x04, 0x00, 0x00, 0x00               # add rcx,4
+    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x8d, 0x74, 0x0e, 0x04                           # lea rsi,[rsi+rcx+4]
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_LE_1_c9:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x45, 0x8b, 0x92, 0x98, 0x05, 0x00, 0x00               # mov r10d,[r10+598h]
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x45, 0x8b, 0x9b, 0x9c, 0x05, 0x00, 0x00               # mov r11d,[r11+59Ch]
+    .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
+    .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
+    .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
+    je .Lperilune_LE_1_19c
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x45, 0x8b, 0x92, 0x30, 0x05, 0x00, 0x00               # mov r10d,[r10+530h]
+    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
+    jne .Lperilune_LE_1_19c
+    .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
+    .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
+    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
+    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
+    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_LE_1_15d:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_LE_1_19c:
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_SINGLE
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_LE_1, . - perilune_LE_1
 
     .p2align 4
     .type perilune_EQK, @function
@@ -5244,22 +5589,29 @@ perilune_EQK:
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x19, 0x08                     # movzx rbx,byte ptr [rcx+r11+8]
     .byte 0x3a, 0xc3                                             # cmp al,bl
-    jne .Lperilune_EQK_68
+    jne .Lperilune_EQK_83
     .byte 0x3c, 0x04                                             # cmp al,4
-    je .Lperilune_EQK_18b
+    je .Lperilune_EQK_68
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x4e, 0x8b, 0x1c, 0x19                                 # mov r11,[rcx+r11]
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jne .Lperilune_EQK_16b
+    jne .Lperilune_EQK_181
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
     .byte 0x0f, 0x94, 0xc0                                       # sete al
-    jmp .Lperilune_EQK_8a
+    jmp .Lperilune_EQK_a5
 .Lperilune_EQK_56:
     .byte 0x49, 0x0f, 0xb6, 0x43, 0x03                           # movzx rax,byte ptr [r11+3]
     .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_EQK_18b
-    jmp .Lperilune_EQK_180
+    jne .Lperilune_EQK_1a1
+    jmp .Lperilune_EQK_196
 .Lperilune_EQK_68:
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0x66, 0x42, 0x0f, 0x2e, 0x04, 0x19                     # ucomisd xmm0,[rcx+r11]
+    .byte 0x0f, 0x9b, 0xc0                                       # setnp al
+    .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
+    .byte 0x41, 0x23, 0xc2                                       # and eax,r10d
+    jmp .Lperilune_EQK_a5
+.Lperilune_EQK_83:
     .byte 0x04, 0xfd                                             # add al,0FDh
     .byte 0x3c, 0x02                                             # cmp al,2
     .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
@@ -5269,15 +5621,15 @@ perilune_EQK:
     .byte 0x4c, 0x89, 0xd0                                       # mov rax,r10
     .byte 0x41, 0x23, 0xc3                                       # and eax,r11d
     .byte 0x45, 0x84, 0xd3                                       # test r11b,r10b
-    jne .Lperilune_EQK_18b
-.Lperilune_EQK_8a:
+    jne .Lperilune_EQK_1a1
+.Lperilune_EQK_a5:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_EQK_147
+    jne .Lperilune_EQK_162
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jl .Lperilune_EQK_d3
+    jl .Lperilune_EQK_ee
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
     .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
     .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
@@ -5286,7 +5638,7 @@ perilune_EQK:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQK_d3:
+.Lperilune_EQK_ee:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x98, 0x05, 0x00, 0x00               # mov r10d,[r10+598h]
@@ -5295,11 +5647,11 @@ perilune_EQK:
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
-    je .Lperilune_EQK_18b
+    je .Lperilune_EQK_1a1
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x30, 0x05, 0x00, 0x00               # mov r10d,[r10+530h]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    jne .Lperilune_EQK_18b
+    jne .Lperilune_EQK_1a1
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
@@ -5311,23 +5663,22 @@ perilune_EQK:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQK_147:
+.Lperilune_EQK_162:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_EQK_18b
-.Lperilune_EQK_16b:
+.Lperilune_EQK_181:
     .byte 0x3c, 0x03                                             # cmp al,3
-    je .Lperilune_EQK_180
+    je .Lperilune_EQK_196
     .byte 0x3c, 0x40                                             # cmp al,40h
     je .Lperilune_EQK_56
-    jmp .Lperilune_EQK_18b
-.Lperilune_EQK_180:
+    jmp .Lperilune_EQK_1a1
+.Lperilune_EQK_196:
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
     .byte 0x0f, 0x94, 0xc0                                       # sete al
-    jmp .Lperilune_EQK_8a
-.Lperilune_EQK_18b:
+    jmp .Lperilune_EQK_a5
+.Lperilune_EQK_1a1:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_EQK, . - perilune_EQK
@@ -7227,6 +7578,76 @@ perilune_FORLOOP:
     .size perilune_FORLOOP, . - perilune_FORLOOP
 
     .p2align 4
+    .type perilune_TFORPREP, @function
+perilune_TFORPREP:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
+    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
+    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
+    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8d, 0x34, 0x07                                 # lea rsi,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x38                     # movzx rax,byte ptr [rdi+rax+38h]
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x3c, 0x02                                             # cmp al,2
+    jae .Lperilune_TFORPREP_9b
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {for_start}
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb7, 0x46, 0xfe                           # movzx rax,word ptr [rsi-2]
+    .byte 0x48, 0x0f, 0xb6, 0x0c, 0x86                           # movzx rcx,byte ptr [rsi+rax*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc9                                 # mov r10,[r9+rcx*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_TFORPREP_9b:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
+    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_SINGLE
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_TFORPREP, . - perilune_TFORPREP
+
+    .p2align 4
     .type perilune_TFORCALL, @function
 perilune_TFORCALL:
     .cfi_startproc
@@ -7769,7 +8190,7 @@ perilune_handlers:
     .quad perilune_BNOT
     .quad perilune_NOT
     .quad perilune_LEN
-    .quad perilune_SINGLE
+    .quad perilune_CONCAT
     .quad perilune_CLOSE
     .quad perilune_SINGLE
     .quad perilune_JMP
@@ -7792,7 +8213,7 @@ perilune_handlers:
     .quad perilune_RETURN1
     .quad perilune_FORPREP
     .quad perilune_FORLOOP
-    .quad perilune_SINGLE
+    .quad perilune_TFORPREP
     .quad perilune_TFORCALL
     .quad perilune_TFORLOOP
     .quad perilune_SETLIST

@@ -118,6 +118,26 @@ pub(super) unsafe fn only_result(
     is_all.then_some(v)
 }
 
+/// Calls the leaf of function `number`, and returns its answer, the first result of the function,
+/// or nil if there is none. If there is no answer, nothing has changed and the function itself is
+/// to be called.
+///
+/// # Safety
+/// As of the leaves: `args` are so many arguments on the stack.
+#[inline]
+pub(crate) unsafe fn first_result(
+    st: *mut State,
+    number: usize,
+    args: *mut Value,
+    n: usize,
+) -> Option<Value> {
+    if number == Builtin::Other as usize {
+        return None;
+    }
+    let answer = LEAVES[number](st, args, n);
+    (answer.tag != MISS).then(|| Value::from_parts(answer.bits, Tag(answer.tag as u8)))
+}
+
 unsafe extern "C" fn none(_: *mut State, _: *mut Value, _: usize) -> Pair {
     NO_ANSWER
 }

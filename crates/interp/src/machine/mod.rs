@@ -6,7 +6,7 @@
 //! So the interpreter's loop ends where it would continue with such a frame (`Exit::Done`), and
 //! with a frame that has the flag `NATIVE_CALLER`. An error passes the native frames as a status.
 
-mod builtin;
+pub(crate) mod builtin;
 mod calls;
 mod entry;
 mod handler;

@@ -100,6 +100,13 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 
+    /// CONCAT
+    pub(super) fn join(&mut self) {
+        self.store_position();
+        let status = self.call(Runtime::Concat, &[])[0];
+        self.form.reload(&mut self.b, status);
+    }
+
     /// Continues if a function can be entered with a frame at `base`: it is interpreted, takes no
     /// extra arguments, has room, and neither the compiler nor a safepoint is to be called.
     fn guard_enterable(&mut self, instance: Value, base: Value) {

@@ -12,6 +12,7 @@ use perilune_runtime::value::Tag;
 
 use crate::emitter::Emitter;
 use crate::form::{Field, Form, Jump, Place};
+use crate::runtime::Runtime;
 
 /// An order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,9 +63,20 @@ impl<F: Form> Emitter<'_, F> {
         self.take(Jump::Following, |_| {});
     }
 
-    /// `R[A] op R[B]`
-    pub(super) fn order(&mut self, order: Order) {
+    /// `R[A] op R[B]`; in part 1, of strings
+    pub(super) fn order(&mut self, part: usize, order: Order) {
         let (x, y) = (self.register(Field::A), self.register(Field::B));
+        if part == 1 {
+            self.note(seen::STRING);
+            let (a, b) = (self.bits(x), self.bits(y));
+            let function = match order {
+                Order::Less => Runtime::StringLess,
+                _ => Runtime::StringLessEqual,
+            };
+            let c = self.call(function, &[a, b])[0];
+            let c = self.b.ins().ireduce(I8, c);
+            return self.test_is(c);
+        }
         let (tx, ty) = (self.tag(x), self.tag(y));
         let (floats, test) = (self.block(), self.block());
         let result = self.b.append_block_param(test, I8);
@@ -76,12 +88,18 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.b.ins().icmp(order.of_integers(), a, b);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
         self.switch(floats);
-        self.guard_tag(tx, Tag::FLOAT);
+        let strings = self.cold();
+        let is_float = self.has_tag(tx, Tag::FLOAT);
+        self.check(is_float, strings);
         self.guard_tag(ty, Tag::FLOAT);
         self.note(seen::FLOAT);
         let (a, b) = (self.float(x), self.float(y));
         let c = self.b.ins().fcmp(order.of_floats(), a, b);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(strings);
+        self.guard_tag(tx, Tag::STRING);
+        self.guard_tag(ty, Tag::STRING);
+        self.part(1);
         self.switch(test);
         self.test_is(result);
     }
@@ -136,8 +154,9 @@ impl<F: Form> Emitter<'_, F> {
         let c = self.b.ins().bor(equal, other);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
         self.switch(objects);
+        let floats = self.block();
         let is_float = self.has_tag(tx, Tag::FLOAT);
-        self.guard_not(is_float);
+        self.check_not(is_float, floats);
         let (a, b) = (self.bits(x), self.bits(y));
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
         let differ = self.cold();
@@ -157,6 +176,10 @@ impl<F: Form> Emitter<'_, F> {
         }
         self.b.ins().jump(unequal, &[]);
         self.switch(unequal);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(floats);
+        let (fx, fy) = (self.float(x), self.float(y));
+        let c = self.b.ins().fcmp(FloatCC::Equal, fx, fy);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
         self.switch(kinds_differ);
         self.different_kinds((tx, ty), test);
@@ -203,11 +226,12 @@ impl<F: Form> Emitter<'_, F> {
         let (x, y) = (self.register(Field::A), self.constant(Field::B));
         let (tx, ty) = (self.tag(x), self.tag(y));
         let (kinds_differ, differ, test) = (self.block(), self.cold(), self.block());
+        let floats = self.block();
         let result = self.b.append_block_param(test, I8);
         let same = self.b.ins().icmp(IntCC::Equal, tx, ty);
         self.check(same, kinds_differ);
         let is_float = self.has_tag(tx, Tag::FLOAT);
-        self.guard_not(is_float);
+        self.check_not(is_float, floats);
         let (a, b) = (self.bits(x), self.bits(y));
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
         self.check(c, differ);
@@ -222,6 +246,10 @@ impl<F: Form> Emitter<'_, F> {
         self.guard_short(b);
         self.b.ins().jump(unequal, &[]);
         self.switch(unequal);
+        self.b.ins().jump(test, &[BlockArg::from(c)]);
+        self.switch(floats);
+        let (fx, fy) = (self.float(x), self.float(y));
+        let c = self.b.ins().fcmp(FloatCC::Equal, fx, fy);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
         self.switch(kinds_differ);
         self.different_kinds((tx, ty), test);

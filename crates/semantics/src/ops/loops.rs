@@ -74,6 +74,18 @@ impl<F: Form> Emitter<'_, F> {
         });
     }
 
+    /// TFORPREP without a value to be closed.
+    pub(super) fn start_generic(&mut self) {
+        let closing = self.after_a(3);
+        let tag = self.tag(closing);
+        let truthy =
+            self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, tag, i64::from(Tag::TRUE.0));
+        self.guard_not(truthy);
+        let first = self.first();
+        self.call(Runtime::ForStart, &[first]);
+        self.go(Jump::Ahead);
+    }
+
     /// TFORCALL of a loop that runs inline.
     pub(super) fn generic_call(&mut self) {
         let first = self.first();

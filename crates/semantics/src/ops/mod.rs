@@ -26,7 +26,7 @@ use comparisons::Order;
 /// runtime executes every such instruction.
 pub fn parts(op: Op) -> usize {
     match op {
-        Op::SelfR | Op::Tbc | Op::TForPrep | Op::Concat | Op::ExtraArg => 0,
+        Op::SelfR | Op::Tbc | Op::ExtraArg => 0,
         Op::GetField | Op::SelfK => 4,
         Op::SetField | Op::SetFieldK => 3,
         Op::GetTable
@@ -39,6 +39,8 @@ pub fn parts(op: Op) -> usize {
         | Op::ModK
         | Op::IDiv
         | Op::IDivK
+        | Op::Lt
+        | Op::Le
         | Op::Return
         | Op::Return0
         | Op::Return1 => 2,
@@ -84,6 +86,7 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::Closure => e.closure(),
         Op::SetList => e.set_list(),
         Op::VarArg => e.extra_arguments(),
+        Op::Concat => e.join(),
         Op::CallMeta => e.set_class(),
 
         Op::AddI => e.arithmetic(Numeric::Add, Register(B), Immediate(C)),
@@ -125,8 +128,8 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::Eq => e.equal(),
         Op::EqK => e.equal_constant(),
         Op::EqI => e.equal_immediate(),
-        Op::Lt => e.order(Order::Less),
-        Op::Le => e.order(Order::LessEqual),
+        Op::Lt => e.order(part, Order::Less),
+        Op::Le => e.order(part, Order::LessEqual),
         Op::LtI => e.order_immediate(Order::Less),
         Op::LeI => e.order_immediate(Order::LessEqual),
         Op::GtI => e.order_immediate(Order::Greater),
@@ -142,11 +145,12 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::Return1 => e.return_one(part),
         Op::ForPrep => e.prepare_loop(),
         Op::ForLoop => e.numeric_round(),
+        Op::TForPrep => e.start_generic(),
         Op::TForCall => e.generic_call(),
         Op::TForLoop => e.generic_round(),
         // the frame was laid out by the call
         Op::VarArgPrep => e.next(),
-        Op::SelfR | Op::Tbc | Op::TForPrep | Op::Concat | Op::ExtraArg => {
+        Op::SelfR | Op::Tbc | Op::ExtraArg => {
             unreachable!("there is no definition")
         }
     }
