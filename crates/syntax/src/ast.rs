@@ -88,6 +88,13 @@ impl<'a> Exprs<'a> {
         ExprId(id as u32)
     }
 
+    /// Returns the number of expressions.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        let full = self.segments.len() - 1;
+        full << LOG_SEGMENT | self.segments[full].len()
+    }
+
     /// Iterates over the expressions.
     pub fn iter(&self) -> impl Iterator<Item = &Expr<'a>> {
         self.segments.iter().flatten()
@@ -272,41 +279,9 @@ pub enum StmtKind<'a> {
         otherwise: Option<Block<'a>>,
     },
     /// `for v = a, b, c do … end`
-    NumericFor {
-        /// The three hidden variables `(for state)`.
-        state: [LocalId; 3],
-        /// The control variable.
-        var: LocalId,
-        /// Initial value.
-        start: ExprId,
-        /// Limit.
-        limit: ExprId,
-        /// Step, 1 when absent.
-        step: Option<ExprId>,
-        /// Line of `do`: errors in the three values count there.
-        do_line: u32,
-        /// Loop body.
-        body: Block<'a>,
-        /// Target of `break`.
-        end: LabelId,
-    },
+    NumericFor(&'a NumericFor<'a>),
     /// `for a, b in … do … end`
-    GenericFor {
-        /// The four hidden variables `(for state)`: iterator, state, control, closing value.
-        state: [LocalId; 4],
-        /// The declared variables.
-        vars: &'a [LocalId],
-        /// The explist.
-        values: &'a [ExprId],
-        /// Line on which the explist starts: the calls of the iterator count there.
-        call_line: u32,
-        /// Line of `do`.
-        do_line: u32,
-        /// Loop body.
-        body: Block<'a>,
-        /// Target of `break`.
-        end: LabelId,
-    },
+    GenericFor(&'a GenericFor<'a>),
     /// `function a.b:c() … end`: assignment of a function; the store counts on the statement's
     /// line.
     Function {
@@ -337,6 +312,48 @@ pub enum StmtKind<'a> {
         /// counts as ended there (locals of the block do not live at it).
         at_block_end: bool,
     },
+}
+
+const _: () = assert!(size_of::<Stmt<'_>>() == 48);
+
+/// A numeric `for` loop. Apart from [`StmtKind`], as it would make all statements larger.
+#[derive(Clone, Copy)]
+pub struct NumericFor<'a> {
+    /// The three hidden variables `(for state)`.
+    pub state: [LocalId; 3],
+    /// The control variable.
+    pub var: LocalId,
+    /// Initial value.
+    pub start: ExprId,
+    /// Limit.
+    pub limit: ExprId,
+    /// Step, 1 when absent.
+    pub step: Option<ExprId>,
+    /// Line of `do`: errors in the three values count there.
+    pub do_line: u32,
+    /// Loop body.
+    pub body: Block<'a>,
+    /// Target of `break`.
+    pub end: LabelId,
+}
+
+/// A generic `for` loop. Apart from [`StmtKind`], as [`NumericFor`] is.
+#[derive(Clone, Copy)]
+pub struct GenericFor<'a> {
+    /// The four hidden variables `(for state)`: iterator, state, control, closing value.
+    pub state: [LocalId; 4],
+    /// The declared variables.
+    pub vars: &'a [LocalId],
+    /// The explist.
+    pub values: &'a [ExprId],
+    /// Line on which the explist starts: the calls of the iterator count there.
+    pub call_line: u32,
+    /// Line of `do`.
+    pub do_line: u32,
+    /// Loop body.
+    pub body: Block<'a>,
+    /// Target of `break`.
+    pub end: LabelId,
 }
 
 /// `if` or `elseif` with its condition and body.

@@ -74,13 +74,15 @@ impl Printer<'_> {
                     .map_or(String::new(), |block| format!(" else {}", self.block(block)));
                 format!("(if {}{otherwise})", arms.join(" "))
             }
-            StmtKind::NumericFor { state, var, start, limit, step, body, end, .. } => {
+            StmtKind::NumericFor(numeric) => {
+                let NumericFor { state, var, start, limit, step, body, end, .. } = numeric;
                 let bounds: Vec<_> = [*start, *limit].into_iter().chain(*step).collect();
                 let (state, var, bounds) =
                     (self.locals(state), self.local(*var), self.exprs(&bounds));
                 format!("(for {state} {var} = {bounds} {} {})", self.block(body), self.label(*end))
             }
-            StmtKind::GenericFor { state, vars, values, body, end, .. } => {
+            StmtKind::GenericFor(generic) => {
+                let GenericFor { state, vars, values, body, end, .. } = generic;
                 let (state, vars, values) =
                     (self.locals(state), self.locals(vars), self.exprs(values));
                 format!(

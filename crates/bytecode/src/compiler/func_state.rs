@@ -46,11 +46,14 @@ impl<'c> FuncState<'c> {
     /// Returns the state at the start of function `id`.
     pub(super) fn new(chunk: &'c Chunk<'c>, id: FuncId) -> Own<'c, FuncState<'c>> {
         let arena = chunk.arena;
+        // About one instruction an expression. Lists that grow leave their former copies in the
+        // arena.
+        let instructions = (chunk.exprs.len() / chunk.functions.len().max(1)).max(4 * FEW);
         let mut fs = FuncState {
             chunk,
             id,
-            code: List::with_capacity_in(4 * FEW, arena),
-            lines: List::with_capacity_in(4 * FEW, arena),
+            code: List::with_capacity_in(instructions, arena),
+            lines: List::with_capacity_in(instructions, arena),
             constants: Constants::new(arena),
             protos: List::new_in(arena),
             upvalues: List::with_capacity_in(FEW, arena),

@@ -1,6 +1,8 @@
 //! Statements other than loops.
 
-use perilune_syntax::ast::{Arm, Attrib, Block, ExprId, FuncId, LocalId, Stmt, StmtKind};
+use perilune_syntax::ast::{
+    Arm, Attrib, Block, ExprId, FuncId, GenericFor, LocalId, NumericFor, Stmt, StmtKind,
+};
 
 use super::Compiler;
 use super::desc::{Desc, Kind, Place};
@@ -45,7 +47,8 @@ impl<'c> Compiler<'c> {
                 self.repeat_loop(body, *cond, *end, *until_line)
             }
             StmtKind::If { arms, otherwise } => self.if_statement(arms, otherwise.as_ref()),
-            StmtKind::NumericFor { state, var, start, limit, step, do_line, body, end } => {
+            StmtKind::NumericFor(numeric) => {
+                let NumericFor { state, var, start, limit, step, do_line, body, end } = numeric;
                 self.fs.enter_block(Some(*end));
                 let base = self.fs.free;
                 self.expr_in_next(*start)?;
@@ -65,7 +68,8 @@ impl<'c> Compiler<'c> {
                 self.fs.leave_block()?;
                 Ok(())
             }
-            StmtKind::GenericFor { state, vars, values, call_line, do_line, body, end } => {
+            StmtKind::GenericFor(generic) => {
+                let GenericFor { state, vars, values, call_line, do_line, body, end } = generic;
                 self.fs.enter_block(Some(*end));
                 let base = self.fs.free;
                 let last = self.expr_list(values)?;

@@ -1,7 +1,7 @@
 //! Loops (manual 3.3.4 and 3.3.5).
 
 use super::{Parser, Result};
-use crate::ast::{Block, ExprId, LabelId, Name, StmtKind};
+use crate::ast::{Block, ExprId, GenericFor, LabelId, Name, NumericFor, StmtKind};
 use crate::lexer::Token;
 
 impl<'a> Parser<'_, 'a> {
@@ -50,7 +50,8 @@ impl<'a> Parser<'_, 'a> {
         let step = if self.accept(&Token::Comma)? { Some(self.settled_expr()?) } else { None };
         self.activate(3);
         let (body, do_line, end) = self.for_body(1, line)?;
-        Ok(StmtKind::NumericFor { state, var, start, limit, step, do_line, body, end })
+        let numeric = NumericFor { state, var, start, limit, step, do_line, body, end };
+        Ok(StmtKind::NumericFor(self.arena.alloc(numeric)))
     }
 
     fn generic_for(&mut self, name: Name, line: u32) -> Result<StmtKind<'a>> {
@@ -72,7 +73,8 @@ impl<'a> Parser<'_, 'a> {
         self.activate(4);
         let (body, do_line, end) = self.for_body(vars.len(), line)?;
         let vars = vars.into_bump_slice();
-        Ok(StmtKind::GenericFor { state, vars, values, call_line, do_line, body, end })
+        let generic = GenericFor { state, vars, values, call_line, do_line, body, end };
+        Ok(StmtKind::GenericFor(self.arena.alloc(generic)))
     }
 
     /// `do block end`, with `var_count` declared variables in scope
