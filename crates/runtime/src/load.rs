@@ -1,5 +1,6 @@
 //! Loading chunks: from source text or a binary chunk to a closure.
 
+use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
@@ -10,14 +11,28 @@ use crate::closure::LuaClosure;
 use crate::header::Kind;
 use crate::instance::Instance;
 use crate::reserve;
+use crate::resident;
 use crate::state::{State, StateRef};
 use crate::table::Table;
+use crate::transient;
 use crate::upvalue::Upvalue;
 use crate::value::{SlotExt, Value};
 
 /// The largest number of bytes that reading and verifying a binary chunk takes, for each of its
 /// bytes.
 const UNDUMPED: usize = 16;
+
+/// The size in bytes from which on a source text is large: compiling it takes megabytes, most of
+/// them for the tree, and a few milliseconds.
+const LARGE_SOURCE: usize = 100_000;
+
+/// The size in bytes from which on parts of its tree get mappings of their own, and so are gone
+/// afterwards. The system takes as long to provide their pages as the parser to fill them: smaller
+/// parts are left to the allocator, which reuses them.
+const LARGE_PART: usize = 1 << 20;
+
+/// By how many bytes the memory of the parser grows between two trials whether there is more.
+const BETWEEN_TRIALS: usize = 64 << 10;
 
 /// Why a chunk cannot be loaded.
 pub struct LoadError {
@@ -78,7 +93,15 @@ impl State {
         } else {
             let depth = (*st).native_depth;
             let watch = State::watch(st);
-            let compiled = perilune_bytecode::compile_watched(source, name, depth, &watch);
+            let compile = || perilune_bytecode::compile_watched(source, name, depth, &watch);
+            let compiled = if source.len() < LARGE_SOURCE {
+                compile()
+            } else {
+                if resident::may_give_text_back() {
+                    resident::give_text_back();
+                }
+                transient::during(LARGE_PART, compile)
+            };
             compiled.map_err(|e| match e.kind {
                 ErrorKind::Syntax => LoadError::rejected(e.message),
                 ErrorKind::Runtime => LoadError { message: e.message, reason: Reason::Limit },
@@ -111,12 +134,17 @@ impl State {
         let limit = (*st).memory_limit();
         let room = limit.saturating_sub((*st).gc_count_bytes());
         let uses = reserve::uses();
+        // Trying takes the system longer than parsing what is between two calls.
+        let tried = Cell::new(0);
+        let has_room = move |bytes: usize| {
+            let is_tried = bytes < tried.get() + BETWEEN_TRIALS;
+            if !is_tried {
+                tried.set(bytes);
+            }
+            is_tried || (*st).heap.memory.may_have(bytes.saturating_mul(2))
+        };
         move |bytes| {
-            let next = bytes.saturating_mul(2);
-            bytes > room
-                || reserve::uses() != uses
-                || !(*st).heap.memory.may_have(next)
-                || (*st).interrupt_due()
+            bytes > room || reserve::uses() != uses || !has_room(bytes) || (*st).interrupt_due()
         }
     }
 

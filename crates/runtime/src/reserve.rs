@@ -179,7 +179,7 @@ impl<A, const BYTES: usize> Reserve<A, BYTES> {
     /// Returns whether a block is a large one of transient work.
     #[inline]
     fn gets_mapping(size: usize, align: usize) -> bool {
-        size >= transient::LARGE && transient::is_on() && align <= transient::ALIGN
+        transient::is_for(size) && align <= transient::ALIGN
     }
 
     fn base(&self) -> *mut u8 {

@@ -11,8 +11,8 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The size in bytes from which on an allocation gets a mapping of its own.
-pub(crate) const LARGE: usize = 64 << 10;
+/// The least size in bytes of an allocation that gets a mapping of its own.
+pub const LARGE: usize = 64 << 10;
 /// No block that is aligned to more gets a mapping.
 pub(crate) const ALIGN: usize = 4096;
 /// The most mappings at a time. Further allocations go to the system's allocator.
@@ -26,27 +26,30 @@ static MAPPINGS: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Whether this thread does transient work.
-    static ON: Cell<bool> = const { Cell::new(false) };
+    /// The size from which on this thread's allocations get mappings; none do unless it does
+    /// transient work.
+    static LEAST: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Does `work`, whose large allocations get mappings of their own if the program's allocator takes
-/// part. They may outlive it.
-pub fn during<R>(work: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
+/// Does `work`, whose allocations of `least` bytes and more, at least [`LARGE`], get mappings of
+/// their own if the program's allocator takes part. They may outlive it.
+pub fn during<R>(least: usize, work: impl FnOnce() -> R) -> R {
+    struct Restore(usize);
     impl Drop for Restore {
         fn drop(&mut self) {
-            ON.set(self.0);
+            LEAST.set(self.0);
         }
     }
-    let _restore = Restore(ON.replace(cfg!(all(target_os = "linux", not(miri)))));
+    let is_possible = cfg!(all(target_os = "linux", not(miri)));
+    let least = if is_possible { least.max(LARGE) } else { usize::MAX };
+    let _restore = Restore(LEAST.replace(least));
     work()
 }
 
-/// Returns whether this thread does transient work.
+/// Returns whether an allocation of this thread gets a mapping, by its size.
 #[inline]
-pub(crate) fn is_on() -> bool {
-    ON.get()
+pub(crate) fn is_for(size: usize) -> bool {
+    size >= LEAST.get()
 }
 
 /// Returns how many mappings there are.

@@ -77,7 +77,7 @@ fn large_blocks_of_transient_work_have_mappings() {
     unsafe {
         let ordinary = RESERVE.alloc(of(LARGE));
         ordinary.write_bytes(1, LARGE);
-        let (grown, zeroed) = transient::during(|| {
+        let (grown, zeroed) = transient::during(0, || {
             assert_eq!(transient::count(), 0);
             let small = RESERVE.alloc(of(LARGE - 1));
             assert_eq!(transient::count(), 0);
@@ -96,6 +96,15 @@ fn large_blocks_of_transient_work_have_mappings() {
             assert!(filled(grown_here, LARGE, 1));
             assert_eq!(transient::count(), 3);
             RESERVE.dealloc(grown_here, of(3 * LARGE));
+            assert_eq!(transient::count(), 2);
+            // Some work wants mappings for larger blocks only.
+            transient::during(4 * LARGE, || {
+                let below = RESERVE.alloc(of(4 * LARGE - 1));
+                assert_eq!(transient::count(), 2);
+                let grown = RESERVE.realloc(below, of(4 * LARGE - 1), 4 * LARGE);
+                assert_eq!(transient::count(), 3);
+                RESERVE.dealloc(grown, of(4 * LARGE));
+            });
             assert_eq!(transient::count(), 2);
             (grown, zeroed)
         });
@@ -119,7 +128,7 @@ fn large_blocks_of_transient_work_have_mappings() {
         RESERVE.dealloc(later, of(LARGE));
         // When there are too many, further ones come from the system's allocator.
         let many: Vec<_> =
-            transient::during(|| (0..300).map(|_| RESERVE.alloc(of(LARGE))).collect());
+            transient::during(LARGE, || (0..300).map(|_| RESERVE.alloc(of(LARGE))).collect());
         assert_eq!(transient::count(), 256);
         for (i, p) in many.iter().enumerate() {
             p.write_bytes(i as u8, LARGE);

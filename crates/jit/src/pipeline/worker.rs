@@ -74,7 +74,8 @@ impl perilune_code::Compiler for Backend {
     }
 
     fn compile(&self, context: &mut Self::Context, job: &mut Job) {
-        self.budget.spend(|| transient::during(|| self.compile_job(context, job)));
+        let work = || self.compile_job(context, job);
+        self.budget.spend(|| transient::during(transient::LARGE, work));
     }
 
     fn priority(&self, job: &Job, given: u64) -> u64 {
