@@ -69,6 +69,9 @@ pub trait Compiler: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Is called when a thread has had no job for [`REST`] after the last one.
+    fn rest(&self) {}
+
     /// Takes a job that one of the methods above panicked at, with the message of the panic.
     fn panicked(&self, job: Self::Job, message: &str);
 
@@ -77,6 +80,9 @@ pub trait Compiler: Send + Sync + 'static {
         let _ = message;
     }
 }
+
+/// After how much time without a job a thread [rests](Compiler::rest).
+const REST: Duration = Duration::from_millis(50);
 
 /// How many threads there are, and what they get.
 #[derive(Clone, Debug)]
@@ -332,6 +338,7 @@ impl<C: Compiler> Shared<C> {
     fn next(&self, inbox: &Inbox<C::Job>) -> Option<Taken<C::Job>> {
         let mut received = None;
         let mut is_idle = false;
+        let mut waits = 0;
         loop {
             let mut state = lock(&self.state);
             if state.child != inbox.child {
@@ -370,8 +377,18 @@ impl<C: Compiler> Shared<C> {
             state.idle += 1;
             is_idle = true;
             drop(state);
-            received = inbox.wait();
+            if waits == 1 {
+                self.rest();
+            }
+            received = if waits == 0 { inbox.wait_for(REST) } else { inbox.wait() };
+            waits += 1;
         }
+    }
+
+    /// Tells the compiler that a thread has nothing to do.
+    fn rest(&self) {
+        let _inside = fork::enter();
+        let _ = caught(|| self.compiler.rest());
     }
 
     /// Returns how long a thread has to wait before it takes the next job.

@@ -1,14 +1,21 @@
 //! Less resident memory for a command whose programs are small beside the compiler.
 //!
 //! Compiling executes megabytes of the compiler's text, one pass after the other, and all of it
-//! stays resident. The system reads it again from its cache of the file when it is executed next,
-//! so it can be given back between two passes: at the peak of a large compile only the text of the
-//! current pass is resident then.
+//! stays resident. The system maps it again from its cache of the file when it is executed next, so
+//! it can be given back between two passes: at the peak of a large compile only the text of the
+//! current pass is resident then. The same holds for what starting the program has executed and
+//! read, a megabyte of the C library for the most part, and for the compiler while it has nothing
+//! to do.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the program has asked for it.
 static ON: AtomicBool = AtomicBool::new(false);
+
+/// The text and the constants of the program and its libraries, as ranges of addresses. They are
+/// found out at the start of the program: libraries that it loads later may be gone later.
+static TEXT: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
 
 /// Prefers little resident memory, for the whole process: all threads allocate from one arena of
 /// the C library, so that what compiling has freed serves the program, and the text of the program
@@ -20,6 +27,17 @@ pub fn save_memory() {
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
     }
+    text();
+}
+
+/// Returns [`TEXT`].
+fn text() -> &'static [(usize, usize)] {
+    TEXT.get_or_init(|| {
+        let mut text = Vec::new();
+        #[cfg(all(target_os = "linux", not(miri)))]
+        sys::find_text(&mut text);
+        text
+    })
 }
 
 /// Returns whether text may be given back now: not while the process is traced, as the breakpoints
@@ -32,51 +50,84 @@ pub fn may_give_text_back() -> bool {
         })
 }
 
-/// Gives the text and the constants of the program to the system, which reads them again from the
-/// file where they are needed.
-pub fn give_text_back() {
-    #[cfg(target_os = "linux")]
-    sys::give_text_back();
+/// Gives the freed memory that the C library has kept back to the system, if the process is small:
+/// threads that allocate wait meanwhile, about 0.1 ms for each megabyte.
+pub fn give_freed_memory_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+    {
+        const MOST_PAGES: usize = (20 << 20) >> 12;
+        let statistics = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+        let resident = statistics.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+        if resident.is_some_and(|pages: usize| pages <= MOST_PAGES) {
+            // SAFETY: the function has no requirements.
+            unsafe { libc::malloc_trim(0) };
+        }
+    }
 }
 
-#[cfg(target_os = "linux")]
-mod sys {
-    use std::ptr::null_mut;
+/// Gives the text and the constants of the program and its libraries to the system, which maps them
+/// again where they are needed.
+pub fn give_text_back() {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    for &(start, end) in text() {
+        // SAFETY: the range is that of a segment of the program or of a library that is linked to
+        // it, which stay in place. The contents are those of the file: nothing has written to the
+        // pages, as they have no relocations (`sys::visit`) and no debugger has set breakpoints
+        // (`may_give_text_back`).
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+    }
+}
 
-    pub(super) fn give_text_back() {
-        // SAFETY: the callback fulfils the contract of the function, and uses no data.
-        unsafe { libc::dl_iterate_phdr(Some(visit), null_mut()) };
+#[cfg(all(target_os = "linux", not(miri)))]
+mod sys {
+    use std::ffi::c_void;
+    use std::ptr::from_mut;
+
+    /// The tags of an object's dynamic section that say that its text is relocated.
+    const DT_TEXTREL: usize = 22;
+    const DT_FLAGS: usize = 30;
+    const DF_TEXTREL: usize = 4;
+
+    /// Adds the ranges of [`TEXT`](super::TEXT).
+    pub(super) fn find_text(text: &mut Vec<(usize, usize)>) {
+        // SAFETY: the callback fulfils the contract of the function, and gets the list that it
+        // expects.
+        unsafe { libc::dl_iterate_phdr(Some(visit), from_mut(text).cast()) };
     }
 
-    /// Gives the segments that are never written back, if it is the object that contains this
-    /// function. Returns whether it is, which ends the iteration.
+    /// Adds the segments of an object that are never written. Returns whether that is all: a
+    /// library that is loaded in front of the others may have changed them, so if there is one,
+    /// only the first object, the program, is taken.
     unsafe extern "C" fn visit(
         info: *mut libc::dl_phdr_info,
         _size: usize,
-        _data: *mut libc::c_void,
+        data: *mut c_void,
     ) -> libc::c_int {
-        let info = &*info;
+        let (info, text) = (&*info, &mut *data.cast::<Vec<(usize, usize)>>());
+        // The functions of the kernel are in no file.
+        let is_kernels =
+            info.dlpi_addr != 0 && info.dlpi_addr == libc::getauxval(libc::AT_SYSINFO_EHDR);
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-        let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
-        let segments = loaded.map(|header| {
-            let start = (info.dlpi_addr + header.p_vaddr) as usize;
-            (start, start + header.p_memsz as usize, header.p_flags)
+        let address = |header: &libc::Elf64_Phdr| (info.dlpi_addr + header.p_vaddr) as usize;
+        let is_relocated = headers.iter().filter(|h| h.p_type == libc::PT_DYNAMIC).any(|h| {
+            let entries = std::ptr::with_exposed_provenance::<[usize; 2]>(address(h));
+            let count = h.p_memsz as usize / size_of::<[usize; 2]>();
+            std::slice::from_raw_parts(entries, count).iter().any(|&[tag, value]| {
+                tag == DT_TEXTREL || tag == DT_FLAGS && value & DF_TEXTREL != 0
+            })
         });
-        let here = give_text_back as fn() as usize;
-        if !segments.clone().any(|(start, end, _)| (start..end).contains(&here)) {
-            return 0;
-        }
-        let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
-        for (start, end, flags) in segments {
-            // whole pages that belong to no other segment
-            let (start, end) = (start.next_multiple_of(page), end / page * page);
-            if flags & libc::PF_W == 0 && start < end {
-                // The contents are those of the file: nothing has written to the pages, as they
-                // have no relocations and no debugger has set breakpoints.
-                libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED);
+        if !is_kernels && !is_relocated {
+            let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+            for header in headers.iter().filter(|h| h.p_type == libc::PT_LOAD) {
+                // whole pages that belong to no other segment
+                let end = address(header) + header.p_memsz as usize;
+                let (start, end) = (address(header).next_multiple_of(page), end / page * page);
+                if header.p_flags & libc::PF_W == 0 && start < end {
+                    text.push((start, end));
+                }
             }
         }
-        1
+        libc::c_int::from(std::env::var_os("LD_PRELOAD").is_some())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Order, companions, panics and the end of workers.
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::*;
@@ -34,6 +35,8 @@ struct Test {
     pause: Mutex<Option<Duration>>,
     /// The job that has become hot.
     hot: Mutex<&'static str>,
+    /// How often threads have rested.
+    rests: AtomicUsize,
 }
 
 impl Test {
@@ -95,6 +98,10 @@ impl Compiler for Test {
         self.reach("follow_ups");
         std::mem::take(&mut *lock(&self.more))
     }
+    fn rest(&self) {
+        self.rests.fetch_add(1, Ordering::Relaxed);
+        self.reach("rest");
+    }
     fn panicked(&self, job: Job, message: &str) {
         self.say(format!("{} refused: {message}", job.name));
         self.reach("panicked");
@@ -121,6 +128,7 @@ fn workers(patience: Duration) -> (Workers<Test>, Receiver<String>) {
         fault: Mutex::new(""),
         pause: Mutex::default(),
         hot: Mutex::new(""),
+        rests: AtomicUsize::new(0),
     };
     let options = WorkerOptions { threads: 1, patience, ..WorkerOptions::default() };
     (Workers::new(test, options), said)
@@ -196,6 +204,23 @@ fn threads_pause_unless_they_are_waited_for() {
 }
 
 #[test]
+fn threads_rest_once_after_their_last_job() {
+    let (workers, said) = workers(LONG);
+    let rests = || workers.compiler().rests.load(Ordering::Relaxed);
+    for (round, fault) in ["", "rest", ""].into_iter().enumerate() {
+        *lock(&workers.compiler().fault) = fault;
+        workers.submit(0, job("a"));
+        workers.wait_idle();
+        while rests() == round {
+            thread::yield_now();
+        }
+        thread::sleep(2 * REST);
+        assert_eq!(rests(), round + 1, "it rests until there is a job");
+    }
+    assert_eq!(said.try_iter().collect::<Vec<_>>(), ["a1", "a2", "a3"]);
+}
+
+#[test]
 fn by_priority_and_after_panics() {
     let (workers, said) = workers(LONG);
     let (first, go) = blocked("a");
@@ -226,6 +251,7 @@ fn every_thread_finds_what_another_received() {
         fault: Mutex::new(""),
         pause: Mutex::default(),
         hot: Mutex::new(""),
+        rests: AtomicUsize::new(0),
     };
     let workers = Workers::new(test, WorkerOptions { threads: 3, ..WorkerOptions::default() });
     for _ in 0..200 {

@@ -1,28 +1,50 @@
 //! What happens between the passes of Cranelift: the text of those that are over is given back.
 
 use std::any::Any;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use cranelift_codegen::timing::{Pass, Profiler, set_thread_profiler};
 use perilune_runtime::resident;
 
 /// The number of instructions of Cranelift IR from which on a function is large. Compiling it takes
 /// about as much memory as there is text to give back.
-const LARGE: usize = 2000;
+const LARGE: usize = 1500;
+/// How long text and freed memory stay resident while smaller functions are compiled. Getting them
+/// again takes a few tenths of a millisecond.
+const STAY: Duration = Duration::from_millis(100);
+
+thread_local! {
+    /// When this thread gave freed memory back.
+    static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
+}
 
 /// Is told of each pass of this thread, in place of a profiler.
-struct Passes;
+struct Passes {
+    /// Whether the function is large.
+    is_large: bool,
+    /// Whether freed memory is to be given back, too.
+    is_due: bool,
+}
 
 impl Profiler for Passes {
-    /// Gives text back before the two passes that need the most memory.
+    /// Gives memory back before the register allocator, which takes the most, and in large
+    /// functions also text before other passes that execute much.
     fn start_pass(&self, pass: Pass) -> Box<dyn Any> {
-        if matches!(pass, Pass::regalloc | Pass::vcode_emit) {
+        let is_other = matches!(pass, Pass::egraph | Pass::vcode_lower | Pass::vcode_emit);
+        if pass == Pass::regalloc || self.is_large && is_other {
             resident::give_text_back();
+        }
+        if pass == Pass::regalloc && self.is_due {
+            resident::give_freed_memory_back();
         }
         Box::new(())
     }
 }
 
-/// Calls `compile`, which compiles a function of so many instructions of Cranelift IR.
+/// Calls `compile`, which compiles a function of so many instructions of Cranelift IR. Gives text
+/// back if the function is large, and text and freed memory if the thread has not done so for a
+/// while; the first time, what has been executed to start the program is given back, too.
 pub(super) fn watched<R>(instructions: usize, compile: impl FnOnce() -> R) -> R {
     /// The profiler of the thread before.
     struct Restore(Option<Box<dyn Profiler>>);
@@ -31,9 +53,23 @@ pub(super) fn watched<R>(instructions: usize, compile: impl FnOnce() -> R) -> R 
             self.0.take().map(set_thread_profiler);
         }
     }
-    if instructions < LARGE || !resident::may_give_text_back() {
+    let is_due = LAST.get().is_none_or(|last| last.elapsed() >= STAY);
+    let is_large = instructions >= LARGE;
+    if !is_due && !is_large || !resident::may_give_text_back() {
         return compile();
     }
-    let _restore = Restore(Some(set_thread_profiler(Box::new(Passes))));
+    if is_due {
+        LAST.set(Some(Instant::now()));
+    }
+    let passes = Box::new(Passes { is_large, is_due });
+    let _restore = Restore(Some(set_thread_profiler(passes)));
     compile()
+}
+
+/// Gives text and freed memory back while there is nothing to compile.
+pub(super) fn rest() {
+    if resident::may_give_text_back() {
+        resident::give_text_back();
+        resident::give_freed_memory_back();
+    }
 }

@@ -15,6 +15,7 @@ use perilune_runtime::transient;
 use super::compile::{Compiler, Linked};
 use super::input::{Direct, Input};
 use super::job::{Job, Unit};
+use super::passes;
 use super::symbols::Symbols;
 use crate::engine::attached::label;
 use crate::engine::options::JitOptions;
@@ -120,6 +121,10 @@ impl perilune_code::Compiler for Backend {
 
     fn join(&self, job: &mut Job, others: Vec<Job>) {
         job.units.extend(others.into_iter().flat_map(|other| other.units));
+    }
+
+    fn rest(&self) {
+        passes::rest();
     }
 
     fn follow_ups(&self) -> Vec<(u64, Job)> {
