@@ -66,8 +66,8 @@ impl GcHeader {
     pub const INDEX_TARGET: u8 = 16;
     /// A table used as an environment: string keys of its dictionary have cells.
     pub const ENVIRONMENT: u8 = 32;
-    /// The hash part of the table is weak (`__mode` was found in its metatable); set by the
-    /// collector.
+    /// A weak table that may have entries with dead keys, which the collector is about to remove:
+    /// traversals leave them out.
     pub const WEAK: u8 = 64;
     /// A native closure whose bound values debuggers neither see nor set, as its code relies on
     /// them.

@@ -2,6 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
+use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout::{node, table};
 use perilune_runtime::table::Node;
 use perilune_runtime::value::Tag;
@@ -48,10 +49,14 @@ impl Emitter<'_> {
     }
 
     /// Takes the first entry in the nodes from position `at` on. Branches to `ask` where there is
-    /// none, and for the first one of all, since one that comes before the array part may be next.
+    /// none, for the first one of all, since one that comes before the array part may be next, and
+    /// for a weak table that may have dead keys, which the runtime leaves out.
     pub(crate) fn next_node(&mut self, table: Value, at: Value, ask: Block) -> Entry {
         let nodes = self.load64(table, table::NODES);
         self.guard(nodes, ask);
+        let flags = self.flags(table);
+        let has_dead = self.b.ins().band_imm_u(flags, i64::from(GcHeader::WEAK));
+        self.guard_not(has_dead, ask);
         let elements = self.load_u32(table, table::ARRAY_CAP);
         let fields = self.load8(table, table::FIELDS_CAP);
         let first = self.b.ins().iadd(elements, fields);

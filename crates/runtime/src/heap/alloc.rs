@@ -4,6 +4,7 @@ use std::ptr::null_mut;
 
 use super::Phase;
 use super::block::{FREE, LINE, SMALL_MAX, line_mark, round};
+use super::boxed::NEW;
 use super::large::Large;
 use super::poison;
 use crate::header::{GcHeader, Kind};
@@ -210,7 +211,7 @@ impl State {
     /// `object` is in memory of the heap, and is of the kind that its header names.
     pub(crate) unsafe fn adopt(&mut self, object: *mut GcHeader, bytes: usize) {
         object.expose_provenance();
-        (*object).mark = 0;
+        (*object).mark = if self.heap.phase == Phase::Resurrect { NEW } else { 0 };
         if !self.heap.boxed.push(object) {
             self.heap.memory.note_short();
         }

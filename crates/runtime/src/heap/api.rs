@@ -410,10 +410,8 @@ impl State {
                     }
                 }
                 Phase::Mark => {
-                    self.heap.marker.propagate(left.min(WORK_AT_ONCE));
                     let Slices { logged, big, .. } = self.heap.slices;
-                    let marker = &mut self.heap.marker;
-                    if marker.gray.is_empty() && !marker.trace_logged_first(logged, big) {
+                    if self.heap.marker.mark_some(left.min(WORK_AT_ONCE), logged, big) {
                         self.atomic();
                         self.heap.pace.wait_for_slice();
                     }

@@ -1,6 +1,6 @@
 //! The write barrier.
 
-use super::weak::Weakness;
+use super::weak_tables::Weakness;
 use super::{Heap, Phase};
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
@@ -14,11 +14,15 @@ impl Heap {
         self.phase == Phase::Mark || self.pace.generational
     }
 
-    /// Returns whether stores into `t` mark what is stored. A weak table must not: its entries do
+    /// Returns whether stores into `t` mark what is stored. A weak table does so only while the
+    /// program can still reach what it stores, and not from one cycle to the next: its entries do
     /// not keep objects alive.
     unsafe fn is_big(&mut self, t: *mut Table) -> bool {
         let entries = (*t).array_len as usize + Table::node_count(t);
-        entries >= self.slices.big && ((*t).meta == 0 || self.marker.weakness(t) == Weakness::None)
+        entries >= self.slices.big
+            && (self.phase == Phase::Mark
+                || (*t).meta == 0
+                || self.marker.weakness(t) == Weakness::None)
     }
 }
 

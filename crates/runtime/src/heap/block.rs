@@ -37,6 +37,9 @@ pub(crate) const FREE: u8 = 0;
 /// Line mark of a line that is free but must not be reused before the next sweep (checked heaps).
 pub(crate) const QUARANTINED: u8 = 0xFE;
 const HEADER_MARK: u8 = 0xFF;
+/// Mark of the first of the lines that hold the marks of a block which was taken in the phase
+/// Resurrect, until that ends.
+const NEW_BLOCK: u8 = 0xFD;
 
 /// Number of lines that the marks occupy.
 const MARK_LINES: usize = LINES / LINE;
@@ -164,6 +167,8 @@ pub(crate) struct Blocks {
     unswept: usize,
     /// Number of blocks that were in use when marking ended.
     marked: usize,
+    /// Whether blocks that are taken are marked as new.
+    marks_new: bool,
     /// Swept blocks whose holes are not in use yet.
     recyclable: Vec<Block>,
     /// Ends of blocks that were abandoned because a larger object did not fit.
@@ -196,6 +201,7 @@ impl Blocks {
             used: Vec::new(),
             unswept: 0,
             marked: 0,
+            marks_new: false,
             recyclable: Vec::new(),
             spare: Vec::new(),
             current: Block::NONE,
@@ -263,6 +269,9 @@ impl Blocks {
             None => self.fresh(memory),
         };
         self.used.push(b);
+        if self.marks_new {
+            b.marks()[marks_line(b.0.addr())] = NEW_BLOCK;
+        }
         b
     }
 
@@ -314,6 +323,15 @@ impl Blocks {
         self.spare.clear();
         self.recyclable.clear();
         self.marked = self.used.len();
+        self.marks_new = true;
+    }
+
+    /// Takes back what [`is_new`] tells of blocks that were taken since marking ended.
+    pub(crate) unsafe fn forget_new(&mut self) {
+        self.marks_new = false;
+        for b in &self.used[self.marked..] {
+            b.keep_marks();
+        }
     }
 
     /// Prepares to sweep all blocks that were in use when marking ended.
@@ -516,6 +534,12 @@ pub(crate) fn prefetch_line_mark(p: *mut u8) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = p;
+}
+
+/// Returns whether the block that contains `p` was taken since marking ended, in the phase
+/// Resurrect: then all its objects are newer.
+pub(super) unsafe fn is_new(p: *mut u8) -> bool {
+    *marks_of(p).add(marks_line(p.addr())) == NEW_BLOCK
 }
 
 /// Returns the mark of the line that contains `p`.

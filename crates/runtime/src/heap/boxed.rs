@@ -9,6 +9,9 @@ use crate::table::LocalShape;
 use crate::thread::Thread;
 use crate::userdata::Userdata;
 
+/// The mark of objects that are created in the phase Resurrect, until it ends.
+pub(super) const NEW: u8 = 0xFD;
+
 /// The objects of one kind. They are swept from the end down, so that new objects, which are
 /// appended, do not interfere.
 pub(crate) struct List<T> {
@@ -29,6 +32,16 @@ impl<T> List<T> {
     fn begin_sweep(&mut self) {
         debug_assert_eq!(self.unswept, 0);
         self.unswept = self.items.len();
+    }
+
+    /// Resets the marks of objects that were created since marking ended.
+    unsafe fn forget_new(&mut self) {
+        for &item in &self.items[self.unswept..] {
+            let header = item.cast::<GcHeader>();
+            if (*header).mark == NEW {
+                (*header).mark = 0;
+            }
+        }
     }
 
     /// Removes the next object whose mark is not `live`. Looks at up to `count` objects, and
@@ -105,6 +118,14 @@ impl Boxes {
         self.instances.begin_sweep();
         self.userdata.begin_sweep();
         self.live_mark = mark;
+    }
+
+    /// Takes back the marks of objects that were created in the phase Resurrect.
+    pub(super) unsafe fn forget_new(&mut self) {
+        self.threads.forget_new();
+        self.shapes.forget_new();
+        self.instances.forget_new();
+        self.userdata.forget_new();
     }
 
     /// Takes back [`Boxes::begin_sweep`].

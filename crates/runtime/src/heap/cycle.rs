@@ -90,13 +90,19 @@ impl State {
             && self.rescan_running()
             && self.mark_upvalues_of_dead_threads()
             && self.trace_logged()
-            && self.heap.marker.converge()
+            && self.converge()
+    }
+
+    /// Marks what weak tables keep.
+    unsafe fn converge(&mut self) -> bool {
+        self.heap.marker.revisit_changed();
+        self.heap.marker.converge()
     }
 
     /// Clears weak references to unreachable values, before finalizers can see them. If this stops
     /// early, some weak tables have lost entries that others still have, all of them unreachable.
     unsafe fn clear_weak_values(&mut self) -> bool {
-        if self.heap.marker.clear_listed_values(0, 0) {
+        if self.heap.marker.clear_places() {
             self.meta_epoch = self.meta_epoch.next();
         }
         !self.heap.marker.stop.was_due()
@@ -134,7 +140,7 @@ impl State {
         heap.marker.propagate_all()
     }
 
-    /// Traces the objects that the barrier has logged, and weak tables that were deferred.
+    /// Traces the objects that the barrier has logged.
     unsafe fn trace_logged(&mut self) -> bool {
         let marker = &mut self.heap.marker;
         // An object that is not marked yet is traced when it is reached, and its entry in the log
@@ -205,6 +211,7 @@ impl State {
         let heap = &mut self.heap;
         heap.cursor = std::ptr::null_mut();
         heap.hole_end = std::ptr::null_mut();
+        heap.marker.weak.hide_unreached();
         heap.blocks.end_marking();
         // Objects that are allocated from here on, also while purging, must not be swept.
         heap.large.begin_sweep(&mut heap.memory, heap.marker.mark);

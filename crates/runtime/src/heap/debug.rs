@@ -4,11 +4,14 @@ use foldhash::HashSet;
 
 use super::Heap;
 use super::block::{self, LINE, round};
+use super::boxed::NEW;
+use super::clearing::is_hidden;
 use super::poison::check_object;
 use super::trace::{self, Visitor};
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::LuaString;
+use crate::table::{Node, Table};
 
 /// A traversal of all reachable objects.
 struct Verifier {
@@ -38,7 +41,23 @@ impl Verifier {
     unsafe fn walk(mut self, st: &State) {
         st.visit_roots(&mut self);
         while let Some(o) = self.work.pop() {
-            trace::visit_children(o, &mut self);
+            if (*o).kind == Kind::Table && (*o).flags & GcHeader::WEAK != 0 {
+                self.visit_weak(o.cast());
+            } else {
+                trace::visit_children(o, &mut self);
+            }
+        }
+    }
+
+    /// Visits what the program can reach through a table with entries that are to be removed.
+    unsafe fn visit_weak(&mut self, t: *mut Table) {
+        trace::visit_table_frame(t, self);
+        trace::visit_fields(t, self);
+        trace::visit_array(t, 0, usize::MAX, self);
+        for i in 0..trace::node_count(t) {
+            if trace::is_empty((*t).nodes.add(i)) || !is_hidden(t, Node::key((*t).nodes.add(i))) {
+                trace::visit_nodes(t, i, i + 1, self);
+            }
         }
     }
 
@@ -62,7 +81,7 @@ impl Visitor for Verifier {
         if self.seen.insert(o.addr()) {
             check_object(o);
             let (kind, mark) = ((*o).kind, (*o).mark);
-            let new = self.swept && mark == 0;
+            let new = self.swept && (mark == 0 || mark == NEW);
             assert!(new || mark == self.mark, "unmarked {kind:?} at {o:?} is reachable");
             if kind == Kind::String {
                 let bytes = LuaString::bytes_with_nul(o.cast());

@@ -7,7 +7,7 @@ use super::large::Large;
 use super::marker::Marker;
 use super::poison::check_object;
 use super::trace::{self, Visitor};
-use super::weak::Weakness;
+use super::weak_tables::Weakness;
 use crate::header::{GcHeader, Kind};
 use crate::string::LuaString;
 use crate::table::{Cell, DEAD_KEY, Node, Table};
@@ -19,11 +19,11 @@ use crate::value::{SlotExt, Value};
 pub(super) const WORK_BETWEEN_LOOKS: usize = if cfg!(test) { 512 } else { 64 * 1024 };
 
 /// How many array elements or nodes of a large table are visited before their referents are traced.
-const PART: usize = 128;
+pub(super) const PART: usize = 128;
 
 /// What tracing a part of a large table counts as, in bytes, as its referents are looked at one by
 /// one. The same for an object that was logged, or marked by a store.
-const PART_WORK: usize = 16 * PART;
+pub(super) const PART_WORK: usize = 16 * PART;
 const AGAIN: usize = 256;
 
 /// Prefetches the first cache lines of an object.
@@ -269,17 +269,22 @@ impl Marker {
     /// Visits the entries of a table, deferring those of large parts.
     pub(crate) unsafe fn trace_entries(&mut self, t: *mut Table) {
         trace::visit_fields(t, &mut Tracer(self));
+        self.trace_array(t);
+        if trace::node_count(t) > PART {
+            self.push_part(Part { table: t, nodes: true, next: 0 });
+        } else {
+            trace::visit_nodes(t, 0, usize::MAX, &mut Tracer(self));
+        }
+    }
+
+    /// Visits the array part of a table, or defers that if it is large.
+    pub(super) unsafe fn trace_array(&mut self, t: *mut Table) {
         if trace::any_array(t).0.is_null() {
             // There are no references.
         } else if (*t).array_len as usize > PART {
             self.push_part(Part { table: t, nodes: false, next: 0 });
         } else {
             trace::visit_array(t, 0, usize::MAX, &mut Tracer(self));
-        }
-        if trace::node_count(t) > PART {
-            self.push_part(Part { table: t, nodes: true, next: 0 });
-        } else {
-            trace::visit_nodes(t, 0, usize::MAX, &mut Tracer(self));
         }
     }
 

@@ -3,6 +3,7 @@
 use super::gray::Gray;
 use super::growth::try_push;
 use super::stop::Stop;
+use super::weak_tables::{Left, WeakTables};
 use crate::header::{GcHeader, Kind};
 use crate::string::LuaString;
 use crate::table::Table;
@@ -38,25 +39,19 @@ pub(crate) struct Marker {
     pub(crate) again: Vec<*mut GcHeader>,
     /// How often objects were traced again in slices since the cycle began.
     pub(super) passes: u8,
-    /// Weak tables and the coroutine that runs, to be traced by the atomic step.
+    /// The coroutine that runs, to be traced by the atomic step.
     pub(crate) deferred: Vec<*mut GcHeader>,
-    /// Whether the atomic step is running: weak tables are classified, and dead stack slots
-    /// cleared.
+    /// Whether the atomic step is running: dead stack slots are cleared.
     pub(crate) atomic: bool,
     /// Whether objects are traced that were traced before, so that their buffers must not be
     /// counted twice.
     pub(crate) recount: bool,
-    /// Tables with weak values and strong keys that may have to be cleared.
-    pub(crate) weak_values: Vec<*mut Table>,
-    /// Tables with weak keys and strong values that have unreachable keys.
-    pub(crate) ephemerons: Vec<*mut Table>,
-    /// Tables with weak keys and values.
-    pub(crate) all_weak: Vec<*mut Table>,
-    /// How many tables of `weak_values` and `all_weak` had been found when marking ended.
-    pub(super) weak_seen: (usize, usize),
+    /// The weak tables of this cycle.
+    pub(super) weak: WeakTables,
     /// Whether what is reachable from objects to be finalized is being marked.
     pub(super) resurrects: bool,
-    /// The objects reached while ephemeron entries wait for their keys.
+    /// The objects that were reached since ephemeron tables were visited, and are not looked up in
+    /// them yet.
     pub(crate) reached: Option<Vec<*mut GcHeader>>,
     /// The running coroutine, whose stack changes all the time.
     pub(super) running: *mut Thread,
@@ -90,10 +85,7 @@ impl Marker {
             deferred: Vec::new(),
             atomic: false,
             recount: false,
-            weak_values: Vec::new(),
-            ephemerons: Vec::new(),
-            all_weak: Vec::new(),
-            weak_seen: (0, 0),
+            weak: WeakTables::default(),
             resurrects: false,
             reached: None,
             running: std::ptr::null_mut(),
@@ -105,7 +97,7 @@ impl Marker {
     }
 
     /// Discards the current cycle and starts another, with a mark that differs from the last ones.
-    pub(crate) fn restart(&mut self) {
+    pub(crate) unsafe fn restart(&mut self) {
         // Live objects carry the marks of the last complete cycle and of those abandoned since.
         self.mark = self.mark % MARKS + 1;
         self.marks_used += 1;
@@ -115,16 +107,10 @@ impl Marker {
         self.again.clear();
         self.passes = 0;
         self.deferred.clear();
-        self.clear_weak_lists();
+        self.weak.clear();
         self.atomic = false;
         self.recount = false;
         self.reached = None;
-    }
-
-    pub(crate) fn clear_weak_lists(&mut self) {
-        self.weak_values.clear();
-        self.ephemerons.clear();
-        self.all_weak.clear();
     }
 
     /// Notes that an object to be traced could not be recorded: the cycle stops and is abandoned.
@@ -143,13 +129,35 @@ impl Marker {
         }
     }
 
+    /// Restores the state before the atomic step, so that the cycle continues. The next atomic step
+    /// visits the thread that runs now: its stack was scanned, but changes without a barrier, also
+    /// if another thread runs by then.
+    pub(super) fn leave_atomic(&mut self) {
+        self.atomic = false;
+        if !self.running.is_null() {
+            self.defer(self.running.cast());
+        }
+    }
+
+    /// Does some of the marking that precedes the atomic step, about `budget` bytes of it. Returns
+    /// whether all is done. For `few` and `big` see [`Marker::trace_logged_first`].
+    pub(super) unsafe fn mark_some(&mut self, budget: usize, few: usize, big: usize) -> bool {
+        let end = self.work.saturating_add(budget);
+        self.propagate(budget);
+        if !self.gray.is_empty() || self.passes == 0 && self.trace_logged_first(few, big) {
+            return false;
+        }
+        self.converge_some(end.saturating_sub(self.work)) != Left::Some
+            && !self.trace_logged_first(few, big)
+    }
+
     /// Makes the logged objects gray if there are too many for the atomic step: more than `few`, or
     /// a table of `big` entries. They are traced in slices, during which the program logs others,
     /// fewer each time if marking is fast enough. Returns whether there is something to trace.
     ///
     /// The first pass is always done, and also scans the running stack, so that the atomic step
     /// does not find all that was allocated since the cycle began.
-    pub(crate) unsafe fn trace_logged_first(&mut self, few: usize, big: usize) -> bool {
+    unsafe fn trace_logged_first(&mut self, few: usize, big: usize) -> bool {
         debug_assert!(self.gray.is_empty());
         let is_big = |o: &*mut GcHeader| {
             (**o).kind == Kind::Table && {

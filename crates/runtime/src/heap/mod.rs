@@ -38,17 +38,21 @@
 //! only a few are left for the atomic step, and large tables are visited in parts. A store into a
 //! big table that was scanned marks the stored object, as the table would have to be scanned as a
 //! whole otherwise ([`State::barrier_of_store`](crate::state::State::barrier_of_store)). The atomic
-//! step scans the stack of the running coroutine; others are logged when they run. It still visits
-//! all weak tables and the list of coroutines.
+//! step scans the stack of the running coroutine; others are logged when they run.
+//! [Weak tables](weak) are visited in slices before it, and lose their dead [keys](clearing) in
+//! slices after it: the step removes only weak values that were not marked before. It still visits
+//! the list of coroutines.
 
 mod alloc;
 mod api;
 mod barrier;
 mod block;
 mod boxed;
+mod clearing;
 mod cycle;
 mod dead;
 mod debug;
+mod ephemerons;
 mod finalize;
 mod finalizers;
 mod fruitless;
@@ -69,12 +73,14 @@ mod slices;
 mod stop;
 mod trace;
 mod weak;
+mod weak_tables;
 
 #[cfg(test)]
 mod tests;
 
 pub use api::OutOfMemory;
 pub(crate) use block::{kept_by_lines, prefetch_line_mark};
+pub(crate) use clearing::is_hidden;
 pub(crate) use growth::has_room;
 pub use memory::{AllocFn, Allocator};
 pub(crate) use memory::{LARGE, Memory};

@@ -114,10 +114,8 @@ impl State {
             return;
         }
         let most = 512 + self.heap.pace.live as u64 / 256;
-        self.heap.marker.propagate(1 + (bits % most) as usize);
         let Slices { logged, big, .. } = self.heap.slices;
-        let marker = &mut self.heap.marker;
-        if marker.gray.is_empty() && !marker.trace_logged_first(logged, big) {
+        if self.heap.marker.mark_some(1 + (bits % most) as usize, logged, big) {
             self.light_fuse();
             self.watch_stop();
             if self.atomic() {

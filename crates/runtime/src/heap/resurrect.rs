@@ -11,8 +11,8 @@
 //! the program cannot access, and marked ones, so it needs no write barrier, and meets no new
 //! object. The program gets to unmarked objects in three ways that are provided for:
 //!
-//! * by weak tables: values are cleared before the phase begins. Keys are cleared at its end, so
-//!   the phase is not divided when a table may have unreachable keys;
+//! * by weak tables: values are cleared before the phase begins. Keys are cleared near its end, and
+//!   [hidden](super::clearing) from traversals until then;
 //! * by the string table, and by the transitions of shapes, which both mark what they return;
 //! * by inline caches, which are cleared before the phase begins.
 
@@ -21,6 +21,7 @@ use super::mark::prefetch;
 use super::marker::Marker;
 use super::stop::Stop;
 use super::trace::Visitor;
+use super::weak_tables::Left;
 use super::{Heap, Phase};
 use crate::state::State;
 use crate::table::LocalShape;
@@ -32,28 +33,17 @@ const MARKED_AT_ONCE: usize = if cfg!(test) { 512 } else { 64 * 1024 };
 const SOON: usize = 8;
 
 impl State {
-    /// Ends the phase in one stop, or begins to do so. Returns false when the collector had to stop
-    /// in the middle of a phase that cannot be divided, or has lost an object: then a new cycle has
-    /// begun.
+    /// Ends the phase in one stop, or begins to do so. Returns false when the collector has lost an
+    /// object: then a new cycle has begun.
     pub(super) unsafe fn begin_resurrection(&mut self) -> bool {
         let heap = &mut self.heap;
         let marker = &mut heap.marker;
-        // Weak tables that are found from here on belong to objects that are resurrected.
-        marker.weak_seen = (marker.weak_values.len(), marker.all_weak.len());
         marker.resurrects = true;
-        let divided = marker.ephemerons.is_empty() && marker.all_weak.is_empty();
+        marker.weak.rounds = 0;
         heap.finalizers.begin_walk(marker.recount);
         heap.phase = Phase::Resurrect;
         let mut slices = 0;
-        while self.heap.phase == Phase::Resurrect {
-            if divided {
-                if slices >= self.heap.slices.resurrection {
-                    break;
-                }
-            } else if self.heap.marker.stop.is_due() && self.heap.marker.may_give_up() {
-                self.give_up_resurrection();
-                return false;
-            }
+        while self.heap.phase == Phase::Resurrect && slices < self.heap.slices.resurrection {
             slices += 1;
             self.resurrect_slice();
         }
@@ -110,40 +100,40 @@ impl State {
     unsafe fn mark_resurrected(&mut self) -> bool {
         let Heap { marker, finalizers, slices, .. } = &mut self.heap;
         let all = finalizers.mark(marker, slices.finalizers);
-        if marker.has_gray() {
-            marker.propagate(MARKED_AT_ONCE);
-        } else if !finalizers.has_resurrected() {
+        if !marker.has_gray() && !finalizers.has_resurrected() {
             return true;
         }
-        all && !marker.has_gray() && marker.converge()
+        match marker.converge_some(MARKED_AT_ONCE) {
+            Left::Some => false,
+            Left::ByKey => {
+                // Tables that are found now are visited by the next slice.
+                marker.converge_by_key();
+                false
+            }
+            Left::Nothing => all,
+        }
     }
 
-    /// Clears weak keys, and weak values of resurrected tables. Returns false when the collector
-    /// had to stop: the program cannot reach the tables that are not cleared, or the phase is not
-    /// divided.
+    /// Clears some weak keys, and weak values of resurrected tables, which the program cannot reach
+    /// yet. Returns whether all are cleared.
     unsafe fn clear_after_resurrection(&mut self) -> bool {
-        let marker = &mut self.heap.marker;
-        for i in 0..marker.ephemerons.len() {
-            marker.clear_keys(marker.ephemerons[i]);
-        }
-        for i in 0..marker.all_weak.len() {
-            marker.clear_keys(marker.all_weak[i]);
-        }
-        let seen = marker.weak_seen;
-        if marker.clear_listed_values(seen.0, seen.1) {
+        let Heap { marker, slices, .. } = &mut self.heap;
+        if marker.clear_places() {
             self.meta_epoch = self.meta_epoch.next();
         }
-        !self.heap.marker.stop.was_due()
+        !marker.stop.was_due() && marker.clear_keys(slices.keys)
     }
 
     unsafe fn end_resurrection(&mut self) {
         let marker = &mut self.heap.marker;
         debug_assert!(!marker.has_gray());
-        marker.clear_weak_lists();
+        marker.weak.clear();
+        marker.reached = None;
         marker.atomic = false;
         marker.resurrects = false;
         marker.recount = false;
         marker.given_up = 0;
+        self.heap.forget_new();
         self.heap.phase = Phase::Purge;
         if self.strings.capacity() <= self.heap.slices.strings {
             self.purge_slice();
@@ -155,6 +145,7 @@ impl State {
     #[cold]
     unsafe fn give_up_resurrection(&mut self) {
         self.heap.marker.resurrects = false;
+        self.heap.forget_new();
         self.heap.large.cancel_sweep();
         self.heap.boxed.cancel_sweep();
         self.strings.cancel_purge();
@@ -196,6 +187,12 @@ impl State {
 }
 
 impl Heap {
+    /// Takes back what tells the objects that were created in the phase from others.
+    unsafe fn forget_new(&mut self) {
+        self.blocks.forget_new();
+        self.boxed.forget_new();
+    }
+
     /// Looks at some of the objects with finalizers. Returns whether it has looked at all.
     unsafe fn walk_finalizers(&mut self) -> bool {
         let Heap { finalizers, marker, slices, .. } = self;

@@ -15,6 +15,8 @@ pub(super) struct Slices {
     pub(super) objects: usize,
     /// Number of objects with finalizers to look at.
     pub(super) finalizers: usize,
+    /// Number of entries of weak tables whose keys to look at.
+    pub(super) keys: usize,
     /// Number of slices of the phase Resurrect that belong to the atomic step.
     pub(super) resurrection: usize,
     /// Number of chunks of 1 MB to return to the system.
@@ -31,6 +33,7 @@ impl Slices {
         strings: if cfg!(test) { 64 } else { 16 * 1024 },
         objects: 512,
         finalizers: if cfg!(test) { 16 } else { 2048 },
+        keys: if cfg!(test) { 16 } else { 8192 },
         resurrection: 2,
         chunks: 4,
         big: if cfg!(test) { 64 } else { 1024 },
@@ -41,6 +44,7 @@ impl Slices {
         strings: 256,
         objects: 16,
         finalizers: 4,
+        keys: 16,
         resurrection: 0,
         chunks: 1,
         big: 8,

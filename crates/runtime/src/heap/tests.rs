@@ -7,6 +7,7 @@ mod resurrection;
 mod scenarios;
 mod shortage;
 mod stops;
+mod weak;
 
 use std::cell::RefCell;
 

@@ -1,35 +1,30 @@
-//! Weak tables and ephemerons (manual 2.5.4).
-
-use hashbrown::HashMap;
+//! Weak tables (manual 2.5.4): how weak a table is, and visiting its entries.
+//!
+//! A weak table that is reached is queued, and visited in parts when nothing else is left to trace,
+//! as most of what it refers to is marked by then. What is not, is noted: tables that have keys
+//! without a mark, and the places of values without one. From the visit on the barrier reports
+//! stores: a small table that is stored into is visited again, and what is stored into a big one is
+//! marked. So the atomic step neither visits the tables again nor looks at other entries: it
+//! [follows](super::ephemerons) what was reached since, and [clears](super::clearing) values at the
+//! places that were noted.
 
 use super::block::{SMALL_MAX, line_mark, prefetch_line_mark};
 use super::growth::try_push;
+use super::mark::{PART, PART_WORK};
 use super::marker::Marker;
-use super::memory::LARGE;
 use super::trace::{self, Visitor};
+use super::weak_tables::{Part, Place, Visit, Weakness};
 use crate::header::GcHeader;
 use crate::meta::Event;
-use crate::reserve;
 use crate::string::LuaString;
-use crate::table::{Cell, DEAD_KEY, Node, Table, WATCHED};
+use crate::table::{DEAD_KEY, Node, Table};
 use crate::value::{SlotExt, Tag, Value};
 
-/// The weakness that a table's metatable requests with `__mode`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Weakness {
-    None,
-    Values,
-    Keys,
-    Both,
-}
-
 /// How many entries ahead of the one that is visited memory is prefetched.
-const SOON: usize = 12;
+pub(super) const SOON: usize = 12;
 // The marks of its lines tell whether a table may be marked.
 const _: () = assert!(size_of::<Table>() + u8::MAX as usize * size_of::<Value>() <= SMALL_MAX);
 
-/// Number of rounds over all ephemeron tables before entries wait for their keys.
-const ROUNDS: usize = 4;
 /// Number of entries that are visited between two checks whether to stop.
 pub(super) const NODES_BETWEEN_LOOKS: usize = if cfg!(test) { 4 } else { 4096 };
 
@@ -61,187 +56,230 @@ impl Marker {
         }
     }
 
-    /// Traces the entries of a weak table. The caller traces its own references and buffers.
+    /// Queues a weak table. The caller traces its own references and buffers.
     pub(crate) unsafe fn trace_weak(&mut self, t: *mut Table, weakness: Weakness) {
-        if !self.atomic {
-            // Which entries are weak is known only when everything else is marked. Stores before
-            // that need not be logged.
-            (*t).header.flags &= !GcHeader::UNLOGGED;
-            self.defer(t.cast());
-        }
-        match weakness {
+        // Stores before the visit need not be logged.
+        (*t).header.flags &= !GcHeader::UNLOGGED;
+        let queue = match weakness {
             Weakness::None => unreachable!("the caller has checked"),
-            Weakness::Values => {
-                self.visit_keys(t);
-                if self.atomic {
-                    self.weak_values.push(t);
-                }
-            }
-            Weakness::Keys => {
-                if self.atomic {
-                    self.trace_ephemerons(t, false);
-                } else {
-                    // Fields and elements have keys that are values, not objects.
-                    trace::visit_fields(t, self);
-                    trace::visit_array(t, 0, usize::MAX, self);
-                }
-            }
-            Weakness::Both => {
-                if self.atomic {
-                    self.all_weak.push(t);
-                }
-            }
+            Weakness::Keys => &mut self.weak.ephemerons,
+            Weakness::Values | Weakness::Both => &mut self.weak.values,
+        };
+        if !try_push(queue, t) {
+            self.lose();
         }
     }
 
-    /// Marks the values of an ephemeron table whose keys are reached, and lists the table if it has
-    /// other keys. Returns whether anything was marked.
-    unsafe fn trace_ephemerons(&mut self, t: *mut Table, backwards: bool) -> bool {
-        let before = self.gray.len();
-        let mut unreached = false;
-        trace::visit_fields(t, self);
-        trace::visit_array(t, 0, usize::MAX, self);
-        let count = trace::node_count(t);
-        for i in 0..count {
-            let at = if backwards { count - 1 - i } else { i };
-            let n = (*t).nodes.add(at);
-            let soon = if backwards { at.checked_sub(SOON) } else { Some(at + SOON) };
-            if let Some(soon) = soon.filter(|soon| *soon < count) {
-                look_ahead(key((*t).nodes.add(soon)));
+    /// Visits a part of a queued table with weak keys and strong values. Returns false if there is
+    /// none.
+    pub(super) unsafe fn visit_ephemerons(&mut self) -> bool {
+        let mut visit = if let Some(visit) = self.weak.ephemerons_visit.take() {
+            visit
+        } else if let Some(t) = self.weak.ephemerons.pop() {
+            match self.begin_visit(t, Weakness::Keys) {
+                Some(visit) => visit,
+                None => return true,
             }
-            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                // The other entries are visited the next time.
-                unreached = true;
-                break;
+        } else if self.weak.again.0 < self.weak.again.1 {
+            let table = self.weak.unreached[self.weak.again.0];
+            self.weak.again.0 += 1;
+            let part = Part::Nodes;
+            let weakness = Weakness::Keys;
+            Visit { table, weakness, part, next: 0, has_unreached: true, is_doubtful: false }
+        } else {
+            return false;
+        };
+        let (t, first) = (visit.table, visit.next);
+        let count = trace::node_count(t);
+        let end = count.min(first + PART);
+        for i in first..end {
+            let n = (*t).nodes.add(i);
+            if i + SOON < count {
+                look_ahead(key(n.add(SOON)));
             }
             if trace::is_empty(n) {
                 kill(n);
             } else if self.is_cleared(key(n)) {
-                unreached = true;
+                visit.has_unreached = self.list_unreached(&visit);
             } else {
-                self.value(raw_value(n));
+                self.ephemeron_value(raw_value(n));
             }
         }
-        if unreached {
-            self.ephemerons.push(t);
+        self.work += PART_WORK;
+        if end < count {
+            visit.next = end;
+            self.weak.ephemerons_visit = Some(visit);
         }
-        self.gray.len() > before
+        true
     }
 
-    /// Marks the values of all ephemerons whose keys are reachable. Returns false when the
-    /// collector had to stop.
-    pub(crate) unsafe fn converge(&mut self) -> bool {
-        if !self.propagate_all() {
+    /// Begins the visit of a queued table of this weakness, or of another one that is in the same
+    /// queue. Returns `None` if the program has changed the weakness, and queues the table again.
+    unsafe fn begin_visit(&mut self, t: *mut Table, expected: Weakness) -> Option<Visit> {
+        let weakness = if (*t).meta == 0 { Weakness::None } else { self.weakness(t) };
+        // From here on stores are reported. Before, there may have been a new buffer or metatable.
+        (*t).header.flags |= GcHeader::UNLOGGED;
+        let before = std::mem::replace(&mut self.recount, true);
+        trace::visit_table_frame(t, self);
+        self.recount = before;
+        if weakness == Weakness::None {
+            self.trace_entries(t);
+            return None;
+        }
+        if (weakness == Weakness::Keys) != (expected == Weakness::Keys) {
+            self.trace_weak(t, weakness);
+            return None;
+        }
+        let mut part = Part::Fields;
+        if weakness == Weakness::Keys {
+            if self.reached.is_none() {
+                self.reached = Some(Vec::new());
+            }
+            // Fields and elements have keys that are values, not objects.
+            trace::visit_fields(t, self);
+            self.trace_array(t);
+            part = Part::Nodes;
+        }
+        let (has_unreached, is_doubtful) = (false, false);
+        Some(Visit { table: t, weakness, part, next: 0, has_unreached, is_doubtful })
+    }
+
+    /// Lists the table as one with keys that are not marked, unless it is listed.
+    unsafe fn list_unreached(&mut self, visit: &Visit) -> bool {
+        if !visit.has_unreached {
+            let list = match visit.weakness {
+                Weakness::Keys => &mut self.weak.unreached,
+                _ => &mut self.weak.unreached_both,
+            };
+            if !try_push(list, visit.table) {
+                self.lose();
+            }
+        }
+        true
+    }
+
+    /// Visits a part of a queued table with weak values. Returns false if there is none.
+    pub(super) unsafe fn visit_values(&mut self) -> bool {
+        let mut visit = if let Some(visit) = self.weak.values_visit.take() {
+            visit
+        } else if let Some(t) = self.weak.values.pop() {
+            match self.begin_visit(t, Weakness::Values) {
+                Some(visit) => visit,
+                None => return true,
+            }
+        } else {
             return false;
-        }
-        // Most tables converge in a round or two, as the direction alternates for chains within
-        // one.
-        for round in 0..ROUNDS {
-            let tables = std::mem::take(&mut self.ephemerons);
-            let mut changed = false;
-            for (i, &t) in tables.iter().enumerate() {
-                if self.trace_ephemerons(t, round % 2 == 0) {
-                    changed = true;
-                    self.propagate_all();
-                }
-                if self.stop.is_due() {
-                    self.ephemerons.extend(&tables[i + 1..]);
-                    return false;
+        };
+        let (t, first) = (visit.table, visit.next);
+        let (count, end) = match visit.part {
+            Part::Fields => {
+                let count = if (*t).shape.is_null() { 0 } else { (*(*t).shape).count as usize };
+                (count, count)
+            }
+            Part::Array if trace::any_array(t).0.is_null() => (0, 0),
+            Part::Array => ((*t).array_len as usize, first + PART),
+            Part::Nodes => (trace::node_count(t), first + PART),
+        };
+        let end = end.min(count);
+        match visit.part {
+            Part::Fields => {
+                for i in 0..end {
+                    self.visit_value((*t).fields.add(i).get(), &mut visit, i);
                 }
             }
-            if !changed {
-                return true;
+            Part::Array => {
+                let (bits, tags) = trace::any_array(t);
+                if !bits.is_null() {
+                    for i in first..end {
+                        if i + SOON < count {
+                            look_ahead(Value::from_parts(*bits.add(i + SOON), *tags.add(i + SOON)));
+                        }
+                        self.visit_value(
+                            Value::from_parts(*bits.add(i), *tags.add(i)),
+                            &mut visit,
+                            i,
+                        );
+                    }
+                }
             }
-        }
-        if !self.may_converge_by_key() {
-            self.lose();
-            return false;
-        }
-        let done = self.converge_by_key();
-        self.reached = None;
-        done
-    }
-
-    /// Returns whether there is memory for [`Marker::converge_by_key`].
-    unsafe fn may_converge_by_key(&self) -> bool {
-        const PER_ENTRY: usize = 64;
-        let entries: usize = self.ephemerons.iter().map(|&t| trace::node_count(t)).sum();
-        entries * PER_ENTRY < LARGE || reserve::system_has(entries * PER_ENTRY)
-    }
-
-    /// Does the same in linear time: the values of an unreached key wait, in a list that a map
-    /// finds by the key, until the key is reached.
-    unsafe fn converge_by_key(&mut self) -> bool {
-        let mut first = HashMap::<usize, usize, foldhash::fast::FixedState>::default();
-        let mut waiting = Vec::<(Value, Option<usize>)>::new();
-        let mut listed = 0;
-        self.reached = Some(Vec::new());
-        loop {
-            // Tables that are reached meanwhile are listed as well.
-            while listed < self.ephemerons.len() {
-                let t = self.ephemerons[listed];
-                listed += 1;
-                for i in 0..trace::node_count(t) {
+            Part::Nodes => {
+                for i in first..end {
                     let n = (*t).nodes.add(i);
-                    if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                        return false;
+                    if i + SOON < count {
+                        look_ahead(raw_value(n.add(SOON)));
                     }
                     if trace::is_empty(n) {
+                        kill(n);
                         continue;
                     }
-                    if self.is_cleared(key(n)) {
-                        let v = raw_value(n);
-                        if v.is_collectable() && !self.is_marked(v.as_header()) {
-                            let next = first.insert(key(n).as_header().addr(), waiting.len());
-                            waiting.push((v, next));
-                        }
-                    } else {
-                        // The key was reached after its table was listed.
-                        self.value(raw_value(n));
+                    // A string is marked as a key if its value is: see the clearing of places.
+                    let k = key(n);
+                    if visit.weakness == Weakness::Values
+                        || k.is_string() && !self.is_cleared(raw_value(n))
+                    {
+                        self.value(k);
+                    } else if !k.is_string() && self.is_cleared(k) {
+                        visit.has_unreached = self.list_unreached(&visit);
                     }
+                    self.visit_value(raw_value(n), &mut visit, i);
                 }
             }
-            if !self.propagate_all() {
-                return false;
-            }
-            let reached = self.reached.replace(Vec::new()).expect("set by the caller's caller");
-            for (i, o) in reached.iter().enumerate() {
-                if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                    return false;
-                }
-                let mut next = first.remove(&o.addr());
-                while let Some(at) = next {
-                    self.value(waiting[at].0);
-                    next = waiting[at].1;
-                }
-            }
-            if reached.is_empty() && !self.has_gray() && listed == self.ephemerons.len() {
-                return true;
-            }
+        }
+        self.work += PART_WORK;
+        visit.next = end;
+        if end >= count {
+            visit.next = 0;
+            visit.part = match visit.part {
+                Part::Fields => Part::Array,
+                Part::Array => Part::Nodes,
+                Part::Nodes => return true,
+            };
+        }
+        self.weak.values_visit = Some(visit);
+        true
+    }
+
+    /// Notes the place of a weak value that is not marked, and of a cell.
+    #[inline]
+    unsafe fn visit_value(&mut self, v: Value, visit: &mut Visit, index: usize) {
+        if v.tag() != Tag::CELL && !self.is_cleared(v) {
+            return;
+        }
+        let weak = &mut self.weak;
+        let place = Place { table: visit.table, part: visit.part, index: index as u32 };
+        let mut noted = weak.places.push(place);
+        if !visit.is_doubtful {
+            visit.is_doubtful = true;
+            noted &= try_push(&mut weak.doubtful, (visit.table, visit.weakness));
+        }
+        if !noted {
+            self.lose();
         }
     }
 
-    /// Restores the state before the atomic step, so that the cycle continues. The next atomic step
-    /// visits the weak tables again, and the thread that runs now: its stack was scanned, but
-    /// changes without a barrier, also if another thread runs by then.
-    pub(crate) fn leave_atomic(&mut self) {
-        self.atomic = false;
-        if !self.running.is_null() {
-            self.defer(self.running.cast());
+    /// Visits tables again whose weakness has changed since they were visited.
+    pub(super) unsafe fn revisit_changed(&mut self) {
+        let changed = |marker: &mut Marker, t: *mut Table, before: Weakness| {
+            let now = if (*t).meta == 0 { Weakness::None } else { marker.weakness(t) };
+            if now != before {
+                marker.trace(t.cast());
+            }
+        };
+        for i in 0..self.weak.unreached.len() {
+            changed(self, self.weak.unreached[i], Weakness::Keys);
         }
-        let lists = [&mut self.weak_values, &mut self.ephemerons, &mut self.all_weak];
-        let mut logged = true;
-        for t in lists.into_iter().flat_map(|list| list.drain(..)) {
-            logged &= try_push(&mut self.deferred, t.cast());
+        for i in 0..self.weak.unreached_both.len() {
+            changed(self, self.weak.unreached_both[i], Weakness::Both);
         }
-        if !logged {
-            self.lose();
+        for i in 0..self.weak.doubtful.len() {
+            let (t, before) = self.weak.doubtful[i];
+            changed(self, t, before);
         }
     }
 
     /// Returns whether a reference of a weak table is to be cleared. Strings are values: they are
     /// marked instead.
-    unsafe fn is_cleared(&mut self, v: Value) -> bool {
+    pub(super) unsafe fn is_cleared(&mut self, v: Value) -> bool {
         if !v.is_collectable() {
             return false;
         }
@@ -256,137 +294,16 @@ impl Marker {
         }
         !self.is_marked(v.as_header())
     }
-
-    /// Removes the entries of `t` whose values are not reached. Returns whether one with a string
-    /// key was removed.
-    pub(crate) unsafe fn clear_values(&mut self, t: *mut Table) -> bool {
-        let mut changed = false;
-        if !(*t).shape.is_null() {
-            for i in 0..(*(*t).shape).count as usize {
-                let place = (*t).fields.add(i);
-                if self.is_cleared(place.get()) {
-                    place.put(Value::NIL);
-                    changed = true;
-                }
-            }
-        }
-        self.clear_array(t);
-        let count = trace::node_count(t);
-        for i in 0..count {
-            let n = (*t).nodes.add(i);
-            if i + SOON < count {
-                look_ahead(raw_value(n.add(SOON)));
-            }
-            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                break;
-            }
-            if trace::is_empty(n) {
-                kill(n);
-            } else if (*n).value_tag == Tag::CELL {
-                changed |= self.clear_cell(n);
-            } else if self.is_cleared(raw_value(n)) {
-                changed = true;
-                empty(n);
-                kill(n);
-            }
-        }
-        changed
-    }
-
-    /// Clears the values of the listed weak tables from these positions on. Returns whether a cache
-    /// of metatable chains may be invalid now.
-    pub(super) unsafe fn clear_listed_values(&mut self, weak_from: usize, all_from: usize) -> bool {
-        let mut changed = false;
-        let (weak_values, all_weak) =
-            (std::mem::take(&mut self.weak_values), std::mem::take(&mut self.all_weak));
-        for &t in weak_values[weak_from..].iter().chain(&all_weak[all_from..]) {
-            changed |= self.clear_values(t) && (*t).header.flags & WATCHED != 0;
-        }
-        // Strings are marked without becoming gray, so the lists have not grown meanwhile.
-        (self.weak_values, self.all_weak) = (weak_values, all_weak);
-        changed
-    }
-
-    unsafe fn clear_array(&mut self, t: *mut Table) {
-        let (bits, tags) = trace::any_array(t);
-        if bits.is_null() {
-            return;
-        }
-        for i in 0..(*t).array_len as usize {
-            if i + SOON < (*t).array_len as usize {
-                look_ahead(Value::from_parts(*bits.add(i + SOON), *tags.add(i + SOON)));
-            }
-            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                break;
-            }
-            if self.is_cleared(Value::from_parts(*bits.add(i), *tags.add(i))) {
-                *tags.add(i) = Tag::NIL;
-            }
-        }
-        // The length remains a border.
-        while (*t).array_len > 0 && *tags.add((*t).array_len as usize - 1) == Tag::NIL {
-            (*t).array_len -= 1;
-        }
-    }
-
-    /// Clears an entry of an environment: the cell becomes nil, and is kept with its key.
-    unsafe fn clear_cell(&mut self, n: *mut Node) -> bool {
-        let cell = raw_value(n).as_ptr::<Cell>();
-        let place = &raw mut (*cell).value;
-        let cleared = self.is_cleared(place.get());
-        if cleared {
-            place.put(Value::NIL);
-        }
-        self.value(key(n));
-        self.object(cell.cast());
-        cleared
-    }
-
-    /// Visits the keys of entries that are not empty, and kills the others.
-    unsafe fn visit_keys(&mut self, t: *mut Table) {
-        for i in 0..trace::node_count(t) {
-            let n = (*t).nodes.add(i);
-            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                // The caller has listed the table, so it is visited again.
-                break;
-            }
-            if trace::is_empty(n) {
-                kill(n);
-            } else {
-                self.value(key(n));
-            }
-        }
-    }
-
-    /// Removes the entries of `t` whose keys are not reached.
-    pub(crate) unsafe fn clear_keys(&mut self, t: *mut Table) {
-        let count = trace::node_count(t);
-        for i in 0..count {
-            let n = (*t).nodes.add(i);
-            if i + SOON < count {
-                look_ahead(key(n.add(SOON)));
-            }
-            if i % NODES_BETWEEN_LOOKS == 0 && self.stop.is_due() {
-                break;
-            }
-            if !trace::is_empty(n) && self.is_cleared(key(n)) {
-                empty(n);
-            }
-            if trace::is_empty(n) {
-                kill(n);
-            }
-        }
-    }
 }
 
-unsafe fn key(n: *mut Node) -> Value {
+pub(super) unsafe fn key(n: *mut Node) -> Value {
     Value::from_parts((*n).key_bits, (*n).key_tag)
 }
 
 /// Prefetches what tells whether `v` is marked. Most entries that are cleared refer to tables in
 /// lines without a live object, whose marks lie together.
 #[inline(always)]
-unsafe fn look_ahead(v: Value) {
+pub(super) unsafe fn look_ahead(v: Value) {
     if v.is_table() {
         prefetch_line_mark(v.as_header().cast());
     } else if v.is_collectable() {
@@ -395,18 +312,18 @@ unsafe fn look_ahead(v: Value) {
 }
 
 /// Returns the value, or the cell that holds it.
-unsafe fn raw_value(n: *mut Node) -> Value {
+pub(super) unsafe fn raw_value(n: *mut Node) -> Value {
     Value::from_parts((*n).value_bits, (*n).value_tag)
 }
 
-unsafe fn empty(n: *mut Node) {
+pub(super) unsafe fn empty(n: *mut Node) {
     (*n).value_tag = Tag::NIL;
     (*n).value_bits = 0;
 }
 
 /// Kills the key of an empty node: it compares equal to no value, but `next` still uses its
 /// address.
-unsafe fn kill(n: *mut Node) {
+pub(super) unsafe fn kill(n: *mut Node) {
     if (*n).key_tag.is_collectable() {
         (*n).key_tag = DEAD_KEY;
     }

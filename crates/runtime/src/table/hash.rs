@@ -152,6 +152,12 @@ impl Table {
         Table::walk(t, start, |n| (*n).key_bits == key.bits() && (*n).key_tag == key.tag())
     }
 
+    /// Returns the value, or the cell that holds it, under `key`, an object.
+    pub(crate) unsafe fn raw_value_of_object(t: *mut Table, key: Value) -> Option<Value> {
+        let n = Table::node_of(t, key);
+        (!n.is_null()).then(|| Value::from_parts((*n).value_bits, (*n).value_tag))
+    }
+
     /// Stores `v` under the integer key `i` in the hash part, if the key has a value there, or
     /// belongs there and there is a free node. Returns false, without an effect, in other cases.
     #[inline(never)]

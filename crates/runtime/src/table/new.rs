@@ -100,6 +100,7 @@ impl Table {
         if nodes.is_null() {
             return false;
         }
+        (*st).heap.note_moved_nodes(t);
         (*t).nodes_used = 0;
         (*t).nodes = nodes;
         (*t).log_nodes = size.trailing_zeros() as u8;

@@ -8,6 +8,8 @@
 use super::get::float_to_int;
 use super::order::FRONT;
 use super::{LocalShape, Node, Table};
+use crate::header::GcHeader;
+use crate::heap::is_hidden;
 use crate::state::State;
 use crate::string::LuaString;
 use crate::value::{SlotExt, Tag, Value};
@@ -64,11 +66,17 @@ impl Table {
             let n = (*t).nodes.add((i - first_node) as usize);
             i += 1;
             let v = Node::value(n);
-            if !v.is_nil() {
+            if !v.is_nil() && !Table::hides(t, n) {
                 return Some((i, Node::key(n), v));
             }
         }
         None
+    }
+
+    /// Returns whether the key of `n`, which has a value, is dead.
+    #[inline(always)]
+    unsafe fn hides(t: *mut Table, n: *mut Node) -> bool {
+        (*t).header.flags & GcHeader::WEAK != 0 && is_hidden(t, Node::key(n))
     }
 
     /// Does the same as [`Table::next_index`] before the first array element.

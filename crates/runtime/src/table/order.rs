@@ -97,6 +97,7 @@ impl Table {
             Tag::INTEGER => (0, n.key_bits as i64),
             _ => (1, i64::from(n.next)),
         });
+        (*st).heap.note_moved_nodes(t);
         (*t).nodes_used = 0;
         Table::order(t).write(Order { integers: 0, settled: live.len() as u32 });
         std::ptr::write_bytes(Table::heads(t), 0, Table::node_capacity(t));

@@ -233,28 +233,6 @@ fn a_phase_that_is_given_up_is_made_up_for() {
     });
 }
 
-/// Weak keys stay until the objects that are resurrected are known, so a program must not run
-/// before.
-#[test]
-fn weak_keys_are_not_seen_in_the_phase() {
-    // SAFETY: the state is this test's alone, and what it keeps is in slots of the stack.
-    with_state(|st| unsafe {
-        let keys = weak_table(st, "k");
-        let kept = table(st);
-        make_objects(st, kept, 100);
-        for _ in 0..100 {
-            let key = loose_table(st);
-            Table::set(st, keys, key, Value::TRUE).expect("a valid key");
-        }
-        st.heap.slices.resurrection = 0;
-        st.start_cycle();
-        assert!(st.heap.marker.propagate_all() && st.atomic());
-        assert!(matches!(st.heap.phase, Phase::Purge | Phase::Sweep));
-        assert_eq!(entries(st, keys), 0);
-        assert!(st.finish_sweep());
-    });
-}
-
 /// What is marked in the phase counts as live: strings are kept as keys, and resurrected objects.
 #[test]
 fn what_is_marked_counts_as_live() {
