@@ -198,7 +198,7 @@ impl Table {
     /// Sets or removes the metatable.
     ///
     /// # Errors
-    /// Returns [`Error::MemoryError`](crate::Error::MemoryError).
+    /// Returns [`Error::MemoryError`].
     pub fn set_metatable(&self, metatable: Option<Table>) -> Result<()> {
         let entry = self.0.enter();
         let s = entry.stack();
