@@ -18,7 +18,7 @@ pub(crate) enum Weakness {
 pub(super) enum Left {
     /// There is more to trace, visit or look up.
     Some,
-    /// Only [`Marker::converge_by_key`].
+    /// Only to find the remaining values by a map from their keys.
     ByKey,
     Nothing,
 }
