@@ -267,6 +267,7 @@ impl Marker {
     }
 
     /// Visits the entries of a table, deferring those of large parts.
+    #[inline(always)]
     pub(crate) unsafe fn trace_entries(&mut self, t: *mut Table) {
         trace::visit_fields(t, &mut Tracer(self));
         self.trace_array(t);
@@ -278,6 +279,7 @@ impl Marker {
     }
 
     /// Visits the array part of a table, or defers that if it is large.
+    #[inline(always)]
     pub(super) unsafe fn trace_array(&mut self, t: *mut Table) {
         if trace::any_array(t).0.is_null() {
             // There are no references.
