@@ -83,6 +83,8 @@ pub(crate) struct Emitter<'a> {
     failure: Option<Block>,
     /// Deoptimize the frame at the frame word that they are passed, each at another point.
     deoptimizing: Vec<(Point, Block)>,
+    /// Where the self-check reports differences.
+    verify_reports: Option<verify::VerifyReports>,
     /// Blocks that deoptimize, which are emitted last.
     deferred: Vec<(Block, FrameState)>,
     /// What of it leaves the frame to the interpreter, and in which state.
@@ -140,6 +142,7 @@ impl<'a> Emitter<'a> {
             exit,
             failure: None,
             deoptimizing: Vec::new(),
+            verify_reports: None,
             deferred: Vec::new(),
             exits: ExitMap::default(),
             entry_sig,
@@ -151,6 +154,7 @@ impl<'a> Emitter<'a> {
     /// Ends the code; returns its exits.
     pub(crate) fn finish(mut self, isa: &dyn TargetIsa) -> ExitMap {
         self.exit_blocks();
+        self.verify_report_blocks();
         self.b.seal_all_blocks();
         self.b.finalize(isa.frontend_config());
         self.exits

@@ -5,8 +5,9 @@
 //! difference ends the process.
 
 use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, TrapCode, Value};
 use perilune_runtime::layout::{closure, frame};
 use perilune_runtime::tier::verify;
 use perilune_runtime::value::Tag;
@@ -22,6 +23,22 @@ pub(crate) struct Held {
     pub(crate) tags: Vec<Value>,
 }
 
+impl Held {
+    /// Returns the values, and whether each is a tag.
+    fn values(&self) -> impl DoubleEndedIterator<Item = (&Value, bool)> {
+        let bits = self.bits.iter().map(|value| (value, false));
+        bits.chain(self.tags.iter().map(|value| (value, true)))
+    }
+}
+
+/// The blocks that end the process at a difference: their parameters are the base, where it was
+/// compared, and what was held.
+#[derive(Clone, Copy)]
+pub(crate) struct VerifyReports {
+    of_register: Block,
+    of_closure: Block,
+}
+
 impl Emitter<'_> {
     /// Returns whether the code is to compare what it holds.
     pub(crate) fn verifies(&self) -> bool {
@@ -32,19 +49,16 @@ impl Emitter<'_> {
     /// instruction at `pc`.
     pub(crate) fn verify_frame(&mut self, pc: Pc, held: &[Held]) {
         let base = self.base();
+        let reports = self.verify_reports();
         let mut differences = Vec::new();
         for h in held {
-            for &bits in &h.bits {
-                let home = self.load_payload_at(base, h.register);
-                differences.push(self.b.ins().bxor(home, bits));
-                self.merge(&mut differences);
-            }
-            for &tag in &h.tags {
-                let home = self.load_tag_at(base, h.register);
-                differences.push(self.b.ins().bxor(home, tag));
+            for (&held, is_tag) in h.values() {
+                let home = self.load_home(base, h.register, is_tag);
+                differences.push(self.b.ins().bxor(home, held));
                 self.merge(&mut differences);
             }
         }
+        let of_registers = differences.first().copied();
         let home = self.load_callee(base);
         let passed = self.closure_as_passed();
         if let Some(passed) = passed {
@@ -58,26 +72,64 @@ impl Emitter<'_> {
         let (report, on) = (self.cold_block(), self.block());
         self.branch(differences[0], report, on);
         self.switch_to(report);
-        for h in held {
-            for &bits in &h.bits {
-                let at = self.verified_place(pc, Some(h.register), verify::PAYLOAD);
-                let zero = self.int(0);
-                let args = [base, at, bits, zero];
-                self.runtime(self.body.calls.verify_register as usize, &args, &[]);
-            }
-            for &tag in &h.tags {
-                let at = self.verified_place(pc, Some(h.register), verify::TAG);
-                let zero = self.int(0);
-                let args = [base, at, zero, tag];
-                self.runtime(self.body.calls.verify_register as usize, &args, &[]);
+        let closure_at = self.verified_place(pc, None, 0);
+        let (mut at, mut found) = (closure_at, self.int(0));
+        // the last to be selected is the first register
+        for h in held.iter().rev() {
+            for (&held, is_tag) in h.values().rev() {
+                let home = self.load_home(base, h.register, is_tag);
+                let differs = self.b.ins().icmp(IntCC::NotEqual, home, held);
+                let what = if is_tag { verify::TAG } else { verify::PAYLOAD };
+                let place = self.verified_place(pc, Some(h.register), what);
+                at = self.b.ins().select(differs, place, at);
+                found = self.b.ins().select(differs, held, found);
             }
         }
-        let at = self.verified_place(pc, None, 0);
         let passed = passed.unwrap_or_else(|| self.int(0));
-        let args = [base, at, passed, self.instance];
-        self.runtime(self.body.calls.verify_closure as usize, &args, &[]);
-        self.jump(on);
+        let of_registers = of_registers.unwrap_or_else(|| self.int(0));
+        let register = [base, at, found].map(BlockArg::Value);
+        let closure = [base, closure_at, passed].map(BlockArg::Value);
+        let VerifyReports { of_register, of_closure } = reports;
+        self.b.ins().brif(of_registers, of_register, &register, of_closure, &closure);
         self.switch_to(on);
+    }
+
+    /// Returns the blocks that report a difference, which all instructions share: code does not
+    /// continue after them, so no value is kept across their calls.
+    fn verify_reports(&mut self) -> VerifyReports {
+        if let Some(reports) = self.verify_reports {
+            return reports;
+        }
+        let [of_register, of_closure] = [(); 2].map(|()| {
+            let block = self.cold_block();
+            for _ in 0..3 {
+                self.b.append_block_param(block, I64);
+            }
+            block
+        });
+        *self.verify_reports.insert(VerifyReports { of_register, of_closure })
+    }
+
+    /// Fills the blocks that report a difference.
+    pub(super) fn verify_report_blocks(&mut self) {
+        let Some(VerifyReports { of_register, of_closure }) = self.verify_reports else { return };
+        for block in [of_register, of_closure] {
+            self.switch_to(block);
+            let &[base, at, held] = self.b.block_params(block) else { unreachable!() };
+            let (address, last) = match block == of_closure {
+                true => (self.body.calls.verify_closure, self.instance),
+                false => (self.body.calls.verify_register, held),
+            };
+            self.runtime(address as usize, &[base, at, held, last], &[]);
+            self.b.ins().trap(TrapCode::unwrap_user(1));
+        }
+    }
+
+    fn load_home(&mut self, base: Value, register: Reg, is_tag: bool) -> Value {
+        match is_tag {
+            true => self.load_tag_at(base, register),
+            false => self.load_payload_at(base, register),
+        }
     }
 
     /// Joins the last two of some differences.

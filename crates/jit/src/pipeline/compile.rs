@@ -177,8 +177,8 @@ impl Assembly<'_> {
 /// never touched.
 fn largest_size(proto: &Proto, verify_values: bool) -> usize {
     const PER_BYTECODE: usize = 4096;
-    /// Code that verifies values may call the runtime for every register at each instruction.
-    const PER_REGISTER: usize = 128;
+    /// Code that verifies values may compare every register at each instruction.
+    const PER_REGISTER: usize = 256;
     let registers = if verify_values { usize::from(proto.max_stack) } else { 0 };
     proto.code.len() * (PER_BYTECODE + registers * PER_REGISTER)
 }

@@ -2,9 +2,13 @@
 //! frame while the code runs.
 //!
 //! With [`JitOptions::verify_values`](crate::JitOptions::verify_values) the code of each
-//! instruction begins with a comparison of all that is held of registers at that point, carried
-//! loop variables included, with their home slots. A difference ends the process.
+//! instruction begins with a comparison of what is held of the registers that it accesses with
+//! their home slots, and each block with a comparison of what is held of all registers, carried
+//! loop variables included. A difference ends the process.
 
+use cranelift_codegen::entity::EntityRef;
+use perilune_bytecode::Op;
+use perilune_bytecode::effects::effects;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -13,13 +17,23 @@ use crate::codegen::verify::Held;
 use crate::entity::{Pc, Reg, RegisterOperands};
 
 impl Translator<'_> {
-    /// Compares all that is held of registers before the instruction at `pc` with the frame.
+    /// Compares what is held of registers before the instruction at `pc` with the frame: of all
+    /// registers where a block begins, and else of those that the instruction accesses.
     pub(super) fn verify_registers(&mut self, pc: Pc) {
-        if self.emit.verifies() {
-            let held: Vec<Held> =
-                self.tags.registers().filter_map(|register| self.held(register)).collect();
-            self.emit.verify_frame(pc, &held);
+        if !self.emit.verifies() {
+            return;
         }
+        let i = self.instr(pc);
+        // a constructor stores what later instructions read
+        let is_all = self.flow.leader[pc] || i.op() == Op::NewTable;
+        let accesses = effects(i);
+        let ranges = accesses.reads.iter().chain(&accesses.writes).copied();
+        let is_accessed =
+            |r: Reg| ranges.clone().any(|(first, n)| (first..first + n).contains(&r.index()));
+        let registers: Vec<Reg> =
+            self.tags.registers().filter(|&r| is_all || is_accessed(r)).collect();
+        let held: Vec<Held> = registers.into_iter().filter_map(|r| self.held(r)).collect();
+        self.emit.verify_frame(pc, &held);
     }
 
     /// What is held of a register; none if that is nothing.
