@@ -2,7 +2,7 @@
 
 use perilune_bytecode::Instr;
 use perilune_bytecode::feedback::access;
-use perilune_runtime::instance::Instance;
+use perilune_runtime::instance::{CalleeCache, Instance};
 use perilune_runtime::table::{ArrayKind, Table};
 
 /// Returns the feedback of an access to integer key `n` of a table.
@@ -57,7 +57,17 @@ impl Cells {
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn note_callee(inst: *mut Instance, cell: usize, callee: usize) {
-    let c = &mut *(*inst).callees.add(cell);
+    note_other_callee((*inst).callees.add(cell), callee);
+}
+
+/// Records another callee in the record of a call site.
+///
+/// # Safety
+/// `record` is that of a call of a live instance.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn note_other_callee(record: *mut CalleeCache, callee: usize) {
+    let c = &mut *record;
     if c.callee == 0 {
         c.callee = callee;
     } else {

@@ -289,6 +289,134 @@ fn calls_and_returns() {
 }
 
 #[test]
+fn calls_of_native_functions() {
+    let cases = [
+        "return tostring(a)",
+        "return (tostring(a))",
+        "return select(2, a, b)",
+        "return string.byte(a), ('x'):byte(5), select('#', ('x'):byte(5))",
+        "return select('#', ('x'):byte(5)), select('#', (print and table.insert)({}, a))",
+        "local x, y, z = tostring(a), math.type(b) local u, v = type(a) return x, y, z, u, v",
+        "local x, y, z = select(1, a, b) return z, y, x",
+        "local x, y = math.floor(a), nil return x, y",
+        "tostring(a) assert(a) return 1",
+        "return assert(a, b)",
+        "return select('#', assert(a, b)), (assert(a, b))",
+        "return select('#', rawget({a}, 1), type(a), rawequal(a, b))",
+        "return pcall(select, '#', a, b)",
+        "return setmetatable({a}, {__index = {x = b}}).x",
+        "local function f(...) return select('#', ...) end return f(f(a, type(b)))",
+        "local function f(...) return rawequal(...) end return f(a, b)",
+        "local function f(...) return (...) end return f(type(a), tostring(b))",
+        "local n = 0 local function f() n = n + 1 return type(n) end return f(), f()",
+        "local n = 0 do local m = 1 local function f() m = m + 1 return tostring(m) end n = f() \
+         end return n",
+        "local t = {} for i = 1, 300 do t[i] = i end return select('#', table.unpack(t)), \
+         math.max(table.unpack(t))",
+        "local t = {} for i = 1, 5000 do t[i] = 65 end return #string.char(table.unpack(t)), a",
+        "local t = setmetatable({}, {__call = print and math.max}) return pcall(t, a, b)",
+        "local co = coroutine.wrap(function(x) return coroutine.yield(x) end) return co(a), co(b)",
+        "local co = coroutine.wrap(function(x) return pcall(coroutine.yield, x) end) \
+         return co(a), co(b)",
+        "return table.concat({pcall(string.rep, a, b)}, ',') == nil",
+        "local t = {3, 1, 2} table.sort(t, function(x, y) return x < y end) \
+         return table.concat(t, ' '), (('abc'):gsub('%a', function(c) return c:upper() end))",
+    ];
+    check(&pairs(&cases.map(str::to_owned)));
+}
+
+#[test]
+fn metamethods_and_iterators() {
+    // with none, one and several results, which RETURN0, RETURN1 and RETURN return
+    let results = ["", "return x", "return x, y", "return y, x, 1", "return ..."];
+    let mut cases = Vec::new();
+    for returned in results {
+        let f = format!("function(x, y, ...) {returned} end");
+        cases.push(format!(
+            "local o = setmetatable({{}}, {{__index = {f}}}) \
+             return o.k, o[1], o[a], o[b], (o.k), rawequal(o.k, o)"
+        ));
+        cases.push(format!(
+            "local o = setmetatable({{}}, {{__index = {f}, __newindex = {f}}}) \
+             o.k = a o[1] = b o[2] = nil o.l = 1 o['m' .. 1] = a return o.k, o[1], o.l"
+        ));
+        cases.push(format!("local o = setmetatable({{}}, {{__index = {f}}}) return o:k(a)"));
+        cases.push(format!(
+            "local o = setmetatable({{}}, {{__len = {f}, __unm = {f}, __add = {f}, __concat = {f}, \
+             __eq = {f}, __lt = {f}, __le = {f}, __bnot = {f}, __idiv = {f}}}) \
+             local p = setmetatable({{}}, getmetatable(o)) \
+             return #o, -o, ~o, o + a, b + o, 1 + o, o + 1, o // 2, o .. 'x', o == p, o ~= p, \
+             o < p, o <= p, o > 1, o >= 1, 1 < o"
+        ));
+        cases.push(format!(
+            "local n = 0 local function step(x, y, ...) n = n + 1 if n > 3 then return nil end \
+             {returned} end \
+             local out = '' for i, j, k, l in step, a, b do \
+             out = out .. type(i) .. type(j) .. type(k) .. type(l) if n > 5 then break end end \
+             return out, n"
+        ));
+        cases.push(format!(
+            "local env = setmetatable({{}}, {{__index = {f}, __newindex = {f}}}) \
+             local f = load('x = 1 y = x return x, y, z', 'chunk', 't', env) return pcall(f)"
+        ));
+        cases.push(format!(
+            "local o = setmetatable({{}}, {{__call = {f}}}) local function g() return o(a, b) end \
+             local x, y = o(a, b) return x, y, g()"
+        ));
+    }
+    check_pairs(&cases, 9);
+}
+
+#[test]
+fn loops_of_floats() {
+    let mut cases = Vec::new();
+    for range in [
+        "1.0, 3",
+        "1, 3.5, 0.5",
+        "1.0, 3, 0.5",
+        "3.0, 1, -0.5",
+        "3, 1, -0.5",
+        "1.0, 0.0",
+        "0.0, -1.0",
+        "1, math.huge",
+        "1.0, -math.huge, -1",
+        "1, 3.7",
+        "3, 0.5, -1",
+        "1, 10, 3",
+        "10, 1, -4",
+        "math.maxinteger - 1, math.maxinteger",
+        "a, b",
+        "a, b, 0.25",
+        "b, a, -0.25",
+        "1.0, a, b",
+    ] {
+        cases.push(format!(
+            "local n, s = 0, 0 for i = {range} do n = n + 1 s = s + i if n > 9 then break end end \
+             return n, s, math.type(s)"
+        ));
+    }
+    check_pairs(&cases, 9);
+}
+
+#[test]
+fn methods_named_by_far_constants() {
+    // With more than 255 constants before it, the name of a method is in a register.
+    let constants: Vec<String> = (0..300).map(|n| format!("'c{n}'")).collect();
+    let constants = constants.join(",");
+    check(&format!(
+        "local function far(o) local t = {{{constants}}} return o:farthest(#t) end
+        local out = {{}}
+        local C = {{farthest = function(o, n) return n end}}
+        for _, o in ipairs {{C, setmetatable({{}}, {{__index = C}}), 1, 'x', false,
+                setmetatable({{}}, {{__index = function(_, k) return function() return k end
+                end}})}} do
+            out[#out + 1] = tostring(select(2, pcall(far, o)))
+        end
+        return table.concat(out, ' ')"
+    ));
+}
+
+#[test]
 fn call_sites_with_several_callees() {
     check(
         "local n = 0

@@ -11,6 +11,8 @@ use perilune_runtime::string::LuaString;
 use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
 
+use crate::runtime::Runtime;
+
 /// An expression and its value.
 pub type Fact = (String, i128);
 
@@ -60,6 +62,7 @@ pub fn facts() -> Vec<Fact> {
         access::ARRAY, access::STRING, access::INTS, access::FLOATS, access::ANY, access::OUTSIDE,
         Op::COUNT,
     ];
+    facts.push(("super::runtime::ON_TOP".to_owned(), Runtime::ON_TOP.into()));
     facts.extend(Op::ALL.iter().map(|op| (format!("Op::{op:?}"), *op as i128)));
     facts
 }

@@ -59,6 +59,8 @@ pub enum Jump {
 
 /// Where operands come from. Addresses are valid as long as nothing was called.
 pub trait Operands {
+    /// Returns the instruction, of 32 bits.
+    fn word(&mut self, b: &mut FunctionBuilder<'_>) -> Value;
     /// Returns the address of register 0.
     fn base(&self) -> Value;
     /// Returns the instance of the running function.
@@ -95,6 +97,10 @@ pub trait Exits {
     /// The runtime has run other functions since the position was stored: ends with `status` unless
     /// it is 0, else continues with the frame that is on top.
     fn reload(&mut self, b: &mut FunctionBuilder<'_>, status: Value);
+    /// The runtime has called a function since the position was stored: continues with the next
+    /// instruction if `status` is 0, with the frame on top if it is
+    /// [`Runtime::ON_TOP`](crate::Runtime::ON_TOP), else ends with it.
+    fn called(&mut self, b: &mut FunctionBuilder<'_>, status: Value);
     /// Continues at the beginning of another function, whose frame is on top: its base and its
     /// instance.
     fn enter(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value);

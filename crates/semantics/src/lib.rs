@@ -19,5 +19,5 @@ mod runtime;
 pub use emitter::Emitter;
 pub use facts::{Fact, facts};
 pub use form::{Exits, Field, Form, Jump, Operands, Place};
-pub use ops::{define, parts};
+pub use ops::{define, parts, step};
 pub use runtime::{Runtime, Width};

@@ -49,6 +49,9 @@ functions! {
     GetField "get_field" (Full Full) -> 2;
     /// Stores a field of a table through a cache: payload and tag. 0 is a miss, without an effect.
     SetField "set_field" (Full Full Full Full) -> 1;
+    /// Loads what a table has under a short string (payload and tag); the tag is 255 if a metatable
+    /// has to be consulted.
+    GetStr "get_str" (Full Full) -> 2;
     /// Loads what a table has under a key (payload and tag); the tag is 255 if a metatable has to
     /// be consulted.
     GetAny "get_any" (Full Full Full) -> 2;
@@ -84,11 +87,43 @@ functions! {
     FloatMod "float_mod" (Full Full) -> 1;
     /// `a // b`, of the payloads of floats.
     FloatFloor "float_floor" (Full Full) -> 1;
-    /// CALL of a native function by the frame on top, which continues after it. The result is as
-    /// for `Single`.
-    CallNative "call_native" () -> 1;
+    /// CALL of a native function: the register with the function, the instruction, and the record
+    /// of callees. The result is 0 if the running frame continues with the next instruction, its
+    /// base may be another; it is [`Runtime::ON_TOP`] if the frame that is on top then is to be
+    /// continued.
+    CallNative "call_native" (Full Half Full) -> 1;
+    /// TAILCALL of a native function: the register with the function, and the instruction. The
+    /// result is as for `CallNative`.
+    TailCallNative "tail_call_native" (Full Half) -> 1;
     /// CONCAT by the frame on top, which continues after it. The result is as for `Single`.
     Concat "concat" () -> 1;
+    /// GETFIELD or SELF, of which the frame on top has stored the position after it, as for the
+    /// functions that follow. The result is as for `Single`.
+    StepGetField "step_get_field" () -> 1;
+    /// GETTABLE, GETI or SELFR.
+    StepGet "step_get" () -> 1;
+    /// GETTABUP.
+    StepGetGlobal "step_get_global" () -> 1;
+    /// SETFIELD, also of a constant.
+    StepSetField "step_set_field" () -> 1;
+    /// SETTABLE or SETI, also of a constant.
+    StepSet "step_set" () -> 1;
+    /// LEN.
+    StepLength "step_length" () -> 1;
+    /// EQ.
+    StepEqual "step_equal" () -> 1;
+    /// LT or LE.
+    StepOrder "step_order" () -> 1;
+    /// CALL.
+    StepCall "step_call" () -> 1;
+    /// TAILCALL.
+    StepTailCall "step_tail_call" () -> 1;
+    /// RETURN, RETURN0 or RETURN1.
+    StepReturn "step_return" () -> 1;
+    /// FORPREP.
+    StepPrepare "step_prepare" () -> 1;
+    /// TFORCALL.
+    StepIterate "step_iterate" () -> 1;
 }
 
 impl Runtime {
@@ -106,6 +141,10 @@ impl Runtime {
     pub fn external(self) -> (u32, u32) {
         (Runtime::NAMESPACE, self as u32)
     }
+
+    /// What functions return that may leave the running frame on top, if the frame that is on top
+    /// is to be continued, whichever it is.
+    pub const ON_TOP: u64 = 5;
 
     /// The namespace of these functions among the external names of generated code.
     pub const NAMESPACE: u32 = 1;

@@ -1,10 +1,10 @@
 //! Writes compiled functions as assembly: bytes with a listing beside them, jumps and references by
 //! label, and unwind data.
 //!
-//! A function that calls nothing needs no native frame, and the registers that it overwrites are
-//! saved where the interpreter is entered. Cranelift always makes a frame in functions with tail
-//! calls, and saves registers; both are removed here, unless a value is spilled: then the frame
-//! stays.
+//! The registers that functions overwrite are saved where the interpreter is entered, and one that
+//! calls nothing needs no native frame. Cranelift always saves registers, and makes a frame in
+//! functions with tail calls; both are removed here. The frame stays if there is a call in the
+//! function or a value is spilled.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -77,6 +77,9 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
         if !has_frame && (setup || in_epilogue || saved.is_save(i)) {
             continue;
         }
+        if has_frame && !setup && !in_epilogue && saved.is_move(i) {
+            continue;
+        }
         count += 1;
         write_instruction(&mut out, &label, code, i).map_err(|what| fail(&what, i.ip()))?;
         if has_frame && setup {
@@ -98,11 +101,15 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
     Ok(Assembled { text: out, count, has_frame })
 }
 
-/// The registers that a function without a frame saves for its caller.
+/// The registers that a function saves for its caller.
 #[derive(Default)]
 struct Saved {
     room: u64,
     count: u64,
+    /// Where registers are saved, in a function with a frame.
+    places: Vec<(Register, u64)>,
+    /// Whether the instructions that save them are over.
+    began: bool,
 }
 
 impl Saved {
@@ -122,6 +129,26 @@ impl Saved {
             }
             _ => false,
         }
+    }
+
+    /// Returns whether an instruction of a function with a frame saves or restores a register. The
+    /// first instructions do, and then those that load a register from the place where it is saved.
+    fn is_move(&mut self, i: &Instruction) -> bool {
+        if i.mnemonic() != Mnemonic::Mov || i.memory_base() != Register::RSP {
+            // the room is made first
+            self.began |= !(i.mnemonic() == Mnemonic::Sub && i.op0_register() == Register::RSP);
+            return false;
+        }
+        let place = i.memory_displacement64();
+        if i.op0_kind() != OpKind::Memory {
+            return self.places.contains(&(i.op0_register(), place));
+        }
+        let saves = !self.began && is_saved(i.op1_register());
+        if saves {
+            self.places.push((i.op1_register(), place));
+        }
+        self.began |= !saves;
+        saves
     }
 
     /// Returns whether the room on the stack is for saved registers only.

@@ -84,8 +84,8 @@ fn build(func: &mut Function, symbol: Symbol, isa: &OwnedTargetIsa) {
     let mut e = Emitter::new(b, handler);
     match symbol {
         Symbol::Handler(op, part) => define(&mut e, op, part),
-        // The runtime executes the instruction from its beginning.
-        Symbol::Single => call_and_reload(&mut e, 1, Runtime::Single),
+        // The loop finds the instruction that it executes at the position.
+        Symbol::Step(f) => call_and_reload(&mut e, i64::from(f == Runtime::Single), f),
         Symbol::Poll => call_and_reload(&mut e, 0, Runtime::Poll),
         Symbol::Continue => e.form.continue_on_top(&mut e.b),
         Symbol::Interpret | Symbol::Runtime(_) => unreachable!("it is not generated"),

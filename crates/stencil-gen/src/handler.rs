@@ -16,7 +16,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use perilune_bytecode::Instr;
 use perilune_runtime::layout;
-use perilune_semantics::{Exits, Field, Jump, Operands, Place};
+use perilune_semantics::{Exits, Field, Jump, Operands, Place, Runtime, step};
 
 use crate::symbol::Symbol;
 
@@ -209,6 +209,10 @@ impl Operands for Handler {
         }
     }
 
+    fn word(&mut self, b: &mut FunctionBuilder<'_>) -> Value {
+        b.ins().load(I32, MEM, self.pc, -WORD)
+    }
+
     fn cell(&mut self, b: &mut FunctionBuilder<'_>) -> Place {
         Place { base: b.ins().iadd(self.pc, self.distance), offset: -WORD }
     }
@@ -254,7 +258,10 @@ impl Exits for Handler {
     }
 
     fn slow(&mut self, b: &mut FunctionBuilder<'_>) {
-        self.tail_call(b, Symbol::Single);
+        let Symbol::Handler(op, _) = self.symbol else {
+            unreachable!("only definitions leave instructions")
+        };
+        self.tail_call(b, Symbol::Step(step(op)));
     }
 
     fn part(&mut self, b: &mut FunctionBuilder<'_>, number: usize) {
@@ -285,6 +292,28 @@ impl Exits for Handler {
         b.ins().return_(&[status]);
         b.switch_to_block(on);
         self.continue_on_top(b);
+    }
+
+    fn called(&mut self, b: &mut FunctionBuilder<'_>, status: Value) {
+        let (other, end) = (b.create_block(), b.create_block());
+        let (on_top, next) = (b.create_block(), b.create_block());
+        for cold in [other, end, on_top] {
+            b.set_cold_block(cold);
+        }
+        b.ins().brif(status, other, &[], next, &[]);
+        b.switch_to_block(other);
+        let another = b.ins().icmp_imm_u(IntCC::Equal, status, Runtime::ON_TOP as i64);
+        b.ins().brif(another, on_top, &[], end, &[]);
+        b.switch_to_block(end);
+        b.ins().return_(&[status]);
+        b.switch_to_block(on_top);
+        self.tail_call(b, Symbol::Continue);
+        b.switch_to_block(next);
+        let state = b.ins().get_pinned_reg(I64);
+        let running = self.base;
+        self.base = b.ins().load(I64, MEM, state, layout::state::BASE as i32);
+        self.dispatch(b, self.pc);
+        self.base = running;
     }
 
     fn enter(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value) {

@@ -109,6 +109,7 @@ const _: () = {
     assert!(access::ANY as i128 == 32);
     assert!(access::OUTSIDE as i128 == 64);
     assert!(Op::COUNT as i128 == 91);
+    assert!(super::runtime::ON_TOP as i128 == 5);
     assert!(Op::Move as i128 == 0);
     assert!(Op::LoadI as i128 == 1);
     assert!(Op::LoadF as i128 == 2);

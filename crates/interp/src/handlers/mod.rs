@@ -9,6 +9,7 @@
 
 mod layout;
 mod runtime;
+mod steps;
 
 use std::sync::atomic::Ordering;
 
@@ -65,6 +66,7 @@ std::arch::global_asm!(
     get_field = sym runtime::get_field,
     set_field = sym runtime::set_field,
     get_any = sym runtime::get_any,
+    get_str = sym runtime::get_str,
     set_int = sym runtime::set_int,
     set_str = sym runtime::set_str,
     new_table = sym runtime::new_table,
@@ -81,7 +83,21 @@ std::arch::global_asm!(
     float_mod = sym runtime::float_mod,
     float_floor = sym runtime::float_floor,
     call_native = sym runtime::call_native,
+    tail_call_native = sym runtime::tail_call_native,
     concat = sym runtime::concat,
+    step_get_field = sym steps::get_field,
+    step_get = sym steps::get,
+    step_get_global = sym steps::get_global,
+    step_set_field = sym steps::set_field,
+    step_set = sym steps::set,
+    step_length = sym steps::length,
+    step_equal = sym steps::equal,
+    step_order = sym steps::order,
+    step_call = sym steps::call,
+    step_tail_call = sym steps::tail,
+    step_return = sym steps::leave,
+    step_prepare = sym steps::prepare,
+    step_iterate = sym steps::iterate,
 );
 
 // The assembly only passes the pointers on.

@@ -5,11 +5,12 @@
 
 use std::sync::atomic::Ordering;
 
+use perilune_bytecode::Instr;
 use perilune_runtime::closure::{LuaClosure, NativeClosure};
 use perilune_runtime::compare;
 use perilune_runtime::frame::{Frame, FrameWord, Link};
-use perilune_runtime::instance::{FieldCache, Instance};
-use perilune_runtime::native::{Cx, Ret};
+use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
+use perilune_runtime::native::{Builtin, Cx, Ret};
 use perilune_runtime::state::{State, StateRef, poll as reason};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
@@ -17,7 +18,7 @@ use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::closure::make_closure;
-use crate::feedback::{access_of_int, note_callee};
+use crate::feedback::{access_of_int, note_other_callee};
 use crate::machine::builtin;
 use crate::native::{after_native, call_for_instruction, native_returned, run_to_lua};
 use crate::numbers::{IDiv, Mod, Pow};
@@ -29,7 +30,11 @@ use crate::varargs::copy_extra;
 use crate::{class, concat, for_loop};
 
 /// The frame on top is to be continued by handlers.
-const CONTINUE: u64 = 0;
+pub(super) const CONTINUE: u64 = 0;
+/// For functions that may leave the running frame on top: it is.
+const HERE: u64 = 0;
+/// For the same: the frame on top is to be continued, whichever it is.
+pub(super) const ON_TOP: u64 = 5;
 
 /// Returns the exit with a status that is not [`CONTINUE`].
 pub(super) fn exit(status: u64) -> Exit {
@@ -41,8 +46,14 @@ pub(super) fn exit(status: u64) -> Exit {
     }
 }
 
+/// Returns the status of a function that may leave the running frame on top, given one that means
+/// the frame on top by [`CONTINUE`].
+fn on_top(status: u64) -> u64 {
+    if status == CONTINUE { ON_TOP } else { status }
+}
+
 /// Returns the status of an exit.
-fn status(exit: Exit) -> u64 {
+pub(super) fn status(exit: Exit) -> u64 {
     match exit {
         Exit::Stepped => CONTINUE,
         Exit::Error => 1,
@@ -53,7 +64,8 @@ fn status(exit: Exit) -> u64 {
 }
 
 /// Returns the status after a step.
-unsafe fn stepped(st: *mut State, step: Step) -> u64 {
+#[inline(always)]
+pub(super) unsafe fn stepped(st: *mut State, step: Step) -> u64 {
     match step {
         Err(e) => status(e),
         Ok(()) if Frame((*st).base).word().is_machine() => status(Exit::Done),
@@ -75,69 +87,131 @@ pub(super) unsafe extern "C-unwind" fn poll(st: *mut State) -> u64 {
     stepped(st, safepoint(st, top, false))
 }
 
-pub(super) unsafe extern "C-unwind" fn call_native(st: *mut State) -> u64 {
-    let frame = Frame((*st).base);
-    let inst = (*frame.callee().as_function()).instance;
-    let at = frame.word().pc() as usize - 1;
-    let i = *(*inst).code.add(at);
-    let (a, c) = (i.a(), i.c());
-    let ra = frame.0.add(a);
-    let nargs = if i.b() != 0 { i.b() - 1 } else { (*st).top.offset_from(ra) as usize - 2 };
-    let f = ra.get();
-    let native = f.as_native();
+pub(super) unsafe extern "C-unwind" fn call_native(
+    st: *mut State,
+    ra: *mut Value,
+    i: Instr,
+    record: *mut CalleeCache,
+) -> u64 {
+    let native = ra.get().as_native();
     let function = NativeClosure::callee(native);
-    let cell = *(*inst).cells.add(at) as usize;
-    if (*(*inst).callees.add(cell)).callee != function {
-        note_callee(inst, cell, function);
+    if (*record).callee != function {
+        note_other_callee(record, function);
     }
+    run_native(st, ra, i, i.c(), native)
+}
+
+pub(super) unsafe extern "C-unwind" fn tail_call_native(
+    st: *mut State,
+    ra: *mut Value,
+    i: Instr,
+) -> u64 {
+    run_native(st, ra, i, 0, ra.get().as_native())
+}
+
+/// Calls the native function at `ra`, with arguments by operand B of the instruction. `wanted` is
+/// operand C of a CALL: the number of values wanted and one more, or 0 for all.
+#[inline(always)]
+unsafe fn run_native(
+    st: *mut State,
+    ra: *mut Value,
+    i: Instr,
+    wanted: usize,
+    native: *mut NativeClosure,
+) -> u64 {
     let new_base = ra.add(Frame::RESERVED);
-    if let 1..=2 = c
-        && let Some(v) = builtin::first_result(st, (*native).header.word as usize, new_base, nargs)
-    {
-        if c == 2 {
-            ra.put(v);
+    let end = if i.b() != 0 { new_base.add(i.b() - 1) } else { (*st).top };
+    let number = (*native).header.word as usize;
+    if number != Builtin::Other as usize && wanted <= 2 {
+        let nargs = end.offset_from(new_base) as usize;
+        let found = if wanted == 0 {
+            builtin::only_result(st, number, new_base, nargs)
+        } else {
+            builtin::first_result(st, number, new_base, nargs)
+        };
+        if let Some(v) = found {
+            if wanted != 1 {
+                ra.put(v);
+            }
+            if wanted == 0 {
+                (*st).top = ra.add(1);
+            }
+            if (*st).poll.load(Ordering::Relaxed) == 0 {
+                return HERE;
+            }
+            return poll_after_native(st, ra, wanted);
         }
-        if (*st).poll.load(Ordering::Relaxed) == 0 {
-            return CONTINUE;
-        }
-        return stepped(st, safepoint(st, ra.add(c - 1), false));
     }
-    if (*st).limit.offset_from(new_base) < nargs as isize {
-        return stepped(st, call_for_instruction(st, ra, nargs));
+    if (*st).limit < end {
+        return call_with_growth(st, ra, end);
     }
+    let a = i.a();
     let callee = Frame(new_base);
     callee.set_word(FrameWord::new(FrameWord::NATIVE, 0));
     callee.set_link(Link::new(0, 0, a + Frame::RESERVED));
     (*st).base = new_base;
-    (*st).top = new_base.add(nargs);
-    match ((*native).func)(Cx::from_state(st)) {
-        Ok(Ret(n)) if n >= -1 && (*st).poll.load(Ordering::Relaxed) & reason::HOOK != 0 => {
-            // it switched a hook on
-            status(native_returned(st, n, f).err().unwrap_or(Exit::Switch))
-        }
-        Ok(Ret(n)) if n >= -1 => {
-            let base = (*st).base.sub(a + Frame::RESERVED);
-            let ra = base.add(a);
-            let mut count = 1;
-            if n >= 0 {
-                count = n as usize;
-                let src = (*st).top.sub(count);
-                move_values(src, ra, if c == 0 { count } else { count.min(c - 1) });
-            }
-            (*st).base = base;
-            if c == 0 {
-                (*st).top = ra.add(count);
-            } else {
-                clear(ra, count, c - 1);
-            }
-            if (*st).poll.load(Ordering::Relaxed) == 0 {
-                return CONTINUE;
-            }
-            stepped(st, safepoint(st, if c == 0 { (*st).top } else { ra.add(c - 1) }, false))
-        }
-        Ok(r) => stepped(st, after_native(st, r)),
-        Err(_) => status(Exit::Error),
+    (*st).top = end;
+    let n = match ((*native).func)(Cx::from_state(st)) {
+        Ok(Ret(n)) if n >= -1 => n,
+        Ok(r) => return on_top(stepped(st, after_native(st, r))),
+        Err(_) => return status(Exit::Error),
+    };
+    let poll = (*st).poll.load(Ordering::Relaxed);
+    if poll & reason::HOOK != 0 {
+        return hooked_by_native(st, n, native);
     }
+    // the stack may have moved
+    let ra = (*st).base.sub(Frame::RESERVED);
+    (*st).base = ra.sub(a);
+    match (n, wanted) {
+        // it is in place, or none is wanted
+        (-1, 2) | (_, 1) => {}
+        (1.., 2) => ra.put((*st).top.sub(n as usize).get()),
+        _ => give_to_call(st, ra, n, wanted),
+    }
+    if poll == 0 {
+        return HERE;
+    }
+    poll_after_native(st, ra, wanted)
+}
+
+/// Gives the `n` results of a native function, which end at the top (-1: one, in place), to a CALL.
+#[inline(never)]
+unsafe fn give_to_call(st: *mut State, ra: *mut Value, n: i32, wanted: usize) {
+    let mut count = 1;
+    if n >= 0 {
+        count = n as usize;
+        let src = (*st).top.sub(count);
+        move_values(src, ra, if wanted == 0 { count } else { count.min(wanted - 1) });
+    }
+    if wanted == 0 {
+        (*st).top = ra.add(count);
+    } else {
+        clear(ra, count, wanted - 1);
+    }
+}
+
+/// Does what the poll word requests after a native function.
+#[cold]
+#[inline(never)]
+unsafe fn poll_after_native(st: *mut State, ra: *mut Value, wanted: usize) -> u64 {
+    let end = if wanted == 0 { (*st).top } else { ra.add(wanted - 1) };
+    on_top(stepped(st, safepoint(st, end, false)))
+}
+
+/// Calls a native function for whose arguments the stack has no room.
+#[cold]
+#[inline(never)]
+unsafe fn call_with_growth(st: *mut State, ra: *mut Value, end: *mut Value) -> u64 {
+    let nargs = end.offset_from(ra) as usize - Frame::RESERVED;
+    on_top(stepped(st, call_for_instruction(st, ra, nargs)))
+}
+
+/// Returns from a native function that has switched a hook on.
+#[cold]
+#[inline(never)]
+unsafe fn hooked_by_native(st: *mut State, n: i32, native: *mut NativeClosure) -> u64 {
+    status(native_returned(st, n, Value::native(native)).err().unwrap_or(Exit::Switch))
 }
 
 pub(super) unsafe extern "C-unwind" fn concat(st: *mut State) -> u64 {
@@ -172,6 +246,15 @@ pub(super) unsafe extern "C-unwind" fn set_field(
     tag: u64,
 ) -> u64 {
     FieldCache::hit_set(st, cache, t, Value::from_parts(bits, Tag(tag as u8))).into()
+}
+
+pub(super) unsafe extern "C-unwind" fn get_str(
+    _: *mut State,
+    t: *mut Table,
+    key: *mut LuaString,
+) -> Pair {
+    let v = Table::get_str(t, key);
+    if v.is_nil() && Table::has_meta(t) { Pair { bits: 0, tag: MISS } } else { Pair::from(v) }
 }
 
 pub(super) unsafe extern "C-unwind" fn get_any(

@@ -244,7 +244,7 @@ perilune_GETTABUP:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GETTABUP_90:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_GLOBAL
     .cfi_endproc
     .size perilune_GETTABUP, . - perilune_GETTABUP
 
@@ -320,7 +320,7 @@ perilune_GETTABLE:
 .Lperilune_GETTABLE_161:
     jmp perilune_GETTABLE_1
 .Lperilune_GETTABLE_177:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETTABLE, . - perilune_GETTABLE
 
@@ -334,43 +334,31 @@ perilune_GETTABLE_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xff                           # movzx rcx,byte ptr [rsi-1]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x8b, 0x14, 0x0f                                 # mov rdx,[rdi+rcx]
-    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x0f, 0x08                     # movzx rcx,byte ptr [rdi+rcx+8]
+    .byte 0x48, 0x8b, 0x0c, 0x0f                                 # mov rcx,[rdi+rcx]
+    .byte 0x49, 0x89, 0xc9                                       # mov r9,rcx
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
+    .byte 0x48, 0x0f, 0xb6, 0x44, 0x07, 0x08                     # movzx rax,byte ptr [rdi+rax+8]
     .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
-    .byte 0x40, 0x80, 0xf9, 0x03                                 # cmp cl,3
-    jne .Lperilune_GETTABLE_1_66
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-    jmp .Lperilune_GETTABLE_1_8b
-.Lperilune_GETTABLE_1_66:
-    .byte 0x40, 0x80, 0xf9, 0x40                                 # cmp cl,40h
-    jne .Lperilune_GETTABLE_1_fb
-    .byte 0x48, 0x0f, 0xb6, 0x7a, 0x03                           # movzx rdi,byte ptr [rdx+3]
-    .byte 0x40, 0x84, 0xff                                       # test dil,dil
-    jne .Lperilune_GETTABLE_1_fb
+    .byte 0x3c, 0x40                                             # cmp al,40h
+    jne .Lperilune_GETTABLE_1_db
+    .byte 0x48, 0x0f, 0xb6, 0x4a, 0x03                           # movzx rcx,byte ptr [rdx+3]
+    .byte 0x84, 0xc9                                             # test cl,cl
+    jne .Lperilune_GETTABLE_1_168
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-.Lperilune_GETTABLE_1_8b:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x48, 0x0f, 0xb6, 0xc9                                 # movzx rcx,cl
-    .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
-    call {get_any}
+    .byte 0x4c, 0x89, 0xce                                       # mov rsi,r9
+    call {get_str}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
-    je .Lperilune_GETTABLE_1_10d
+    je .Lperilune_GETTABLE_1_14e
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
@@ -384,10 +372,6 @@ perilune_GETTABLE_1:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -395,28 +379,67 @@ perilune_GETTABLE_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_GETTABLE_1_fb:
-    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+.Lperilune_GETTABLE_1_db:
+    .byte 0x3c, 0x03                                             # cmp al,3
+    jne .Lperilune_GETTABLE_1_168
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x41                     # or dword ptr [rsi+r8-4],41h
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-    jmp .Lperilune_GETTABLE_1_8b
-.Lperilune_GETTABLE_1_10d:
+    jmp .Lperilune_GETTABLE_1_175
+.Lperilune_GETTABLE_1_f5:
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
+    .byte 0x88, 0x54, 0x0f, 0x08                                 # mov [rdi+rcx+8],dl
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+    jmp .Lperilune_GETTABLE_1_168
+.Lperilune_GETTABLE_1_14e:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
+    jmp .Lperilune_GETTABLE_1_1a6
+.Lperilune_GETTABLE_1_168:
+    .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x04                     # or dword ptr [rsi+r8-4],4
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
+.Lperilune_GETTABLE_1_175:
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x48, 0x0f, 0xb6, 0xc8                                 # movzx rcx,al
+    .byte 0x4c, 0x89, 0xce                                       # mov rsi,r9
+    call {get_any}
+    .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
+    jne .Lperilune_GETTABLE_1_f5
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+.Lperilune_GETTABLE_1_1a6:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET
     .cfi_restore_state
     .cfi_endproc
     .size perilune_GETTABLE_1, . - perilune_GETTABLE_1
@@ -488,7 +511,7 @@ perilune_GETI:
 .Lperilune_GETI_148:
     jmp perilune_GETI_1
 .Lperilune_GETI_15e:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET
     .cfi_endproc
     .size perilune_GETI, . - perilune_GETI
 
@@ -502,10 +525,6 @@ perilune_GETI_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
@@ -536,10 +555,6 @@ perilune_GETI_1:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -554,16 +569,12 @@ perilune_GETI_1:
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET
     .cfi_restore_state
     .cfi_endproc
     .size perilune_GETI_1, . - perilune_GETI_1
@@ -664,7 +675,7 @@ perilune_GETFIELD:
 .Lperilune_GETFIELD_208:
     jmp perilune_GETFIELD_1
 .Lperilune_GETFIELD_228:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_FIELD
 .Lperilune_GETFIELD_248:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -689,10 +700,6 @@ perilune_GETFIELD_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
@@ -727,10 +734,6 @@ perilune_GETFIELD_1:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -745,16 +748,12 @@ perilune_GETFIELD_1:
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_FIELD
     .cfi_restore_state
     .cfi_endproc
     .size perilune_GETFIELD_1, . - perilune_GETFIELD_1
@@ -873,7 +872,7 @@ perilune_GETFIELD_2:
 .Lperilune_GETFIELD_2_24d:
     jmp perilune_GETFIELD_1
 .Lperilune_GETFIELD_2_26d:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_GETFIELD_2, . - perilune_GETFIELD_2
 
@@ -924,7 +923,7 @@ perilune_GETFIELD_3:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_GETFIELD_3_e4:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_GETFIELD_3, . - perilune_GETFIELD_3
 
@@ -1091,7 +1090,7 @@ perilune_SETTABLE:
 .Lperilune_SETTABLE_194:
     jmp perilune_SETTABLE_1
 .Lperilune_SETTABLE_1b4:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETTABLE, . - perilune_SETTABLE
 
@@ -1105,10 +1104,6 @@ perilune_SETTABLE_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -1146,10 +1141,6 @@ perilune_SETTABLE_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -1182,10 +1173,6 @@ perilune_SETTABLE_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -1221,16 +1208,12 @@ perilune_SETTABLE_1:
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
 .Lperilune_SETTABLE_1_1ab:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET
     .cfi_restore_state
     .cfi_endproc
     .size perilune_SETTABLE_1, . - perilune_SETTABLE_1
@@ -1308,7 +1291,7 @@ perilune_SETTABLEK:
 .Lperilune_SETTABLEK_194:
     jmp perilune_SETTABLEK_1
 .Lperilune_SETTABLEK_1b4:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETTABLEK, . - perilune_SETTABLEK
 
@@ -1322,10 +1305,6 @@ perilune_SETTABLEK_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x20                           # mov [rsp+20h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x28                           # mov [rsp+28h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x30                           # mov [rsp+30h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x38                           # mov [rsp+38h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
@@ -1365,10 +1344,6 @@ perilune_SETTABLEK_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -1402,10 +1377,6 @@ perilune_SETTABLEK_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -1441,16 +1412,12 @@ perilune_SETTABLEK_1:
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
 .Lperilune_SETTABLEK_1_1ba:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET
     .cfi_restore_state
     .cfi_endproc
     .size perilune_SETTABLEK_1, . - perilune_SETTABLEK_1
@@ -1523,7 +1490,7 @@ perilune_SETI:
 .Lperilune_SETI_17c:
     jmp perilune_SETI_1
 .Lperilune_SETI_19c:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETI, . - perilune_SETI
 
@@ -1537,10 +1504,6 @@ perilune_SETI_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -1573,10 +1536,6 @@ perilune_SETI_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -1591,16 +1550,12 @@ perilune_SETI_1:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET
     .cfi_restore_state
     .cfi_endproc
     .size perilune_SETI_1, . - perilune_SETI_1
@@ -1673,7 +1628,7 @@ perilune_SETIK:
 .Lperilune_SETIK_17c:
     jmp perilune_SETIK_1
 .Lperilune_SETIK_19c:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET
     .cfi_endproc
     .size perilune_SETIK, . - perilune_SETIK
 
@@ -1687,10 +1642,6 @@ perilune_SETIK_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -1723,10 +1674,6 @@ perilune_SETIK_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -1741,16 +1688,12 @@ perilune_SETIK_1:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET
     .cfi_restore_state
     .cfi_endproc
     .size perilune_SETIK_1, . - perilune_SETIK_1
@@ -1799,7 +1742,7 @@ perilune_SETFIELD:
 .Lperilune_SETFIELD_f5:
     jmp perilune_SETFIELD_1
 .Lperilune_SETFIELD_115:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET_FIELD
     .cfi_endproc
     .size perilune_SETFIELD, . - perilune_SETFIELD
 
@@ -1813,10 +1756,6 @@ perilune_SETFIELD_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
@@ -1849,10 +1788,6 @@ perilune_SETFIELD_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -1867,16 +1802,12 @@ perilune_SETFIELD_1:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET_FIELD
     .cfi_restore_state
     .cfi_endproc
     .size perilune_SETFIELD_1, . - perilune_SETFIELD_1
@@ -1935,7 +1866,7 @@ perilune_SETFIELD_2:
     jb .Lperilune_SETFIELD_2_7a
     jmp .Lperilune_SETFIELD_2_12e
 .Lperilune_SETFIELD_2_10e:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET_FIELD
 .Lperilune_SETFIELD_2_12e:
     jmp perilune_SETFIELD_1
     .cfi_endproc
@@ -1985,7 +1916,7 @@ perilune_SETFIELDK:
 .Lperilune_SETFIELDK_f5:
     jmp perilune_SETFIELDK_1
 .Lperilune_SETFIELDK_115:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET_FIELD
     .cfi_endproc
     .size perilune_SETFIELDK, . - perilune_SETFIELDK
 
@@ -1999,10 +1930,6 @@ perilune_SETFIELDK_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
@@ -2037,10 +1964,6 @@ perilune_SETFIELDK_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -2055,16 +1978,12 @@ perilune_SETFIELDK_1:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET_FIELD
     .cfi_restore_state
     .cfi_endproc
     .size perilune_SETFIELDK_1, . - perilune_SETFIELDK_1
@@ -2123,7 +2042,7 @@ perilune_SETFIELDK_2:
     jb .Lperilune_SETFIELDK_2_7a
     jmp .Lperilune_SETFIELDK_2_12e
 .Lperilune_SETFIELDK_2_10e:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_SET_FIELD
 .Lperilune_SETFIELDK_2_12e:
     jmp perilune_SETFIELDK_1
     .cfi_endproc
@@ -2139,10 +2058,6 @@ perilune_NEWTABLE:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -2171,10 +2086,6 @@ perilune_NEWTABLE:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -2187,10 +2098,6 @@ perilune_NEWTABLE:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -2303,7 +2210,7 @@ perilune_SELF:
 .Lperilune_SELF_222:
     jmp perilune_SELF_1
 .Lperilune_SELF_242:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_FIELD
 .Lperilune_SELF_262:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -2330,10 +2237,6 @@ perilune_SELF_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x20                           # mov [rsp+20h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x28                           # mov [rsp+28h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x30                           # mov [rsp+30h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x38                           # mov [rsp+38h],r14
     .byte 0x4d, 0x89, 0xcc                                       # mov r12,r9
     .byte 0x49, 0x89, 0xce                                       # mov r14,rcx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
@@ -2370,10 +2273,6 @@ perilune_SELF_1:
     .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
     .byte 0x48, 0x8b, 0x54, 0x24, 0x10                           # mov rdx,[rsp+10h]
     .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -2388,16 +2287,12 @@ perilune_SELF_1:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
     .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_FIELD
     .cfi_restore_state
     .cfi_endproc
     .size perilune_SELF_1, . - perilune_SELF_1
@@ -2524,7 +2419,7 @@ perilune_SELF_2:
 .Lperilune_SELF_2_273:
     jmp perilune_SELF_1
 .Lperilune_SELF_2_293:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_SELF_2, . - perilune_SELF_2
 
@@ -2577,7 +2472,7 @@ perilune_SELF_3:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_SELF_3_109:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_SELF_3, . - perilune_SELF_3
 
@@ -2956,10 +2851,6 @@ perilune_MODK_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
@@ -2994,10 +2885,6 @@ perilune_MODK_1:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -3013,10 +2900,6 @@ perilune_MODK_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
 .Lperilune_MODK_1_df:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -3037,10 +2920,6 @@ perilune_POWK:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x48, 0x0f, 0xb6, 0x56, 0xfe                           # movzx rdx,byte ptr [rsi-2]
@@ -3112,10 +2991,6 @@ perilune_POWK:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -3141,10 +3016,6 @@ perilune_POWK:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
 .Lperilune_POWK_1a1:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -3292,10 +3163,6 @@ perilune_IDIVK_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
@@ -3330,10 +3197,6 @@ perilune_IDIVK_1:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -3349,10 +3212,6 @@ perilune_IDIVK_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
 .Lperilune_IDIVK_1_df:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4100,10 +3959,6 @@ perilune_MOD_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
@@ -4138,10 +3993,6 @@ perilune_MOD_1:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4159,10 +4010,6 @@ perilune_MOD_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
 .Lperilune_MOD_1_e5:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4183,10 +4030,6 @@ perilune_POW:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
@@ -4255,10 +4098,6 @@ perilune_POW:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4287,10 +4126,6 @@ perilune_POW:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
 .Lperilune_POW_1a1:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4438,10 +4273,6 @@ perilune_IDIV_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
@@ -4476,10 +4307,6 @@ perilune_IDIV_1:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4497,10 +4324,6 @@ perilune_IDIV_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
 .Lperilune_IDIV_1_e5:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4827,7 +4650,7 @@ perilune_LEN:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_LEN_94:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_LENGTH
     .cfi_endproc
     .size perilune_LEN, . - perilune_LEN
 
@@ -4841,7 +4664,6 @@ perilune_CONCAT:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
-    .byte 0x48, 0x89, 0x1c, 0x24                                 # mov [rsp],rbx
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
@@ -4864,7 +4686,6 @@ perilune_CONCAT:
     .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4873,7 +4694,6 @@ perilune_CONCAT:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_CONCAT_73:
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4894,10 +4714,6 @@ perilune_CLOSE:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -4921,10 +4737,6 @@ perilune_CLOSE:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4939,10 +4751,6 @@ perilune_CLOSE:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5126,7 +4934,7 @@ perilune_EQ:
     .byte 0x0f, 0x94, 0xc0                                       # sete al
     jmp .Lperilune_EQ_ed
 .Lperilune_EQ_241:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_EQUAL
     .cfi_endproc
     .size perilune_EQ, . - perilune_EQ
 
@@ -5215,7 +5023,7 @@ perilune_LT:
     .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
     je .Lperilune_LT_172
 .Lperilune_LT_1a1:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_ORDER
     .cfi_endproc
     .size perilune_LT, . - perilune_LT
 
@@ -5229,10 +5037,6 @@ perilune_LT_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
@@ -5268,10 +5072,6 @@ perilune_LT_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5308,10 +5108,6 @@ perilune_LT_1:
     .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5328,10 +5124,6 @@ perilune_LT_1:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5340,16 +5132,12 @@ perilune_LT_1:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_LT_1_19c:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_ORDER
     .cfi_restore_state
     .cfi_endproc
     .size perilune_LT_1, . - perilune_LT_1
@@ -5439,7 +5227,7 @@ perilune_LE:
     .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
     je .Lperilune_LE_172
 .Lperilune_LE_1a1:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_ORDER
     .cfi_endproc
     .size perilune_LE, . - perilune_LE
 
@@ -5453,10 +5241,6 @@ perilune_LE_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
@@ -5492,10 +5276,6 @@ perilune_LE_1:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5532,10 +5312,6 @@ perilune_LE_1:
     .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5552,10 +5328,6 @@ perilune_LE_1:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5564,16 +5336,12 @@ perilune_LE_1:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_LE_1_19c:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_ORDER
     .cfi_restore_state
     .cfi_endproc
     .size perilune_LE_1, . - perilune_LE_1
@@ -6331,7 +6099,7 @@ perilune_CALL:
     .byte 0x3c, 0x43                                             # cmp al,43h
     je .Lperilune_CALL_19a
 .Lperilune_CALL_23d:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_CALL
     .cfi_endproc
     .size perilune_CALL, . - perilune_CALL
 
@@ -6344,46 +6112,71 @@ perilune_CALL_1:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
-    .byte 0x48, 0x89, 0x1c, 0x24                                 # mov [rsp],rbx
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
-    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
-    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x48, 0x89, 0xf0                                       # mov rax,rsi
+    .byte 0x48, 0x2b, 0x42, 0x08                                 # sub rax,[rdx+8]
+    .byte 0x48, 0xc1, 0xe8, 0x02                                 # shr rax,2
+    .byte 0x48, 0x89, 0x47, 0xf0                                 # mov [rdi-10h],rax
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x8b, 0x46, 0xfc                                       # mov eax,[rsi-4]
+    .byte 0x46, 0x8b, 0x4c, 0x06, 0xfc                           # mov r9d,[rsi+r8-4]
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x4c, 0x8b, 0x42, 0x48                                 # mov r8,[rdx+48h]
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x48, 0x8d, 0x34, 0x0a                                 # lea rsi,[rdx+rcx]
+    .byte 0x49, 0xc1, 0xe1, 0x04                                 # shl r9,4
+    .byte 0x4b, 0x8d, 0x0c, 0x08                                 # lea rcx,[r8+r9]
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
     call {call_native}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_CALL_1_73
+    jne .Lperilune_CALL_1_c2
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
-    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
-    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
-    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
-    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_CALL_1_73:
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_CALL_1_c2:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x83, 0xf8, 0x05                                 # cmp rax,5
+    je .Lperilune_CALL_1_fa
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0xc3                                                   # ret
+    .cfi_restore_state
+.Lperilune_CALL_1_fa:
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_CONTINUE
     .cfi_restore_state
     .cfi_endproc
     .size perilune_CALL_1, . - perilune_CALL_1
@@ -6533,7 +6326,7 @@ perilune_CALL_2:
     .byte 0x3c, 0x43                                             # cmp al,43h
     je .Lperilune_CALL_2_1c0
 .Lperilune_CALL_2_265:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_CALL
     .cfi_endproc
     .size perilune_CALL_2, . - perilune_CALL_2
 
@@ -6547,10 +6340,6 @@ perilune_CALLMETA:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -6575,10 +6364,6 @@ perilune_CALLMETA:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6593,10 +6378,6 @@ perilune_CALLMETA:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6617,45 +6398,41 @@ perilune_TAILCALL:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
     .byte 0x4c, 0x0f, 0xb6, 0x46, 0xff                           # movzx r8,byte ptr [rsi-1]
     .byte 0x4d, 0x85, 0xc0                                       # test r8,r8
-    jne .Lperilune_TAILCALL_1a6
-    .byte 0x4c, 0x0f, 0xb6, 0x42, 0x2a                           # movzx r8,byte ptr [rdx+2Ah]
-    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    .byte 0x45, 0x84, 0xc0                                       # test r8b,r8b
-    jne .Lperilune_TAILCALL_1ae
+    jne .Lperilune_TAILCALL_1ce
     .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
     .byte 0x4e, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+r8]
     .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+r8+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_TAILCALL_1ba
+    jne .Lperilune_TAILCALL_24d
+    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x2a                           # movzx r11,byte ptr [rdx+2Ah]
+    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
+    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
+    jne .Lperilune_TAILCALL_1d6
     .byte 0x4e, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+r8]
     .byte 0x49, 0x8b, 0x53, 0x08                                 # mov rdx,[r11+8]
     .byte 0x48, 0x8b, 0x42, 0x20                                 # mov rax,[rdx+20h]
     .byte 0x48, 0x8b, 0x00                                       # mov rax,[rax]
     mov r12, [rip + {interpret}@GOTPCREL]
     .byte 0x49, 0x3b, 0xc4                                       # cmp rax,r12
-    jne .Lperilune_TAILCALL_1c6
+    jne .Lperilune_TAILCALL_1e2
     .byte 0x48, 0x0f, 0xb6, 0x42, 0x2a                           # movzx rax,byte ptr [rdx+2Ah]
     .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_TAILCALL_1d2
+    jne .Lperilune_TAILCALL_1ee
     .byte 0x48, 0x0f, 0xb6, 0x42, 0x28                           # movzx rax,byte ptr [rdx+28h]
     .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
     .byte 0x48, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov rbx,[rbx+5F8h]
     .byte 0x48, 0x2b, 0xdf                                       # sub rbx,rdi
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x3b, 0xd8                                       # cmp rbx,rax
-    jl .Lperilune_TAILCALL_1de
+    jl .Lperilune_TAILCALL_1fa
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x8b, 0x80, 0xd8, 0x05, 0x00, 0x00                     # mov eax,[rax+5D8h]
     .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_TAILCALL_1ea
+    jne .Lperilune_TAILCALL_206
     .byte 0x8b, 0x42, 0x2c                                       # mov eax,[rdx+2Ch]
     .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
     .byte 0x8b, 0x9b, 0x38, 0x06, 0x00, 0x00                     # mov ebx,[rbx+638h]
@@ -6664,7 +6441,7 @@ perilune_TAILCALL:
     .byte 0x44, 0x8d, 0x68, 0x01                                 # lea r13d,[rax+1]
     .byte 0x44, 0x23, 0xeb                                       # and r13d,ebx
     .byte 0x45, 0x3b, 0xec                                       # cmp r13d,r12d
-    je .Lperilune_TAILCALL_1f6
+    je .Lperilune_TAILCALL_212
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
     .byte 0x89, 0x42, 0x2c                                       # mov [rdx+2Ch],eax
     .byte 0x4c, 0x89, 0x5f, 0xe0                                 # mov [rdi-20h],r11
@@ -6678,7 +6455,7 @@ perilune_TAILCALL:
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x49, 0x8d, 0x74, 0x0a, 0x20                           # lea rsi,[r10+rcx+20h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_TAILCALL_202
+    je .Lperilune_TAILCALL_21e
 .Lperilune_TAILCALL_124:
     .byte 0x4a, 0x8d, 0x4c, 0x07, 0x20                           # lea rcx,[rdi+r8+20h]
     .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
@@ -6689,7 +6466,7 @@ perilune_TAILCALL:
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x48, 0x03, 0xcf                                       # add rcx,rdi
     .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jb .Lperilune_TAILCALL_211
+    jb .Lperilune_TAILCALL_22d
 .Lperilune_TAILCALL_14a:
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
@@ -6698,10 +6475,6 @@ perilune_TAILCALL:
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6718,134 +6491,214 @@ perilune_TAILCALL:
     .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
     jmp .Lperilune_TAILCALL_12c
 .Lperilune_TAILCALL_1a6:
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_231
-.Lperilune_TAILCALL_1ae:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_231
-.Lperilune_TAILCALL_1ba:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_231
-.Lperilune_TAILCALL_1c6:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_231
-.Lperilune_TAILCALL_1d2:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_231
-.Lperilune_TAILCALL_1de:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_231
-.Lperilune_TAILCALL_1ea:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_231
-.Lperilune_TAILCALL_1f6:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_231
-.Lperilune_TAILCALL_202:
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb0, 0xf0, 0x05, 0x00, 0x00               # mov rsi,[rax+5F0h]
-    jmp .Lperilune_TAILCALL_124
-.Lperilune_TAILCALL_211:
-    .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
-    .byte 0xc6, 0x40, 0x08, 0x00                                 # mov byte ptr [rax+8],0
-    .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
-    .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jae .Lperilune_TAILCALL_14a
-    jmp .Lperilune_TAILCALL_211
-.Lperilune_TAILCALL_231:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_TAILCALL_1
+    .cfi_restore_state
+.Lperilune_TAILCALL_1ce:
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_TAILCALL_262
+.Lperilune_TAILCALL_1d6:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_TAILCALL_262
+.Lperilune_TAILCALL_1e2:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_TAILCALL_262
+.Lperilune_TAILCALL_1ee:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_TAILCALL_262
+.Lperilune_TAILCALL_1fa:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_TAILCALL_262
+.Lperilune_TAILCALL_206:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_TAILCALL_262
+.Lperilune_TAILCALL_212:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_TAILCALL_262
+.Lperilune_TAILCALL_21e:
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb0, 0xf0, 0x05, 0x00, 0x00               # mov rsi,[rax+5F0h]
+    jmp .Lperilune_TAILCALL_124
+.Lperilune_TAILCALL_22d:
+    .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
+    .byte 0xc6, 0x40, 0x08, 0x00                                 # mov byte ptr [rax+8],0
+    .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
+    .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
+    jae .Lperilune_TAILCALL_14a
+    jmp .Lperilune_TAILCALL_22d
+.Lperilune_TAILCALL_24d:
+    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
+    .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
+    je .Lperilune_TAILCALL_1a6
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+.Lperilune_TAILCALL_262:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_STEP_TAIL_CALL
     .cfi_restore_state
     .cfi_endproc
     .size perilune_TAILCALL, . - perilune_TAILCALL
 
     .p2align 4
+    .type perilune_TAILCALL_1, @function
+perilune_TAILCALL_1:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x48, 0x89, 0xf0                                       # mov rax,rsi
+    .byte 0x48, 0x2b, 0x42, 0x08                                 # sub rax,[rdx+8]
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0xc1, 0xe8, 0x02                                 # shr rax,2
+    .byte 0x48, 0x89, 0x47, 0xf0                                 # mov [rdi-10h],rax
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x8b, 0x56, 0xfc                                       # mov edx,[rsi-4]
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x0c, 0x24                                 # mov rcx,[rsp]
+    .byte 0x48, 0x8d, 0x34, 0x01                                 # lea rsi,[rcx+rax]
+    call {tail_call_native}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_TAILCALL_1_ae
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_TAILCALL_1_ae:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x83, 0xf8, 0x05                                 # cmp rax,5
+    je .Lperilune_TAILCALL_1_e6
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+.Lperilune_TAILCALL_1_e6:
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_CONTINUE
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_TAILCALL_1, . - perilune_TAILCALL_1
+
+    .p2align 4
     .type perilune_RETURN, @function
 perilune_RETURN:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xcb                                       # mov r11,rcx
     .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_RETURN_218
+    jne .Lperilune_RETURN_224
     .byte 0x4c, 0x8b, 0x57, 0xf8                                 # mov r10,[rdi-8]
     .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
-    jne .Lperilune_RETURN_185
+    jne .Lperilune_RETURN_184
     .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
     .byte 0x49, 0x2b, 0xc2                                       # sub rax,r10
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0x8b, 0x41, 0xf0                                 # mov rax,[rcx-10h]
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN_190
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    .byte 0x48, 0x8b, 0x49, 0xe0                                 # mov rcx,[rcx-20h]
-    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
+    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN_18c
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+    .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
     .byte 0x44, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[rbx+rax*4-4]
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
-    jne .Lperilune_RETURN_19b
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x8d, 0x34, 0x0f                                 # lea rsi,[rdi+rcx]
-    .byte 0x49, 0x8d, 0x4b, 0xff                                 # lea rcx,[r11-1]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x8d, 0x04, 0x0e                                 # lea r8,[rsi+rcx]
-    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_RETURN_1a6
-.Lperilune_RETURN_b0:
-    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
-    .byte 0xc1, 0xef, 0x18                                       # shr edi,18h
-    .byte 0x85, 0xff                                             # test edi,edi
-    je .Lperilune_RETURN_1b5
-    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
-    .byte 0x49, 0x03, 0xcb                                       # add rcx,r11
-    .byte 0x48, 0x81, 0xc7, 0xff, 0xff, 0xff, 0xff               # add rdi,0FFFFFFFFFFFFFFFFh
+    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x41, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11d,0FFh
+    .byte 0x41, 0x83, 0xfb, 0x4b                                 # cmp r11d,4Bh
+    jne .Lperilune_RETURN_1eb
+    .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
+    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4a, 0x8d, 0x34, 0x07                                 # lea rsi,[rdi+r8]
+    .byte 0x48, 0x8d, 0x79, 0xff                                 # lea rdi,[rcx-1]
     .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4c, 0x8d, 0x1c, 0x39                                 # lea r11,[rcx+rdi]
-.Lperilune_RETURN_e5:
+    .byte 0x4c, 0x8d, 0x04, 0x3e                                 # lea r8,[rsi+rdi]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    je .Lperilune_RETURN_194
+.Lperilune_RETURN_af:
+    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
+    .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
+    .byte 0x85, 0xc9                                             # test ecx,ecx
+    je .Lperilune_RETURN_1a3
+    .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
+    .byte 0x49, 0x03, 0xfb                                       # add rdi,r11
+    .byte 0x48, 0x81, 0xc1, 0xff, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
+.Lperilune_RETURN_e4:
     .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x4c, 0x8d, 0x14, 0x0f                                 # lea r10,[rdi+rcx]
-.Lperilune_RETURN_fe:
+.Lperilune_RETURN_fd:
     .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
     .byte 0x0f, 0x92, 0xc1                                       # setb cl
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
     .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
     .byte 0x40, 0x84, 0xcf                                       # test dil,cl
-    jne .Lperilune_RETURN_163
-.Lperilune_RETURN_114:
+    jne .Lperilune_RETURN_162
+.Lperilune_RETURN_113:
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jb .Lperilune_RETURN_1e5
+    jb .Lperilune_RETURN_1d3
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
@@ -6858,52 +6711,48 @@ perilune_RETURN:
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN_163:
+.Lperilune_RETURN_162:
     .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
     .byte 0x48, 0x0f, 0xb6, 0x7e, 0x08                           # movzx rdi,byte ptr [rsi+8]
     .byte 0x49, 0x89, 0x0a                                       # mov [r10],rcx
     .byte 0x41, 0x88, 0x7a, 0x08                                 # mov [r10+8],dil
     .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    jmp .Lperilune_RETURN_fe
-.Lperilune_RETURN_185:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    jmp .Lperilune_RETURN_fd
+.Lperilune_RETURN_184:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN_1fd
-.Lperilune_RETURN_190:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    jmp .Lperilune_RETURN_209
+.Lperilune_RETURN_18c:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN_1fd
-.Lperilune_RETURN_19b:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN_1fd
-.Lperilune_RETURN_1a6:
+    jmp .Lperilune_RETURN_209
+.Lperilune_RETURN_194:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
-    jmp .Lperilune_RETURN_b0
-.Lperilune_RETURN_1b5:
-    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    jmp .Lperilune_RETURN_af
+.Lperilune_RETURN_1a3:
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
     .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
-    .byte 0x49, 0x03, 0xcb                                       # add rcx,r11
+    .byte 0x49, 0x03, 0xfb                                       # add rdi,r11
     .byte 0x4d, 0x89, 0xc3                                       # mov r11,r8
     .byte 0x4c, 0x2b, 0xde                                       # sub r11,rsi
-    .byte 0x4c, 0x03, 0xd9                                       # add r11,rcx
-    .byte 0x4c, 0x89, 0x9f, 0xf0, 0x05, 0x00, 0x00               # mov [rdi+5F0h],r11
-    jmp .Lperilune_RETURN_e5
-.Lperilune_RETURN_1e5:
+    .byte 0x4c, 0x03, 0xdf                                       # add r11,rdi
+    .byte 0x4c, 0x89, 0x99, 0xf0, 0x05, 0x00, 0x00               # mov [rcx+5F0h],r11
+    jmp .Lperilune_RETURN_e4
+.Lperilune_RETURN_1d3:
     .byte 0x49, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r10],0
     .byte 0x41, 0xc6, 0x42, 0x08, 0x00                           # mov byte ptr [r10+8],0
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    jmp .Lperilune_RETURN_114
-.Lperilune_RETURN_1fd:
-    jmp perilune_SINGLE
-.Lperilune_RETURN_218:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    jmp .Lperilune_RETURN_113
+.Lperilune_RETURN_1eb:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp perilune_RETURN_2
+.Lperilune_RETURN_209:
+    jmp perilune_STEP_RETURN
+.Lperilune_RETURN_224:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_RETURN_1
     .cfi_endproc
@@ -6919,10 +6768,6 @@ perilune_RETURN_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x20                           # mov [rsp+20h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x28                           # mov [rsp+28h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x30                           # mov [rsp+30h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x38                           # mov [rsp+38h],r14
     .byte 0x4d, 0x89, 0xcc                                       # mov r12,r9
     .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
     .byte 0x49, 0x89, 0xf6                                       # mov r14,rsi
@@ -6933,223 +6778,385 @@ perilune_RETURN_1:
     .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
     call {close}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_RETURN_1_1a2
-    .byte 0x4c, 0x89, 0xe8                                       # mov rax,r13
-    .byte 0x4c, 0x8b, 0x50, 0xf8                                 # mov r10,[rax-8]
-    .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
-    jne .Lperilune_RETURN_1_1be
-    .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
-    .byte 0x49, 0x2b, 0xfa                                       # sub rdi,r10
-    .byte 0x49, 0x89, 0xc5                                       # mov r13,rax
-    .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
+    je .Lperilune_RETURN_1_1b4
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x4c, 0x8b, 0x5f, 0xf8                                 # mov r11,[rdi-8]
+    .byte 0x49, 0xf7, 0xc3, 0x00, 0x03, 0x01, 0x00               # test r11,10300h
+    jne .Lperilune_RETURN_1_1d0
+    .byte 0x49, 0xc1, 0xeb, 0x2c                                 # shr r11,2Ch
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
+    .byte 0x49, 0x2b, 0xc3                                       # sub rax,r11
+    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
+    .byte 0x48, 0x8b, 0x41, 0xf0                                 # mov rax,[rcx-10h]
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
     .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN_1_1dd
-    .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
+    jne .Lperilune_RETURN_1_1e9
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x48, 0x8b, 0x49, 0xe0                                 # mov rcx,[rcx-20h]
     .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
     .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
     .byte 0x44, 0x8b, 0x4c, 0x83, 0xfc                           # mov r9d,[rbx+rax*4-4]
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
     .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
     .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
-    jne .Lperilune_RETURN_1_1f9
+    jne .Lperilune_RETURN_1_25c
     .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
-    .byte 0x48, 0x03, 0xf1                                       # add rsi,rcx
+    .byte 0x48, 0x8d, 0x34, 0x0f                                 # lea rsi,[rdi+rcx]
     .byte 0x49, 0x8d, 0x4a, 0xff                                 # lea rcx,[r10-1]
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x8d, 0x04, 0x0e                                 # lea r8,[rsi+rcx]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_RETURN_1_215
-.Lperilune_RETURN_1_cf:
-    .byte 0x4d, 0x89, 0xca                                       # mov r10,r9
-    .byte 0x41, 0xc1, 0xea, 0x18                                 # shr r10d,18h
-    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    je .Lperilune_RETURN_1_224
+    je .Lperilune_RETURN_1_202
+.Lperilune_RETURN_1_d3:
+    .byte 0x4c, 0x89, 0xcf                                       # mov rdi,r9
+    .byte 0xc1, 0xef, 0x18                                       # shr edi,18h
+    .byte 0x85, 0xff                                             # test edi,edi
+    je .Lperilune_RETURN_1_211
     .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x03, 0xcf                                       # add rcx,rdi
-    .byte 0x49, 0x81, 0xc2, 0xff, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFFFFh
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4c, 0x03, 0xd1                                       # add r10,rcx
-.Lperilune_RETURN_1_102:
+    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
+    .byte 0x49, 0x03, 0xca                                       # add rcx,r10
+    .byte 0x48, 0x81, 0xc7, 0xff, 0xff, 0xff, 0xff               # add rdi,0FFFFFFFFFFFFFFFFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x4c, 0x8d, 0x14, 0x39                                 # lea r10,[rcx+rdi]
+.Lperilune_RETURN_1_108:
     .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x8d, 0x0c, 0x0f                                 # lea r9,[rdi+rcx]
-.Lperilune_RETURN_1_118:
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
+.Lperilune_RETURN_1_121:
     .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
     .byte 0x0f, 0x92, 0xc1                                       # setb cl
-    .byte 0x4d, 0x3b, 0xca                                       # cmp r9,r10
-    .byte 0x41, 0x0f, 0x92, 0xc3                                 # setb r11b
-    .byte 0x41, 0x84, 0xcb                                       # test r11b,cl
-    jne .Lperilune_RETURN_1_180
-.Lperilune_RETURN_1_12e:
-    .byte 0x4d, 0x3b, 0xca                                       # cmp r9,r10
-    jb .Lperilune_RETURN_1_251
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
+    .byte 0x40, 0x84, 0xcf                                       # test dil,cl
+    jne .Lperilune_RETURN_1_18f
+.Lperilune_RETURN_1_137:
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    jb .Lperilune_RETURN_1_241
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
-    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
-    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
-    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_RETURN_1_180:
-    .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0x08                           # movzx r11,byte ptr [rsi+8]
-    .byte 0x49, 0x89, 0x09                                       # mov [r9],rcx
-    .byte 0x45, 0x88, 0x59, 0x08                                 # mov [r9+8],r11b
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    .byte 0x49, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add r9,10h
-    jmp .Lperilune_RETURN_1_118
-.Lperilune_RETURN_1_1a2:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
     .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    jmp .Lperilune_RETURN_1_269
-.Lperilune_RETURN_1_1be:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    .byte 0x49, 0x89, 0xc5                                       # mov r13,rax
-    jmp .Lperilune_RETURN_1_269
-.Lperilune_RETURN_1_1dd:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    jmp .Lperilune_RETURN_1_269
-.Lperilune_RETURN_1_1f9:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    jmp .Lperilune_RETURN_1_269
-.Lperilune_RETURN_1_215:
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
-    jmp .Lperilune_RETURN_1_cf
-.Lperilune_RETURN_1_224:
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x03, 0xcf                                       # add rcx,rdi
-    .byte 0x4d, 0x89, 0xc2                                       # mov r10,r8
-    .byte 0x4c, 0x2b, 0xd6                                       # sub r10,rsi
-    .byte 0x4c, 0x03, 0xd1                                       # add r10,rcx
-    .byte 0x4d, 0x89, 0x93, 0xf0, 0x05, 0x00, 0x00               # mov [r11+5F0h],r10
-    jmp .Lperilune_RETURN_1_102
-.Lperilune_RETURN_1_251:
-    .byte 0x49, 0xc7, 0x01, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r9],0
-    .byte 0x41, 0xc6, 0x41, 0x08, 0x00                           # mov byte ptr [r9+8],0
-    .byte 0x49, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add r9,10h
-    jmp .Lperilune_RETURN_1_12e
-.Lperilune_RETURN_1_269:
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x20                           # mov rbx,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x28                           # mov r12,[rsp+28h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x30                           # mov r13,[rsp+30h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x38                           # mov r14,[rsp+38h]
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
-    .cfi_restore_state
-    .cfi_endproc
-    .size perilune_RETURN_1, . - perilune_RETURN_1
-
-    .p2align 4
-    .type perilune_RETURN0, @function
-perilune_RETURN0:
-    .cfi_startproc
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
-    .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
-    .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_ca
-    .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
-    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
-    .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
-    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
-    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
-    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN0_d2
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
-    .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
-    .byte 0x44, 0x8b, 0x5c, 0x83, 0xfc                           # mov r11d,[rbx+rax*4-4]
-    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
-    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
-    .byte 0x41, 0x83, 0xfa, 0x4b                                 # cmp r10d,4Bh
-    jne .Lperilune_RETURN0_da
-    .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
-    .byte 0x41, 0x83, 0xfb, 0x01                                 # cmp r11d,1
-    jne .Lperilune_RETURN0_e2
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
     .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN0_ca:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN0_100
-.Lperilune_RETURN0_d2:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN0_100
-.Lperilune_RETURN0_da:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN0_100
-.Lperilune_RETURN0_e2:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .cfi_restore_state
+.Lperilune_RETURN_1_18f:
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
+    .byte 0x48, 0x0f, 0xb6, 0x7e, 0x08                           # movzx rdi,byte ptr [rsi+8]
+    .byte 0x49, 0x89, 0x0b                                       # mov [r11],rcx
+    .byte 0x41, 0x88, 0x7b, 0x08                                 # mov [r11+8],dil
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
+    jmp .Lperilune_RETURN_1_121
+.Lperilune_RETURN_1_1b4:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    jmp .Lperilune_RETURN_1_291
+.Lperilune_RETURN_1_1d0:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    jmp .Lperilune_RETURN_1_291
+.Lperilune_RETURN_1_1e9:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    jmp .Lperilune_RETURN_1_291
+.Lperilune_RETURN_1_202:
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
+    jmp .Lperilune_RETURN_1_d3
+.Lperilune_RETURN_1_211:
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
+    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
+    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
+    .byte 0x49, 0x03, 0xca                                       # add rcx,r10
+    .byte 0x4d, 0x89, 0xc2                                       # mov r10,r8
+    .byte 0x4c, 0x2b, 0xd6                                       # sub r10,rsi
+    .byte 0x4c, 0x03, 0xd1                                       # add r10,rcx
+    .byte 0x4c, 0x89, 0x97, 0xf0, 0x05, 0x00, 0x00               # mov [rdi+5F0h],r10
+    jmp .Lperilune_RETURN_1_108
+.Lperilune_RETURN_1_241:
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
+    .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
+    jmp .Lperilune_RETURN_1_137
+.Lperilune_RETURN_1_25c:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RETURN_2
+    .cfi_restore_state
+.Lperilune_RETURN_1_291:
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_STEP_RETURN
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_RETURN_1, . - perilune_RETURN_1
+
+    .p2align 4
+    .type perilune_RETURN_2, @function
+perilune_RETURN_2:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
+    .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
+    .byte 0x48, 0x89, 0x4c, 0x24, 0x10                           # mov [rsp+10h],rcx
+    .byte 0x4c, 0x8b, 0x57, 0xf8                                 # mov r10,[rdi-8]
+    .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
+    jne .Lperilune_RETURN_2_1cb
+    .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x49, 0x89, 0xfb                                       # mov r11,rdi
+    .byte 0x4d, 0x2b, 0xda                                       # sub r11,r10
+    .byte 0x48, 0x89, 0xfb                                       # mov rbx,rdi
+    .byte 0x4c, 0x89, 0xdf                                       # mov rdi,r11
+    .byte 0x4c, 0x8b, 0x77, 0xf0                                 # mov r14,[rdi-10h]
+    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
+    .byte 0x49, 0xc1, 0xea, 0x20                                 # shr r10,20h
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_RETURN_2_1da
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x46, 0x8b, 0x5c, 0xb0, 0xfc                           # mov r11d,[rax+r14*4-4]
+    .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x6e, 0xfe                           # movzx r13,byte ptr [rsi-2]
+    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    .byte 0x4a, 0x8d, 0x0c, 0x26                                 # lea rcx,[rsi+r12]
+    .byte 0x49, 0x8d, 0x75, 0xff                                 # lea rsi,[r13-1]
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x48, 0x03, 0xf1                                       # add rsi,rcx
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    je .Lperilune_RETURN_2_1ec
+.Lperilune_RETURN_2_9d:
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x81, 0xc2, 0xf5, 0xff, 0xff, 0xff               # add r10d,0FFFFFFF5h
+    .byte 0x41, 0x83, 0xfa, 0x30                                 # cmp r10d,30h
+    ja .Lperilune_RETURN_2_22a
+    .byte 0x4d, 0x89, 0xd8                                       # mov r8,r11
+    .byte 0x41, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8d,0FFh
+    .byte 0x41, 0x81, 0xc0, 0xf1, 0xff, 0xff, 0xff               # add r8d,0FFFFFFF1h
+    .byte 0x41, 0x83, 0xf8, 0x07                                 # cmp r8d,7
+    jbe .Lperilune_RETURN_2_222
+    .byte 0x48, 0x3b, 0xce                                       # cmp rcx,rsi
+    jae .Lperilune_RETURN_2_1fb
+    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x4a, 0x8b, 0x0c, 0x27                                 # mov rcx,[rdi+r12]
+    .byte 0x4a, 0x0f, 0xb6, 0x74, 0x27, 0x08                     # movzx rsi,byte ptr [rdi+r12+8]
+    .byte 0x41, 0x8b, 0xfb                                       # mov edi,r11d
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
+    .byte 0x49, 0x89, 0x0c, 0x3a                                 # mov [r10+rdi],rcx
+    .byte 0x4d, 0x89, 0xeb                                       # mov r11,r13
+    .byte 0x41, 0x88, 0x74, 0x3b, 0x08                           # mov [r11+rdi+8],sil
+    jmp .Lperilune_RETURN_2_15d
+.Lperilune_RETURN_2_112:
+    .byte 0x41, 0x8b, 0xfb                                       # mov edi,r11d
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    .byte 0x49, 0x8d, 0x1c, 0x38                                 # lea rbx,[r8+rdi]
+    .byte 0x4d, 0x8d, 0x44, 0x38, 0x40                           # lea r8,[r8+rdi+40h]
+    .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x8d, 0x5c, 0x1b, 0x40                           # lea r11,[rbx+r11+40h]
+.Lperilune_RETURN_2_13d:
+    .byte 0x48, 0x3b, 0xce                                       # cmp rcx,rsi
+    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
+    .byte 0x4d, 0x3b, 0xc3                                       # cmp r8,r11
+    .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
+    .byte 0x41, 0x84, 0xfa                                       # test r10b,dil
+    jne .Lperilune_RETURN_2_1a9
+.Lperilune_RETURN_2_154:
+    .byte 0x4d, 0x3b, 0xc3                                       # cmp r8,r11
+    jb .Lperilune_RETURN_2_257
+.Lperilune_RETURN_2_15d:
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4a, 0x0f, 0xb6, 0x34, 0xb0                           # movzx rsi,byte ptr [rax+r14*4]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x4a, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+r14*4+4]
+    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_RETURN_2_1a9:
+    .byte 0x48, 0x8b, 0x39                                       # mov rdi,[rcx]
+    .byte 0x4c, 0x0f, 0xb6, 0x51, 0x08                           # movzx r10,byte ptr [rcx+8]
+    .byte 0x49, 0x89, 0x38                                       # mov [r8],rdi
+    .byte 0x45, 0x88, 0x50, 0x08                                 # mov [r8+8],r10b
+    .byte 0x48, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add rcx,10h
+    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    jmp .Lperilune_RETURN_2_13d
+.Lperilune_RETURN_2_1cb:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    jmp .Lperilune_RETURN_2_26f
+.Lperilune_RETURN_2_1da:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    jmp .Lperilune_RETURN_2_26f
+.Lperilune_RETURN_2_1ec:
+    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x48, 0x8b, 0xb6, 0xf0, 0x05, 0x00, 0x00               # mov rsi,[rsi+5F0h]
+    jmp .Lperilune_RETURN_2_9d
+.Lperilune_RETURN_2_1fb:
+    .byte 0x41, 0x8b, 0xcb                                       # mov ecx,r11d
+    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
+    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0xc7, 0x04, 0x0f, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rcx],0
+    .byte 0xc6, 0x44, 0x0f, 0x08, 0x00                           # mov byte ptr [rdi+rcx+8],0
+    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
+    jmp .Lperilune_RETURN_2_15d
+.Lperilune_RETURN_2_222:
+    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
+    jmp .Lperilune_RETURN_2_15d
+.Lperilune_RETURN_2_22a:
+    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x83, 0xfa, 0x54                                 # cmp r10d,54h
+    je .Lperilune_RETURN_2_112
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    jmp .Lperilune_RETURN_2_26f
+.Lperilune_RETURN_2_257:
+    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
+    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
+    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    jmp .Lperilune_RETURN_2_154
+.Lperilune_RETURN_2_26f:
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_STEP_RETURN
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_RETURN_2, . - perilune_RETURN_2
+
+    .p2align 4
+    .type perilune_RETURN0, @function
+perilune_RETURN0:
+    .cfi_startproc
+    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
+    .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
+    .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
+    jne .Lperilune_RETURN0_b1
+    .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
+    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
+    .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
+    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN0_b9
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
+    .byte 0x41, 0xba, 0xff, 0x00, 0x00, 0xff                     # mov r10d,0FF0000FFh
+    .byte 0x45, 0x23, 0x54, 0x83, 0xfc                           # and r10d,[r11+rax*4-4]
+    .byte 0x41, 0x81, 0xfa, 0x4b, 0x00, 0x00, 0x01               # cmp r10d,100004Bh
+    jne .Lperilune_RETURN0_c1
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x49, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [r11+rax*4]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
+    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_RETURN0_b1:
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+    jmp .Lperilune_RETURN0_da
+.Lperilune_RETURN0_b9:
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+    jmp .Lperilune_RETURN0_da
+.Lperilune_RETURN0_c1:
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
     jmp perilune_RETURN0_1
-.Lperilune_RETURN0_100:
-    jmp perilune_SINGLE
+.Lperilune_RETURN0_da:
+    jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN0, . - perilune_RETURN0
 
@@ -7157,12 +7164,129 @@ perilune_RETURN0:
     .type perilune_RETURN0_1, @function
 perilune_RETURN0_1:
     .cfi_startproc
-    .byte 0x48, 0x89, 0xcb                                       # mov rbx,rcx
+    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
     .byte 0x4d, 0x89, 0xc2                                       # mov r10,r8
+    .byte 0x49, 0x89, 0xf5                                       # mov r13,rsi
+    .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
+    .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
+    jne .Lperilune_RETURN0_1_155
+    .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x49, 0x89, 0xfb                                       # mov r11,rdi
+    .byte 0x4c, 0x2b, 0xd8                                       # sub r11,rax
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x49, 0x8b, 0x43, 0xf0                                 # mov rax,[r11-10h]
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN0_1_163
+    .byte 0x49, 0x8b, 0x53, 0xe0                                 # mov rdx,[r11-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
+    .byte 0x44, 0x8b, 0x44, 0x86, 0xfc                           # mov r8d,[rsi+rax*4-4]
+    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
+    .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
+    .byte 0x83, 0xff, 0x4b                                       # cmp edi,4Bh
+    jne .Lperilune_RETURN0_1_1b4
+    .byte 0x4d, 0x89, 0xc2                                       # mov r10,r8
+    .byte 0x41, 0xc1, 0xea, 0x18                                 # shr r10d,18h
+    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
+    je .Lperilune_RETURN0_1_174
+    .byte 0x41, 0x8b, 0xf8                                       # mov edi,r8d
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x49, 0x8d, 0x0c, 0x3b                                 # lea rcx,[r11+rdi]
+    .byte 0x49, 0x8d, 0x7a, 0xff                                 # lea rdi,[r10-1]
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x48, 0x03, 0xcf                                       # add rcx,rdi
+.Lperilune_RETURN0_1_a8:
+    .byte 0x41, 0x8b, 0xf8                                       # mov edi,r8d
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x4d, 0x8d, 0x04, 0x3b                                 # lea r8,[r11+rdi]
+    .byte 0x4d, 0x89, 0xdd                                       # mov r13,r11
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
+.Lperilune_RETURN0_1_c7:
+    .byte 0x4c, 0x3b, 0xd7                                       # cmp r10,rdi
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x41, 0x0f, 0x92, 0xc3                                 # setb r11b
+    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
+    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
+    .byte 0x44, 0x84, 0xdf                                       # test dil,r11b
+    jne .Lperilune_RETURN0_1_12d
+.Lperilune_RETURN0_1_e1:
+    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
+    jb .Lperilune_RETURN0_1_199
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0x86                           # movzx r10,byte ptr [rsi+rax*4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_RETURN0_1_12d:
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x4d, 0x8b, 0x1a                                       # mov r11,[r10]
+    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
+    .byte 0x4d, 0x89, 0x18                                       # mov [r8],r11
+    .byte 0x41, 0x88, 0x58, 0x08                                 # mov [r8+8],bl
+    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
+    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    jmp .Lperilune_RETURN0_1_c7
+.Lperilune_RETURN0_1_155:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
+    jmp .Lperilune_RETURN0_1_1db
+.Lperilune_RETURN0_1_163:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
+    jmp .Lperilune_RETURN0_1_1db
+.Lperilune_RETURN0_1_174:
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x45, 0x8b, 0xd0                                       # mov r10d,r8d
+    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
+    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4b, 0x8d, 0x0c, 0x13                                 # lea rcx,[r11+r10]
+    .byte 0x48, 0x89, 0x8f, 0xf0, 0x05, 0x00, 0x00               # mov [rdi+5F0h],rcx
+    jmp .Lperilune_RETURN0_1_a8
+.Lperilune_RETURN0_1_199:
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
+    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
+    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    jmp .Lperilune_RETURN0_1_e1
+.Lperilune_RETURN0_1_1b4:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
+    jmp perilune_RETURN0_2
+.Lperilune_RETURN0_1_1db:
+    jmp perilune_STEP_RETURN
+    .cfi_endproc
+    .size perilune_RETURN0_1, . - perilune_RETURN0_1
+
+    .p2align 4
+    .type perilune_RETURN0_2, @function
+perilune_RETURN0_2:
+    .cfi_startproc
+    .byte 0x48, 0x89, 0xcb                                       # mov rbx,rcx
     .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_1_14b
+    jne .Lperilune_RETURN0_2_14e
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
@@ -7173,46 +7297,46 @@ perilune_RETURN0_1:
     .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
     .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN0_1_159
+    jne .Lperilune_RETURN0_2_159
     .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
     .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
-    .byte 0x45, 0x8b, 0x44, 0x83, 0xfc                           # mov r8d,[r11+rax*4-4]
-    .byte 0x4c, 0x89, 0xc1                                       # mov rcx,r8
+    .byte 0x45, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[r11+rax*4-4]
+    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
     .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
-    jne .Lperilune_RETURN0_1_16a
-    .byte 0x4c, 0x89, 0xc6                                       # mov rsi,r8
-    .byte 0xc1, 0xee, 0x18                                       # shr esi,18h
-    .byte 0x85, 0xf6                                             # test esi,esi
-    je .Lperilune_RETURN0_1_17b
-    .byte 0x45, 0x8b, 0xd0                                       # mov r10d,r8d
-    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
-    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
+    .byte 0x81, 0xc1, 0xf5, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF5h
+    .byte 0x83, 0xf9, 0x30                                       # cmp ecx,30h
+    ja .Lperilune_RETURN0_2_18b
+    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
+    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
+    .byte 0x81, 0xc1, 0xf1, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF1h
+    .byte 0x83, 0xf9, 0x07                                       # cmp ecx,7
+    jbe .Lperilune_RETURN0_2_ea
+    jmp .Lperilune_RETURN0_2_167
+.Lperilune_RETURN0_2_9a:
+    .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
+    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
+    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x48, 0x8d, 0x0c, 0x37                                 # lea rcx,[rdi+rsi]
+    .byte 0x48, 0x8d, 0x74, 0x37, 0x40                           # lea rsi,[rdi+rsi+40h]
+    .byte 0x41, 0xc1, 0xea, 0x18                                 # shr r10d,18h
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
-    .byte 0x48, 0x8d, 0x4e, 0xff                                 # lea rcx,[rsi-1]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x49, 0x8d, 0x34, 0x0a                                 # lea rsi,[r10+rcx]
-.Lperilune_RETURN0_1_a9:
-    .byte 0x45, 0x8b, 0xc0                                       # mov r8d,r8d
-    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
-    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4c, 0x03, 0xc7                                       # add r8,rdi
+    .byte 0x4e, 0x8d, 0x54, 0x11, 0x40                           # lea r10,[rcx+r10+40h]
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
-.Lperilune_RETURN0_1_c4:
-    .byte 0x4c, 0x3b, 0xd1                                       # cmp r10,rcx
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+.Lperilune_RETURN0_2_c8:
+    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x0f, 0x92, 0xc1                                       # setb cl
-    .byte 0x4c, 0x3b, 0xc6                                       # cmp r8,rsi
+    .byte 0x49, 0x3b, 0xf2                                       # cmp rsi,r10
     .byte 0x41, 0x0f, 0x92, 0xc4                                 # setb r12b
     .byte 0x41, 0x84, 0xcc                                       # test r12b,cl
-    jne .Lperilune_RETURN0_1_126
-.Lperilune_RETURN0_1_dd:
-    .byte 0x4c, 0x3b, 0xc6                                       # cmp r8,rsi
-    jb .Lperilune_RETURN0_1_19f
+    jne .Lperilune_RETURN0_2_12a
+.Lperilune_RETURN0_2_e1:
+    .byte 0x49, 0x3b, 0xf2                                       # cmp rsi,r10
+    jb .Lperilune_RETURN0_2_1ab
+.Lperilune_RETURN0_2_ea:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
     .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
@@ -7223,125 +7347,116 @@ perilune_RETURN0_1:
     .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
     .byte 0x4c, 0x2b, 0xc3                                       # sub r8,rbx
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN0_1_126:
-    .byte 0x49, 0x8b, 0x0a                                       # mov rcx,[r10]
-    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
-    .byte 0x49, 0x89, 0x08                                       # mov [r8],rcx
-    .byte 0x41, 0x88, 0x58, 0x08                                 # mov [r8+8],bl
-    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
+.Lperilune_RETURN0_2_12a:
+    .byte 0x49, 0x8b, 0x08                                       # mov rcx,[r8]
+    .byte 0x49, 0x0f, 0xb6, 0x58, 0x08                           # movzx rbx,byte ptr [r8+8]
+    .byte 0x48, 0x89, 0x0e                                       # mov [rsi],rcx
+    .byte 0x88, 0x5e, 0x08                                       # mov [rsi+8],bl
     .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    jmp .Lperilune_RETURN0_1_c4
-.Lperilune_RETURN0_1_14b:
+    jmp .Lperilune_RETURN0_2_c8
+.Lperilune_RETURN0_2_14e:
     .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
     .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
-    jmp .Lperilune_RETURN0_1_1b7
-.Lperilune_RETURN0_1_159:
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
-    jmp .Lperilune_RETURN0_1_1b7
-.Lperilune_RETURN0_1_16a:
+    jmp .Lperilune_RETURN0_2_1c2
+.Lperilune_RETURN0_2_159:
     .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
     .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
     .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
-    jmp .Lperilune_RETURN0_1_1b7
-.Lperilune_RETURN0_1_17b:
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x41, 0x8b, 0xf0                                       # mov esi,r8d
+    jmp .Lperilune_RETURN0_2_1c2
+.Lperilune_RETURN0_2_167:
+    .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
     .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
     .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
-    .byte 0x49, 0x89, 0xb2, 0xf0, 0x05, 0x00, 0x00               # mov [r10+5F0h],rsi
-    jmp .Lperilune_RETURN0_1_a9
-.Lperilune_RETURN0_1_19f:
-    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
-    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
-    jmp .Lperilune_RETURN0_1_dd
-.Lperilune_RETURN0_1_1b7:
-    jmp perilune_SINGLE
+    .byte 0x48, 0xc7, 0x04, 0x37, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rsi],0
+    .byte 0xc6, 0x44, 0x37, 0x08, 0x00                           # mov byte ptr [rdi+rsi+8],0
+    jmp .Lperilune_RETURN0_2_ea
+.Lperilune_RETURN0_2_18b:
+    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
+    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
+    .byte 0x83, 0xf9, 0x54                                       # cmp ecx,54h
+    je .Lperilune_RETURN0_2_9a
+    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    jmp .Lperilune_RETURN0_2_1c2
+.Lperilune_RETURN0_2_1ab:
+    .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
+    .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
+    jmp .Lperilune_RETURN0_2_e1
+.Lperilune_RETURN0_2_1c2:
+    jmp perilune_STEP_RETURN
     .cfi_endproc
-    .size perilune_RETURN0_1, . - perilune_RETURN0_1
+    .size perilune_RETURN0_2, . - perilune_RETURN0_2
 
     .p2align 4
     .type perilune_RETURN1, @function
 perilune_RETURN1:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN1_10a
+    jne .Lperilune_RETURN1_f1
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
     .byte 0x48, 0x2b, 0xc8                                       # sub rcx,rax
     .byte 0x48, 0x8b, 0x41, 0xf0                                 # mov rax,[rcx-10h]
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
+    .byte 0x48, 0x89, 0xcb                                       # mov rbx,rcx
     .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
     .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN1_115
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    jne .Lperilune_RETURN1_fc
+    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
     .byte 0x48, 0x8b, 0x49, 0xe0                                 # mov rcx,[rcx-20h]
     .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
-    .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
-    .byte 0x44, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[rbx+rax*4-4]
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
+    .byte 0x45, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[r11+rax*4-4]
     .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
-    jne .Lperilune_RETURN1_120
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
-    .byte 0x83, 0xf9, 0x02                                       # cmp ecx,2
-    jne .Lperilune_RETURN1_12b
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4a, 0x8b, 0x34, 0x1f                                 # mov rsi,[rdi+r11]
-    .byte 0x4a, 0x0f, 0xb6, 0x7c, 0x1f, 0x08                     # movzx rdi,byte ptr [rdi+r11+8]
+    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0xff                     # and ecx,0FF0000FFh
+    .byte 0x81, 0xf9, 0x4b, 0x00, 0x00, 0x02                     # cmp ecx,200004Bh
+    jne .Lperilune_RETURN1_107
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8b, 0x34, 0x0f                                 # mov rsi,[rdi+rcx]
+    .byte 0x48, 0x0f, 0xb6, 0x7c, 0x0f, 0x08                     # movzx rdi,byte ptr [rdi+rcx+8]
     .byte 0x45, 0x8b, 0xc2                                       # mov r8d,r10d
     .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
     .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
+    .byte 0x49, 0x89, 0xda                                       # mov r10,rbx
     .byte 0x4b, 0x89, 0x34, 0x02                                 # mov [r10+r8],rsi
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    .byte 0x42, 0x88, 0x7c, 0x01, 0x08                           # mov [rcx+r8+8],dil
+    .byte 0x43, 0x88, 0x7c, 0x02, 0x08                           # mov [r10+r8+8],dil
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
+    .byte 0x49, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [r11+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
+    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN1_10a:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_RETURN1_151
-.Lperilune_RETURN1_115:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_RETURN1_151
-.Lperilune_RETURN1_120:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_RETURN1_151
-.Lperilune_RETURN1_12b:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+.Lperilune_RETURN1_f1:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_RETURN1_128
+.Lperilune_RETURN1_fc:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_RETURN1_128
+.Lperilune_RETURN1_107:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_RETURN1_1
-.Lperilune_RETURN1_151:
-    jmp perilune_SINGLE
+.Lperilune_RETURN1_128:
+    jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN1, . - perilune_RETURN1
 
@@ -7349,121 +7464,296 @@ perilune_RETURN1:
     .type perilune_RETURN1_1, @function
 perilune_RETURN1_1:
     .cfi_startproc
-    .byte 0x48, 0x89, 0xf3                                       # mov rbx,rsi
-    .byte 0x4d, 0x89, 0xc3                                       # mov r11,r8
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x49, 0x89, 0xd3                                       # mov r11,rdx
+    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN1_1_16a
+    jne .Lperilune_RETURN1_1_16d
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
-    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
-    .byte 0x48, 0x89, 0xd7                                       # mov rdi,rdx
-    .byte 0x48, 0x8b, 0x77, 0xf0                                 # mov rsi,[rdi-10h]
-    .byte 0x48, 0x89, 0xf2                                       # mov rdx,rsi
-    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN1_1_17b
-    .byte 0x4c, 0x8b, 0x47, 0xe0                                 # mov r8,[rdi-20h]
-    .byte 0x49, 0x8b, 0x50, 0x08                                 # mov rdx,[r8+8]
+    .byte 0x48, 0x89, 0xfb                                       # mov rbx,rdi
+    .byte 0x48, 0x2b, 0xd8                                       # sub rbx,rax
+    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
+    .byte 0x4c, 0x8b, 0x6b, 0xf0                                 # mov r13,[rbx-10h]
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x48, 0xc1, 0xee, 0x20                                 # shr rsi,20h
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN1_1_17c
+    .byte 0x48, 0x8b, 0x73, 0xe0                                 # mov rsi,[rbx-20h]
+    .byte 0x48, 0x8b, 0x56, 0x08                                 # mov rdx,[rsi+8]
     .byte 0x4c, 0x8b, 0x62, 0x08                                 # mov r12,[rdx+8]
-    .byte 0x45, 0x8b, 0x54, 0xb4, 0xfc                           # mov r10d,[r12+rsi*4-4]
-    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
-    .byte 0x41, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8d,0FFh
-    .byte 0x41, 0x83, 0xf8, 0x4b                                 # cmp r8d,4Bh
-    jne .Lperilune_RETURN1_1_18c
-    .byte 0x48, 0x89, 0xd8                                       # mov rax,rbx
-    .byte 0x48, 0x0f, 0xb6, 0x40, 0xfd                           # movzx rax,byte ptr [rax-3]
+    .byte 0x47, 0x8b, 0x54, 0xac, 0xfc                           # mov r10d,[r12+r13*4-4]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
+    .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
+    .byte 0x83, 0xff, 0x4b                                       # cmp edi,4Bh
+    jne .Lperilune_RETURN1_1_1cc
     .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
     .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    je .Lperilune_RETURN1_1_19d
+    je .Lperilune_RETURN1_1_18b
     .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x03, 0xcf                                       # add rcx,rdi
+    .byte 0x48, 0x03, 0xcb                                       # add rcx,rbx
     .byte 0x49, 0x81, 0xc3, 0xff, 0xff, 0xff, 0xff               # add r11,0FFFFFFFFFFFFFFFFh
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x49, 0x03, 0xcb                                       # add rcx,r11
-.Lperilune_RETURN1_1_bc:
+.Lperilune_RETURN1_1_b7:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x4d, 0x8d, 0x1c, 0x00                                 # lea r11,[r8+rax]
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x4c, 0x8d, 0x1c, 0x07                                 # lea r11,[rdi+rax]
     .byte 0x45, 0x8b, 0xd2                                       # mov r10d,r10d
     .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
     .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
-.Lperilune_RETURN1_1_dc:
-    .byte 0x4d, 0x8d, 0x44, 0x00, 0x10                           # lea r8,[r8+rax+10h]
-    .byte 0x4d, 0x3b, 0xd8                                       # cmp r11,r8
-    .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
+    .byte 0x4c, 0x03, 0xd3                                       # add r10,rbx
+.Lperilune_RETURN1_1_d7:
+    .byte 0x48, 0x8d, 0x74, 0x07, 0x10                           # lea rsi,[rdi+rax+10h]
+    .byte 0x4c, 0x3b, 0xde                                       # cmp r11,rsi
+    .byte 0x40, 0x0f, 0x92, 0xc6                                 # setb sil
     .byte 0x4c, 0x3b, 0xd1                                       # cmp r10,rcx
-    .byte 0x0f, 0x92, 0xc3                                       # setb bl
-    .byte 0x44, 0x84, 0xc3                                       # test bl,r8b
+    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
+    .byte 0x40, 0x84, 0xf7                                       # test dil,sil
     jne .Lperilune_RETURN1_1_145
-.Lperilune_RETURN1_1_f7:
+.Lperilune_RETURN1_1_f3:
     .byte 0x4c, 0x3b, 0xd1                                       # cmp r10,rcx
-    jb .Lperilune_RETURN1_1_1c3
+    jb .Lperilune_RETURN1_1_1b1
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4d, 0x0f, 0xb6, 0x14, 0xb4                           # movzx r10,byte ptr [r12+rsi*4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x49, 0x8d, 0x74, 0xb4, 0x04                           # lea rsi,[r12+rsi*4+4]
+    .byte 0x4b, 0x0f, 0xb6, 0x34, 0xac                           # movzx rsi,byte ptr [r12+r13*4]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x4b, 0x8d, 0x74, 0xac, 0x04                           # lea rsi,[r12+r13*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
 .Lperilune_RETURN1_1_145:
-    .byte 0x4d, 0x8b, 0x03                                       # mov r8,[r11]
-    .byte 0x49, 0x0f, 0xb6, 0x5b, 0x08                           # movzx rbx,byte ptr [r11+8]
-    .byte 0x4d, 0x89, 0x02                                       # mov [r10],r8
-    .byte 0x41, 0x88, 0x5a, 0x08                                 # mov [r10+8],bl
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x49, 0x8b, 0x33                                       # mov rsi,[r11]
+    .byte 0x4d, 0x0f, 0xb6, 0x43, 0x08                           # movzx r8,byte ptr [r11+8]
+    .byte 0x49, 0x89, 0x32                                       # mov [r10],rsi
+    .byte 0x45, 0x88, 0x42, 0x08                                 # mov [r10+8],r8b
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    jmp .Lperilune_RETURN1_1_dc
-.Lperilune_RETURN1_1_16a:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    .byte 0x4d, 0x89, 0xd8                                       # mov r8,r11
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
-    jmp .Lperilune_RETURN1_1_1db
-.Lperilune_RETURN1_1_17b:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4d, 0x89, 0xd8                                       # mov r8,r11
-    jmp .Lperilune_RETURN1_1_1db
-.Lperilune_RETURN1_1_18c:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4d, 0x89, 0xd8                                       # mov r8,r11
-    jmp .Lperilune_RETURN1_1_1db
-.Lperilune_RETURN1_1_19d:
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp .Lperilune_RETURN1_1_d7
+.Lperilune_RETURN1_1_16d:
+    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
+    jmp .Lperilune_RETURN1_1_1f3
+.Lperilune_RETURN1_1_17c:
+    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp .Lperilune_RETURN1_1_1f3
+.Lperilune_RETURN1_1_18b:
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0xc2                                       # mov r8d,r10d
-    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
-    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4a, 0x8d, 0x4c, 0x07, 0x10                           # lea rcx,[rdi+r8+10h]
+    .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x48, 0x8d, 0x4c, 0x3b, 0x10                           # lea rcx,[rbx+rdi+10h]
     .byte 0x49, 0x89, 0x8b, 0xf0, 0x05, 0x00, 0x00               # mov [r11+5F0h],rcx
-    jmp .Lperilune_RETURN1_1_bc
-.Lperilune_RETURN1_1_1c3:
+    jmp .Lperilune_RETURN1_1_b7
+.Lperilune_RETURN1_1_1b1:
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x49, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r10],0
     .byte 0x41, 0xc6, 0x42, 0x08, 0x00                           # mov byte ptr [r10+8],0
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    jmp .Lperilune_RETURN1_1_f7
-.Lperilune_RETURN1_1_1db:
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    jmp perilune_SINGLE
+    jmp .Lperilune_RETURN1_1_f3
+.Lperilune_RETURN1_1_1cc:
+    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RETURN1_2
+    .cfi_restore_state
+.Lperilune_RETURN1_1_1f3:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_STEP_RETURN
+    .cfi_restore_state
     .cfi_endproc
     .size perilune_RETURN1_1, . - perilune_RETURN1_1
+
+    .p2align 4
+    .type perilune_RETURN1_2, @function
+perilune_RETURN1_2:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x89, 0xcb                                       # mov rbx,rcx
+    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
+    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
+    .byte 0x48, 0x8b, 0x57, 0xf8                                 # mov rdx,[rdi-8]
+    .byte 0x48, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test rdx,10300h
+    jne .Lperilune_RETURN1_2_1b9
+    .byte 0x48, 0xc1, 0xea, 0x2c                                 # shr rdx,2Ch
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x49, 0x89, 0xfa                                       # mov r10,rdi
+    .byte 0x4c, 0x2b, 0xd2                                       # sub r10,rdx
+    .byte 0x49, 0x89, 0xf8                                       # mov r8,rdi
+    .byte 0x4d, 0x8b, 0x62, 0xf0                                 # mov r12,[r10-10h]
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0xc1, 0xef, 0x20                                 # shr rdi,20h
+    .byte 0x48, 0x85, 0xff                                       # test rdi,rdi
+    jne .Lperilune_RETURN1_2_1c8
+    .byte 0x4d, 0x8b, 0x5a, 0xe0                                 # mov r11,[r10-20h]
+    .byte 0x4c, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],r10
+    .byte 0x49, 0x8b, 0x53, 0x08                                 # mov rdx,[r11+8]
+    .byte 0x4c, 0x8b, 0x6a, 0x08                                 # mov r13,[rdx+8]
+    .byte 0x43, 0x8b, 0x44, 0xa5, 0xfc                           # mov eax,[r13+r12*4-4]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x81, 0xc2, 0xf5, 0xff, 0xff, 0xff               # add r10d,0FFFFFFF5h
+    .byte 0x41, 0x83, 0xfa, 0x30                                 # cmp r10d,30h
+    ja .Lperilune_RETURN1_2_201
+    .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
+    .byte 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00                     # and esi,0FFh
+    .byte 0x81, 0xc6, 0xf1, 0xff, 0xff, 0xff                     # add esi,0FFFFFFF1h
+    .byte 0x83, 0xfe, 0x07                                       # cmp esi,7
+    jbe .Lperilune_RETURN1_2_14b
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
+    .byte 0x48, 0x8d, 0x34, 0x0f                                 # lea rsi,[rdi+rcx]
+    .byte 0x4c, 0x8d, 0x44, 0x0f, 0x10                           # lea r8,[rdi+rcx+10h]
+    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
+    jae .Lperilune_RETURN1_2_1da
+    .byte 0x48, 0x8b, 0x34, 0x0f                                 # mov rsi,[rdi+rcx]
+    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x0f, 0x08                     # movzx rcx,byte ptr [rdi+rcx+8]
+    .byte 0x8b, 0xc0                                             # mov eax,eax
+    .byte 0x48, 0xc1, 0xe8, 0x08                                 # shr rax,8
+    .byte 0x48, 0x25, 0xff, 0x00, 0x00, 0x00                     # and rax,0FFh
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x7c, 0x24, 0x08                           # mov rdi,[rsp+8]
+    .byte 0x48, 0x89, 0x34, 0x07                                 # mov [rdi+rax],rsi
+    .byte 0x88, 0x4c, 0x07, 0x08                                 # mov [rdi+rax+8],cl
+    jmp .Lperilune_RETURN1_2_14b
+.Lperilune_RETURN1_2_ef:
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
+    .byte 0x8b, 0xf0                                             # mov esi,eax
+    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
+    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x4c, 0x8b, 0x44, 0x24, 0x08                           # mov r8,[rsp+8]
+    .byte 0x4c, 0x03, 0xc6                                       # add r8,rsi
+    .byte 0x4c, 0x8b, 0x54, 0x24, 0x08                           # mov r10,[rsp+8]
+    .byte 0x49, 0x8d, 0x74, 0x32, 0x40                           # lea rsi,[r10+rsi+40h]
+    .byte 0x48, 0x8d, 0x4c, 0x0f, 0x10                           # lea rcx,[rdi+rcx+10h]
+    .byte 0xc1, 0xe8, 0x18                                       # shr eax,18h
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x49, 0x8d, 0x44, 0x00, 0x40                           # lea rax,[r8+rax+40h]
+.Lperilune_RETURN1_2_12b:
+    .byte 0x4c, 0x3b, 0xd9                                       # cmp r11,rcx
+    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
+    .byte 0x48, 0x3b, 0xf0                                       # cmp rsi,rax
+    .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
+    .byte 0x41, 0x84, 0xf8                                       # test r8b,dil
+    jne .Lperilune_RETURN1_2_197
+.Lperilune_RETURN1_2_142:
+    .byte 0x48, 0x3b, 0xf0                                       # cmp rsi,rax
+    jb .Lperilune_RETURN1_2_227
+.Lperilune_RETURN1_2_14b:
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0x7c, 0x24, 0x08                           # mov rdi,[rsp+8]
+    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4b, 0x0f, 0xb6, 0x74, 0xa5, 0x00                     # movzx rsi,byte ptr [r13+r12*4]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x4b, 0x8d, 0x74, 0xa5, 0x04                           # lea rsi,[r13+r12*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_RETURN1_2_197:
+    .byte 0x49, 0x8b, 0x3b                                       # mov rdi,[r11]
+    .byte 0x4d, 0x0f, 0xb6, 0x43, 0x08                           # movzx r8,byte ptr [r11+8]
+    .byte 0x48, 0x89, 0x3e                                       # mov [rsi],rdi
+    .byte 0x44, 0x88, 0x46, 0x08                                 # mov [rsi+8],r8b
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
+    jmp .Lperilune_RETURN1_2_12b
+.Lperilune_RETURN1_2_1b9:
+    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_RETURN1_2_23e
+.Lperilune_RETURN1_2_1c8:
+    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
+    jmp .Lperilune_RETURN1_2_23e
+.Lperilune_RETURN1_2_1da:
+    .byte 0x8b, 0xc0                                             # mov eax,eax
+    .byte 0x48, 0xc1, 0xe8, 0x08                                 # shr rax,8
+    .byte 0x48, 0x25, 0xff, 0x00, 0x00, 0x00                     # and rax,0FFh
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x7c, 0x24, 0x08                           # mov rdi,[rsp+8]
+    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
+    .byte 0xc6, 0x44, 0x07, 0x08, 0x00                           # mov byte ptr [rdi+rax+8],0
+    jmp .Lperilune_RETURN1_2_14b
+.Lperilune_RETURN1_2_201:
+    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
+    .byte 0x49, 0x89, 0xc0                                       # mov r8,rax
+    .byte 0x41, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8d,0FFh
+    .byte 0x41, 0x83, 0xf8, 0x54                                 # cmp r8d,54h
+    je .Lperilune_RETURN1_2_ef
+    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_RETURN1_2_23e
+.Lperilune_RETURN1_2_227:
+    .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
+    .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
+    jmp .Lperilune_RETURN1_2_142
+.Lperilune_RETURN1_2_23e:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_STEP_RETURN
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_RETURN1_2, . - perilune_RETURN1_2
 
     .p2align 4
     .type perilune_FORPREP, @function
@@ -7521,7 +7811,7 @@ perilune_FORPREP:
     .byte 0x48, 0x83, 0xfb, 0xff                                 # cmp rbx,0FFFFFFFFFFFFFFFFh
     je .Lperilune_FORPREP_77
 .Lperilune_FORPREP_ff:
-    jmp perilune_SINGLE
+    jmp perilune_STEP_PREPARE
     .cfi_endproc
     .size perilune_FORPREP, . - perilune_FORPREP
 
@@ -7533,35 +7823,35 @@ perilune_FORLOOP:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_FORLOOP_106
+    jne .Lperilune_FORLOOP_18a
     .byte 0x4c, 0x8b, 0x54, 0x07, 0x10                           # mov r10,[rdi+rax+10h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_FORLOOP_65
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    jne .Lperilune_FORLOOP_6f
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_FORLOOP_65:
+.Lperilune_FORLOOP_6f:
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00                     # mov ebx,[rbx+640h]
     .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x45, 0x8b, 0xa4, 0x24, 0x44, 0x06, 0x00, 0x00         # mov r12d,[r12+644h]
-    .byte 0x45, 0x8d, 0x6b, 0x01                                 # lea r13d,[r11+1]
-    .byte 0x44, 0x23, 0xeb                                       # and r13d,ebx
-    .byte 0x45, 0x3b, 0xec                                       # cmp r13d,r12d
-    je .Lperilune_FORLOOP_106
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00                     # mov ebx,[rbx+5D8h]
-    .byte 0x85, 0xdb                                             # test ebx,ebx
-    jne .Lperilune_FORLOOP_106
+    .byte 0x45, 0x8b, 0xa4, 0x24, 0x40, 0x06, 0x00, 0x00         # mov r12d,[r12+640h]
+    .byte 0x4d, 0x89, 0xfd                                       # mov r13,r15
+    .byte 0x45, 0x8b, 0xad, 0x44, 0x06, 0x00, 0x00               # mov r13d,[r13+644h]
+    .byte 0x45, 0x8d, 0x73, 0x01                                 # lea r14d,[r11+1]
+    .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
+    .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
+    je .Lperilune_FORLOOP_227
+    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
+    .byte 0x45, 0x8b, 0xa4, 0x24, 0xd8, 0x05, 0x00, 0x00         # mov r12d,[r12+5D8h]
+    .byte 0x45, 0x85, 0xe4                                       # test r12d,r12d
+    jne .Lperilune_FORLOOP_227
     .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
     .byte 0x46, 0x89, 0x5c, 0x06, 0xfc                           # mov [rsi+r8-4],r11d
     .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
-    .byte 0x48, 0x8b, 0x5c, 0x07, 0x20                           # mov rbx,[rdi+rax+20h]
+    .byte 0x4c, 0x8b, 0x64, 0x07, 0x20                           # mov r12,[rdi+rax+20h]
     .byte 0x49, 0x81, 0xc2, 0xff, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFFFFh
     .byte 0x4c, 0x89, 0x54, 0x07, 0x10                           # mov [rdi+rax+10h],r10
-    .byte 0x4d, 0x8d, 0x14, 0x1b                                 # lea r10,[r11+rbx]
+    .byte 0x4f, 0x8d, 0x14, 0x23                                 # lea r10,[r11+r12]
     .byte 0x4c, 0x89, 0x14, 0x07                                 # mov [rdi+rax],r10
     .byte 0x4c, 0x89, 0x54, 0x07, 0x30                           # mov [rdi+rax+30h],r10
     .byte 0xc6, 0x44, 0x07, 0x38, 0x03                           # mov byte ptr [rdi+rax+38h],3
@@ -7572,7 +7862,58 @@ perilune_FORLOOP:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_FORLOOP_106:
+.Lperilune_FORLOOP_119:
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_FORLOOP_227
+    .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
+    .byte 0x46, 0x89, 0x54, 0x06, 0xfc                           # mov [rsi+r8-4],r10d
+    .byte 0xf2, 0x0f, 0x58, 0xc8                                 # addsd xmm1,xmm0
+    .byte 0xf2, 0x0f, 0x11, 0x0c, 0x07                           # movsd [rdi+rax],xmm1
+    .byte 0xf2, 0x0f, 0x11, 0x4c, 0x07, 0x30                     # movsd [rdi+rax+30h],xmm1
+    .byte 0xc6, 0x44, 0x07, 0x38, 0x04                           # mov byte ptr [rdi+rax+38h],4
+    .byte 0x48, 0x0f, 0xb7, 0x46, 0xfe                           # movzx rax,word ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe0, 0x02                                 # shl rax,2
+    .byte 0x48, 0x2b, 0xf0                                       # sub rsi,rax
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    jmp .Lperilune_FORLOOP_227
+.Lperilune_FORLOOP_18a:
+    .byte 0xf2, 0x0f, 0x10, 0x44, 0x07, 0x20                     # movsd xmm0,[rdi+rax+20h]
+    .byte 0xf2, 0x0f, 0x10, 0x54, 0x07, 0x10                     # movsd xmm2,[rdi+rax+10h]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    .byte 0x4c, 0x8b, 0x54, 0x07, 0x20                           # mov r10,[rdi+rax+20h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jg .Lperilune_FORLOOP_1c0
+    .byte 0x66, 0x0f, 0x6f, 0xd9                                 # movdqa xmm3,xmm1
+    .byte 0xf2, 0x0f, 0x58, 0xd8                                 # addsd xmm3,xmm0
+    .byte 0x66, 0x0f, 0x2e, 0xda                                 # ucomisd xmm3,xmm2
+    jae .Lperilune_FORLOOP_1ff
+    jmp .Lperilune_FORLOOP_1d2
+.Lperilune_FORLOOP_1c0:
+    .byte 0x66, 0x0f, 0x6f, 0xd9                                 # movdqa xmm3,xmm1
+    .byte 0xf2, 0x0f, 0x58, 0xd8                                 # addsd xmm3,xmm0
+    .byte 0x66, 0x0f, 0x2e, 0xd3                                 # ucomisd xmm2,xmm3
+    jae .Lperilune_FORLOOP_1ff
+.Lperilune_FORLOOP_1d2:
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_FORLOOP_1ff:
+    .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
+    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
+    .byte 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00                     # mov ebx,[rbx+644h]
+    .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
+    .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
+    .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
+    jne .Lperilune_FORLOOP_119
+.Lperilune_FORLOOP_227:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_FORLOOP, . - perilune_FORLOOP
@@ -7587,10 +7928,6 @@ perilune_TFORPREP:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -7615,10 +7952,6 @@ perilune_TFORPREP:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7633,10 +7966,6 @@ perilune_TFORPREP:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7651,16 +7980,27 @@ perilune_TFORPREP:
     .type perilune_TFORCALL, @function
 perilune_TFORCALL:
     .cfi_startproc
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x17, 0x18                     # movzx r11,byte ptr [rdi+r10+18h]
+    .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
+    jne .Lperilune_TFORCALL_26
+    jmp perilune_TFORCALL_1
+.Lperilune_TFORCALL_26:
+    jmp perilune_STEP_ITERATE
+    .cfi_endproc
+    .size perilune_TFORCALL, . - perilune_TFORCALL
+
+    .p2align 4
+    .type perilune_TFORCALL_1, @function
+perilune_TFORCALL_1:
+    .cfi_startproc
     .byte 0x55                                                   # push rbp
     .cfi_def_cfa_offset 16
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -7675,7 +8015,7 @@ perilune_TFORCALL:
     .byte 0x48, 0x8d, 0x34, 0x01                                 # lea rsi,[rcx+rax]
     call {for_next}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_TFORCALL_9b
+    je .Lperilune_TFORCALL_1_9b
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
@@ -7685,10 +8025,6 @@ perilune_TFORCALL:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7696,26 +8032,22 @@ perilune_TFORCALL:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_TFORCALL_9b:
+.Lperilune_TFORCALL_1_9b:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
-    jmp perilune_SINGLE
+    jmp perilune_STEP_ITERATE
     .cfi_restore_state
     .cfi_endproc
-    .size perilune_TFORCALL, . - perilune_TFORCALL
+    .size perilune_TFORCALL_1, . - perilune_TFORCALL_1
 
     .p2align 4
     .type perilune_TFORLOOP, @function
@@ -7772,10 +8104,6 @@ perilune_SETLIST:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -7808,10 +8136,6 @@ perilune_SETLIST:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7832,10 +8156,6 @@ perilune_SETLIST:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7856,10 +8176,6 @@ perilune_CLOSURE:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -7888,10 +8204,6 @@ perilune_CLOSURE:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7904,10 +8216,6 @@ perilune_CLOSURE:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7928,10 +8236,6 @@ perilune_VARARG:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0x5c, 0x24, 0x10                           # mov [rsp+10h],rbx
-    .byte 0x4c, 0x89, 0x64, 0x24, 0x18                           # mov [rsp+18h],r12
-    .byte 0x4c, 0x89, 0x6c, 0x24, 0x20                           # mov [rsp+20h],r13
-    .byte 0x4c, 0x89, 0x74, 0x24, 0x28                           # mov [rsp+28h],r14
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
@@ -7954,10 +8258,6 @@ perilune_VARARG:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7972,10 +8272,6 @@ perilune_VARARG:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x8b, 0x5c, 0x24, 0x10                           # mov rbx,[rsp+10h]
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x18                           # mov r12,[rsp+18h]
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x20                           # mov r13,[rsp+20h]
-    .byte 0x4c, 0x8b, 0x74, 0x24, 0x28                           # mov r14,[rsp+28h]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8007,7 +8303,6 @@ perilune_SINGLE:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
-    .byte 0x48, 0x89, 0x1c, 0x24                                 # mov [rsp],rbx
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
@@ -8031,7 +8326,6 @@ perilune_SINGLE:
     .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8040,7 +8334,6 @@ perilune_SINGLE:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_SINGLE_77:
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8052,6 +8345,656 @@ perilune_SINGLE:
     .size perilune_SINGLE, . - perilune_SINGLE
 
     .p2align 4
+    .type perilune_STEP_GET_FIELD, @function
+perilune_STEP_GET_FIELD:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_get_field}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_GET_FIELD_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_GET_FIELD_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_GET_FIELD, . - perilune_STEP_GET_FIELD
+
+    .p2align 4
+    .type perilune_STEP_GET, @function
+perilune_STEP_GET:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_get}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_GET_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_GET_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_GET, . - perilune_STEP_GET
+
+    .p2align 4
+    .type perilune_STEP_GET_GLOBAL, @function
+perilune_STEP_GET_GLOBAL:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_get_global}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_GET_GLOBAL_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_GET_GLOBAL_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_GET_GLOBAL, . - perilune_STEP_GET_GLOBAL
+
+    .p2align 4
+    .type perilune_STEP_SET_FIELD, @function
+perilune_STEP_SET_FIELD:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_set_field}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_SET_FIELD_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_SET_FIELD_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_SET_FIELD, . - perilune_STEP_SET_FIELD
+
+    .p2align 4
+    .type perilune_STEP_SET, @function
+perilune_STEP_SET:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_set}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_SET_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_SET_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_SET, . - perilune_STEP_SET
+
+    .p2align 4
+    .type perilune_STEP_LENGTH, @function
+perilune_STEP_LENGTH:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_length}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_LENGTH_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_LENGTH_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_LENGTH, . - perilune_STEP_LENGTH
+
+    .p2align 4
+    .type perilune_STEP_EQUAL, @function
+perilune_STEP_EQUAL:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_equal}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_EQUAL_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_EQUAL_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_EQUAL, . - perilune_STEP_EQUAL
+
+    .p2align 4
+    .type perilune_STEP_ORDER, @function
+perilune_STEP_ORDER:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_order}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_ORDER_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_ORDER_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_ORDER, . - perilune_STEP_ORDER
+
+    .p2align 4
+    .type perilune_STEP_CALL, @function
+perilune_STEP_CALL:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_call}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_CALL_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_CALL_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_CALL, . - perilune_STEP_CALL
+
+    .p2align 4
+    .type perilune_STEP_TAIL_CALL, @function
+perilune_STEP_TAIL_CALL:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_tail_call}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_TAIL_CALL_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_TAIL_CALL_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_TAIL_CALL, . - perilune_STEP_TAIL_CALL
+
+    .p2align 4
+    .type perilune_STEP_RETURN, @function
+perilune_STEP_RETURN:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_return}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_RETURN_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_RETURN_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_RETURN, . - perilune_STEP_RETURN
+
+    .p2align 4
+    .type perilune_STEP_PREPARE, @function
+perilune_STEP_PREPARE:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_prepare}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_PREPARE_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_PREPARE_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_PREPARE, . - perilune_STEP_PREPARE
+
+    .p2align 4
+    .type perilune_STEP_ITERATE, @function
+perilune_STEP_ITERATE:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
+    .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
+    .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {step_iterate}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STEP_ITERATE_73
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STEP_ITERATE_73:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STEP_ITERATE, . - perilune_STEP_ITERATE
+
+    .p2align 4
     .type perilune_POLL, @function
 perilune_POLL:
     .cfi_startproc
@@ -8061,7 +9004,6 @@ perilune_POLL:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
-    .byte 0x48, 0x89, 0x1c, 0x24                                 # mov [rsp],rbx
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
@@ -8084,7 +9026,6 @@ perilune_POLL:
     .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8093,7 +9034,6 @@ perilune_POLL:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_POLL_73:
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8155,7 +9095,7 @@ perilune_handlers:
     .quad perilune_SETFIELDK
     .quad perilune_NEWTABLE
     .quad perilune_SELF
-    .quad perilune_SINGLE
+    .quad perilune_STEP_GET
     .quad perilune_ADDI
     .quad perilune_SUBI
     .quad perilune_ADDK

@@ -102,7 +102,7 @@ static RESULTS: [Results; Builtin::COUNT] = {
 ///
 /// # Safety
 /// As of the leaves: `args` are so many arguments on the stack.
-pub(super) unsafe fn only_result(
+pub(crate) unsafe fn only_result(
     st: *mut State,
     number: usize,
     args: *mut Value,

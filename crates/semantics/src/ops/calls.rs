@@ -3,7 +3,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, FrameWord, Link, flags};
 use perilune_runtime::layout;
@@ -38,8 +38,11 @@ impl<F: Form> Emitter<'_, F> {
     pub(super) fn call_function(&mut self, part: usize) {
         if part == 1 {
             self.store_position();
-            let status = self.call(Runtime::CallNative, &[])[0];
-            return self.form.reload(&mut self.b, status);
+            let callee = self.first();
+            let word = self.form.word(&mut self.b);
+            let record = self.record(layout::instance::CALLEES, LOG_CACHE);
+            let status = self.call(Runtime::CallNative, &[callee, word, record])[0];
+            return self.form.called(&mut self.b, status);
         }
         let callee = self.register(Field::A);
         let tag = self.tag(callee);
@@ -172,17 +175,27 @@ impl<F: Form> Emitter<'_, F> {
     }
 
     /// TAILCALL of a Lua function that is interpreted, by one without extra arguments, if there is
-    /// nothing to close.
-    pub(super) fn tail_call(&mut self) {
+    /// nothing to close; in part 1, of a native function, whose results the RETURN that follows
+    /// returns.
+    pub(super) fn tail_call(&mut self, part: usize) {
+        if part == 1 {
+            self.store_position();
+            let callee = self.first();
+            let word = self.form.word(&mut self.b);
+            let status = self.call(Runtime::TailCallNative, &[callee, word])[0];
+            return self.form.called(&mut self.b, status);
+        }
         let closes = self.number(Field::C);
         self.guard_not(closes);
+        let callee = self.register(Field::A);
+        let tag = self.tag(callee);
+        let other = self.cold();
+        let is_lua = self.has_tag(tag, Tag::FUNCTION);
+        self.check(is_lua, other);
         let running = self.form.instance();
         let vararg = self.at(running, layout::instance::IS_VARARG);
         let vararg = self.load(I8, vararg);
         self.guard_not(vararg);
-        let callee = self.register(Field::A);
-        let tag = self.tag(callee);
-        self.guard_tag(tag, Tag::FUNCTION);
         let function = self.bits(callee);
         let instance = self.load64(function, layout::closure::INSTANCE);
         let base = self.form.base();
@@ -218,10 +231,13 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(moved);
         self.clear_parameters(base, instance, target);
         self.form.enter(&mut self.b, base, instance);
+        self.switch(other);
+        self.guard_tag(tag, Tag::NATIVE);
+        self.part(1);
     }
 
-    /// Returns the caller's frame, if this is a return to a CALL of an interpreted function, with
-    /// the instruction.
+    /// Returns the caller's frame, if this is a return to an interpreted function, with the
+    /// instruction that called.
     fn caller(&mut self) -> (Caller, Value) {
         let base = self.form.base();
         let link = self.load(I64, Place { base, offset: layout::frame::LINK });
@@ -240,10 +256,66 @@ impl<F: Form> Emitter<'_, F> {
         let code = self.load64(instance, layout::instance::CODE);
         let pc = self.element(code, word, 2);
         let call = self.load(I32, Place { base: pc, offset: -4 });
+        (Caller { base: caller, instance, pc }, call)
+    }
+
+    /// Returns whether an instruction is a CALL for so many values.
+    fn is_call_for(&mut self, call: Value, results: u8) -> Value {
+        // operations on 32 bits take numbers as they are
+        let wanted = u32::from(results + 1) << 24 | Op::Call as u32;
+        let parts = self.b.ins().band_imm_u(call, 0xFF00_00FF);
+        self.b.ins().icmp_imm_u(IntCC::Equal, parts, i64::from(wanted))
+    }
+
+    /// Continues if an instruction is a CALL, else in `other`.
+    fn check_call(&mut self, call: Value, other: Block) {
         let op = self.b.ins().band_imm_u(call, 0xFF);
         let is_call = self.b.ins().icmp_imm_u(IntCC::Equal, op, Op::Call as i64);
-        self.guard(is_call);
-        (Caller { base: caller, instance, pc }, call)
+        self.check(is_call, other);
+    }
+
+    /// Returns the values from `from` up to `end` to an instruction that called a metamethod or an
+    /// iterator: of those, some want one value in their register A, stores want none, and TFORCALL
+    /// wants as many as operand C says. Others are left for the runtime.
+    fn return_to_other(&mut self, caller: &Caller, call: Value, from: Value, end: Value) {
+        let size = layout::value::SIZE as i64;
+        let op = self.b.ins().band_imm_u(call, 0xFF);
+        let (iterator, value, nil, some) = (self.cold(), self.block(), self.cold(), self.block());
+        let (storing, done) = (self.cold(), self.block());
+        let first = self.b.ins().iadd_imm_s(op, -(Op::GetTabUp as i64));
+        let range = Op::Len as i64 - Op::GetTabUp as i64;
+        let plain = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, first, range);
+        self.check(plain, iterator);
+        let first = self.b.ins().iadd_imm_s(op, -(Op::SetTabUp as i64));
+        let range = Op::SetFieldK as i64 - Op::SetTabUp as i64;
+        let stores = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, first, range);
+        self.b.ins().brif(stores, storing, &[], value, &[]);
+
+        self.switch(value);
+        let to = self.destination(caller, call);
+        let any = self.b.ins().icmp(IntCC::UnsignedLessThan, from, end);
+        self.b.ins().brif(any, some, &[], nil, &[]);
+        self.switch(some);
+        self.copy(to, Place { base: from, offset: 0 });
+        self.b.ins().jump(done, &[]);
+        self.switch(nil);
+        self.put_plain(to, Tag::NIL);
+        self.b.ins().jump(done, &[]);
+        self.switch(storing);
+        self.b.ins().jump(done, &[]);
+
+        self.switch(iterator);
+        let generic = self.b.ins().icmp_imm_u(IntCC::Equal, op, Op::TForCall as i64);
+        self.guard(generic);
+        let to = self.destination(caller, call).base;
+        let to = self.b.ins().iadd_imm_s(to, 4 * size);
+        let wanted = self.b.ins().ushr_imm_u(call, 24);
+        let wanted = self.b.ins().uextend(I64, wanted);
+        let wanted_end = self.element(to, wanted, layout::value::LOG_SIZE);
+        self.move_values((from, end), (to, wanted_end));
+        self.b.ins().jump(done, &[]);
+        self.switch(done);
+        self.return_to(caller);
     }
 
     /// Returns the place of the first result, given the CALL.
@@ -262,8 +334,14 @@ impl<F: Form> Emitter<'_, F> {
     }
 
     /// RETURN of any number of values; in part 1, of a function with upvalues that may have to be
-    /// closed.
+    /// closed; in part 2, to another instruction than a CALL, when nothing is left to be closed.
     pub(super) fn return_values(&mut self, part: usize) {
+        if part == 2 {
+            let (caller, call) = self.caller();
+            let from = self.first();
+            let end = self.arguments_end(from);
+            return self.return_to_other(&caller, call, from, end);
+        }
         if part == 0 {
             let closes = self.number(Field::C);
             let closing = self.cold();
@@ -281,15 +359,18 @@ impl<F: Form> Emitter<'_, F> {
     /// Returns the operands, from `R[A]` on, when nothing is left to be closed.
     fn return_open(&mut self) {
         let (caller, call) = self.caller();
+        let other = self.cold();
+        self.check_call(call, other);
         let from = self.first();
         let end = self.arguments_end(from);
         self.deliver(&caller, call, from, end);
         self.return_to(&caller);
+        self.switch(other);
+        self.part(2);
     }
 
     /// Moves the values from `from` up to `end` to where a CALL wants them.
     fn deliver(&mut self, caller: &Caller, call: Value, from: Value, end: Value) {
-        let size = layout::value::SIZE as i64;
         let to = self.destination(caller, call).base;
         let wanted = self.b.ins().ushr_imm_u(call, 24);
         let wanted = self.b.ins().uextend(I64, wanted);
@@ -307,8 +388,14 @@ impl<F: Form> Emitter<'_, F> {
         let last = self.element(to, fixed, layout::value::LOG_SIZE);
         self.b.ins().jump(go, &[BlockArg::from(last)]);
 
-        // the values, then nils
         self.switch(go);
+        self.move_values((from, end), (to, wanted_end));
+    }
+
+    /// Moves the values of one range of slots to the beginning of another, and fills what is left
+    /// of that with nils.
+    fn move_values(&mut self, (from, end): (Value, Value), (to, wanted_end): (Value, Value)) {
+        let size = layout::value::SIZE as i64;
         let (copying, copy, filling, fill, done) =
             (self.block(), self.block(), self.block(), self.cold(), self.block());
         let source = self.b.append_block_param(copying, I64);
@@ -335,41 +422,57 @@ impl<F: Form> Emitter<'_, F> {
         self.switch(done);
     }
 
-    /// RETURN1; in part 1, to a call that wants another number of values.
+    /// RETURN1; in part 1, to a CALL that wants another number of values; in part 2, to another
+    /// instruction.
     pub(super) fn return_one(&mut self, part: usize) {
         let (caller, call) = self.caller();
-        let from = self.register(Field::A);
-        if part == 1 {
-            let from = self.b.ins().iadd_imm_s(from.base, i64::from(from.offset));
-            let end = self.b.ins().iadd_imm_s(from, layout::value::SIZE as i64);
-            self.deliver(&caller, call, from, end);
-            return self.return_to(&caller);
+        if part == 0 {
+            let other = self.cold();
+            let one = self.is_call_for(call, 1);
+            self.check(one, other);
+            let from = self.register(Field::A);
+            let to = self.destination(&caller, call);
+            self.copy(to, from);
+            self.return_to(&caller);
+            self.switch(other);
+            return self.part(1);
         }
-        let c = self.b.ins().ushr_imm_u(call, 24);
-        let other = self.cold();
-        let one = self.b.ins().icmp_imm_u(IntCC::Equal, c, 2);
-        self.check(one, other);
-        let to = self.destination(&caller, call);
-        self.copy(to, from);
-        self.return_to(&caller);
-        self.switch(other);
-        self.part(1);
+        let from = self.first();
+        let end = self.b.ins().iadd_imm_s(from, layout::value::SIZE as i64);
+        self.return_range(part, &caller, call, (from, end));
     }
 
-    /// RETURN0; in part 1, to a call that wants values.
+    /// RETURN0; parts as for [`Emitter::return_one`]
     pub(super) fn return_nothing(&mut self, part: usize) {
         let (caller, call) = self.caller();
-        if part == 1 {
-            let end = self.form.base();
-            self.deliver(&caller, call, end, end);
-            return self.return_to(&caller);
+        if part == 0 {
+            let other = self.cold();
+            let none = self.is_call_for(call, 0);
+            self.check(none, other);
+            self.return_to(&caller);
+            self.switch(other);
+            return self.part(1);
         }
-        let c = self.b.ins().ushr_imm_u(call, 24);
+        let end = self.form.base();
+        self.return_range(part, &caller, call, (end, end));
+    }
+
+    /// Returns a range of values, in part 1 to a CALL, in part 2 to another instruction.
+    fn return_range(
+        &mut self,
+        part: usize,
+        caller: &Caller,
+        call: Value,
+        (from, end): (Value, Value),
+    ) {
+        if part == 2 {
+            return self.return_to_other(caller, call, from, end);
+        }
         let other = self.cold();
-        let none = self.b.ins().icmp_imm_u(IntCC::Equal, c, 1);
-        self.check(none, other);
-        self.return_to(&caller);
+        self.check_call(call, other);
+        self.deliver(caller, call, from, end);
+        self.return_to(caller);
         self.switch(other);
-        self.part(1);
+        self.part(2);
     }
 }

@@ -101,6 +101,11 @@ impl<F: Form> Emitter<'_, F> {
     /// `R[A]` := what the runtime finds in a table under a key
     fn load_any(&mut self, table: Value, bits: Value, tag: Value) {
         let found = self.call(Runtime::GetAny, &[table, bits, tag]);
+        self.loaded(&found);
+    }
+
+    /// Ends a load with what the runtime has found: payload and tag.
+    fn loaded(&mut self, found: &[Value]) {
         let hit = self.b.ins().icmp_imm_u(IntCC::NotEqual, found[1], MISS);
         self.guard(hit);
         let to = self.register(Field::A);
@@ -113,6 +118,11 @@ impl<F: Form> Emitter<'_, F> {
     fn check_short(&mut self, tag: Value, string: Value, other: Block) {
         let is_string = self.has_tag(tag, Tag::STRING);
         self.check(is_string, other);
+        self.check_class(string, other);
+    }
+
+    /// Continues in a new block if a string is short, else in `other`.
+    fn check_class(&mut self, string: Value, other: Block) {
         let class = self.at(string, layout::header::AUX);
         let class = self.load(I8, class);
         let short = i64::from(LuaString::SHORT);
@@ -141,14 +151,17 @@ impl<F: Form> Emitter<'_, F> {
             self.switch(other);
             return self.part(1);
         }
-        let (other, strange, found) = (self.block(), self.cold(), self.block());
-        let c = self.has_tag(key_tag, Tag::INTEGER);
+        let (other, strange, found) = (self.block(), self.cold(), self.cold());
+        let c = self.has_tag(key_tag, Tag::STRING);
         self.check(c, other);
-        self.note(access::ARRAY | access::OUTSIDE);
-        self.b.ins().jump(found, &[]);
-        self.switch(other);
-        self.check_short(key_tag, bits, strange);
+        self.check_class(bits, strange);
         self.note(access::STRING);
+        let v = self.call(Runtime::GetStr, &[table, bits]);
+        self.loaded(&v);
+        self.switch(other);
+        let c = self.has_tag(key_tag, Tag::INTEGER);
+        self.check(c, strange);
+        self.note(access::ARRAY | access::OUTSIDE);
         self.b.ins().jump(found, &[]);
         self.switch(strange);
         self.note(access::OTHER);

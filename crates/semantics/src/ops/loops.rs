@@ -1,6 +1,6 @@
 //! Loops: FORPREP, FORLOOP, TFORCALL, TFORLOOP.
 
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{BlockArg, InstBuilder};
 use perilune_bytecode::feedback::operands as seen;
@@ -50,14 +50,16 @@ impl<F: Form> Emitter<'_, F> {
         self.go(Jump::Past);
     }
 
-    /// FORLOOP of integers.
+    /// FORLOOP
     pub(super) fn numeric_round(&mut self) {
         // The operand is decoded once: Cranelift does not merge loads across stores.
         let index = self.register(Field::A);
         let nth = |n| index.plus(layout::value::nth(n));
         let (limit, step, variable) = (nth(1), nth(2), nth(3));
         let tag = self.tag(index);
-        self.guard_tag(tag, Tag::INTEGER);
+        let floats = self.cold();
+        let integer = self.has_tag(tag, Tag::INTEGER);
+        self.check(integer, floats);
         let left = self.bits(limit);
         let (round, end) = (self.block(), self.block());
         self.b.ins().brif(left, round, &[], end, &[]);
@@ -71,6 +73,30 @@ impl<F: Form> Emitter<'_, F> {
             e.store(left, limit.plus(layout::value::BITS as i32));
             e.store(n, index.plus(layout::value::BITS as i32));
             e.put_tagged(variable, n, Tag::INTEGER);
+        });
+
+        self.switch(floats);
+        let (by, last) = (self.float(step), self.float(limit));
+        let n = self.float(index);
+        let n = self.b.ins().fadd(n, by);
+        let (upwards, downwards) = (self.cold(), self.cold());
+        let (round, end) = (self.cold(), self.cold());
+        // A step that is no number makes no round either way.
+        let sign = self.bits(step);
+        let up = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, sign, 0);
+        self.b.ins().brif(up, upwards, &[], downwards, &[]);
+        self.switch(upwards);
+        let runs = self.b.ins().fcmp(FloatCC::LessThanOrEqual, n, last);
+        self.b.ins().brif(runs, round, &[], end, &[]);
+        self.switch(downwards);
+        let runs = self.b.ins().fcmp(FloatCC::LessThanOrEqual, last, n);
+        self.b.ins().brif(runs, round, &[], end, &[]);
+        self.switch(end);
+        self.next();
+        self.switch(round);
+        self.round(Jump::Back, |e| {
+            e.store(n, index.plus(layout::value::BITS as i32));
+            e.put_tagged(variable, n, Tag::FLOAT);
         });
     }
 
@@ -86,8 +112,14 @@ impl<F: Form> Emitter<'_, F> {
         self.go(Jump::Ahead);
     }
 
-    /// TFORCALL of a loop that runs inline.
-    pub(super) fn generic_call(&mut self) {
+    /// TFORCALL of a loop that runs inline, over a table.
+    pub(super) fn generic_call(&mut self, part: usize) {
+        if part == 0 {
+            let object = self.after_a(1);
+            let tag = self.tag(object);
+            self.guard_tag(tag, Tag::TABLE);
+            return self.part(1);
+        }
         let first = self.first();
         let count = self.number(Field::C);
         let done = self.call(Runtime::ForNext, &[first, count])[0];

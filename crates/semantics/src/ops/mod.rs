@@ -18,6 +18,7 @@ use perilune_runtime::value::Tag;
 
 use crate::emitter::Emitter;
 use crate::form::{Field, Form, Jump};
+use crate::runtime::Runtime;
 
 use arithmetic::{Bitwise, Numeric, Operand};
 use comparisons::Order;
@@ -28,7 +29,7 @@ pub fn parts(op: Op) -> usize {
     match op {
         Op::SelfR | Op::Tbc | Op::ExtraArg => 0,
         Op::GetField | Op::SelfK => 4,
-        Op::SetField | Op::SetFieldK => 3,
+        Op::SetField | Op::SetFieldK | Op::Return | Op::Return0 | Op::Return1 => 3,
         Op::GetTable
         | Op::SetTable
         | Op::SetTableK
@@ -41,11 +42,31 @@ pub fn parts(op: Op) -> usize {
         | Op::IDivK
         | Op::Lt
         | Op::Le
-        | Op::Return
-        | Op::Return0
-        | Op::Return1 => 2,
+        | Op::TailCall
+        | Op::TForCall => 2,
         Op::Call => 3,
         _ => 1,
+    }
+}
+
+/// Returns the function of the runtime that executes the instructions of an opcode which their
+/// definition leaves to it.
+pub fn step(op: Op) -> Runtime {
+    match op {
+        Op::GetField | Op::SelfK => Runtime::StepGetField,
+        Op::GetTable | Op::GetI | Op::SelfR => Runtime::StepGet,
+        Op::GetTabUp => Runtime::StepGetGlobal,
+        Op::SetField | Op::SetFieldK => Runtime::StepSetField,
+        Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK => Runtime::StepSet,
+        Op::Len => Runtime::StepLength,
+        Op::Eq => Runtime::StepEqual,
+        Op::Lt | Op::Le => Runtime::StepOrder,
+        Op::Call => Runtime::StepCall,
+        Op::TailCall => Runtime::StepTailCall,
+        Op::Return | Op::Return0 | Op::Return1 => Runtime::StepReturn,
+        Op::ForPrep => Runtime::StepPrepare,
+        Op::TForCall => Runtime::StepIterate,
+        _ => Runtime::Single,
     }
 }
 
@@ -138,7 +159,7 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::TestSet => e.test(B, Some(A)),
 
         Op::Call => e.call_function(part),
-        Op::TailCall => e.tail_call(),
+        Op::TailCall => e.tail_call(part),
         Op::Close => e.close(),
         Op::Return => e.return_values(part),
         Op::Return0 => e.return_nothing(part),
@@ -146,7 +167,7 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::ForPrep => e.prepare_loop(),
         Op::ForLoop => e.numeric_round(),
         Op::TForPrep => e.start_generic(),
-        Op::TForCall => e.generic_call(),
+        Op::TForCall => e.generic_call(part),
         Op::TForLoop => e.generic_round(),
         // the frame was laid out by the call
         Op::VarArgPrep => e.next(),
