@@ -10,6 +10,8 @@ use crate::options::Mode;
 pub(crate) enum Tier {
     /// Nothing.
     Off,
+    /// Methods, by the baseline compiler.
+    Baseline,
     /// Hot methods, by tier 1.
     Tier1,
     /// Hot methods, by all tiers that there are.
@@ -18,12 +20,13 @@ pub(crate) enum Tier {
 
 impl Tier {
     /// All of them.
-    const ALL: [Tier; 3] = [Tier::Off, Tier::Tier1, Tier::On];
+    const ALL: [Tier; 4] = [Tier::Off, Tier::Baseline, Tier::Tier1, Tier::On];
 
     /// Returns the word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Tier::Off => "off",
+            Tier::Baseline => "baseline",
             Tier::Tier1 => "tier1",
             Tier::On => "on",
         }
@@ -149,6 +152,7 @@ impl JitChoices {
             | Mode::Chaos
             | Mode::CheckValues => Tier::Tier1,
             Mode::Background => Tier::On,
+            Mode::BaselineSync => Tier::Baseline,
         })
     }
 
@@ -174,7 +178,7 @@ impl JitChoices {
     pub(crate) fn engine(&self, mode: Mode) -> Engine {
         let engine = match self.tier(mode) {
             Tier::Off => Engine::interpreter(),
-            Tier::Tier1 | Tier::On => Engine::with_jit(self.jit_options(mode)),
+            Tier::Baseline | Tier::Tier1 | Tier::On => Engine::with_jit(self.jit_options(mode)),
         };
         if self.stats {
             report_at_exit(&engine);
@@ -191,11 +195,15 @@ impl JitChoices {
             ..match mode {
                 Mode::Chaos => JitOptions::chaos(chaos_seed()),
                 Mode::Background => JitOptions::eager(),
+                _ if self.tier(mode) == Tier::Baseline => JitOptions::baseline(),
                 _ => JitOptions::default(),
             }
         };
         if matches!(mode, Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Tier1GcPhases) {
             (o.threshold, o.loop_threshold, o.sync, o.prune) = (1, 1, true, false);
+        }
+        if mode == Mode::BaselineSync {
+            (o.stitch_threshold, o.loop_threshold) = (1, 1);
         }
         if mode == Mode::CheckValues {
             // with some feedback first, and more when what was met differs from it
@@ -228,7 +236,7 @@ pub(crate) fn chaos_seed() -> u64 {
 
 fn tier(value: &str) -> Result<Tier, String> {
     let tier = Tier::ALL.into_iter().find(|t| t.name() == value);
-    tier.ok_or_else(|| format!("'{value}' is neither 'off', 'tier1' nor 'on'"))
+    tier.ok_or_else(|| format!("'{value}' is none of 'off', 'baseline', 'tier1' and 'on'"))
 }
 
 fn number(value: &str, min: u32, max: u32) -> Result<u32, String> {

@@ -33,6 +33,8 @@ pub(crate) enum Mode {
     GcStress,
     /// Stacks grow by what is needed only.
     SmallStack,
+    /// Every method is stitched at its first call.
+    BaselineSync,
     /// Every method is compiled at its first call.
     Tier1Sync,
     /// Hot methods are compiled by other threads.
@@ -153,6 +155,7 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--interpreter=portable" => o.portable = Some(true),
         b"--mode=off" => o.mode = Mode::Off,
         b"--mode=generated" => o.mode = Mode::Generated,
+        b"--mode=baseline-sync" => o.mode = Mode::BaselineSync,
         b"--mode=tier1-sync" => o.mode = Mode::Tier1Sync,
         b"--mode=background" => o.mode = Mode::Background,
         b"--mode=tier1-gc-stress" => o.mode = Mode::Tier1GcStress,

@@ -59,7 +59,12 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     }
     lua.open_libraries();
     match options.mode {
-        Mode::Default | Mode::Off | Mode::Tier1Sync | Mode::Background | Mode::CheckValues => {}
+        Mode::Default
+        | Mode::Off
+        | Mode::BaselineSync
+        | Mode::Tier1Sync
+        | Mode::Background
+        | Mode::CheckValues => {}
         Mode::Generated => lua.set_portable_interpreter(false),
         Mode::GcStress => lua.set_gc_stress(true),
         Mode::GcPhases | Mode::Tier1GcPhases => lua.set_gc_phases(jit_options::chaos_seed()),

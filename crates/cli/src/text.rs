@@ -40,9 +40,9 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --interpreter=generated|portable
             run bytecode by handlers generated for the processor, or by a loop in
             Rust (the default)
-  --jit=off|tier1|on
-            interpret only; compile what is hot, by tier 1 or by all tiers
-            that there are (DEFAULT)
+  --jit=off|baseline|tier1|on
+            interpret only; compile by the baseline compiler alone; compile what
+            is hot, by tier 1 or by all tiers that the default uses (DEFAULT)
   --jit-budget=BYTES
             room for machine code (64m)
   --jit-partition-max-bytes=BYTES
@@ -67,12 +67,12 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             check while code runs that it holds what is in frame and heap
   --jit-workers=N
             compile on N threads (as the machine has cores)
-  --mode=off|generated|tier1-sync|background|gc-stress|gc-phases|small-stack
-  --mode=tier1-gc-stress|tier1-gc-phases|chaos|check-values
-            for tests: --jit=off; --jit=tier1 --jit-sync with thresholds of
-            1; --jit=on with low thresholds; collect garbage after every allocation, or in tiny
-            steps and random phases; move the stack often; some of them
-            together; let all that happen, and more, at random (by the
+  --mode=off|generated|baseline-sync|tier1-sync|background|gc-stress|gc-phases
+  --mode=small-stack|tier1-gc-stress|tier1-gc-phases|chaos|check-values
+            for tests: --jit=off; --jit=baseline and --jit=tier1 --jit-sync with
+            thresholds of 1; --jit=on with low thresholds; collect garbage
+            after every allocation, or in tiny steps and random phases; move
+            the stack often; some of them together; let all that happen, and more, at random (by the
             variable PERILUNE_CHAOS_SEED); --jit=tier1 --jit-sync
             --jit-verify --jit-verify-values with low thresholds
   --perf[=map|jitdump]

@@ -57,9 +57,10 @@ use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The modes of the binary in which every file runs.
-const MODES: [&str; 11] = [
+const MODES: [&str; 12] = [
     "off",
     "generated",
+    "baseline-sync",
     "tier1-sync",
     "background",
     "check-values",

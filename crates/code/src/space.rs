@@ -269,6 +269,21 @@ impl CodeSpace {
         }
     }
 
+    /// Places finished code that does not depend on its address, if there is room without evicting
+    /// other code. The code is no version: its owner decides when no thread runs it any more.
+    ///
+    /// # Errors
+    /// If there is no executable memory.
+    pub fn place(&self, code: &[u8]) -> Result<CodeRange, Refusal> {
+        let _inside = fork::enter();
+        self.mend_after_fork();
+        let reservation = self.region()?.reserve(code.len()).map_err(|_| Refusal::Exhausted)?;
+        let range =
+            reservation.publish(code).map_err(|e| Refusal::Backend(e.to_string().into()))?;
+        barrier::sync_cores();
+        Ok(range)
+    }
+
     /// Locks what changes slots.
     fn changes(&self) -> MutexGuard<'_, ()> {
         self.mend_after_fork();

@@ -24,6 +24,7 @@
 //! thread accesses a heap.
 
 mod analysis;
+mod baseline;
 mod codegen;
 mod engine;
 mod entity;

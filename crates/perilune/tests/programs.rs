@@ -22,11 +22,13 @@
 //! | `generated` | all | runs the interpreter by generated handlers |
 //! | `tier1-sync` | all | compiles before code runs, from the first entry or after some |
 //! | `check-values` | all | as `tier1-sync`, with code that checks what it holds |
+//! | `baseline` | all | runs stitched code, from the first entry or after some |
 //! | `chaos` | all | decides at random, at safepoints, what happens to code and heap |
-//! | `background` | one in four | compiles on another thread, as users have it |
-//! | `evicted` | one in four | has room for little code |
-//! | `interleaved` | one in four | runs three states of one engine in turns |
-//! | `threads` | one in four | runs two states of one engine on two threads |
+//! | `background` | one in five | compiles on another thread, as users have it |
+//! | `tiers` | one in five | runs handlers, then stitched code, then what another thread compiles |
+//! | `evicted` | one in five | has room for little code |
+//! | `interleaved` | one in five | runs three states of one engine in turns |
+//! | `threads` | one in five | runs two states of one engine on two threads |
 //!
 //! The states of one engine have different metatables of strings, numbers, nil and functions,
 //! different globals and functions of the library; each must show what PUC shows when it is set up
@@ -90,6 +92,7 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     let states = |states| Mode { states, code, configuration: shared, ..mode };
     let in_turn = [
         Mode { code: background, ..mode },
+        Mode { code: Code::Tiers(threshold, loops), ..mode },
         Mode { code: Code::Evicted, ..mode },
         states(States::Interleaved),
         states(States::Threads),
@@ -114,12 +117,19 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
             code: Code::Handlers,
             ..mode
         },
+        Mode {
+            gc_stress: seed % 300 == 5,
+            gc_phases: (seed % 20 == 8).then_some(seed),
+            small_stack: seed.is_multiple_of(4),
+            code: Code::Baseline(threshold, loops),
+            ..mode
+        },
         Mode { code: Code::CheckValues(threshold, loops), ..mode },
         Mode { code: Code::Chaos(seed), ..mode },
     ];
     match all {
         true => modes.extend(in_turn),
-        false => modes.push(in_turn[(seed / 2 % 4) as usize]),
+        false => modes.push(in_turn[(seed / 2 % 5) as usize]),
     }
     modes
 }

@@ -242,6 +242,8 @@ pub mod instance {
         ENTRIES = Instance, entries;
         /// The entry slot.
         SLOT = Instance, slot;
+        /// The offsets of the stitched code.
+        STITCHED = Instance, stitched;
         /// Number of registers of a frame.
         MAX_STACK = Instance, max_stack;
         /// Number of named parameters.
@@ -339,6 +341,8 @@ pub mod state {
         LOOP_MASK = State, loop_threshold.mask;
         /// What it leaves of it.
         LOOP_PHASE = State, loop_threshold.phase;
+        /// Number of entries from which on code is stitched.
+        STITCH_THRESHOLD = State, stitch_threshold;
         /// First result of a return to machine code: the payload. The result of a function that
         /// preserves all registers.
         RETURNED_BITS = State, returned.bits;

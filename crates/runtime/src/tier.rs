@@ -35,6 +35,17 @@ pub mod status {
     pub const PANIC: u64 = 8;
 }
 
+/// Stitched code: stencils of the instructions of a function, one after the other.
+///
+/// It uses the convention of the interpreter's handlers, to which it leaves what it does not do
+/// itself, and its frames are frames of the interpreter. Its beginning is at an address with the
+/// offset, from there, of each instruction's code, and [`stitched::PROLOGUE`] bytes before that is
+/// the code that begins the function.
+pub mod stitched {
+    /// The size in bytes of the code that begins a function.
+    pub const PROLOGUE: usize = 32;
+}
+
 /// The result of machine code.
 #[repr(C)]
 pub struct Left {

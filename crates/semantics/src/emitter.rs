@@ -3,10 +3,11 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I8, I32, I64};
 use cranelift_codegen::ir::{
-    Block, ExtFuncData, ExternalName, FuncRef, InstBuilder, MemFlagsData, Type, UserExternalName,
-    Value,
+    Block, ExtFuncData, ExternalName, FuncRef, InstBuilder, MemFlagsData, SourceLoc, Type,
+    UserExternalName, Value,
 };
 use cranelift_frontend::FunctionBuilder;
+use perilune_bytecode::Op;
 use perilune_runtime::header::GcHeader;
 use perilune_runtime::layout;
 use perilune_runtime::value::Tag;
@@ -17,6 +18,19 @@ use crate::runtime::Runtime;
 /// Flags of all accesses: aligned, and they do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
 
+/// The source location of code that is rarely executed; that of other code is 0.
+pub const COLD: u32 = 1;
+
+/// Continues in a block. Source locations say which instructions are cold.
+pub fn switch(b: &mut FunctionBuilder<'_>, block: Block) {
+    b.switch_to_block(block);
+    let is_cold = b.func.layout.is_cold(block);
+    b.set_srcloc(SourceLoc::new(if is_cold { COLD } else { 0 }));
+}
+
+/// Emits a part of the definition of an opcode.
+pub type Define<F> = fn(&mut Emitter<'_, F>, Op, usize);
+
 /// Emits one definition in a form.
 pub struct Emitter<'a, F> {
     /// The function that is built.
@@ -25,18 +39,22 @@ pub struct Emitter<'a, F> {
     pub form: F,
     /// The block that leaves the instruction for the runtime.
     slow: Option<Block>,
+    /// Whether what is emitted is rarely executed.
+    is_cold: bool,
+    define: Define<F>,
 }
 
 impl<'a, F: Form> Emitter<'a, F> {
     /// Begins a definition; the current block is that of its beginning.
-    pub fn new(b: FunctionBuilder<'a>, form: F) -> Emitter<'a, F> {
-        Emitter { b, form, slow: None }
+    /// `define` emits the parts that the form wants in place.
+    pub fn new(b: FunctionBuilder<'a>, form: F, define: Define<F>) -> Emitter<'a, F> {
+        Emitter { b, form, slow: None, is_cold: false, define }
     }
 
     /// Ends the definition.
     pub fn finish(mut self, config: cranelift_codegen::isa::TargetFrontendConfig) {
         if let Some(slow) = self.slow {
-            self.b.switch_to_block(slow);
+            self.switch(slow);
             self.form.slow(&mut self.b);
         }
         self.b.seal_all_blocks();
@@ -158,7 +176,7 @@ impl<'a, F: Form> Emitter<'a, F> {
     // ---- control ----
 
     pub(crate) fn block(&mut self) -> Block {
-        self.b.create_block()
+        if self.is_cold { self.cold() } else { self.b.create_block() }
     }
 
     /// Returns a new block that is rarely executed.
@@ -169,7 +187,7 @@ impl<'a, F: Form> Emitter<'a, F> {
     }
 
     pub(crate) fn switch(&mut self, block: Block) {
-        self.b.switch_to_block(block);
+        switch(&mut self.b, block);
     }
 
     /// Returns the block that leaves the instruction for the runtime.
@@ -230,7 +248,13 @@ impl<'a, F: Form> Emitter<'a, F> {
     }
 
     pub(crate) fn part(&mut self, number: usize) {
-        self.form.part(&mut self.b, number);
+        if let Some(op) = self.form.inlined(number) {
+            let was_cold = std::mem::replace(&mut self.is_cold, true);
+            (self.define)(self, op, number);
+            self.is_cold = was_cold;
+        } else {
+            self.form.part(&mut self.b, number);
+        }
     }
 
     /// Leaves the instruction for the runtime.

@@ -9,6 +9,7 @@ use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
+use perilune_runtime::tier::stitched;
 use perilune_runtime::value::Tag;
 
 use crate::runtime::Runtime;
@@ -40,7 +41,7 @@ pub fn facts() -> Vec<Fact> {
         layout::instance::CODE, layout::instance::CONSTANTS, layout::instance::CELLS,
         layout::instance::FIELDS, layout::instance::GLOBALS, layout::instance::CALLEES,
         layout::instance::ENTRIES, layout::instance::SLOT, layout::instance::MAX_STACK,
-        layout::instance::NUM_PARAMS, layout::instance::IS_VARARG,
+        layout::instance::NUM_PARAMS, layout::instance::IS_VARARG, layout::instance::STITCHED,
         layout::field_cache::OWN_SHAPE, layout::field_cache::SLOT,
         layout::field_cache::CHAIN_SHAPE, layout::field_cache::EPOCH, layout::field_cache::META,
         layout::field_cache::HOLDER, layout::field_cache::HOLDER_SHAPE,
@@ -50,7 +51,8 @@ pub fn facts() -> Vec<Fact> {
         layout::state::POLL, layout::state::BASE, layout::state::TOP, layout::state::LIMIT,
         layout::state::META_EPOCH, layout::state::STRING_METATABLE,
         layout::state::ENTRY_MASK, layout::state::ENTRY_PHASE, layout::state::LOOP_MASK,
-        layout::state::LOOP_PHASE,
+        layout::state::LOOP_PHASE, layout::state::STITCH_THRESHOLD,
+        stitched::PROLOGUE,
         Tag::NIL.0, Tag::FALSE.0, Tag::TRUE.0, Tag::INTEGER.0, Tag::FLOAT.0, Tag::FRAME.0,
         Tag::COLLECTABLE, Tag::STRING.0, Tag::TABLE.0, Tag::FUNCTION.0, Tag::NATIVE.0, Tag::CELL.0,
         TAGGED, Event::Eq, flags::TAIL_KEEPS, flags::TAIL,

@@ -2,6 +2,7 @@
 
 use cranelift_codegen::ir::Value;
 use cranelift_frontend::FunctionBuilder;
+use perilune_bytecode::Op;
 
 /// An address.
 #[derive(Clone, Copy)]
@@ -89,6 +90,8 @@ pub trait Exits {
     fn counter(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Place;
     /// Has the runtime execute the instruction from its beginning, and continues after it.
     fn slow(&mut self, b: &mut FunctionBuilder<'_>);
+    /// Returns the opcode, if another part of its definition is to be emitted in place.
+    fn inlined(&self, part: usize) -> Option<Op>;
     /// Continues in another part of the definition, which is compiled apart from this one.
     fn part(&mut self, b: &mut FunctionBuilder<'_>, number: usize);
     /// The instruction is complete, and has allocated: continues after a safepoint if the poll word

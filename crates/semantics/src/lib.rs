@@ -16,7 +16,7 @@ mod form;
 mod ops;
 mod runtime;
 
-pub use emitter::Emitter;
+pub use emitter::{COLD, Define, Emitter, switch};
 pub use facts::{Fact, facts};
 pub use form::{Exits, Field, Form, Jump, Operands, Place};
 pub use ops::{define, parts, step};

@@ -42,6 +42,9 @@ functions! {
     /// Executes the instruction at the pc of the frame on top. The result is 0 if the frame that is
     /// on top then is to be continued.
     Single "single" () -> 1;
+    /// Stitches the code of the function whose frame is on top, at its beginning. The result is as
+    /// for `Single`.
+    Stitch "stitch" () -> 1;
     /// Does what the poll word requests after an instruction that allocates. The result is as for
     /// `Single`.
     Poll "poll" () -> 1;

@@ -1,25 +1,16 @@
 //! Writes compiled functions as assembly: bytes with a listing beside them, jumps and references by
 //! label, and unwind data.
 //!
-//! The registers that functions overwrite are saved where the interpreter is entered, and one that
-//! calls nothing needs no native frame. Cranelift always saves registers, and makes a frame in
-//! functions with tail calls; both are removed here. The frame stays if there is a call in the
-//! function or a value is spilled.
+//! What of a native frame a function does not need is removed (`crate::frame`).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use iced_x86::{
-    Decoder, DecoderOptions, Formatter, Instruction, IntelFormatter, Mnemonic, OpKind, Register,
-};
+use iced_x86::{Formatter, Instruction, IntelFormatter, Mnemonic, OpKind};
 
 use crate::compile::Compiled;
+use crate::frame::{PROLOGUE, Saved, decode, is_epilogue, spills};
 use crate::symbol::Symbol;
-
-/// `push rbp; mov rbp, rsp`
-const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xE5];
-/// `mov rsp, rbp; pop rbp`
-const EPILOGUE: [u8; 4] = [0x48, 0x89, 0xEC, 0x5D];
 
 /// An assembled function.
 pub(crate) struct Assembled {
@@ -39,8 +30,7 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
     if !bytes.starts_with(&PROLOGUE) {
         return Err(fail("no prologue", 0));
     }
-    let list: Vec<Instruction> =
-        Decoder::with_ip(64, bytes, 0, DecoderOptions::NONE).iter().collect();
+    let list = decode(bytes);
     let has_frame = list.iter().any(|i| i.mnemonic() == Mnemonic::Call) || spills(&list);
     let targets: BTreeSet<u64> = list
         .iter()
@@ -66,13 +56,7 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
         if targets.contains(&i.ip()) {
             writeln!(out, ".L{label}_{at:x}:").expect("a string grows");
         }
-        let in_epilogue = (0..EPILOGUE.len()).any(|back| {
-            at.checked_sub(back).is_some_and(|start| {
-                starts.contains(&(start as u64))
-                    && bytes[start..].starts_with(&EPILOGUE)
-                    && (back == 0 || back == 3)
-            })
-        });
+        let in_epilogue = is_epilogue(bytes, &starts, at);
         let setup = at < PROLOGUE.len();
         if !has_frame && (setup || in_epilogue || saved.is_save(i)) {
             continue;
@@ -101,91 +85,13 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
     Ok(Assembled { text: out, count, has_frame })
 }
 
-/// The registers that a function saves for its caller.
-#[derive(Default)]
-struct Saved {
-    room: u64,
-    count: u64,
-    /// Where registers are saved, in a function with a frame.
-    places: Vec<(Register, u64)>,
-    /// Whether the instructions that save them are over.
-    began: bool,
-}
-
-impl Saved {
-    /// Returns whether an instruction saves or restores a register, or makes room for that.
-    fn is_save(&mut self, i: &Instruction) -> bool {
-        let stack = i.op0_register() == Register::RSP;
-        match i.mnemonic() {
-            Mnemonic::Sub if stack => {
-                self.room += i.immediate(1);
-                true
-            }
-            Mnemonic::Add if stack => true,
-            Mnemonic::Mov if i.memory_base() == Register::RSP => {
-                let saves = i.op0_kind() == OpKind::Memory && is_saved(i.op1_register());
-                self.count += u64::from(saves);
-                saves || is_saved(i.op0_register())
-            }
-            _ => false,
-        }
-    }
-
-    /// Returns whether an instruction of a function with a frame saves or restores a register. The
-    /// first instructions do, and then those that load a register from the place where it is saved.
-    fn is_move(&mut self, i: &Instruction) -> bool {
-        if i.mnemonic() != Mnemonic::Mov || i.memory_base() != Register::RSP {
-            // the room is made first
-            self.began |= !(i.mnemonic() == Mnemonic::Sub && i.op0_register() == Register::RSP);
-            return false;
-        }
-        let place = i.memory_displacement64();
-        if i.op0_kind() != OpKind::Memory {
-            return self.places.contains(&(i.op0_register(), place));
-        }
-        let saves = !self.began && is_saved(i.op1_register());
-        if saves {
-            self.places.push((i.op1_register(), place));
-        }
-        self.began |= !saves;
-        saves
-    }
-
-    /// Returns whether the room on the stack is for saved registers only.
-    fn is_all(&self) -> bool {
-        self.room == (self.count * 8).next_multiple_of(16)
-    }
-}
-
-/// Returns whether a function keeps values of its own on the stack.
-fn spills(list: &[Instruction]) -> bool {
-    let mut saved = Saved::default();
-    let body = list.iter().filter(|i| i.ip() >= PROLOGUE.len() as u64);
-    let others = body.filter(|i| !saved.is_save(i)).filter(|i| uses_stack(i)).count();
-    // each epilogue has two instructions
-    let epilogues = list.iter().filter(|i| i.mnemonic() == Mnemonic::Pop).count();
-    others != 2 * epilogues || !saved.is_all()
-}
-
-fn is_saved(r: Register) -> bool {
-    matches!(r, Register::RBX | Register::R12 | Register::R13 | Register::R14)
-}
-
-fn uses_stack(i: &Instruction) -> bool {
-    let stack = |r| matches!(r, Register::RSP | Register::RBP);
-    (0..i.op_count()).any(|n| match i.op_kind(n) {
-        OpKind::Register => stack(i.op_register(n)),
-        OpKind::Memory => stack(i.memory_base()) || stack(i.memory_index()),
-        _ => false,
-    }) || matches!(i.mnemonic(), Mnemonic::Push | Mnemonic::Pop | Mnemonic::Ret)
-}
-
-fn is_branch(i: &Instruction) -> bool {
+/// Returns whether an instruction is a jump to a known place.
+pub(crate) fn is_branch(i: &Instruction) -> bool {
     i.op0_kind() == OpKind::NearBranch64 && i.mnemonic() != Mnemonic::Call
 }
 
 /// Returns what an instruction refers to.
-fn reference(code: &Compiled, i: &Instruction) -> Option<Symbol> {
+pub(crate) fn reference(code: &Compiled, i: &Instruction) -> Option<Symbol> {
     let place = (i.next_ip() as usize).checked_sub(4)?;
     code.references.iter().find(|r| r.at == place).map(|r| r.to)
 }

@@ -1,5 +1,7 @@
 //! Compiles the functions to machine code for x86-64.
 
+use std::ops::Range;
+
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{ExternalName, Function};
@@ -7,7 +9,7 @@ use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, FinalizedRelocTarget};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use perilune_semantics::{Emitter, Runtime, define};
+use perilune_semantics::{COLD, Emitter, Exits as _, Runtime, define};
 
 use crate::handler::{Handler, signature};
 use crate::symbol::Symbol;
@@ -27,6 +29,8 @@ pub(crate) struct Compiled {
     pub(crate) bytes: Vec<u8>,
     /// The references.
     pub(crate) references: Vec<Reference>,
+    /// Ranges of bytes with a source location, ascending, and whether they are cold.
+    pub(crate) places: Vec<(Range<usize>, bool)>,
 }
 
 /// Returns the compiler: for any processor with the instruction set, and the same on every host.
@@ -48,21 +52,33 @@ pub(crate) fn compiler() -> Result<OwnedTargetIsa, String> {
     builder.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
 }
 
-/// Compiles a function.
+/// Compiles a function of the interpreter.
 pub(crate) fn compile(isa: &OwnedTargetIsa, symbol: Symbol) -> Result<Compiled, String> {
+    compile_function(isa, &symbol.label(), |func| build(func, symbol, isa))
+}
+
+/// Compiles what `build` makes.
+pub(crate) fn compile_function(
+    isa: &OwnedTargetIsa,
+    label: &str,
+    build: impl FnOnce(&mut Function),
+) -> Result<Compiled, String> {
     let mut context = Context::new();
-    build(&mut context.func, symbol, isa);
+    build(&mut context.func);
     let code = context
         .compile(&**isa, &mut ControlPlane::default())
-        .map_err(|e| format!("{}: {:?}\n{}", symbol.label(), e.inner, e.func))?;
+        .map_err(|e| format!("{label}: {:?}\n{}", e.inner, e.func))?;
     let bytes = code.buffer.data().to_vec();
     let relocations = code.buffer.relocs().to_vec();
+    let located = code.buffer.get_srclocs_sorted().iter().filter(|l| !l.loc.is_default());
+    let places =
+        located.map(|l| (l.start as usize..l.end as usize, l.loc.bits() == COLD)).collect();
     let names = context.func.params.user_named_funcs();
     let mut references = Vec::new();
     for r in relocations {
         let known = matches!(r.kind, Reloc::X86CallPCRel4 | Reloc::X86GOTPCRel4);
         let FinalizedRelocTarget::ExternalName(ExternalName::User(name)) = r.target else {
-            return Err(format!("{}: refers to {:?}", symbol.label(), r.target));
+            return Err(format!("{label}: refers to {:?}", r.target));
         };
         let name = &names[name];
         let to = Symbol::from_external(name.namespace, name.index);
@@ -70,10 +86,10 @@ pub(crate) fn compile(isa: &OwnedTargetIsa, symbol: Symbol) -> Result<Compiled, 
             Some(to) if known && r.addend == -4 => {
                 references.push(Reference { at: r.offset as usize, to });
             }
-            _ => return Err(format!("{}: relocation {:?} {}", symbol.label(), r.kind, name)),
+            _ => return Err(format!("{label}: relocation {:?} {name}", r.kind)),
         }
     }
-    Ok(Compiled { bytes, references })
+    Ok(Compiled { bytes, references, places })
 }
 
 fn build(func: &mut Function, symbol: Symbol, isa: &OwnedTargetIsa) {
@@ -81,21 +97,29 @@ fn build(func: &mut Function, symbol: Symbol, isa: &OwnedTargetIsa) {
     let mut context = FunctionBuilderContext::new();
     let mut b = FunctionBuilder::new(func, &mut context);
     let handler = Handler::new(&mut b, symbol);
-    let mut e = Emitter::new(b, handler);
+    let mut e = Emitter::new(b, handler, define);
     match symbol {
         Symbol::Handler(op, part) => define(&mut e, op, part),
         // The loop finds the instruction that it executes at the position.
         Symbol::Step(f) => call_and_reload(&mut e, i64::from(f == Runtime::Single), f),
         Symbol::Poll => call_and_reload(&mut e, 0, Runtime::Poll),
         Symbol::Continue => e.form.continue_on_top(&mut e.b),
-        Symbol::Interpret | Symbol::Runtime(_) => unreachable!("it is not generated"),
+        Symbol::Enter => e.form.begin_function(&mut e.b),
+        Symbol::Return => e.form.return_here(&mut e.b),
+        Symbol::Stitch => {
+            let status = e.call(Runtime::Stitch, &[])[0];
+            e.form.reload(&mut e.b, status);
+        }
+        Symbol::Resume => e.form.resume_stitched(&mut e.b),
+        Symbol::Interpret | Symbol::Runtime(_) | Symbol::Target(_) => {
+            unreachable!("it is not generated")
+        }
     }
     e.finish(isa.frontend_config());
 }
 
 /// Stores a position, calls a function of the runtime, and continues with the frame on top.
 fn call_and_reload(e: &mut Emitter<'_, Handler>, back: i64, function: Runtime) {
-    use perilune_semantics::Exits as _;
     e.form.store_position(&mut e.b, back);
     let status = e.call(function, &[])[0];
     e.form.reload(&mut e.b, status);

@@ -14,11 +14,12 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
-use perilune_bytecode::Instr;
+use perilune_bytecode::{Instr, Op};
 use perilune_runtime::layout;
 use perilune_semantics::{Exits, Field, Jump, Operands, Place, Runtime, step};
 
-use crate::symbol::Symbol;
+use crate::stencil;
+use crate::symbol::{Route, Symbol};
 
 /// Flags of all accesses: aligned, and they do not trap.
 const MEM: MemFlagsData = MemFlagsData::trusted();
@@ -113,8 +114,47 @@ impl Handler {
         self.instance = instance;
         self.constants = constants;
         self.distance = b.ins().isub(cells, code);
+        let stitched = b.ins().load(I64, MEM, instance, layout::instance::STITCHED as i32);
+        let (resume, interpret) = (b.create_block(), b.create_block());
+        b.set_cold_block(resume);
+        b.ins().brif(stitched, resume, &[], interpret, &[]);
+        b.switch_to_block(resume);
+        self.pc = b.ins().iadd_imm_s(pc, i64::from(WORD));
+        self.tail_call(b, Symbol::Resume);
+        b.switch_to_block(interpret);
         self.dispatch(b, pc);
         [self.base, self.pc, self.instance, self.constants, self.distance, self.table] = saved;
+    }
+
+    /// Continues at the instruction before `pc`: in stitched code if the function has some, else in
+    /// the interpreter.
+    pub(crate) fn resume_stitched(&mut self, b: &mut FunctionBuilder<'_>) {
+        let stitched = b.ins().load(I64, MEM, self.instance, layout::instance::STITCHED as i32);
+        let (code, interpret) = (b.create_block(), b.create_block());
+        b.set_cold_block(interpret);
+        b.ins().brif(stitched, code, &[], interpret, &[]);
+        b.switch_to_block(code);
+        let offset = b.ins().iadd_imm_s(self.pc, -i64::from(WORD));
+        let table = b.ins().load(I64, MEM, self.table, Route::Returning.offset());
+        stencil::jump_to(b, self.sig, stitched, self.base, self.instance, offset, table);
+        b.switch_to_block(interpret);
+        self.table = b.ins().load(I64, MEM, self.table, Route::Interpreting.offset());
+        let pc = b.ins().iadd_imm_s(self.pc, -i64::from(WORD));
+        self.dispatch(b, pc);
+    }
+
+    /// Begins the function whose base and instance are those of the arguments, in the interpreter.
+    pub(crate) fn begin_function(&mut self, b: &mut FunctionBuilder<'_>) {
+        let (base, instance) = (self.base, self.instance);
+        self.table = b.ins().load(I64, MEM, self.table, Route::Interpreting.offset());
+        self.enter(b, base, instance);
+    }
+
+    /// Continues in the function whose base and instance are those of the arguments, at `pc`.
+    pub(crate) fn return_here(&mut self, b: &mut FunctionBuilder<'_>) {
+        let (base, instance, pc) = (self.base, self.instance, self.pc);
+        self.table = b.ins().load(I64, MEM, self.table, Route::Interpreting.offset());
+        self.switch(b, base, instance, pc);
     }
 
     /// Continues with the frame on top at the position in its frame word.
@@ -264,6 +304,10 @@ impl Exits for Handler {
         self.tail_call(b, Symbol::Step(step(op)));
     }
 
+    fn inlined(&self, _: usize) -> Option<Op> {
+        None
+    }
+
     fn part(&mut self, b: &mut FunctionBuilder<'_>, number: usize) {
         let Symbol::Handler(op, _) = self.symbol else {
             unreachable!("only definitions have parts")
@@ -317,6 +361,19 @@ impl Exits for Handler {
     }
 
     fn enter(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value) {
+        let entries = b.ins().load(I32, MEM, instance, layout::instance::ENTRIES as i32);
+        let state = b.ins().get_pinned_reg(I64);
+        let wanted = b.ins().load(I32, MEM, state, layout::state::STITCH_THRESHOLD as i32);
+        let is_hot = b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, entries, wanted);
+        let (stitch, begin) = (b.create_block(), b.create_block());
+        b.set_cold_block(stitch);
+        b.ins().brif(is_hot, stitch, &[], begin, &[]);
+        b.switch_to_block(stitch);
+        let mut args = self.arguments();
+        (args[0], args[2]) = (base, instance);
+        let f = self.import(b, Symbol::Stitch);
+        b.ins().return_call(f, &args);
+        b.switch_to_block(begin);
         let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
         self.switch(b, base, instance, code);
     }

@@ -1,15 +1,20 @@
-//! The generator of the interpreter's handlers.
+//! The generator of the interpreter's handlers and of the baseline compiler's stencils.
 //!
-//! It compiles the definitions of `perilune-semantics` for the processor, and writes the result as
-//! assembly, which `perilune-interp` includes: bytes, a listing, references to functions of the
-//! runtime, unwind data, and the table of handlers. Beside it are assertions of everything that was
-//! taken as a constant. The output is checked in, and a test compares it with what is generated
-//! now; `cargo xtask generate` rewrites it.
+//! It compiles the definitions of `perilune-semantics` for the processor, once in each form, and
+//! writes the result. Handlers are assembly, which `perilune-interp` includes: bytes, a listing,
+//! references to functions of the runtime, unwind data, and the tables of handlers. Stencils are a
+//! table of bytes and holes with a listing, which `perilune-jit` includes. Beside the handlers are
+//! assertions of everything that was taken as a constant. The output is checked in, and a test
+//! compares it with what is generated now; `cargo xtask generate` rewrites it.
 #![forbid(unsafe_code)]
 
 mod assemble;
 mod compile;
+mod extract;
+mod frame;
 mod handler;
+mod library;
+mod stencil;
 mod symbol;
 
 use std::fmt::Write as _;
@@ -18,7 +23,7 @@ use std::path::PathBuf;
 use perilune_bytecode::Op;
 use perilune_semantics::facts;
 
-use symbol::Symbol;
+use symbol::{Route, Symbol};
 
 /// A generated file.
 pub struct Output {
@@ -41,6 +46,10 @@ pub fn generate() -> Result<Vec<Output>, String> {
     Ok(vec![
         Output { path: "crates/interp/src/handlers/x86_64.s", text: handlers()? },
         Output { path: "crates/interp/src/handlers/layout.rs", text: layout() },
+        Output {
+            path: "crates/jit/src/baseline/x86_64.inc",
+            text: library::library(&compile::compiler()?)?,
+        },
     ])
 }
 
@@ -68,14 +77,22 @@ fn handlers() -> Result<String, String> {
     for symbol in Symbol::generated() {
         out.push_str(&assemble::assemble(symbol, &compile::compile(&isa, symbol)?)?.text);
     }
-    out.push_str(
-        "    .section .data.rel.ro.perilune_handlers, \"aw\", @progbits\n    .p2align 3\n    \
-         .globl perilune_handlers\n    .hidden perilune_handlers\nperilune_handlers:\n",
-    );
-    for &op in Op::ALL {
-        writeln!(out, "    .quad {}", Symbol::entry(op).label()).map_err(|e| e.to_string())?;
+    out.push_str("    .section .data.rel.ro.perilune_handlers, \"aw\", @progbits\n");
+    for (route, of) in [
+        (Route::Interpreting, Symbol::entry as fn(Op) -> Symbol),
+        (Route::Returning, |_| Symbol::Resume),
+    ] {
+        let name = route.label();
+        let dispatched = Op::ALL.iter().map(|&op| of(op).label());
+        let routes = Route::all().into_iter().map(Route::label);
+        let header = format!("    .p2align 3\n    .globl {name}\n    .hidden {name}\n{name}:\n");
+        out.push_str(&header);
+        for label in dispatched.chain(routes) {
+            out.push_str(&format!("    .quad {label}\n"));
+        }
+        out.push_str(&format!("    .size {name}, . - {name}\n"));
     }
-    out.push_str("    .size perilune_handlers, . - perilune_handlers\n    .text\n");
+    out.push_str("    .text\n");
     Ok(out)
 }
 
@@ -92,6 +109,7 @@ fn layout() -> String {
          use perilune_runtime::meta::Event;\n\
          use perilune_runtime::string::LuaString;\n\
          use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};\n\
+         use perilune_runtime::tier::stitched;\n\
          use perilune_runtime::value::Tag;\n\n\
          #[rustfmt::skip]\nconst _: () = {\n",
     );

@@ -1,7 +1,7 @@
 //! The functions of generated code, and those that it names.
 
 use perilune_bytecode::Op;
-use perilune_semantics::{Runtime, parts, step};
+use perilune_semantics::{Jump, Runtime, parts, step};
 
 /// A function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,11 +14,26 @@ pub(crate) enum Symbol {
     Poll,
     /// Continues with the frame on top: what the interpreter enters.
     Continue,
+    /// Begins a function whose frame is on top, and which has no stitched code.
+    Enter,
+    /// Continues in a function that has no stitched code.
+    Return,
+    /// Has the runtime stitch the code of the function that is about to begin, and begins it.
+    Stitch,
+    /// Continues in the stitched code of the running function, if it has some: what handlers go to
+    /// after an instruction that stitched code has left to them.
+    Resume,
     /// What the slots of methods without machine code hold. It is not generated.
     Interpret,
     /// A function of the runtime. It is not generated.
     Runtime(Runtime),
+    /// The stitched code of another instruction of the function. It is not generated.
+    Target(Jump),
 }
+
+/// Where jumps lead, in the order of their external names.
+pub(crate) const JUMPS: [Jump; 7] =
+    [Jump::Next, Jump::Skip, Jump::Own, Jump::Following, Jump::Back, Jump::Ahead, Jump::Past];
 
 /// The namespace of generated functions among the external names of generated code.
 const GENERATED: u32 = 0;
@@ -26,6 +41,11 @@ const GENERATED: u32 = 0;
 const PARTS: u32 = 4;
 /// The first name that is not that of a handler.
 const OTHERS: u32 = 256 * PARTS;
+/// The functions that are generated besides the handlers, in the order of their external names.
+const FIXED: [Symbol; 6] =
+    [Symbol::Poll, Symbol::Continue, Symbol::Enter, Symbol::Return, Symbol::Stitch, Symbol::Resume];
+/// The namespace of places in stitched code.
+const STITCHED: u32 = 2;
 
 impl Symbol {
     /// Returns all functions that are generated.
@@ -34,7 +54,7 @@ impl Symbol {
             .iter()
             .flat_map(|&op| (0..parts(op)).map(move |part| Symbol::Handler(op, part)));
         let steps = Symbol::steps().into_iter().map(Symbol::Step);
-        handlers.chain(steps).chain([Symbol::Poll, Symbol::Continue]).collect()
+        handlers.chain(steps).chain(FIXED).collect()
     }
 
     /// Returns the functions of the runtime that execute one instruction.
@@ -52,20 +72,23 @@ impl Symbol {
     pub(crate) fn external(self) -> (u32, u32) {
         match self {
             Symbol::Handler(op, part) => (GENERATED, op as u32 * PARTS + part as u32),
-            Symbol::Poll => (GENERATED, OTHERS),
-            Symbol::Continue => (GENERATED, OTHERS + 1),
-            Symbol::Interpret => (GENERATED, OTHERS + 2),
-            Symbol::Step(f) => (GENERATED, OTHERS + 3 + f as u32),
+            Symbol::Interpret => (GENERATED, OTHERS + FIXED.len() as u32),
+            Symbol::Step(f) => (GENERATED, OTHERS + 1 + FIXED.len() as u32 + f as u32),
+            Symbol::Target(jump) => (STITCHED, jump as u32),
             Symbol::Runtime(f) => f.external(),
+            fixed => {
+                let index = FIXED.iter().position(|&other| other == fixed);
+                (GENERATED, OTHERS + index.expect("it is listed") as u32)
+            }
         }
     }
 
     /// Returns the symbol with a name.
     pub(crate) fn from_external(namespace: u32, index: u32) -> Option<Symbol> {
-        let fixed = [Symbol::Interpret];
         let runtime = Runtime::ALL.iter().map(|&f| Symbol::Runtime(f));
+        let targets = JUMPS.map(Symbol::Target);
         let generated = Symbol::generated().into_iter();
-        let mut all = fixed.into_iter().chain(runtime).chain(generated);
+        let mut all = generated.chain([Symbol::Interpret]).chain(runtime).chain(targets);
         all.find(|symbol| symbol.external() == (namespace, index))
     }
 
@@ -77,8 +100,60 @@ impl Symbol {
             Symbol::Step(f) => format!("perilune_{}", f.name().to_uppercase()),
             Symbol::Poll => "perilune_POLL".to_owned(),
             Symbol::Continue => "perilune_CONTINUE".to_owned(),
+            Symbol::Enter => "perilune_ENTER".to_owned(),
+            Symbol::Return => "perilune_INTERPRET".to_owned(),
+            Symbol::Stitch => "perilune_STITCH".to_owned(),
+            Symbol::Resume => "perilune_RESUME".to_owned(),
+            Symbol::Target(jump) => format!("{jump:?}"),
             Symbol::Interpret => "{interpret}".to_owned(),
             Symbol::Runtime(f) => format!("{{{}}}", f.name()),
+        }
+    }
+}
+
+/// An entry of the table of handlers, after those by which instructions are dispatched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Route {
+    /// A part of the handler of an opcode.
+    Handler(Op, usize),
+    /// A function that is not the handler of an opcode.
+    Function(Symbol),
+    /// The table by which the interpreter dispatches.
+    Interpreting,
+    /// The table by which handlers return to stitched code.
+    Returning,
+}
+
+impl Route {
+    /// Returns all entries, in their order.
+    pub(crate) fn all() -> Vec<Route> {
+        let handlers = Op::ALL
+            .iter()
+            .flat_map(|&op| (0..parts(op).max(1)).map(move |part| Route::Handler(op, part)));
+        let functions = [Symbol::Poll, Symbol::Enter, Symbol::Return, Symbol::Interpret];
+        let others = [Route::Interpreting, Route::Returning];
+        let steps = Symbol::steps().into_iter().map(|f| Route::Function(Symbol::Step(f)));
+        handlers.chain(steps).chain(functions.map(Route::Function)).chain(others).collect()
+    }
+
+    /// Returns its distance in bytes from the beginning of a table.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub(crate) fn offset(self) -> i32 {
+        let index = Route::all().iter().position(|&other| other == self);
+        let index = Op::COUNT + index.expect("there is such an entry");
+        (index * size_of::<usize>()) as i32
+    }
+
+    /// Returns the label of what the entry is.
+    pub(crate) fn label(self) -> String {
+        match self {
+            Route::Handler(op, 0) => Symbol::entry(op).label(),
+            Route::Handler(op, part) => Symbol::Handler(op, part).label(),
+            Route::Function(symbol) => symbol.label(),
+            Route::Interpreting => "perilune_handlers".to_owned(),
+            Route::Returning => "perilune_returning".to_owned(),
         }
     }
 }

@@ -11,6 +11,7 @@ use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
+use perilune_runtime::tier::stitched;
 use perilune_runtime::value::Tag;
 
 #[rustfmt::skip]
@@ -41,14 +42,15 @@ const _: () = {
     assert!(layout::instance::CODE as i128 == 8);
     assert!(layout::instance::CONSTANTS as i128 == 16);
     assert!(layout::instance::CELLS as i128 == 24);
-    assert!(layout::instance::FIELDS as i128 == 56);
-    assert!(layout::instance::GLOBALS as i128 == 64);
-    assert!(layout::instance::CALLEES as i128 == 72);
-    assert!(layout::instance::ENTRIES as i128 == 44);
+    assert!(layout::instance::FIELDS as i128 == 64);
+    assert!(layout::instance::GLOBALS as i128 == 72);
+    assert!(layout::instance::CALLEES as i128 == 80);
+    assert!(layout::instance::ENTRIES as i128 == 52);
     assert!(layout::instance::SLOT as i128 == 32);
-    assert!(layout::instance::MAX_STACK as i128 == 40);
-    assert!(layout::instance::NUM_PARAMS as i128 == 41);
-    assert!(layout::instance::IS_VARARG as i128 == 42);
+    assert!(layout::instance::MAX_STACK as i128 == 48);
+    assert!(layout::instance::NUM_PARAMS as i128 == 49);
+    assert!(layout::instance::IS_VARARG as i128 == 50);
+    assert!(layout::instance::STITCHED as i128 == 40);
     assert!(layout::field_cache::OWN_SHAPE as i128 == 0);
     assert!(layout::field_cache::SLOT as i128 == 4);
     assert!(layout::field_cache::CHAIN_SHAPE as i128 == 8);
@@ -72,6 +74,8 @@ const _: () = {
     assert!(layout::state::ENTRY_PHASE as i128 == 1596);
     assert!(layout::state::LOOP_MASK as i128 == 1600);
     assert!(layout::state::LOOP_PHASE as i128 == 1604);
+    assert!(layout::state::STITCH_THRESHOLD as i128 == 1608);
+    assert!(stitched::PROLOGUE as i128 == 32);
     assert!(Tag::NIL.0 as i128 == 0);
     assert!(Tag::FALSE.0 as i128 == 1);
     assert!(Tag::TRUE.0 as i128 == 2);

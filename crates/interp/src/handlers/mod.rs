@@ -62,6 +62,7 @@ std::arch::global_asm!(
     "    .size perilune_run, . - perilune_run",
     interpret = sym crate::machine::perilune_interpret,
     single = sym runtime::single,
+    stitch = sym runtime::stitch,
     poll = sym runtime::poll,
     get_field = sym runtime::get_field,
     set_field = sym runtime::set_field,
@@ -119,5 +120,6 @@ pub(crate) unsafe fn run(st: *mut State) -> Exit {
     if (*st).poll.load(Ordering::Relaxed) & poll::HOOK != 0 {
         return Exit::Switch;
     }
+    runtime::stitch_if_hot(st);
     runtime::exit(perilune_run(st, &raw const perilune_handlers))
 }

@@ -3,6 +3,7 @@
 //! Those that return a status may run Lua code, collect and move the stack, and find the position
 //! stored in the frame word. The others do none of that. Panics pass the handlers by unwinding.
 
+use std::ptr::null;
 use std::sync::atomic::Ordering;
 
 use perilune_bytecode::Instr;
@@ -76,6 +77,25 @@ pub(super) unsafe fn stepped(st: *mut State, step: Step) -> u64 {
 
 pub(super) unsafe extern "C-unwind" fn single(st: *mut State) -> u64 {
     status(run::<SINGLE>(st))
+}
+
+/// Stitches the code of the function whose frame is on top if it is entered often.
+pub(super) unsafe fn stitch_if_hot(st: *mut State) {
+    let inst = (*Frame((*st).base).callee().as_function()).instance;
+    if (*inst).stitched.is_null() && (*inst).entries >= (*st).stitch_threshold {
+        stitch(st);
+    }
+}
+
+pub(super) unsafe extern "C-unwind" fn stitch(st: *mut State) -> u64 {
+    let inst = (*Frame((*st).base).callee().as_function()).instance;
+    let code = (*st).tier.as_mut().map_or(null(), |tier| tier.stitch(&(*inst).proto));
+    (*inst).stitched = code;
+    if code.is_null() {
+        // there is no memory for more
+        (*st).stitch_threshold = u32::MAX;
+    }
+    CONTINUE
 }
 
 pub(super) unsafe extern "C-unwind" fn poll(st: *mut State) -> u64 {

@@ -225,7 +225,7 @@ perilune_GETTABUP:
     jne .Lperilune_GETTABUP_90
     .byte 0x4c, 0x8b, 0x10                                       # mov r10,[rax]
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x5a, 0x40                                 # mov r11,[rdx+40h]
+    .byte 0x4c, 0x8b, 0x5a, 0x48                                 # mov r11,[rdx+48h]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x49, 0x8b, 0x1c, 0x03                                 # mov rbx,[r11+rax]
     .byte 0x4c, 0x3b, 0xd3                                       # cmp r10,rbx
@@ -590,7 +590,7 @@ perilune_GETFIELD:
     .byte 0x41, 0x80, 0xfa, 0x41                                 # cmp r10b,41h
     jne .Lperilune_GETFIELD_28b
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x5a, 0x38                                 # mov r11,[rdx+38h]
+    .byte 0x4c, 0x8b, 0x5a, 0x40                                 # mov r11,[rdx+40h]
     .byte 0x44, 0x8b, 0x60, 0x04                                 # mov r12d,[rax+4]
     .byte 0x49, 0xc1, 0xe2, 0x06                                 # shl r10,6
     .byte 0x47, 0x8b, 0x2c, 0x13                                 # mov r13d,[r11+r10]
@@ -714,7 +714,7 @@ perilune_GETFIELD_1:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x48, 0xc1, 0xe6, 0x06                                 # shl rsi,6
     .byte 0x48, 0x8b, 0x44, 0x24, 0x08                           # mov rax,[rsp+8]
-    .byte 0x48, 0x03, 0x70, 0x38                                 # add rsi,[rax+38h]
+    .byte 0x48, 0x03, 0x70, 0x40                                 # add rsi,[rax+40h]
     call {get_field}
     .byte 0x48, 0x81, 0xfa, 0xff, 0x00, 0x00, 0x00               # cmp rdx,0FFh
     je .Lperilune_GETFIELD_1_cc
@@ -766,7 +766,7 @@ perilune_GETFIELD_2:
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x46, 0x8b, 0x64, 0x06, 0xfc                           # mov r12d,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
+    .byte 0x4c, 0x8b, 0x6a, 0x40                                 # mov r13,[rdx+40h]
     .byte 0x45, 0x8b, 0x5a, 0x04                                 # mov r11d,[r10+4]
     .byte 0x49, 0xc1, 0xe4, 0x06                                 # shl r12,6
     .byte 0x4b, 0x8b, 0x44, 0x25, 0x30                           # mov rax,[r13+r12+30h]
@@ -887,7 +887,7 @@ perilune_GETFIELD_3:
     .byte 0x3c, 0x40                                             # cmp al,40h
     jne .Lperilune_GETFIELD_3_e4
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x52, 0x38                                 # mov r10,[rdx+38h]
+    .byte 0x4c, 0x8b, 0x52, 0x40                                 # mov r10,[rdx+40h]
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
     .byte 0x48, 0xc1, 0xe0, 0x06                                 # shl rax,6
     .byte 0x41, 0x8b, 0x5c, 0x02, 0x08                           # mov ebx,[r10+rax+8]
@@ -940,7 +940,7 @@ perilune_SETTABUP:
     jne .Lperilune_SETTABUP_b7
     .byte 0x4c, 0x8b, 0x10                                       # mov r10,[rax]
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x5a, 0x40                                 # mov r11,[rdx+40h]
+    .byte 0x4c, 0x8b, 0x5a, 0x48                                 # mov r11,[rdx+48h]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x49, 0x8b, 0x1c, 0x03                                 # mov rbx,[r11+rax]
     .byte 0x4c, 0x3b, 0xd3                                       # cmp r10,rbx
@@ -985,7 +985,7 @@ perilune_SETTABUPK:
     jne .Lperilune_SETTABUPK_b7
     .byte 0x4c, 0x8b, 0x10                                       # mov r10,[rax]
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x5a, 0x40                                 # mov r11,[rdx+40h]
+    .byte 0x4c, 0x8b, 0x5a, 0x48                                 # mov r11,[rdx+48h]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x49, 0x8b, 0x1c, 0x03                                 # mov rbx,[r11+rax]
     .byte 0x4c, 0x3b, 0xd3                                       # cmp r10,rbx
@@ -1710,7 +1710,7 @@ perilune_SETFIELD:
     .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
+    .byte 0x4c, 0x8b, 0x6a, 0x40                                 # mov r13,[rdx+40h]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
     jne .Lperilune_SETFIELD_115
@@ -1774,7 +1774,7 @@ perilune_SETFIELD_1:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x48, 0xc1, 0xe6, 0x06                                 # shl rsi,6
     .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    .byte 0x49, 0x03, 0x70, 0x38                                 # add rsi,[r8+38h]
+    .byte 0x49, 0x03, 0x70, 0x40                                 # add rsi,[r8+40h]
     .byte 0x4c, 0x0f, 0xb6, 0xc0                                 # movzx r8,al
     call {set_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
@@ -1824,7 +1824,7 @@ perilune_SETFIELD_2:
     .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
     .byte 0x46, 0x8b, 0x6c, 0x06, 0xfc                           # mov r13d,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x72, 0x38                                 # mov r14,[rdx+38h]
+    .byte 0x4c, 0x8b, 0x72, 0x40                                 # mov r14,[rdx+40h]
     .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
     .byte 0x49, 0xc1, 0xe5, 0x06                                 # shl r13,6
     .byte 0x47, 0x8b, 0x64, 0x2e, 0x08                           # mov r12d,[r14+r13+8]
@@ -1884,7 +1884,7 @@ perilune_SETFIELDK:
     .byte 0x4a, 0x8b, 0x04, 0x11                                 # mov rax,[rcx+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+r10+8]
     .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
+    .byte 0x4c, 0x8b, 0x6a, 0x40                                 # mov r13,[rdx+40h]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
     jne .Lperilune_SETFIELDK_115
@@ -1949,7 +1949,7 @@ perilune_SETFIELDK_1:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x48, 0xc1, 0xe6, 0x06                                 # shl rsi,6
     .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
-    .byte 0x48, 0x03, 0x71, 0x38                                 # add rsi,[rcx+38h]
+    .byte 0x48, 0x03, 0x71, 0x40                                 # add rsi,[rcx+40h]
     .byte 0x4d, 0x0f, 0xb6, 0xc1                                 # movzx r8,r9b
     .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
     call {set_field}
@@ -2000,7 +2000,7 @@ perilune_SETFIELDK_2:
     .byte 0x4a, 0x8b, 0x04, 0x11                                 # mov rax,[rcx+r10]
     .byte 0x4e, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+r10+8]
     .byte 0x46, 0x8b, 0x6c, 0x06, 0xfc                           # mov r13d,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x72, 0x38                                 # mov r14,[rdx+38h]
+    .byte 0x4c, 0x8b, 0x72, 0x40                                 # mov r14,[rdx+40h]
     .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
     .byte 0x49, 0xc1, 0xe5, 0x06                                 # shl r13,6
     .byte 0x47, 0x8b, 0x64, 0x2e, 0x08                           # mov r12d,[r14+r13+8]
@@ -2119,7 +2119,7 @@ perilune_SELF:
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
     jne .Lperilune_SELF_2af
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
-    .byte 0x48, 0x8b, 0x42, 0x38                                 # mov rax,[rdx+38h]
+    .byte 0x48, 0x8b, 0x42, 0x40                                 # mov rax,[rdx+40h]
     .byte 0x45, 0x8b, 0x62, 0x04                                 # mov r12d,[r10+4]
     .byte 0x49, 0xc1, 0xe3, 0x06                                 # shl r11,6
     .byte 0x46, 0x8b, 0x2c, 0x18                                 # mov r13d,[rax+r11]
@@ -2249,7 +2249,7 @@ perilune_SELF_1:
     .byte 0x4d, 0x89, 0xc5                                       # mov r13,r8
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x48, 0xc1, 0xe6, 0x06                                 # shl rsi,6
-    .byte 0x48, 0x03, 0x72, 0x38                                 # add rsi,[rdx+38h]
+    .byte 0x48, 0x03, 0x72, 0x40                                 # add rsi,[rdx+40h]
     .byte 0x48, 0x89, 0x54, 0x24, 0x10                           # mov [rsp+10h],rdx
     .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
     call {get_field}
@@ -2305,7 +2305,7 @@ perilune_SELF_2:
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x46, 0x8b, 0x64, 0x06, 0xfc                           # mov r12d,[rsi+r8-4]
-    .byte 0x4c, 0x8b, 0x6a, 0x38                                 # mov r13,[rdx+38h]
+    .byte 0x4c, 0x8b, 0x6a, 0x40                                 # mov r13,[rdx+40h]
     .byte 0x45, 0x8b, 0x5a, 0x04                                 # mov r11d,[r10+4]
     .byte 0x49, 0xc1, 0xe4, 0x06                                 # shl r12,6
     .byte 0x4b, 0x8b, 0x44, 0x25, 0x30                           # mov rax,[r13+r12+30h]
@@ -2434,7 +2434,7 @@ perilune_SELF_3:
     .byte 0x41, 0x80, 0xfa, 0x40                                 # cmp r10b,40h
     jne .Lperilune_SELF_3_109
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
-    .byte 0x48, 0x8b, 0x5a, 0x38                                 # mov rbx,[rdx+38h]
+    .byte 0x48, 0x8b, 0x5a, 0x40                                 # mov rbx,[rdx+40h]
     .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
     .byte 0x49, 0xc1, 0xe3, 0x06                                 # shl r11,6
     .byte 0x46, 0x8b, 0x6c, 0x1b, 0x08                           # mov r13d,[rbx+r11+8]
@@ -4671,21 +4671,23 @@ perilune_CONCAT:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {concat}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_CONCAT_73
+    jne .Lperilune_CONCAT_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_CONCAT_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -4693,7 +4695,18 @@ perilune_CONCAT:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_CONCAT_73:
+.Lperilune_CONCAT_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_CONCAT_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5980,125 +5993,155 @@ perilune_TESTSET:
     .type perilune_CALL, @function
 perilune_CALL:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8d, 0x1c, 0x17                                 # lea r11,[rdi+r10]
-    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x17, 0x08                     # movzx rax,byte ptr [rdi+r10+8]
-    .byte 0x3c, 0x42                                             # cmp al,42h
-    jne .Lperilune_CALL_232
-    .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
-    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x48, 0x8b, 0x42, 0x20                                 # mov rax,[rdx+20h]
-    .byte 0x48, 0x8b, 0x00                                       # mov rax,[rax]
-    mov r12, [rip + {interpret}@GOTPCREL]
-    .byte 0x49, 0x3b, 0xc4                                       # cmp rax,r12
-    jne .Lperilune_CALL_1ba
-    .byte 0x48, 0x0f, 0xb6, 0x42, 0x2a                           # movzx rax,byte ptr [rdx+2Ah]
-    .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_CALL_1c2
-    .byte 0x48, 0x0f, 0xb6, 0x42, 0x28                           # movzx rax,byte ptr [rdx+28h]
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x4d, 0x8b, 0xa4, 0x24, 0xf8, 0x05, 0x00, 0x00         # mov r12,[r12+5F8h]
-    .byte 0x4e, 0x8d, 0x6c, 0x17, 0x20                           # lea r13,[rdi+r10+20h]
-    .byte 0x4d, 0x2b, 0xe5                                       # sub r12,r13
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x3b, 0xe0                                       # cmp r12,rax
-    jl .Lperilune_CALL_1ca
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0xd8, 0x05, 0x00, 0x00                     # mov eax,[rax+5D8h]
-    .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_CALL_1d2
-    .byte 0x8b, 0x42, 0x2c                                       # mov eax,[rdx+2Ch]
     .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
+    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
+    .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
+    jne .Lperilune_CALL_2da
+    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x4c, 0x8b, 0x5a, 0x20                                 # mov r11,[rdx+20h]
+    .byte 0x4d, 0x8b, 0x1b                                       # mov r11,[r11]
+    mov rbx, [rip + {interpret}@GOTPCREL]
+    .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
+    jne .Lperilune_CALL_205
+    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
+    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
+    jne .Lperilune_CALL_20d
+    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
+    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
+    .byte 0x48, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov rbx,[rbx+5F8h]
+    .byte 0x4c, 0x8d, 0x64, 0x07, 0x20                           # lea r12,[rdi+rax+20h]
+    .byte 0x49, 0x2b, 0xdc                                       # sub rbx,r12
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
+    jl .Lperilune_CALL_215
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_CALL_21d
+    .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
     .byte 0x8b, 0x92, 0x38, 0x06, 0x00, 0x00                     # mov edx,[rdx+638h]
     .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
     .byte 0x8b, 0x9b, 0x3c, 0x06, 0x00, 0x00                     # mov ebx,[rbx+63Ch]
-    .byte 0x44, 0x8d, 0x60, 0x01                                 # lea r12d,[rax+1]
+    .byte 0x45, 0x8d, 0x63, 0x01                                 # lea r12d,[r11+1]
     .byte 0x44, 0x23, 0xe2                                       # and r12d,edx
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
-    je .Lperilune_CALL_1da
+    je .Lperilune_CALL_225
     .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4c, 0x8b, 0x62, 0x48                                 # mov r12,[rdx+48h]
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x8b, 0x62, 0x50                                 # mov r12,[rdx+50h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x8b, 0x24, 0x1c                                 # mov r12,[r12+rbx]
-    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
+    .byte 0x4c, 0x89, 0xf3                                       # mov rbx,r14
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jne .Lperilune_CALL_212
-    .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
-    .byte 0x89, 0x43, 0x2c                                       # mov [rbx+2Ch],eax
-    .byte 0x48, 0x89, 0xf0                                       # mov rax,rsi
-    .byte 0x48, 0x2b, 0x42, 0x08                                 # sub rax,[rdx+8]
-    .byte 0x48, 0xc1, 0xe8, 0x02                                 # shr rax,2
-    .byte 0x48, 0x89, 0x47, 0xf0                                 # mov [rdi-10h],rax
-    .byte 0x4a, 0xc7, 0x44, 0x17, 0x10, 0x00, 0x00, 0x00, 0x00   # mov qword ptr [rdi+r10+10h],0
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x48, 0x81, 0xc0, 0x02, 0x00, 0x00, 0x00               # add rax,2
-    .byte 0x48, 0xc1, 0xe0, 0x2c                                 # shl rax,2Ch
-    .byte 0x48, 0x83, 0xc8, 0x07                                 # or rax,7
-    .byte 0x4a, 0x89, 0x44, 0x17, 0x18                           # mov [rdi+r10+18h],rax
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0x8d, 0x48, 0xff                                 # lea rcx,[rax-1]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4d, 0x8d, 0x44, 0x0b, 0x20                           # lea r8,[r11+rcx+20h]
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_CALL_1e2
-.Lperilune_CALL_138:
-    .byte 0x48, 0x0f, 0xb6, 0x43, 0x29                           # movzx rax,byte ptr [rbx+29h]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x49, 0x8d, 0x44, 0x03, 0x20                           # lea rax,[r11+rax+20h]
-    .byte 0x4c, 0x3b, 0xc0                                       # cmp r8,rax
-    jb .Lperilune_CALL_1f1
-.Lperilune_CALL_14f:
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x4a, 0x8d, 0x7c, 0x17, 0x20                           # lea rdi,[rdi+r10+20h]
-    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
-    .byte 0x48, 0x8b, 0x43, 0x08                                 # mov rax,[rbx+8]
-    .byte 0x4c, 0x8b, 0x43, 0x18                                 # mov r8,[rbx+18h]
-    .byte 0x48, 0x8b, 0x4b, 0x10                                 # mov rcx,[rbx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x10                                 # movzx rdx,byte ptr [rax]
-    .byte 0x4d, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+rdx*8]
-    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    jne .Lperilune_CALL_2ba
+    .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+    .byte 0x45, 0x89, 0x5c, 0x24, 0x34                           # mov [r12+34h],r11d
+    .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
+    .byte 0x4c, 0x2b, 0x5a, 0x08                                 # sub r11,[rdx+8]
+    .byte 0x49, 0xc1, 0xeb, 0x02                                 # shr r11,2
+    .byte 0x4c, 0x89, 0x5f, 0xf0                                 # mov [rdi-10h],r11
+    .byte 0x48, 0xc7, 0x44, 0x07, 0x10, 0x00, 0x00, 0x00, 0x00   # mov qword ptr [rdi+rax+10h],0
+    .byte 0x48, 0x0f, 0xb6, 0x56, 0xfd                           # movzx rdx,byte ptr [rsi-3]
+    .byte 0x48, 0x81, 0xc2, 0x02, 0x00, 0x00, 0x00               # add rdx,2
+    .byte 0x48, 0xc1, 0xe2, 0x2c                                 # shl rdx,2Ch
+    .byte 0x48, 0x83, 0xca, 0x07                                 # or rdx,7
+    .byte 0x48, 0x89, 0x54, 0x07, 0x18                           # mov [rdi+rax+18h],rdx
+    .byte 0x48, 0x0f, 0xb6, 0x56, 0xfe                           # movzx rdx,byte ptr [rsi-2]
+    .byte 0x4c, 0x8d, 0x5a, 0xff                                 # lea r11,[rdx-1]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4f, 0x8d, 0x5c, 0x1a, 0x20                           # lea r11,[r10+r11+20h]
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    je .Lperilune_CALL_22d
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+.Lperilune_CALL_146:
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x0f, 0xb6, 0x52, 0x31                           # movzx rdx,byte ptr [rdx+31h]
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x49, 0x8d, 0x54, 0x12, 0x20                           # lea rdx,[r10+rdx+20h]
+    .byte 0x4c, 0x3b, 0xda                                       # cmp r11,rdx
+    jb .Lperilune_CALL_23f
+.Lperilune_CALL_160:
+    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
+    .byte 0x4c, 0x8d, 0x54, 0x07, 0x20                           # lea r10,[rdi+rax+20h]
+    .byte 0x4c, 0x89, 0x92, 0xe8, 0x05, 0x00, 0x00               # mov [rdx+5E8h],r10
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x8b, 0x52, 0x34                                       # mov edx,[rdx+34h]
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
+    .byte 0x41, 0x3b, 0xd2                                       # cmp edx,r10d
+    jae .Lperilune_CALL_292
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
+    .byte 0x4c, 0x8b, 0x41, 0x18                                 # mov r8,[rcx+18h]
+    .byte 0x48, 0x8b, 0x49, 0x10                                 # mov rcx,[rcx+10h]
+    .byte 0x49, 0x89, 0xcb                                       # mov r11,rcx
+    .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
+    .byte 0x48, 0x8b, 0x49, 0x28                                 # mov rcx,[rcx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_CALL_260
+    .byte 0x48, 0x0f, 0xb6, 0x0a                                 # movzx rcx,byte ptr [rdx]
+    .byte 0x4d, 0x8b, 0x14, 0xc9                                 # mov r10,[r9+rcx*8]
+    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
+    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
+    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_19a:
+.Lperilune_CALL_1e5:
     jmp perilune_CALL_1
-.Lperilune_CALL_1ba:
+.Lperilune_CALL_205:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2e7
+.Lperilune_CALL_20d:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2e7
+.Lperilune_CALL_215:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2e7
+.Lperilune_CALL_21d:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2e7
+.Lperilune_CALL_225:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2e7
+.Lperilune_CALL_22d:
+    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
+    .byte 0x4c, 0x8b, 0x9a, 0xf0, 0x05, 0x00, 0x00               # mov r11,[rdx+5F0h]
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_23d
-.Lperilune_CALL_1c2:
+    jmp .Lperilune_CALL_146
+.Lperilune_CALL_23f:
+    .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
+    .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
+    .byte 0x4c, 0x3b, 0xda                                       # cmp r11,rdx
+    jae .Lperilune_CALL_160
+    jmp .Lperilune_CALL_23f
+.Lperilune_CALL_260:
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
+    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
+    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_23d
-.Lperilune_CALL_1ca:
+    jmp perilune_RESUME
+.Lperilune_CALL_292:
+    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_23d
-.Lperilune_CALL_1d2:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_23d
-.Lperilune_CALL_1da:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_23d
-.Lperilune_CALL_1e2:
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x4c, 0x8b, 0x80, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rax+5F0h]
-    jmp .Lperilune_CALL_138
-.Lperilune_CALL_1f1:
-    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
-    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
-    .byte 0x4c, 0x3b, 0xc0                                       # cmp r8,rax
-    jae .Lperilune_CALL_14f
-    jmp .Lperilune_CALL_1f1
-.Lperilune_CALL_212:
+    jmp perilune_STITCH
+.Lperilune_CALL_2ba:
     jmp perilune_CALL_2
-.Lperilune_CALL_232:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x3c, 0x43                                             # cmp al,43h
-    je .Lperilune_CALL_19a
-.Lperilune_CALL_23d:
+.Lperilune_CALL_2da:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
+    je .Lperilune_CALL_1e5
+.Lperilune_CALL_2e7:
     jmp perilune_STEP_CALL
     .cfi_endproc
     .size perilune_CALL, . - perilune_CALL
@@ -6125,7 +6168,7 @@ perilune_CALL_1:
     .byte 0x46, 0x8b, 0x4c, 0x06, 0xfc                           # mov r9d,[rsi+r8-4]
     .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
     .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    .byte 0x4c, 0x8b, 0x42, 0x48                                 # mov r8,[rdx+48h]
+    .byte 0x4c, 0x8b, 0x42, 0x50                                 # mov r8,[rdx+50h]
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
@@ -6185,147 +6228,165 @@ perilune_CALL_1:
     .type perilune_CALL_2, @function
 perilune_CALL_2:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x49, 0x89, 0xf4                                       # mov r12,rsi
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x8d, 0x14, 0x1f                                 # lea r10,[rdi+r11]
-    .byte 0x4a, 0x0f, 0xb6, 0x44, 0x1f, 0x08                     # movzx rax,byte ptr [rdi+r11+8]
-    .byte 0x3c, 0x42                                             # cmp al,42h
-    jne .Lperilune_CALL_2_257
-    .byte 0x4a, 0x8b, 0x04, 0x1f                                 # mov rax,[rdi+r11]
-    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x48, 0x8b, 0x42, 0x20                                 # mov rax,[rdx+20h]
-    .byte 0x48, 0x8b, 0x00                                       # mov rax,[rax]
-    mov rsi, [rip + {interpret}@GOTPCREL]
-    .byte 0x48, 0x3b, 0xc6                                       # cmp rax,rsi
-    jne .Lperilune_CALL_2_1e0
-    .byte 0x48, 0x0f, 0xb6, 0x42, 0x2a                           # movzx rax,byte ptr [rdx+2Ah]
-    .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_CALL_2_1eb
-    .byte 0x48, 0x0f, 0xb6, 0x42, 0x28                           # movzx rax,byte ptr [rdx+28h]
-    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
-    .byte 0x48, 0x8b, 0xb6, 0xf8, 0x05, 0x00, 0x00               # mov rsi,[rsi+5F8h]
-    .byte 0x4e, 0x8d, 0x6c, 0x1f, 0x20                           # lea r13,[rdi+r11+20h]
-    .byte 0x49, 0x2b, 0xf5                                       # sub rsi,r13
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x3b, 0xf0                                       # cmp rsi,rax
-    jl .Lperilune_CALL_2_1f6
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0xd8, 0x05, 0x00, 0x00                     # mov eax,[rax+5D8h]
-    .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_CALL_2_201
-    .byte 0x8b, 0x42, 0x2c                                       # mov eax,[rdx+2Ch]
     .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
+    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
+    .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
+    jne .Lperilune_CALL_2_2e2
+    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x4c, 0x8b, 0x5a, 0x20                                 # mov r11,[rdx+20h]
+    .byte 0x4d, 0x8b, 0x1b                                       # mov r11,[r11]
+    mov rbx, [rip + {interpret}@GOTPCREL]
+    .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
+    jne .Lperilune_CALL_2_220
+    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
+    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
+    jne .Lperilune_CALL_2_228
+    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
+    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
+    .byte 0x48, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov rbx,[rbx+5F8h]
+    .byte 0x4c, 0x8d, 0x64, 0x07, 0x20                           # lea r12,[rdi+rax+20h]
+    .byte 0x49, 0x2b, 0xdc                                       # sub rbx,r12
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
+    jl .Lperilune_CALL_2_230
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_CALL_2_238
+    .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
     .byte 0x8b, 0x92, 0x38, 0x06, 0x00, 0x00                     # mov edx,[rdx+638h]
-    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
-    .byte 0x8b, 0xb6, 0x3c, 0x06, 0x00, 0x00                     # mov esi,[rsi+63Ch]
-    .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
-    .byte 0x23, 0xc2                                             # and eax,edx
-    .byte 0x3b, 0xc6                                             # cmp eax,esi
-    je .Lperilune_CALL_2_20c
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x5a, 0x48                                 # mov rbx,[rdx+48h]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x8b, 0x24, 0x03                                 # mov r12,[rbx+rax]
+    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
+    .byte 0x8b, 0x9b, 0x3c, 0x06, 0x00, 0x00                     # mov ebx,[rbx+63Ch]
+    .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
+    .byte 0x44, 0x23, 0xda                                       # and r11d,edx
+    .byte 0x44, 0x3b, 0xdb                                       # cmp r11d,ebx
+    je .Lperilune_CALL_2_240
+    .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x48, 0x8b, 0x5a, 0x50                                 # mov rbx,[rdx+50h]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x8b, 0x24, 0x1b                                 # mov r12,[rbx+r11]
+    .byte 0x4d, 0x89, 0xf5                                       # mov r13,r14
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
-    jne .Lperilune_CALL_2_217
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    jmp .Lperilune_CALL_2_104
-.Lperilune_CALL_2_ed:
-    .byte 0x8b, 0x4c, 0x03, 0x08                                 # mov ecx,[rbx+rax+8]
-    .byte 0x44, 0x8d, 0x41, 0x01                                 # lea r8d,[rcx+1]
-    .byte 0x83, 0xf9, 0xff                                       # cmp ecx,0FFFFFFFFh
-    .byte 0x44, 0x0f, 0x44, 0xc1                                 # cmove r8d,ecx
-    .byte 0x44, 0x89, 0x44, 0x03, 0x08                           # mov [rbx+rax+8],r8d
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-.Lperilune_CALL_2_104:
-    .byte 0x41, 0x83, 0x40, 0x2c, 0x01                           # add dword ptr [r8+2Ch],1
-    .byte 0x48, 0x89, 0xf0                                       # mov rax,rsi
-    .byte 0x48, 0x2b, 0x42, 0x08                                 # sub rax,[rdx+8]
-    .byte 0x48, 0xc1, 0xe8, 0x02                                 # shr rax,2
-    .byte 0x48, 0x89, 0x47, 0xf0                                 # mov [rdi-10h],rax
-    .byte 0x4a, 0xc7, 0x44, 0x1f, 0x10, 0x00, 0x00, 0x00, 0x00   # mov qword ptr [rdi+r11+10h],0
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x48, 0x81, 0xc0, 0x02, 0x00, 0x00, 0x00               # add rax,2
-    .byte 0x48, 0xc1, 0xe0, 0x2c                                 # shl rax,2Ch
-    .byte 0x48, 0x83, 0xc8, 0x07                                 # or rax,7
-    .byte 0x4a, 0x89, 0x44, 0x1f, 0x18                           # mov [rdi+r11+18h],rax
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
-    .byte 0x48, 0x8d, 0x41, 0xff                                 # lea rax,[rcx-1]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x49, 0x8d, 0x44, 0x02, 0x20                           # lea rax,[r10+rax+20h]
+    jne .Lperilune_CALL_2_248
+    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+    jmp .Lperilune_CALL_2_10d
+.Lperilune_CALL_2_f3:
+    .byte 0x46, 0x8b, 0x64, 0x1b, 0x08                           # mov r12d,[rbx+r11+8]
+    .byte 0x45, 0x8d, 0x6c, 0x24, 0x01                           # lea r13d,[r12+1]
+    .byte 0x41, 0x83, 0xfc, 0xff                                 # cmp r12d,0FFFFFFFFh
+    .byte 0x45, 0x0f, 0x44, 0xec                                 # cmove r13d,r12d
+    .byte 0x46, 0x89, 0x6c, 0x1b, 0x08                           # mov [rbx+r11+8],r13d
+    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+.Lperilune_CALL_2_10d:
+    .byte 0x41, 0x83, 0x43, 0x34, 0x01                           # add dword ptr [r11+34h],1
+    .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
+    .byte 0x4c, 0x2b, 0x5a, 0x08                                 # sub r11,[rdx+8]
+    .byte 0x49, 0xc1, 0xeb, 0x02                                 # shr r11,2
+    .byte 0x4c, 0x89, 0x5f, 0xf0                                 # mov [rdi-10h],r11
+    .byte 0x48, 0xc7, 0x44, 0x07, 0x10, 0x00, 0x00, 0x00, 0x00   # mov qword ptr [rdi+rax+10h],0
+    .byte 0x48, 0x0f, 0xb6, 0x56, 0xfd                           # movzx rdx,byte ptr [rsi-3]
+    .byte 0x48, 0x81, 0xc2, 0x02, 0x00, 0x00, 0x00               # add rdx,2
+    .byte 0x48, 0xc1, 0xe2, 0x2c                                 # shl rdx,2Ch
+    .byte 0x48, 0x83, 0xca, 0x07                                 # or rdx,7
+    .byte 0x48, 0x89, 0x54, 0x07, 0x18                           # mov [rdi+rax+18h],rdx
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    .byte 0x49, 0x8d, 0x53, 0xff                                 # lea rdx,[r11-1]
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x49, 0x8d, 0x54, 0x12, 0x20                           # lea rdx,[r10+rdx+20h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_CALL_2_256
+    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+.Lperilune_CALL_2_161:
+    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+    .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x31                           # movzx r11,byte ptr [r11+31h]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4f, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+r11+20h]
+    .byte 0x49, 0x3b, 0xd2                                       # cmp rdx,r10
+    jb .Lperilune_CALL_2_268
+.Lperilune_CALL_2_17b:
+    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
+    .byte 0x4c, 0x8d, 0x54, 0x07, 0x20                           # lea r10,[rdi+rax+20h]
+    .byte 0x4c, 0x89, 0x92, 0xe8, 0x05, 0x00, 0x00               # mov [rdx+5E8h],r10
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x8b, 0x52, 0x34                                       # mov edx,[rdx+34h]
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
+    .byte 0x41, 0x3b, 0xd2                                       # cmp edx,r10d
+    jae .Lperilune_CALL_2_2ba
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
+    .byte 0x4c, 0x8b, 0x41, 0x18                                 # mov r8,[rcx+18h]
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x48, 0x8b, 0x4e, 0x10                                 # mov rcx,[rsi+10h]
+    .byte 0x49, 0x89, 0xcb                                       # mov r11,rcx
+    .byte 0x48, 0x8b, 0x4e, 0x28                                 # mov rcx,[rsi+28h]
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_CALL_2_225
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-.Lperilune_CALL_2_158:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x0f, 0xb6, 0x4a, 0x29                           # movzx rcx,byte ptr [rdx+29h]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x49, 0x8d, 0x4c, 0x0a, 0x20                           # lea rcx,[r10+rcx+20h]
-    .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jb .Lperilune_CALL_2_237
-.Lperilune_CALL_2_172:
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x4a, 0x8d, 0x7c, 0x1f, 0x20                           # lea rdi,[rdi+r11+20h]
-    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
-    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x10                                 # movzx rdx,byte ptr [rax]
-    .byte 0x4d, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+rdx*8]
-    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jne .Lperilune_CALL_2_288
+    .byte 0x48, 0x0f, 0xb6, 0x32                                 # movzx rsi,byte ptr [rdx]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
+    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
+    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_2_1c0:
+.Lperilune_CALL_2_200:
     jmp perilune_CALL_1
-.Lperilune_CALL_2_1e0:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_265
-.Lperilune_CALL_2_1eb:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_265
-.Lperilune_CALL_2_1f6:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_265
-.Lperilune_CALL_2_201:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_265
-.Lperilune_CALL_2_20c:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_CALL_2_265
-.Lperilune_CALL_2_217:
-    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    jne .Lperilune_CALL_2_ed
-    jmp .Lperilune_CALL_2_265
-.Lperilune_CALL_2_225:
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0x80, 0xf0, 0x05, 0x00, 0x00               # mov rax,[rax+5F0h]
+.Lperilune_CALL_2_220:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_158
-.Lperilune_CALL_2_237:
-    .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
-    .byte 0xc6, 0x40, 0x08, 0x00                                 # mov byte ptr [rax+8],0
-    .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
-    .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jae .Lperilune_CALL_2_172
-    jmp .Lperilune_CALL_2_237
-.Lperilune_CALL_2_257:
+    jmp .Lperilune_CALL_2_2ef
+.Lperilune_CALL_2_228:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_2ef
+.Lperilune_CALL_2_230:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_2ef
+.Lperilune_CALL_2_238:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_2ef
+.Lperilune_CALL_2_240:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_2ef
+.Lperilune_CALL_2_248:
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    jne .Lperilune_CALL_2_f3
+    jmp .Lperilune_CALL_2_2ef
+.Lperilune_CALL_2_256:
+    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
+    .byte 0x48, 0x8b, 0x92, 0xf0, 0x05, 0x00, 0x00               # mov rdx,[rdx+5F0h]
+    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+    jmp .Lperilune_CALL_2_161
+.Lperilune_CALL_2_268:
+    .byte 0x48, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rdx],0
+    .byte 0xc6, 0x42, 0x08, 0x00                                 # mov byte ptr [rdx+8],0
+    .byte 0x48, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add rdx,10h
+    .byte 0x49, 0x3b, 0xd2                                       # cmp rdx,r10
+    jae .Lperilune_CALL_2_17b
+    jmp .Lperilune_CALL_2_268
+.Lperilune_CALL_2_288:
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
+    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
+    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    .byte 0x3c, 0x43                                             # cmp al,43h
-    je .Lperilune_CALL_2_1c0
-.Lperilune_CALL_2_265:
+    jmp perilune_RESUME
+.Lperilune_CALL_2_2ba:
+    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    jmp perilune_STITCH
+.Lperilune_CALL_2_2e2:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
+    je .Lperilune_CALL_2_200
+.Lperilune_CALL_2_2ef:
     jmp perilune_STEP_CALL
     .cfi_endproc
     .size perilune_CALL_2, . - perilune_CALL_2
@@ -6398,79 +6459,86 @@ perilune_TAILCALL:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
-    .byte 0x4c, 0x0f, 0xb6, 0x46, 0xff                           # movzx r8,byte ptr [rsi-1]
-    .byte 0x4d, 0x85, 0xc0                                       # test r8,r8
-    jne .Lperilune_TAILCALL_1ce
-    .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4e, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+r8]
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+r8+8]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_TAILCALL_2b3
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
+    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_TAILCALL_24d
-    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x2a                           # movzx r11,byte ptr [rdx+2Ah]
+    jne .Lperilune_TAILCALL_2a1
+    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
     .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_TAILCALL_1d6
-    .byte 0x4e, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+r8]
+    jne .Lperilune_TAILCALL_1f3
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
     .byte 0x49, 0x8b, 0x53, 0x08                                 # mov rdx,[r11+8]
-    .byte 0x48, 0x8b, 0x42, 0x20                                 # mov rax,[rdx+20h]
-    .byte 0x48, 0x8b, 0x00                                       # mov rax,[rax]
+    .byte 0x48, 0x8b, 0x5a, 0x20                                 # mov rbx,[rdx+20h]
+    .byte 0x48, 0x8b, 0x1b                                       # mov rbx,[rbx]
     mov r12, [rip + {interpret}@GOTPCREL]
-    .byte 0x49, 0x3b, 0xc4                                       # cmp rax,r12
-    jne .Lperilune_TAILCALL_1e2
-    .byte 0x48, 0x0f, 0xb6, 0x42, 0x2a                           # movzx rax,byte ptr [rdx+2Ah]
-    .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_TAILCALL_1ee
-    .byte 0x48, 0x0f, 0xb6, 0x42, 0x28                           # movzx rax,byte ptr [rdx+28h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x48, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov rbx,[rbx+5F8h]
-    .byte 0x48, 0x2b, 0xdf                                       # sub rbx,rdi
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x3b, 0xd8                                       # cmp rbx,rax
-    jl .Lperilune_TAILCALL_1fa
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0xd8, 0x05, 0x00, 0x00                     # mov eax,[rax+5D8h]
-    .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_TAILCALL_206
-    .byte 0x8b, 0x42, 0x2c                                       # mov eax,[rdx+2Ch]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0x38, 0x06, 0x00, 0x00                     # mov ebx,[rbx+638h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_TAILCALL_1fc
+    .byte 0x48, 0x0f, 0xb6, 0x5a, 0x32                           # movzx rbx,byte ptr [rdx+32h]
+    .byte 0x84, 0xdb                                             # test bl,bl
+    jne .Lperilune_TAILCALL_205
+    .byte 0x48, 0x0f, 0xb6, 0x5a, 0x30                           # movzx rbx,byte ptr [rdx+30h]
     .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x45, 0x8b, 0xa4, 0x24, 0x3c, 0x06, 0x00, 0x00         # mov r12d,[r12+63Ch]
-    .byte 0x44, 0x8d, 0x68, 0x01                                 # lea r13d,[rax+1]
-    .byte 0x44, 0x23, 0xeb                                       # and r13d,ebx
-    .byte 0x45, 0x3b, 0xec                                       # cmp r13d,r12d
-    je .Lperilune_TAILCALL_212
-    .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
-    .byte 0x89, 0x42, 0x2c                                       # mov [rdx+2Ch],eax
+    .byte 0x4d, 0x8b, 0xa4, 0x24, 0xf8, 0x05, 0x00, 0x00         # mov r12,[r12+5F8h]
+    .byte 0x4c, 0x2b, 0xe7                                       # sub r12,rdi
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
+    jl .Lperilune_TAILCALL_20e
+    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
+    .byte 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00                     # mov ebx,[rbx+5D8h]
+    .byte 0x85, 0xdb                                             # test ebx,ebx
+    jne .Lperilune_TAILCALL_217
+    .byte 0x8b, 0x5a, 0x34                                       # mov ebx,[rdx+34h]
+    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
+    .byte 0x45, 0x8b, 0xa4, 0x24, 0x38, 0x06, 0x00, 0x00         # mov r12d,[r12+638h]
+    .byte 0x4d, 0x89, 0xfd                                       # mov r13,r15
+    .byte 0x45, 0x8b, 0xad, 0x3c, 0x06, 0x00, 0x00               # mov r13d,[r13+63Ch]
+    .byte 0x44, 0x8d, 0x73, 0x01                                 # lea r14d,[rbx+1]
+    .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
+    .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
+    je .Lperilune_TAILCALL_220
+    .byte 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00                     # add ebx,1
+    .byte 0x89, 0x5a, 0x34                                       # mov [rdx+34h],ebx
     .byte 0x4c, 0x89, 0x5f, 0xe0                                 # mov [rdi-20h],r11
     .byte 0x48, 0xc7, 0x47, 0xf0, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi-10h],0
-    .byte 0x48, 0xc7, 0xc0, 0xff, 0x43, 0x09, 0xff               # mov rax,0FFFFFFFFFF0943FFh
-    .byte 0x48, 0x23, 0x47, 0xf8                                 # and rax,[rdi-8]
-    .byte 0x48, 0x0d, 0x00, 0x20, 0x00, 0x00                     # or rax,2000h
-    .byte 0x48, 0x89, 0x47, 0xf8                                 # mov [rdi-8],rax
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0x8d, 0x48, 0xff                                 # lea rcx,[rax-1]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x49, 0x8d, 0x74, 0x0a, 0x20                           # lea rsi,[r10+rcx+20h]
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_TAILCALL_21e
+    .byte 0x49, 0xc7, 0xc3, 0xff, 0x43, 0x09, 0xff               # mov r11,0FFFFFFFFFF0943FFh
+    .byte 0x4c, 0x23, 0x5f, 0xf8                                 # and r11,[rdi-8]
+    .byte 0x49, 0x81, 0xcb, 0x00, 0x20, 0x00, 0x00               # or r11,2000h
+    .byte 0x4c, 0x89, 0x5f, 0xf8                                 # mov [rdi-8],r11
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    .byte 0x49, 0x8d, 0x5b, 0xff                                 # lea rbx,[r11-1]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+rbx+20h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_TAILCALL_229
 .Lperilune_TAILCALL_124:
-    .byte 0x4a, 0x8d, 0x4c, 0x07, 0x20                           # lea rcx,[rdi+r8+20h]
+    .byte 0x4c, 0x8d, 0x5c, 0x07, 0x20                           # lea r11,[rdi+rax+20h]
     .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
 .Lperilune_TAILCALL_12c:
-    .byte 0x48, 0x3b, 0xce                                       # cmp rcx,rsi
-    jb .Lperilune_TAILCALL_184
-    .byte 0x48, 0x0f, 0xb6, 0x4a, 0x29                           # movzx rcx,byte ptr [rdx+29h]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x03, 0xcf                                       # add rcx,rdi
-    .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
-    jb .Lperilune_TAILCALL_22d
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    jb .Lperilune_TAILCALL_1a7
+    .byte 0x4c, 0x0f, 0xb6, 0x52, 0x31                           # movzx r10,byte ptr [rdx+31h]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
+    jb .Lperilune_TAILCALL_238
 .Lperilune_TAILCALL_14a:
+    .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
+    .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
+    jae .Lperilune_TAILCALL_280
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_TAILCALL_258
     .byte 0x48, 0x0f, 0xb6, 0x30                                 # movzx rsi,byte ptr [rax]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
@@ -6482,17 +6550,16 @@ perilune_TAILCALL:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_TAILCALL_184:
-    .byte 0x4c, 0x8b, 0x01                                       # mov r8,[rcx]
-    .byte 0x4c, 0x0f, 0xb6, 0x51, 0x08                           # movzx r10,byte ptr [rcx+8]
-    .byte 0x4c, 0x89, 0x00                                       # mov [rax],r8
-    .byte 0x44, 0x88, 0x50, 0x08                                 # mov [rax+8],r10b
-    .byte 0x48, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add rcx,10h
+.Lperilune_TAILCALL_1a7:
+    .byte 0x49, 0x8b, 0x1b                                       # mov rbx,[r11]
+    .byte 0x4d, 0x0f, 0xb6, 0x63, 0x08                           # movzx r12,byte ptr [r11+8]
+    .byte 0x48, 0x89, 0x18                                       # mov [rax],rbx
+    .byte 0x44, 0x88, 0x60, 0x08                                 # mov [rax+8],r12b
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
     .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
     jmp .Lperilune_TAILCALL_12c
-.Lperilune_TAILCALL_1a6:
+.Lperilune_TAILCALL_1c9:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6500,51 +6567,60 @@ perilune_TAILCALL:
     .cfi_def_cfa rsp, 8
     jmp perilune_TAILCALL_1
     .cfi_restore_state
-.Lperilune_TAILCALL_1ce:
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_262
-.Lperilune_TAILCALL_1d6:
+    jmp .Lperilune_TAILCALL_2b3
+.Lperilune_TAILCALL_1f3:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_262
-.Lperilune_TAILCALL_1e2:
+    jmp .Lperilune_TAILCALL_2b3
+.Lperilune_TAILCALL_1fc:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_262
-.Lperilune_TAILCALL_1ee:
+    jmp .Lperilune_TAILCALL_2b3
+.Lperilune_TAILCALL_205:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_262
-.Lperilune_TAILCALL_1fa:
+    jmp .Lperilune_TAILCALL_2b3
+.Lperilune_TAILCALL_20e:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_262
-.Lperilune_TAILCALL_206:
+    jmp .Lperilune_TAILCALL_2b3
+.Lperilune_TAILCALL_217:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_262
-.Lperilune_TAILCALL_212:
+    jmp .Lperilune_TAILCALL_2b3
+.Lperilune_TAILCALL_220:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_TAILCALL_262
-.Lperilune_TAILCALL_21e:
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb0, 0xf0, 0x05, 0x00, 0x00               # mov rsi,[rax+5F0h]
+    jmp .Lperilune_TAILCALL_2b3
+.Lperilune_TAILCALL_229:
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x4d, 0x8b, 0x92, 0xf0, 0x05, 0x00, 0x00               # mov r10,[r10+5F0h]
     jmp .Lperilune_TAILCALL_124
-.Lperilune_TAILCALL_22d:
+.Lperilune_TAILCALL_238:
     .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
     .byte 0xc6, 0x40, 0x08, 0x00                                 # mov byte ptr [rax+8],0
     .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
-    .byte 0x48, 0x3b, 0xc1                                       # cmp rax,rcx
+    .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
     jae .Lperilune_TAILCALL_14a
-    jmp .Lperilune_TAILCALL_22d
-.Lperilune_TAILCALL_24d:
+    jmp .Lperilune_TAILCALL_238
+.Lperilune_TAILCALL_258:
+    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_TAILCALL_280:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_STITCH
+    .cfi_restore_state
+.Lperilune_TAILCALL_2a1:
     .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
     .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
-    je .Lperilune_TAILCALL_1a6
+    je .Lperilune_TAILCALL_1c9
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-.Lperilune_TAILCALL_262:
+.Lperilune_TAILCALL_2b3:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6632,33 +6708,33 @@ perilune_TAILCALL_1:
     .type perilune_RETURN, @function
 perilune_RETURN:
     .cfi_startproc
+    .byte 0x49, 0x89, 0xcb                                       # mov r11,rcx
     .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_RETURN_224
-    .byte 0x4c, 0x8b, 0x57, 0xf8                                 # mov r10,[rdi-8]
-    .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
-    jne .Lperilune_RETURN_184
-    .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
-    .byte 0x49, 0x2b, 0xc2                                       # sub rax,r10
-    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
-    .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
-    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
-    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
-    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN_18c
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_RETURN_25d
+    .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
+    .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
+    jne .Lperilune_RETURN_18e
+    .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
+    .byte 0x48, 0x2b, 0xc8                                       # sub rcx,rax
+    .byte 0x48, 0x8b, 0x41, 0xf0                                 # mov rax,[rcx-10h]
+    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
+    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
+    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_RETURN_199
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x48, 0x8b, 0x49, 0xe0                                 # mov rcx,[rcx-20h]
+    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
     .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
     .byte 0x44, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[rbx+rax*4-4]
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x41, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11d,0FFh
-    .byte 0x41, 0x83, 0xfb, 0x4b                                 # cmp r11d,4Bh
-    jne .Lperilune_RETURN_1eb
+    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
+    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
+    .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
+    jne .Lperilune_RETURN_221
     .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
@@ -6667,12 +6743,12 @@ perilune_RETURN:
     .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
     .byte 0x4c, 0x8d, 0x04, 0x3e                                 # lea r8,[rsi+rdi]
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_RETURN_194
-.Lperilune_RETURN_af:
+    je .Lperilune_RETURN_1a4
+.Lperilune_RETURN_ac:
     .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
     .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
     .byte 0x85, 0xc9                                             # test ecx,ecx
-    je .Lperilune_RETURN_1a3
+    je .Lperilune_RETURN_1b3
     .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
     .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
     .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
@@ -6682,54 +6758,59 @@ perilune_RETURN:
     .byte 0x48, 0x81, 0xc1, 0xff, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
-.Lperilune_RETURN_e4:
+.Lperilune_RETURN_e1:
     .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x4c, 0x8d, 0x14, 0x0f                                 # lea r10,[rdi+rcx]
-.Lperilune_RETURN_fd:
+.Lperilune_RETURN_fa:
     .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
     .byte 0x0f, 0x92, 0xc1                                       # setb cl
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
     .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
     .byte 0x40, 0x84, 0xcf                                       # test dil,cl
-    jne .Lperilune_RETURN_162
-.Lperilune_RETURN_113:
+    jne .Lperilune_RETURN_16c
+.Lperilune_RETURN_110:
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jb .Lperilune_RETURN_1d3
+    jb .Lperilune_RETURN_209
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN_1e3
     .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN_162:
+.Lperilune_RETURN_16c:
     .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
     .byte 0x48, 0x0f, 0xb6, 0x7e, 0x08                           # movzx rdi,byte ptr [rsi+8]
     .byte 0x49, 0x89, 0x0a                                       # mov [r10],rcx
     .byte 0x41, 0x88, 0x7a, 0x08                                 # mov [r10+8],dil
     .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    jmp .Lperilune_RETURN_fd
-.Lperilune_RETURN_184:
+    jmp .Lperilune_RETURN_fa
+.Lperilune_RETURN_18e:
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN_209
-.Lperilune_RETURN_18c:
+    jmp .Lperilune_RETURN_242
+.Lperilune_RETURN_199:
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN_209
-.Lperilune_RETURN_194:
+    jmp .Lperilune_RETURN_242
+.Lperilune_RETURN_1a4:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
-    jmp .Lperilune_RETURN_af
-.Lperilune_RETURN_1a3:
+    jmp .Lperilune_RETURN_ac
+.Lperilune_RETURN_1b3:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
     .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
@@ -6741,18 +6822,25 @@ perilune_RETURN:
     .byte 0x4c, 0x2b, 0xde                                       # sub r11,rsi
     .byte 0x4c, 0x03, 0xdf                                       # add r11,rdi
     .byte 0x4c, 0x89, 0x99, 0xf0, 0x05, 0x00, 0x00               # mov [rcx+5F0h],r11
-    jmp .Lperilune_RETURN_e4
-.Lperilune_RETURN_1d3:
+    jmp .Lperilune_RETURN_e1
+.Lperilune_RETURN_1e3:
+    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
+    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    jmp perilune_RESUME
+.Lperilune_RETURN_209:
     .byte 0x49, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r10],0
     .byte 0x41, 0xc6, 0x42, 0x08, 0x00                           # mov byte ptr [r10+8],0
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    jmp .Lperilune_RETURN_113
-.Lperilune_RETURN_1eb:
+    jmp .Lperilune_RETURN_110
+.Lperilune_RETURN_221:
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_RETURN_2
-.Lperilune_RETURN_209:
+.Lperilune_RETURN_242:
     jmp perilune_STEP_RETURN
-.Lperilune_RETURN_224:
+.Lperilune_RETURN_25d:
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_RETURN_1
     .cfi_endproc
@@ -6778,84 +6866,82 @@ perilune_RETURN_1:
     .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
     call {close}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_RETURN_1_1b4
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4c, 0x8b, 0x5f, 0xf8                                 # mov r11,[rdi-8]
-    .byte 0x49, 0xf7, 0xc3, 0x00, 0x03, 0x01, 0x00               # test r11,10300h
-    jne .Lperilune_RETURN_1_1d0
-    .byte 0x49, 0xc1, 0xeb, 0x2c                                 # shr r11,2Ch
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
-    .byte 0x49, 0x2b, 0xc3                                       # sub rax,r11
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0x8b, 0x41, 0xf0                                 # mov rax,[rcx-10h]
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    je .Lperilune_RETURN_1_1b2
+    .byte 0x4c, 0x89, 0xe8                                       # mov rax,r13
+    .byte 0x48, 0x8b, 0x48, 0xf8                                 # mov rcx,[rax-8]
+    .byte 0x48, 0xf7, 0xc1, 0x00, 0x03, 0x01, 0x00               # test rcx,10300h
+    jne .Lperilune_RETURN_1_1ce
+    .byte 0x48, 0xc1, 0xe9, 0x2c                                 # shr rcx,2Ch
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
+    .byte 0x48, 0x2b, 0xf9                                       # sub rdi,rcx
+    .byte 0x49, 0x89, 0xc5                                       # mov r13,rax
+    .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
     .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
     .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN_1_1e9
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x48, 0x8b, 0x49, 0xe0                                 # mov rcx,[rcx-20h]
+    jne .Lperilune_RETURN_1_1ed
+    .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
     .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
     .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
     .byte 0x44, 0x8b, 0x4c, 0x83, 0xfc                           # mov r9d,[rbx+rax*4-4]
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
     .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
     .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
-    jne .Lperilune_RETURN_1_25c
+    jne .Lperilune_RETURN_1_28c
     .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfe                           # movzx r10,byte ptr [rsi-2]
+    .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
+    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x49, 0x03, 0xf0                                       # add rsi,r8
+    .byte 0x4c, 0x8d, 0x41, 0xff                                 # lea r8,[rcx-1]
+    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4c, 0x03, 0xc6                                       # add r8,rsi
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    je .Lperilune_RETURN_1_209
+.Lperilune_RETURN_1_ce:
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
+    .byte 0x85, 0xc9                                             # test ecx,ecx
+    je .Lperilune_RETURN_1_218
+    .byte 0x45, 0x8b, 0xd1                                       # mov r10d,r9d
+    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
+    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
+    .byte 0x48, 0x81, 0xc1, 0xff, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x8d, 0x34, 0x0f                                 # lea rsi,[rdi+rcx]
-    .byte 0x49, 0x8d, 0x4a, 0xff                                 # lea rcx,[r10-1]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x8d, 0x04, 0x0e                                 # lea r8,[rsi+rcx]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_RETURN_1_202
-.Lperilune_RETURN_1_d3:
-    .byte 0x4c, 0x89, 0xcf                                       # mov rdi,r9
-    .byte 0xc1, 0xef, 0x18                                       # shr edi,18h
-    .byte 0x85, 0xff                                             # test edi,edi
-    je .Lperilune_RETURN_1_211
+    .byte 0x4c, 0x03, 0xd1                                       # add r10,rcx
+.Lperilune_RETURN_1_ff:
     .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
-    .byte 0x49, 0x03, 0xca                                       # add rcx,r10
-    .byte 0x48, 0x81, 0xc7, 0xff, 0xff, 0xff, 0xff               # add rdi,0FFFFFFFFFFFFFFFFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4c, 0x8d, 0x14, 0x39                                 # lea r10,[rcx+rdi]
-.Lperilune_RETURN_1_108:
-    .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
-.Lperilune_RETURN_1_121:
+.Lperilune_RETURN_1_115:
     .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
     .byte 0x0f, 0x92, 0xc1                                       # setb cl
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x40, 0x84, 0xcf                                       # test dil,cl
-    jne .Lperilune_RETURN_1_18f
-.Lperilune_RETURN_1_137:
+    .byte 0x41, 0x0f, 0x92, 0xc1                                 # setb r9b
+    .byte 0x41, 0x84, 0xc9                                       # test r9b,cl
+    jne .Lperilune_RETURN_1_18a
+.Lperilune_RETURN_1_12b:
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    jb .Lperilune_RETURN_1_241
+    jb .Lperilune_RETURN_1_271
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
-    .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN_1_245
     .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
     .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
-    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6863,64 +6949,79 @@ perilune_RETURN_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN_1_18f:
+.Lperilune_RETURN_1_18a:
     .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
     .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
-    .byte 0x48, 0x0f, 0xb6, 0x7e, 0x08                           # movzx rdi,byte ptr [rsi+8]
+    .byte 0x4c, 0x0f, 0xb6, 0x66, 0x08                           # movzx r12,byte ptr [rsi+8]
     .byte 0x49, 0x89, 0x0b                                       # mov [r11],rcx
-    .byte 0x41, 0x88, 0x7b, 0x08                                 # mov [r11+8],dil
+    .byte 0x45, 0x88, 0x63, 0x08                                 # mov [r11+8],r12b
     .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    jmp .Lperilune_RETURN_1_121
-.Lperilune_RETURN_1_1b4:
+    .byte 0x4d, 0x89, 0xcc                                       # mov r12,r9
+    jmp .Lperilune_RETURN_1_115
+.Lperilune_RETURN_1_1b2:
     .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
     .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
     .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    jmp .Lperilune_RETURN_1_291
-.Lperilune_RETURN_1_1d0:
+    jmp .Lperilune_RETURN_1_2c4
+.Lperilune_RETURN_1_1ce:
     .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
     .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
     .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    jmp .Lperilune_RETURN_1_291
-.Lperilune_RETURN_1_1e9:
+    .byte 0x49, 0x89, 0xc5                                       # mov r13,rax
+    jmp .Lperilune_RETURN_1_2c4
+.Lperilune_RETURN_1_1ed:
     .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
     .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    jmp .Lperilune_RETURN_1_291
-.Lperilune_RETURN_1_202:
+    jmp .Lperilune_RETURN_1_2c4
+.Lperilune_RETURN_1_209:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
-    jmp .Lperilune_RETURN_1_d3
-.Lperilune_RETURN_1_211:
-    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
-    .byte 0x49, 0x03, 0xca                                       # add rcx,r10
-    .byte 0x4d, 0x89, 0xc2                                       # mov r10,r8
-    .byte 0x4c, 0x2b, 0xd6                                       # sub r10,rsi
-    .byte 0x4c, 0x03, 0xd1                                       # add r10,rcx
-    .byte 0x4c, 0x89, 0x97, 0xf0, 0x05, 0x00, 0x00               # mov [rdi+5F0h],r10
-    jmp .Lperilune_RETURN_1_108
-.Lperilune_RETURN_1_241:
+    jmp .Lperilune_RETURN_1_ce
+.Lperilune_RETURN_1_218:
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x45, 0x8b, 0xd1                                       # mov r10d,r9d
+    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
+    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
+    .byte 0x4d, 0x89, 0xc3                                       # mov r11,r8
+    .byte 0x4c, 0x2b, 0xde                                       # sub r11,rsi
+    .byte 0x4d, 0x03, 0xd3                                       # add r10,r11
+    .byte 0x4c, 0x89, 0x91, 0xf0, 0x05, 0x00, 0x00               # mov [rcx+5F0h],r10
+    jmp .Lperilune_RETURN_1_ff
+.Lperilune_RETURN_1_245:
+    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_RETURN_1_271:
     .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
     .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    jmp .Lperilune_RETURN_1_137
-.Lperilune_RETURN_1_25c:
+    jmp .Lperilune_RETURN_1_12b
+.Lperilune_RETURN_1_28c:
     .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
     .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
@@ -6930,7 +7031,7 @@ perilune_RETURN_1:
     .cfi_def_cfa rsp, 8
     jmp perilune_RETURN_2
     .cfi_restore_state
-.Lperilune_RETURN_1_291:
+.Lperilune_RETURN_1_2c4:
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6950,155 +7051,176 @@ perilune_RETURN_2:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
     .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
-    .byte 0x48, 0x89, 0x4c, 0x24, 0x10                           # mov [rsp+10h],rcx
     .byte 0x4c, 0x8b, 0x57, 0xf8                                 # mov r10,[rdi-8]
     .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
-    jne .Lperilune_RETURN_2_1cb
+    jne .Lperilune_RETURN_2_1d7
     .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x49, 0x89, 0xfb                                       # mov r11,rdi
-    .byte 0x4d, 0x2b, 0xda                                       # sub r11,r10
-    .byte 0x48, 0x89, 0xfb                                       # mov rbx,rdi
-    .byte 0x4c, 0x89, 0xdf                                       # mov rdi,r11
-    .byte 0x4c, 0x8b, 0x77, 0xf0                                 # mov r14,[rdi-10h]
-    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
-    .byte 0x49, 0xc1, 0xea, 0x20                                 # shr r10,20h
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_RETURN_2_1da
-    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
-    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
-    .byte 0x46, 0x8b, 0x5c, 0xb0, 0xfc                           # mov r11d,[rax+r14*4-4]
-    .byte 0x4c, 0x0f, 0xb6, 0x66, 0xfd                           # movzx r12,byte ptr [rsi-3]
-    .byte 0x4c, 0x0f, 0xb6, 0x6e, 0xfe                           # movzx r13,byte ptr [rsi-2]
+    .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
+    .byte 0x49, 0x2b, 0xc2                                       # sub rax,r10
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
+    .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
+    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
+    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_RETURN_2_1e7
+    .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
+    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
+    .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
+    .byte 0x44, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[rbx+rax*4-4]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    .byte 0x4a, 0x8d, 0x0c, 0x26                                 # lea rcx,[rsi+r12]
-    .byte 0x49, 0x8d, 0x75, 0xff                                 # lea rsi,[r13-1]
-    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x48, 0x03, 0xf1                                       # add rsi,rcx
-    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
-    je .Lperilune_RETURN_2_1ec
-.Lperilune_RETURN_2_9d:
-    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
-    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
-    .byte 0x41, 0x81, 0xc2, 0xf5, 0xff, 0xff, 0xff               # add r10d,0FFFFFFF5h
-    .byte 0x41, 0x83, 0xfa, 0x30                                 # cmp r10d,30h
-    ja .Lperilune_RETURN_2_22a
-    .byte 0x4d, 0x89, 0xd8                                       # mov r8,r11
-    .byte 0x41, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8d,0FFh
-    .byte 0x41, 0x81, 0xc0, 0xf1, 0xff, 0xff, 0xff               # add r8d,0FFFFFFF1h
-    .byte 0x41, 0x83, 0xf8, 0x07                                 # cmp r8d,7
-    jbe .Lperilune_RETURN_2_222
-    .byte 0x48, 0x3b, 0xce                                       # cmp rcx,rsi
-    jae .Lperilune_RETURN_2_1fb
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    .byte 0x4a, 0x8b, 0x0c, 0x27                                 # mov rcx,[rdi+r12]
-    .byte 0x4a, 0x0f, 0xb6, 0x74, 0x27, 0x08                     # movzx rsi,byte ptr [rdi+r12+8]
-    .byte 0x41, 0x8b, 0xfb                                       # mov edi,r11d
-    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
-    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
-    .byte 0x49, 0x89, 0x0c, 0x3a                                 # mov [r10+rdi],rcx
-    .byte 0x4d, 0x89, 0xeb                                       # mov r11,r13
-    .byte 0x41, 0x88, 0x74, 0x3b, 0x08                           # mov [r11+rdi+8],sil
-    jmp .Lperilune_RETURN_2_15d
-.Lperilune_RETURN_2_112:
-    .byte 0x41, 0x8b, 0xfb                                       # mov edi,r11d
-    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
-    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x49, 0x8d, 0x1c, 0x38                                 # lea rbx,[r8+rdi]
-    .byte 0x4d, 0x8d, 0x44, 0x38, 0x40                           # lea r8,[r8+rdi+40h]
-    .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x8d, 0x5c, 0x1b, 0x40                           # lea r11,[rbx+r11+40h]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x4b, 0x8d, 0x34, 0x18                                 # lea rsi,[r8+r11]
+    .byte 0x4c, 0x8d, 0x41, 0xff                                 # lea r8,[rcx-1]
+    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4c, 0x03, 0xc6                                       # add r8,rsi
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    je .Lperilune_RETURN_2_1fa
+.Lperilune_RETURN_2_9e:
+    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
+    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
+    .byte 0x81, 0xc1, 0xf5, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF5h
+    .byte 0x83, 0xf9, 0x30                                       # cmp ecx,30h
+    ja .Lperilune_RETURN_2_238
+    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
+    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
+    .byte 0x81, 0xc1, 0xf1, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF1h
+    .byte 0x83, 0xf9, 0x07                                       # cmp ecx,7
+    jbe .Lperilune_RETURN_2_230
+    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
+    jae .Lperilune_RETURN_2_209
+    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
+    .byte 0x4a, 0x8b, 0x0c, 0x1f                                 # mov rcx,[rdi+r11]
+    .byte 0x4a, 0x0f, 0xb6, 0x74, 0x1f, 0x08                     # movzx rsi,byte ptr [rdi+r11+8]
+    .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0x0c, 0x38                                 # mov [r8+rdi],rcx
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x40, 0x88, 0x74, 0x39, 0x08                           # mov [rcx+rdi+8],sil
+    jmp .Lperilune_RETURN_2_15c
+.Lperilune_RETURN_2_110:
+    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
+    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
+    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0x03, 0xf9                                       # add rdi,rcx
+    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
+    .byte 0x4d, 0x8d, 0x5c, 0x0b, 0x40                           # lea r11,[r11+rcx+40h]
+    .byte 0x41, 0xc1, 0xea, 0x18                                 # shr r10d,18h
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x8d, 0x54, 0x17, 0x40                           # lea r10,[rdi+r10+40h]
 .Lperilune_RETURN_2_13d:
-    .byte 0x48, 0x3b, 0xce                                       # cmp rcx,rsi
+    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
+    .byte 0x0f, 0x92, 0xc1                                       # setb cl
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
     .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x4d, 0x3b, 0xc3                                       # cmp r8,r11
-    .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
-    .byte 0x41, 0x84, 0xfa                                       # test r10b,dil
-    jne .Lperilune_RETURN_2_1a9
-.Lperilune_RETURN_2_154:
-    .byte 0x4d, 0x3b, 0xc3                                       # cmp r8,r11
-    jb .Lperilune_RETURN_2_257
-.Lperilune_RETURN_2_15d:
+    .byte 0x40, 0x84, 0xcf                                       # test dil,cl
+    jne .Lperilune_RETURN_2_1b5
+.Lperilune_RETURN_2_153:
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    jb .Lperilune_RETURN_2_293
+.Lperilune_RETURN_2_15c:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4a, 0x0f, 0xb6, 0x34, 0xb0                           # movzx rsi,byte ptr [rax+r14*4]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN_2_267
+    .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x4a, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+r14*4+4]
+    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN_2_1a9:
-    .byte 0x48, 0x8b, 0x39                                       # mov rdi,[rcx]
-    .byte 0x4c, 0x0f, 0xb6, 0x51, 0x08                           # movzx r10,byte ptr [rcx+8]
-    .byte 0x49, 0x89, 0x38                                       # mov [r8],rdi
-    .byte 0x45, 0x88, 0x50, 0x08                                 # mov [r8+8],r10b
-    .byte 0x48, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add rcx,10h
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+.Lperilune_RETURN_2_1b5:
+    .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
+    .byte 0x48, 0x0f, 0xb6, 0x7e, 0x08                           # movzx rdi,byte ptr [rsi+8]
+    .byte 0x49, 0x89, 0x0b                                       # mov [r11],rcx
+    .byte 0x41, 0x88, 0x7b, 0x08                                 # mov [r11+8],dil
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
     jmp .Lperilune_RETURN_2_13d
-.Lperilune_RETURN_2_1cb:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+.Lperilune_RETURN_2_1d7:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    jmp .Lperilune_RETURN_2_26f
-.Lperilune_RETURN_2_1da:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_RETURN_2_2ab
+.Lperilune_RETURN_2_1e7:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    jmp .Lperilune_RETURN_2_26f
-.Lperilune_RETURN_2_1ec:
-    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
-    .byte 0x48, 0x8b, 0xb6, 0xf0, 0x05, 0x00, 0x00               # mov rsi,[rsi+5F0h]
-    jmp .Lperilune_RETURN_2_9d
-.Lperilune_RETURN_2_1fb:
-    .byte 0x41, 0x8b, 0xcb                                       # mov ecx,r11d
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_RETURN_2_2ab
+.Lperilune_RETURN_2_1fa:
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
+    jmp .Lperilune_RETURN_2_9e
+.Lperilune_RETURN_2_209:
+    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x48, 0xc7, 0x04, 0x0f, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rcx],0
     .byte 0xc6, 0x44, 0x0f, 0x08, 0x00                           # mov byte ptr [rdi+rcx+8],0
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
-    jmp .Lperilune_RETURN_2_15d
-.Lperilune_RETURN_2_222:
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
-    jmp .Lperilune_RETURN_2_15d
-.Lperilune_RETURN_2_22a:
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
-    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
-    .byte 0x41, 0x83, 0xfa, 0x54                                 # cmp r10d,54h
-    je .Lperilune_RETURN_2_112
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    jmp .Lperilune_RETURN_2_15c
+.Lperilune_RETURN_2_230:
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    jmp .Lperilune_RETURN_2_15c
+.Lperilune_RETURN_2_238:
+    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
+    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
+    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
+    .byte 0x83, 0xf9, 0x54                                       # cmp ecx,54h
+    je .Lperilune_RETURN_2_110
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    jmp .Lperilune_RETURN_2_26f
-.Lperilune_RETURN_2_257:
-    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
-    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
-    jmp .Lperilune_RETURN_2_154
-.Lperilune_RETURN_2_26f:
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_RETURN_2_2ab
+.Lperilune_RETURN_2_267:
+    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
+    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_RETURN_2_293:
+    .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
+    .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
+    jmp .Lperilune_RETURN_2_153
+.Lperilune_RETURN_2_2ab:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -7112,50 +7234,58 @@ perilune_RETURN_2:
     .type perilune_RETURN0, @function
 perilune_RETURN0:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
+    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_b1
+    jne .Lperilune_RETURN0_be
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
     .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
     .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
-    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
+    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
     .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
     .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN0_b9
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    jne .Lperilune_RETURN0_c6
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
     .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x41, 0xba, 0xff, 0x00, 0x00, 0xff                     # mov r10d,0FF0000FFh
     .byte 0x45, 0x23, 0x54, 0x83, 0xfc                           # and r10d,[r11+rax*4-4]
     .byte 0x41, 0x81, 0xfa, 0x4b, 0x00, 0x00, 0x01               # cmp r10d,100004Bh
-    jne .Lperilune_RETURN0_c1
+    jne .Lperilune_RETURN0_ef
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN0_ce
     .byte 0x49, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [r11+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN0_b1:
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    jmp .Lperilune_RETURN0_da
-.Lperilune_RETURN0_b9:
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    jmp .Lperilune_RETURN0_da
-.Lperilune_RETURN0_c1:
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+.Lperilune_RETURN0_be:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    jmp .Lperilune_RETURN0_108
+.Lperilune_RETURN0_c6:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    jmp .Lperilune_RETURN0_108
+.Lperilune_RETURN0_ce:
+    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
+    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    jmp perilune_RESUME
+.Lperilune_RETURN0_ef:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
     jmp perilune_RETURN0_1
-.Lperilune_RETURN0_da:
+.Lperilune_RETURN0_108:
     jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN0, . - perilune_RETURN0
@@ -7164,116 +7294,120 @@ perilune_RETURN0:
     .type perilune_RETURN0_1, @function
 perilune_RETURN0_1:
     .cfi_startproc
-    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
-    .byte 0x4d, 0x89, 0xc2                                       # mov r10,r8
-    .byte 0x49, 0x89, 0xf5                                       # mov r13,rsi
+    .byte 0x4c, 0x89, 0xc3                                       # mov rbx,r8
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x49, 0x89, 0xf6                                       # mov r14,rsi
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_1_155
+    jne .Lperilune_RETURN0_1_164
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x49, 0x89, 0xfb                                       # mov r11,rdi
-    .byte 0x4c, 0x2b, 0xd8                                       # sub r11,rax
+    .byte 0x48, 0x89, 0xfe                                       # mov rsi,rdi
+    .byte 0x48, 0x2b, 0xf0                                       # sub rsi,rax
     .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
-    .byte 0x49, 0x8b, 0x43, 0xf0                                 # mov rax,[r11-10h]
-    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
-    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN0_1_163
-    .byte 0x49, 0x8b, 0x53, 0xe0                                 # mov rdx,[r11-20h]
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
-    .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
-    .byte 0x44, 0x8b, 0x44, 0x86, 0xfc                           # mov r8d,[rsi+rax*4-4]
-    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
-    .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
-    .byte 0x83, 0xff, 0x4b                                       # cmp edi,4Bh
-    jne .Lperilune_RETURN0_1_1b4
-    .byte 0x4d, 0x89, 0xc2                                       # mov r10,r8
-    .byte 0x41, 0xc1, 0xea, 0x18                                 # shr r10d,18h
-    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    je .Lperilune_RETURN0_1_174
-    .byte 0x41, 0x8b, 0xf8                                       # mov edi,r8d
-    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
-    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x49, 0x8d, 0x0c, 0x3b                                 # lea rcx,[r11+rdi]
-    .byte 0x49, 0x8d, 0x7a, 0xff                                 # lea rdi,[r10-1]
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x48, 0x03, 0xcf                                       # add rcx,rdi
-.Lperilune_RETURN0_1_a8:
-    .byte 0x41, 0x8b, 0xf8                                       # mov edi,r8d
-    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
-    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4d, 0x8d, 0x04, 0x3b                                 # lea r8,[r11+rdi]
-    .byte 0x4d, 0x89, 0xdd                                       # mov r13,r11
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
-.Lperilune_RETURN0_1_c7:
-    .byte 0x4c, 0x3b, 0xd7                                       # cmp r10,rdi
-    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
-    .byte 0x41, 0x0f, 0x92, 0xc3                                 # setb r11b
-    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
-    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x44, 0x84, 0xdf                                       # test dil,r11b
-    jne .Lperilune_RETURN0_1_12d
-.Lperilune_RETURN0_1_e1:
-    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
-    jb .Lperilune_RETURN0_1_199
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x48, 0x89, 0xf7                                       # mov rdi,rsi
+    .byte 0x48, 0x8b, 0x77, 0xf0                                 # mov rsi,[rdi-10h]
+    .byte 0x49, 0x89, 0xf0                                       # mov r8,rsi
+    .byte 0x49, 0xc1, 0xe8, 0x20                                 # shr r8,20h
+    .byte 0x4d, 0x85, 0xc0                                       # test r8,r8
+    jne .Lperilune_RETURN0_1_172
+    .byte 0x4c, 0x8b, 0x47, 0xe0                                 # mov r8,[rdi-20h]
+    .byte 0x49, 0x8b, 0x50, 0x08                                 # mov rdx,[r8+8]
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
-    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x0f, 0xb6, 0x14, 0x86                           # movzx r10,byte ptr [rsi+rax*4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
-    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN0_1_12d:
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4d, 0x8b, 0x1a                                       # mov r11,[r10]
-    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
-    .byte 0x4d, 0x89, 0x18                                       # mov [r8],r11
-    .byte 0x41, 0x88, 0x58, 0x08                                 # mov [r8+8],bl
-    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    jmp .Lperilune_RETURN0_1_c7
-.Lperilune_RETURN0_1_155:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x45, 0x8b, 0x54, 0xb3, 0xfc                           # mov r10d,[r11+rsi*4-4]
     .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
-    jmp .Lperilune_RETURN0_1_1db
-.Lperilune_RETURN0_1_163:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x41, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8d,0FFh
+    .byte 0x41, 0x83, 0xf8, 0x4b                                 # cmp r8d,4Bh
+    jne .Lperilune_RETURN0_1_1e7
     .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
-    jmp .Lperilune_RETURN0_1_1db
-.Lperilune_RETURN0_1_174:
-    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x45, 0x8b, 0xd0                                       # mov r10d,r8d
+    .byte 0x41, 0xc1, 0xe8, 0x18                                 # shr r8d,18h
+    .byte 0x45, 0x85, 0xc0                                       # test r8d,r8d
+    je .Lperilune_RETURN0_1_183
+    .byte 0x41, 0x8b, 0xc2                                       # mov eax,r10d
+    .byte 0x48, 0xc1, 0xe8, 0x08                                 # shr rax,8
+    .byte 0x48, 0x25, 0xff, 0x00, 0x00, 0x00                     # and rax,0FFh
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x03, 0xc7                                       # add rax,rdi
+    .byte 0x49, 0x8d, 0x48, 0xff                                 # lea rcx,[r8-1]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x03, 0xc1                                       # add rax,rcx
+.Lperilune_RETURN0_1_b0:
+    .byte 0x45, 0x8b, 0xd2                                       # mov r10d,r10d
     .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
     .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4b, 0x8d, 0x0c, 0x13                                 # lea rcx,[r11+r10]
-    .byte 0x48, 0x89, 0x8f, 0xf0, 0x05, 0x00, 0x00               # mov [rdi+5F0h],rcx
-    jmp .Lperilune_RETURN0_1_a8
-.Lperilune_RETURN0_1_199:
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
-    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
-    jmp .Lperilune_RETURN0_1_e1
-.Lperilune_RETURN0_1_1b4:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x4a, 0x8d, 0x0c, 0x17                                 # lea rcx,[rdi+r10]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
+.Lperilune_RETURN0_1_cc:
+    .byte 0x4d, 0x3b, 0xd0                                       # cmp r10,r8
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
+    .byte 0x48, 0x3b, 0xc8                                       # cmp rcx,rax
+    .byte 0x0f, 0x92, 0xc3                                       # setb bl
+    .byte 0x44, 0x84, 0xc3                                       # test bl,r8b
+    jne .Lperilune_RETURN0_1_140
+.Lperilune_RETURN0_1_e5:
+    .byte 0x48, 0x3b, 0xc8                                       # cmp rcx,rax
+    jb .Lperilune_RETURN0_1_1d0
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_RETURN0_1_1a8
+    .byte 0x4d, 0x0f, 0xb6, 0x14, 0xb3                           # movzx r10,byte ptr [r11+rsi*4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x49, 0x8d, 0x74, 0xb3, 0x04                           # lea rsi,[r11+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_RETURN0_1_140:
+    .byte 0x4d, 0x8b, 0x02                                       # mov r8,[r10]
+    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
+    .byte 0x4c, 0x89, 0x01                                       # mov [rcx],r8
+    .byte 0x88, 0x59, 0x08                                       # mov [rcx+8],bl
+    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
+    .byte 0x48, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add rcx,10h
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    jmp .Lperilune_RETURN0_1_cc
+.Lperilune_RETURN0_1_164:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
+    jmp .Lperilune_RETURN0_1_213
+.Lperilune_RETURN0_1_172:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
+    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
+    jmp .Lperilune_RETURN0_1_213
+.Lperilune_RETURN0_1_183:
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x45, 0x8b, 0xc2                                       # mov r8d,r10d
+    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
+    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
+    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4a, 0x8d, 0x04, 0x07                                 # lea rax,[rdi+r8]
+    .byte 0x48, 0x89, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov [rcx+5F0h],rax
+    jmp .Lperilune_RETURN0_1_b0
+.Lperilune_RETURN0_1_1a8:
+    .byte 0x49, 0x8d, 0x74, 0xb3, 0x04                           # lea rsi,[r11+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    jmp perilune_RESUME
+.Lperilune_RETURN0_1_1d0:
+    .byte 0x48, 0xc7, 0x01, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rcx],0
+    .byte 0xc6, 0x41, 0x08, 0x00                                 # mov byte ptr [rcx+8],0
+    .byte 0x48, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add rcx,10h
+    jmp .Lperilune_RETURN0_1_e5
+.Lperilune_RETURN0_1_1e7:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
     jmp perilune_RETURN0_2
-.Lperilune_RETURN0_1_1db:
+.Lperilune_RETURN0_1_213:
     jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN0_1, . - perilune_RETURN0_1
@@ -7283,21 +7417,21 @@ perilune_RETURN0_1:
 perilune_RETURN0_2:
     .cfi_startproc
     .byte 0x48, 0x89, 0xcb                                       # mov rbx,rcx
-    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_2_14e
+    jne .Lperilune_RETURN0_2_159
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
     .byte 0x48, 0x2b, 0xc8                                       # sub rcx,rax
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
     .byte 0x48, 0x89, 0xcf                                       # mov rdi,rcx
     .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
     .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
     .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN0_2_159
+    jne .Lperilune_RETURN0_2_164
     .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
     .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
@@ -7306,88 +7440,95 @@ perilune_RETURN0_2:
     .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
     .byte 0x81, 0xc1, 0xf5, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF5h
     .byte 0x83, 0xf9, 0x30                                       # cmp ecx,30h
-    ja .Lperilune_RETURN0_2_18b
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x81, 0xc1, 0xf1, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF1h
-    .byte 0x83, 0xf9, 0x07                                       # cmp ecx,7
-    jbe .Lperilune_RETURN0_2_ea
-    jmp .Lperilune_RETURN0_2_167
+    ja .Lperilune_RETURN0_2_196
+    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
+    .byte 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00                     # and esi,0FFh
+    .byte 0x81, 0xc6, 0xf1, 0xff, 0xff, 0xff                     # add esi,0FFFFFFF1h
+    .byte 0x83, 0xfe, 0x07                                       # cmp esi,7
+    jbe .Lperilune_RETURN0_2_e8
+    jmp .Lperilune_RETURN0_2_172
 .Lperilune_RETURN0_2_9a:
-    .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
-    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
-    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
-    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x48, 0x8d, 0x0c, 0x37                                 # lea rcx,[rdi+rsi]
-    .byte 0x48, 0x8d, 0x74, 0x37, 0x40                           # lea rsi,[rdi+rsi+40h]
+    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
+    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
+    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x8d, 0x04, 0x0f                                 # lea r8,[rdi+rcx]
+    .byte 0x48, 0x8d, 0x74, 0x0f, 0x40                           # lea rsi,[rdi+rcx+40h]
     .byte 0x41, 0xc1, 0xea, 0x18                                 # shr r10d,18h
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8d, 0x54, 0x11, 0x40                           # lea r10,[rcx+r10+40h]
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    .byte 0x4f, 0x8d, 0x44, 0x10, 0x40                           # lea r8,[r8+r10+40h]
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
 .Lperilune_RETURN0_2_c8:
-    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x4c, 0x3b, 0xd1                                       # cmp r10,rcx
+    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
     .byte 0x0f, 0x92, 0xc1                                       # setb cl
-    .byte 0x49, 0x3b, 0xf2                                       # cmp rsi,r10
-    .byte 0x41, 0x0f, 0x92, 0xc4                                 # setb r12b
-    .byte 0x41, 0x84, 0xcc                                       # test r12b,cl
-    jne .Lperilune_RETURN0_2_12a
-.Lperilune_RETURN0_2_e1:
-    .byte 0x49, 0x3b, 0xf2                                       # cmp rsi,r10
-    jb .Lperilune_RETURN0_2_1ab
-.Lperilune_RETURN0_2_ea:
+    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
+    .byte 0x0f, 0x92, 0xc3                                       # setb bl
+    .byte 0x84, 0xcb                                             # test bl,cl
+    jne .Lperilune_RETURN0_2_135
+.Lperilune_RETURN0_2_df:
+    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
+    jb .Lperilune_RETURN0_2_1d9
+.Lperilune_RETURN0_2_e8:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
     .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN0_2_1b6
     .byte 0x49, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [r11+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
     .byte 0x4c, 0x2b, 0xc3                                       # sub r8,rbx
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN0_2_12a:
-    .byte 0x49, 0x8b, 0x08                                       # mov rcx,[r8]
-    .byte 0x49, 0x0f, 0xb6, 0x58, 0x08                           # movzx rbx,byte ptr [r8+8]
+.Lperilune_RETURN0_2_135:
+    .byte 0x49, 0x8b, 0x0a                                       # mov rcx,[r10]
+    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
     .byte 0x48, 0x89, 0x0e                                       # mov [rsi],rcx
     .byte 0x88, 0x5e, 0x08                                       # mov [rsi+8],bl
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
     .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     jmp .Lperilune_RETURN0_2_c8
-.Lperilune_RETURN0_2_14e:
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    jmp .Lperilune_RETURN0_2_1c2
 .Lperilune_RETURN0_2_159:
     .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    jmp .Lperilune_RETURN0_2_1c2
-.Lperilune_RETURN0_2_167:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_RETURN0_2_1f0
+.Lperilune_RETURN0_2_164:
+    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    jmp .Lperilune_RETURN0_2_1f0
+.Lperilune_RETURN0_2_172:
     .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
     .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
     .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
     .byte 0x48, 0xc7, 0x04, 0x37, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rsi],0
     .byte 0xc6, 0x44, 0x37, 0x08, 0x00                           # mov byte ptr [rdi+rsi+8],0
-    jmp .Lperilune_RETURN0_2_ea
-.Lperilune_RETURN0_2_18b:
+    jmp .Lperilune_RETURN0_2_e8
+.Lperilune_RETURN0_2_196:
     .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
     .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
     .byte 0x83, 0xf9, 0x54                                       # cmp ecx,54h
     je .Lperilune_RETURN0_2_9a
     .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    jmp .Lperilune_RETURN0_2_1c2
-.Lperilune_RETURN0_2_1ab:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    jmp .Lperilune_RETURN0_2_1f0
+.Lperilune_RETURN0_2_1b6:
+    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
+    .byte 0x4c, 0x2b, 0xc3                                       # sub r8,rbx
+    jmp perilune_RESUME
+.Lperilune_RETURN0_2_1d9:
     .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
     .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
     .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    jmp .Lperilune_RETURN0_2_e1
-.Lperilune_RETURN0_2_1c2:
+    jmp .Lperilune_RETURN0_2_df
+.Lperilune_RETURN0_2_1f0:
     jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN0_2, . - perilune_RETURN0_2
@@ -7400,7 +7541,7 @@ perilune_RETURN1:
     .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN1_f1
+    jne .Lperilune_RETURN1_102
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
@@ -7410,52 +7551,61 @@ perilune_RETURN1:
     .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
     .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN1_fc
+    jne .Lperilune_RETURN1_10d
     .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
     .byte 0x48, 0x8b, 0x49, 0xe0                                 # mov rcx,[rcx-20h]
     .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
-    .byte 0x45, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[r11+rax*4-4]
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0xff                     # and ecx,0FF0000FFh
-    .byte 0x81, 0xf9, 0x4b, 0x00, 0x00, 0x02                     # cmp ecx,200004Bh
-    jne .Lperilune_RETURN1_107
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x8b, 0x34, 0x0f                                 # mov rsi,[rdi+rcx]
-    .byte 0x48, 0x0f, 0xb6, 0x7c, 0x0f, 0x08                     # movzx rdi,byte ptr [rdi+rcx+8]
-    .byte 0x45, 0x8b, 0xc2                                       # mov r8d,r10d
-    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
-    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
+    .byte 0x41, 0x8b, 0x4c, 0x83, 0xfc                           # mov ecx,[r11+rax*4-4]
+    .byte 0x49, 0x89, 0xca                                       # mov r10,rcx
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0xff               # and r10d,0FF0000FFh
+    .byte 0x41, 0x81, 0xfa, 0x4b, 0x00, 0x00, 0x02               # cmp r10d,200004Bh
+    jne .Lperilune_RETURN1_13e
+    .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4a, 0x8b, 0x34, 0x07                                 # mov rsi,[rdi+r8]
+    .byte 0x4a, 0x0f, 0xb6, 0x7c, 0x07, 0x08                     # movzx rdi,byte ptr [rdi+r8+8]
+    .byte 0x8b, 0xc9                                             # mov ecx,ecx
+    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
+    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x49, 0x89, 0xda                                       # mov r10,rbx
-    .byte 0x4b, 0x89, 0x34, 0x02                                 # mov [r10+r8],rsi
-    .byte 0x43, 0x88, 0x7c, 0x02, 0x08                           # mov [r10+r8+8],dil
+    .byte 0x49, 0x89, 0x34, 0x0a                                 # mov [r10+rcx],rsi
+    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    .byte 0x40, 0x88, 0x7c, 0x0e, 0x08                           # mov [rsi+rcx+8],dil
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN1_118
     .byte 0x49, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [r11+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
     .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN1_f1:
+.Lperilune_RETURN1_102:
     .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN1_128
-.Lperilune_RETURN1_fc:
+    jmp .Lperilune_RETURN1_15f
+.Lperilune_RETURN1_10d:
     .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN1_128
-.Lperilune_RETURN1_107:
+    jmp .Lperilune_RETURN1_15f
+.Lperilune_RETURN1_118:
+    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
+    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    jmp perilune_RESUME
+.Lperilune_RETURN1_13e:
     .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     jmp perilune_RETURN1_1
-.Lperilune_RETURN1_128:
+.Lperilune_RETURN1_15f:
     jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN1, . - perilune_RETURN1
@@ -7470,72 +7620,75 @@ perilune_RETURN1_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x49, 0x89, 0xd3                                       # mov r11,rdx
-    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-    .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
-    .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN1_1_16d
-    .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x89, 0xfb                                       # mov rbx,rdi
-    .byte 0x48, 0x2b, 0xd8                                       # sub rbx,rax
+    .byte 0x4c, 0x89, 0xc3                                       # mov rbx,r8
+    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
+    .byte 0x48, 0x8b, 0x57, 0xf8                                 # mov rdx,[rdi-8]
+    .byte 0x48, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test rdx,10300h
+    jne .Lperilune_RETURN1_1_178
+    .byte 0x48, 0xc1, 0xea, 0x2c                                 # shr rdx,2Ch
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x49, 0x89, 0xf8                                       # mov r8,rdi
+    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
     .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
-    .byte 0x4c, 0x8b, 0x6b, 0xf0                                 # mov r13,[rbx-10h]
-    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
-    .byte 0x48, 0xc1, 0xee, 0x20                                 # shr rsi,20h
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN1_1_17c
-    .byte 0x48, 0x8b, 0x73, 0xe0                                 # mov rsi,[rbx-20h]
-    .byte 0x48, 0x8b, 0x56, 0x08                                 # mov rdx,[rsi+8]
-    .byte 0x4c, 0x8b, 0x62, 0x08                                 # mov r12,[rdx+8]
-    .byte 0x47, 0x8b, 0x54, 0xac, 0xfc                           # mov r10d,[r12+r13*4-4]
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
+    .byte 0x4c, 0x8b, 0x67, 0xf0                                 # mov r12,[rdi-10h]
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0xc1, 0xe8, 0x20                                 # shr r8,20h
+    .byte 0x4d, 0x85, 0xc0                                       # test r8,r8
+    jne .Lperilune_RETURN1_1_187
+    .byte 0x4c, 0x8b, 0x57, 0xe0                                 # mov r10,[rdi-20h]
+    .byte 0x49, 0x8b, 0x52, 0x08                                 # mov rdx,[r10+8]
+    .byte 0x4c, 0x8b, 0x6a, 0x08                                 # mov r13,[rdx+8]
+    .byte 0x47, 0x8b, 0x5c, 0xa5, 0xfc                           # mov r11d,[r13+r12*4-4]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
-    .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
-    .byte 0x83, 0xff, 0x4b                                       # cmp edi,4Bh
-    jne .Lperilune_RETURN1_1_1cc
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
-    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    je .Lperilune_RETURN1_1_18b
-    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x83, 0xfa, 0x4b                                 # cmp r10d,4Bh
+    jne .Lperilune_RETURN1_1_1fc
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
+    .byte 0x85, 0xc9                                             # test ecx,ecx
+    je .Lperilune_RETURN1_1_196
+    .byte 0x41, 0x8b, 0xf3                                       # mov esi,r11d
+    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
+    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
+    .byte 0x48, 0x81, 0xc1, 0xff, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x03, 0xcb                                       # add rcx,rbx
-    .byte 0x49, 0x81, 0xc3, 0xff, 0xff, 0xff, 0xff               # add r11,0FFFFFFFFFFFFFFFFh
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x49, 0x03, 0xcb                                       # add rcx,r11
+    .byte 0x48, 0x03, 0xce                                       # add rcx,rsi
 .Lperilune_RETURN1_1_b7:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x4c, 0x8d, 0x1c, 0x07                                 # lea r11,[rdi+rax]
-    .byte 0x45, 0x8b, 0xd2                                       # mov r10d,r10d
-    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
-    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4c, 0x03, 0xd3                                       # add r10,rbx
-.Lperilune_RETURN1_1_d7:
-    .byte 0x48, 0x8d, 0x74, 0x07, 0x10                           # lea rsi,[rdi+rax+10h]
-    .byte 0x4c, 0x3b, 0xde                                       # cmp r11,rsi
-    .byte 0x40, 0x0f, 0x92, 0xc6                                 # setb sil
-    .byte 0x4c, 0x3b, 0xd1                                       # cmp r10,rcx
-    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x40, 0x84, 0xf7                                       # test dil,sil
-    jne .Lperilune_RETURN1_1_145
-.Lperilune_RETURN1_1_f3:
-    .byte 0x4c, 0x3b, 0xd1                                       # cmp r10,rcx
-    jb .Lperilune_RETURN1_1_1b1
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x48, 0x8d, 0x1c, 0x06                                 # lea rbx,[rsi+rax]
+    .byte 0x41, 0x8b, 0xf3                                       # mov esi,r11d
+    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
+    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+.Lperilune_RETURN1_1_da:
+    .byte 0x4d, 0x8d, 0x44, 0x00, 0x10                           # lea r8,[r8+rax+10h]
+    .byte 0x49, 0x3b, 0xd8                                       # cmp rbx,r8
+    .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
+    .byte 0x48, 0x3b, 0xf1                                       # cmp rsi,rcx
+    .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
+    .byte 0x45, 0x84, 0xc2                                       # test r10b,r8b
+    jne .Lperilune_RETURN1_1_153
+.Lperilune_RETURN1_1_f6:
+    .byte 0x48, 0x3b, 0xf1                                       # cmp rsi,rcx
+    jb .Lperilune_RETURN1_1_1e5
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4b, 0x0f, 0xb6, 0x34, 0xac                           # movzx rsi,byte ptr [r12+r13*4]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN1_1_1bc
+    .byte 0x4b, 0x0f, 0xb6, 0x74, 0xa5, 0x00                     # movzx rsi,byte ptr [r13+r12*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x4b, 0x8d, 0x74, 0xac, 0x04                           # lea rsi,[r12+r13*4+4]
+    .byte 0x4b, 0x8d, 0x74, 0xa5, 0x04                           # lea rsi,[r13+r12*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
@@ -7544,44 +7697,53 @@ perilune_RETURN1_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN1_1_145:
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    .byte 0x49, 0x8b, 0x33                                       # mov rsi,[r11]
-    .byte 0x4d, 0x0f, 0xb6, 0x43, 0x08                           # movzx r8,byte ptr [r11+8]
-    .byte 0x49, 0x89, 0x32                                       # mov [r10],rsi
-    .byte 0x45, 0x88, 0x42, 0x08                                 # mov [r10+8],r8b
-    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    jmp .Lperilune_RETURN1_1_d7
-.Lperilune_RETURN1_1_16d:
-    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+.Lperilune_RETURN1_1_153:
+    .byte 0x4c, 0x8b, 0x03                                       # mov r8,[rbx]
+    .byte 0x4c, 0x0f, 0xb6, 0x53, 0x08                           # movzx r10,byte ptr [rbx+8]
+    .byte 0x4c, 0x89, 0x06                                       # mov [rsi],r8
+    .byte 0x44, 0x88, 0x56, 0x08                                 # mov [rsi+8],r10b
+    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    jmp .Lperilune_RETURN1_1_da
+.Lperilune_RETURN1_1_178:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
     .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
-    jmp .Lperilune_RETURN1_1_1f3
-.Lperilune_RETURN1_1_17c:
-    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    jmp .Lperilune_RETURN1_1_227
+.Lperilune_RETURN1_1_187:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    jmp .Lperilune_RETURN1_1_1f3
-.Lperilune_RETURN1_1_18b:
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
-    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
-    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x48, 0x8d, 0x4c, 0x3b, 0x10                           # lea rcx,[rbx+rdi+10h]
-    .byte 0x49, 0x89, 0x8b, 0xf0, 0x05, 0x00, 0x00               # mov [r11+5F0h],rcx
+    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
+    jmp .Lperilune_RETURN1_1_227
+.Lperilune_RETURN1_1_196:
+    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x41, 0x8b, 0xcb                                       # mov ecx,r11d
+    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
+    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8d, 0x4c, 0x0f, 0x10                           # lea rcx,[rdi+rcx+10h]
+    .byte 0x48, 0x89, 0x8e, 0xf0, 0x05, 0x00, 0x00               # mov [rsi+5F0h],rcx
     jmp .Lperilune_RETURN1_1_b7
-.Lperilune_RETURN1_1_1b1:
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    .byte 0x49, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r10],0
-    .byte 0x41, 0xc6, 0x42, 0x08, 0x00                           # mov byte ptr [r10+8],0
-    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    jmp .Lperilune_RETURN1_1_f3
-.Lperilune_RETURN1_1_1cc:
-    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+.Lperilune_RETURN1_1_1bc:
+    .byte 0x4b, 0x8d, 0x74, 0xa5, 0x04                           # lea rsi,[r13+r12*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_RETURN1_1_1e5:
+    .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
+    .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
+    jmp .Lperilune_RETURN1_1_f6
+.Lperilune_RETURN1_1_1fc:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7589,7 +7751,7 @@ perilune_RETURN1_1:
     .cfi_def_cfa rsp, 8
     jmp perilune_RETURN1_2
     .cfi_restore_state
-.Lperilune_RETURN1_1_1f3:
+.Lperilune_RETURN1_1_227:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7604,154 +7766,146 @@ perilune_RETURN1_1:
     .type perilune_RETURN1_2, @function
 perilune_RETURN1_2:
     .cfi_startproc
-    .byte 0x55                                                   # push rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
-    .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0xcb                                       # mov rbx,rcx
-    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
-    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    .byte 0x48, 0x8b, 0x57, 0xf8                                 # mov rdx,[rdi-8]
-    .byte 0x48, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test rdx,10300h
-    jne .Lperilune_RETURN1_2_1b9
-    .byte 0x48, 0xc1, 0xea, 0x2c                                 # shr rdx,2Ch
-    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
-    .byte 0x49, 0x89, 0xfa                                       # mov r10,rdi
-    .byte 0x4c, 0x2b, 0xd2                                       # sub r10,rdx
-    .byte 0x49, 0x89, 0xf8                                       # mov r8,rdi
-    .byte 0x4d, 0x8b, 0x62, 0xf0                                 # mov r12,[r10-10h]
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x48, 0xc1, 0xef, 0x20                                 # shr rdi,20h
-    .byte 0x48, 0x85, 0xff                                       # test rdi,rdi
-    jne .Lperilune_RETURN1_2_1c8
-    .byte 0x4d, 0x8b, 0x5a, 0xe0                                 # mov r11,[r10-20h]
-    .byte 0x4c, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],r10
-    .byte 0x49, 0x8b, 0x53, 0x08                                 # mov rdx,[r11+8]
-    .byte 0x4c, 0x8b, 0x6a, 0x08                                 # mov r13,[rdx+8]
-    .byte 0x43, 0x8b, 0x44, 0xa5, 0xfc                           # mov eax,[r13+r12*4-4]
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
-    .byte 0x41, 0x81, 0xc2, 0xf5, 0xff, 0xff, 0xff               # add r10d,0FFFFFFF5h
-    .byte 0x41, 0x83, 0xfa, 0x30                                 # cmp r10d,30h
-    ja .Lperilune_RETURN1_2_201
-    .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
-    .byte 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00                     # and esi,0FFh
-    .byte 0x81, 0xc6, 0xf1, 0xff, 0xff, 0xff                     # add esi,0FFFFFFF1h
-    .byte 0x83, 0xfe, 0x07                                       # cmp esi,7
-    jbe .Lperilune_RETURN1_2_14b
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
-    .byte 0x48, 0x8d, 0x34, 0x0f                                 # lea rsi,[rdi+rcx]
-    .byte 0x4c, 0x8d, 0x44, 0x0f, 0x10                           # lea r8,[rdi+rcx+10h]
-    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
-    jae .Lperilune_RETURN1_2_1da
-    .byte 0x48, 0x8b, 0x34, 0x0f                                 # mov rsi,[rdi+rcx]
-    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x0f, 0x08                     # movzx rcx,byte ptr [rdi+rcx+8]
-    .byte 0x8b, 0xc0                                             # mov eax,eax
-    .byte 0x48, 0xc1, 0xe8, 0x08                                 # shr rax,8
-    .byte 0x48, 0x25, 0xff, 0x00, 0x00, 0x00                     # and rax,0FFh
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x8b, 0x7c, 0x24, 0x08                           # mov rdi,[rsp+8]
-    .byte 0x48, 0x89, 0x34, 0x07                                 # mov [rdi+rax],rsi
-    .byte 0x88, 0x4c, 0x07, 0x08                                 # mov [rdi+rax+8],cl
-    jmp .Lperilune_RETURN1_2_14b
-.Lperilune_RETURN1_2_ef:
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
-    .byte 0x8b, 0xf0                                             # mov esi,eax
-    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
-    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
+    .byte 0x48, 0x89, 0xf3                                       # mov rbx,rsi
+    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x48, 0x8b, 0x77, 0xf8                                 # mov rsi,[rdi-8]
+    .byte 0x48, 0xf7, 0xc6, 0x00, 0x03, 0x01, 0x00               # test rsi,10300h
+    jne .Lperilune_RETURN1_2_1bd
+    .byte 0x48, 0xc1, 0xee, 0x2c                                 # shr rsi,2Ch
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x08                           # mov r8,[rsp+8]
-    .byte 0x4c, 0x03, 0xc6                                       # add r8,rsi
-    .byte 0x4c, 0x8b, 0x54, 0x24, 0x08                           # mov r10,[rsp+8]
-    .byte 0x49, 0x8d, 0x74, 0x32, 0x40                           # lea rsi,[r10+rsi+40h]
-    .byte 0x48, 0x8d, 0x4c, 0x0f, 0x10                           # lea rcx,[rdi+rcx+10h]
-    .byte 0xc1, 0xe8, 0x18                                       # shr eax,18h
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x49, 0x8d, 0x44, 0x00, 0x40                           # lea rax,[r8+rax+40h]
-.Lperilune_RETURN1_2_12b:
-    .byte 0x4c, 0x3b, 0xd9                                       # cmp r11,rcx
-    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x48, 0x3b, 0xf0                                       # cmp rsi,rax
-    .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
-    .byte 0x41, 0x84, 0xf8                                       # test r8b,dil
-    jne .Lperilune_RETURN1_2_197
-.Lperilune_RETURN1_2_142:
-    .byte 0x48, 0x3b, 0xf0                                       # cmp rsi,rax
-    jb .Lperilune_RETURN1_2_227
-.Lperilune_RETURN1_2_14b:
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0x7c, 0x24, 0x08                           # mov rdi,[rsp+8]
-    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
+    .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
+    .byte 0x48, 0x2b, 0xc6                                       # sub rax,rsi
+    .byte 0x49, 0x89, 0xfa                                       # mov r10,rdi
+    .byte 0x4c, 0x8b, 0x58, 0xf0                                 # mov r11,[rax-10h]
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_RETURN1_2_1cb
+    .byte 0x48, 0x8b, 0x48, 0xe0                                 # mov rcx,[rax-20h]
+    .byte 0x49, 0x89, 0xc6                                       # mov r14,rax
+    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x42, 0x8b, 0x4c, 0x98, 0xfc                           # mov ecx,[rax+r11*4-4]
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x48, 0x0f, 0xb6, 0x77, 0xfd                           # movzx rsi,byte ptr [rdi-3]
+    .byte 0x48, 0x89, 0xcf                                       # mov rdi,rcx
+    .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
+    .byte 0x81, 0xc7, 0xf5, 0xff, 0xff, 0xff                     # add edi,0FFFFFFF5h
+    .byte 0x83, 0xff, 0x30                                       # cmp edi,30h
+    ja .Lperilune_RETURN1_2_202
+    .byte 0x48, 0x89, 0xcf                                       # mov rdi,rcx
+    .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
+    .byte 0x81, 0xc7, 0xf1, 0xff, 0xff, 0xff                     # add edi,0FFFFFFF1h
+    .byte 0x83, 0xff, 0x07                                       # cmp edi,7
+    jbe .Lperilune_RETURN1_2_143
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
+    .byte 0x4c, 0x8d, 0x04, 0x37                                 # lea r8,[rdi+rsi]
+    .byte 0x4c, 0x8d, 0x54, 0x37, 0x10                           # lea r10,[rdi+rsi+10h]
+    .byte 0x4d, 0x3b, 0xc2                                       # cmp r8,r10
+    jae .Lperilune_RETURN1_2_1dc
+    .byte 0x4c, 0x8b, 0x04, 0x37                                 # mov r8,[rdi+rsi]
+    .byte 0x48, 0x0f, 0xb6, 0x74, 0x37, 0x08                     # movzx rsi,byte ptr [rdi+rsi+8]
+    .byte 0x8b, 0xc9                                             # mov ecx,ecx
+    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
+    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x4c, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],r8
+    .byte 0x40, 0x88, 0x74, 0x0f, 0x08                           # mov [rdi+rcx+8],sil
+    jmp .Lperilune_RETURN1_2_143
+.Lperilune_RETURN1_2_eb:
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x4c, 0x8d, 0x14, 0x37                                 # lea r10,[rdi+rsi]
+    .byte 0x44, 0x8b, 0xc1                                       # mov r8d,ecx
+    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
+    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
+    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4c, 0x89, 0xf3                                       # mov rbx,r14
+    .byte 0x49, 0x03, 0xd8                                       # add rbx,r8
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+    .byte 0x4f, 0x8d, 0x44, 0x04, 0x40                           # lea r8,[r12+r8+40h]
+    .byte 0x48, 0x8d, 0x74, 0x37, 0x10                           # lea rsi,[rdi+rsi+10h]
+    .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8d, 0x4c, 0x0b, 0x40                           # lea rcx,[rbx+rcx+40h]
+.Lperilune_RETURN1_2_124:
+    .byte 0x4c, 0x3b, 0xd6                                       # cmp r10,rsi
+    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
+    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
+    .byte 0x0f, 0x92, 0xc3                                       # setb bl
+    .byte 0x40, 0x84, 0xfb                                       # test bl,dil
+    jne .Lperilune_RETURN1_2_19b
+.Lperilune_RETURN1_2_13a:
+    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
+    jb .Lperilune_RETURN1_2_252
+.Lperilune_RETURN1_2_143:
+    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4b, 0x0f, 0xb6, 0x74, 0xa5, 0x00                     # movzx rsi,byte ptr [r13+r12*4]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN1_2_227
+    .byte 0x4a, 0x0f, 0xb6, 0x34, 0x98                           # movzx rsi,byte ptr [rax+r11*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x4b, 0x8d, 0x74, 0xa5, 0x04                           # lea rsi,[r13+r12*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    .byte 0x4a, 0x8d, 0x74, 0x98, 0x04                           # lea rsi,[rax+r11*4+4]
+    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_RETURN1_2_197:
-    .byte 0x49, 0x8b, 0x3b                                       # mov rdi,[r11]
-    .byte 0x4d, 0x0f, 0xb6, 0x43, 0x08                           # movzx r8,byte ptr [r11+8]
-    .byte 0x48, 0x89, 0x3e                                       # mov [rsi],rdi
-    .byte 0x44, 0x88, 0x46, 0x08                                 # mov [rsi+8],r8b
-    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    jmp .Lperilune_RETURN1_2_12b
-.Lperilune_RETURN1_2_1b9:
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_RETURN1_2_23e
-.Lperilune_RETURN1_2_1c8:
-    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    jmp .Lperilune_RETURN1_2_23e
-.Lperilune_RETURN1_2_1da:
-    .byte 0x8b, 0xc0                                             # mov eax,eax
-    .byte 0x48, 0xc1, 0xe8, 0x08                                 # shr rax,8
-    .byte 0x48, 0x25, 0xff, 0x00, 0x00, 0x00                     # and rax,0FFh
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x8b, 0x7c, 0x24, 0x08                           # mov rdi,[rsp+8]
-    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
-    .byte 0xc6, 0x44, 0x07, 0x08, 0x00                           # mov byte ptr [rdi+rax+8],0
-    jmp .Lperilune_RETURN1_2_14b
-.Lperilune_RETURN1_2_201:
-    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
-    .byte 0x49, 0x89, 0xc0                                       # mov r8,rax
-    .byte 0x41, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8d,0FFh
-    .byte 0x41, 0x83, 0xf8, 0x54                                 # cmp r8d,54h
-    je .Lperilune_RETURN1_2_ef
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_RETURN1_2_23e
+.Lperilune_RETURN1_2_19b:
+    .byte 0x49, 0x8b, 0x3a                                       # mov rdi,[r10]
+    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
+    .byte 0x49, 0x89, 0x38                                       # mov [r8],rdi
+    .byte 0x41, 0x88, 0x58, 0x08                                 # mov [r8+8],bl
+    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
+    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    jmp .Lperilune_RETURN1_2_124
+.Lperilune_RETURN1_2_1bd:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    jmp .Lperilune_RETURN1_2_26a
+.Lperilune_RETURN1_2_1cb:
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
+    jmp .Lperilune_RETURN1_2_26a
+.Lperilune_RETURN1_2_1dc:
+    .byte 0x8b, 0xc9                                             # mov ecx,ecx
+    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
+    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0xc7, 0x04, 0x0f, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rcx],0
+    .byte 0xc6, 0x44, 0x0f, 0x08, 0x00                           # mov byte ptr [rdi+rcx+8],0
+    jmp .Lperilune_RETURN1_2_143
+.Lperilune_RETURN1_2_202:
+    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
+    .byte 0x49, 0x89, 0xca                                       # mov r10,rcx
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x83, 0xfa, 0x54                                 # cmp r10d,54h
+    je .Lperilune_RETURN1_2_eb
+    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    jmp .Lperilune_RETURN1_2_26a
 .Lperilune_RETURN1_2_227:
-    .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
-    .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    jmp .Lperilune_RETURN1_2_142
-.Lperilune_RETURN1_2_23e:
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    .byte 0x4a, 0x8d, 0x74, 0x98, 0x04                           # lea rsi,[rax+r11*4+4]
+    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp perilune_RESUME
+.Lperilune_RETURN1_2_252:
+    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
+    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
+    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    jmp .Lperilune_RETURN1_2_13a
+.Lperilune_RETURN1_2_26a:
     jmp perilune_STEP_RETURN
-    .cfi_restore_state
     .cfi_endproc
     .size perilune_RETURN1_2, . - perilune_RETURN1_2
 
@@ -8311,21 +8465,23 @@ perilune_SINGLE:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {single}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_SINGLE_77
+    jne .Lperilune_SINGLE_9d
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_SINGLE_81
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8333,7 +8489,18 @@ perilune_SINGLE:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_SINGLE_77:
+.Lperilune_SINGLE_81:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_SINGLE_9d:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8361,21 +8528,23 @@ perilune_STEP_GET_FIELD:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_get_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_GET_FIELD_73
+    jne .Lperilune_STEP_GET_FIELD_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_GET_FIELD_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8383,7 +8552,18 @@ perilune_STEP_GET_FIELD:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_GET_FIELD_73:
+.Lperilune_STEP_GET_FIELD_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_GET_FIELD_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8411,21 +8591,23 @@ perilune_STEP_GET:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_get}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_GET_73
+    jne .Lperilune_STEP_GET_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_GET_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8433,7 +8615,18 @@ perilune_STEP_GET:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_GET_73:
+.Lperilune_STEP_GET_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_GET_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8461,21 +8654,23 @@ perilune_STEP_GET_GLOBAL:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_get_global}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_GET_GLOBAL_73
+    jne .Lperilune_STEP_GET_GLOBAL_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_GET_GLOBAL_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8483,7 +8678,18 @@ perilune_STEP_GET_GLOBAL:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_GET_GLOBAL_73:
+.Lperilune_STEP_GET_GLOBAL_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_GET_GLOBAL_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8511,21 +8717,23 @@ perilune_STEP_SET_FIELD:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_set_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_SET_FIELD_73
+    jne .Lperilune_STEP_SET_FIELD_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_SET_FIELD_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8533,7 +8741,18 @@ perilune_STEP_SET_FIELD:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_SET_FIELD_73:
+.Lperilune_STEP_SET_FIELD_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_SET_FIELD_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8561,21 +8780,23 @@ perilune_STEP_SET:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_set}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_SET_73
+    jne .Lperilune_STEP_SET_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_SET_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8583,7 +8804,18 @@ perilune_STEP_SET:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_SET_73:
+.Lperilune_STEP_SET_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_SET_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8611,21 +8843,23 @@ perilune_STEP_LENGTH:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_length}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_LENGTH_73
+    jne .Lperilune_STEP_LENGTH_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_LENGTH_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8633,7 +8867,18 @@ perilune_STEP_LENGTH:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_LENGTH_73:
+.Lperilune_STEP_LENGTH_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_LENGTH_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8661,21 +8906,23 @@ perilune_STEP_EQUAL:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_equal}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_EQUAL_73
+    jne .Lperilune_STEP_EQUAL_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_EQUAL_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8683,7 +8930,18 @@ perilune_STEP_EQUAL:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_EQUAL_73:
+.Lperilune_STEP_EQUAL_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_EQUAL_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8711,21 +8969,23 @@ perilune_STEP_ORDER:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_order}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_ORDER_73
+    jne .Lperilune_STEP_ORDER_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_ORDER_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8733,7 +8993,18 @@ perilune_STEP_ORDER:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_ORDER_73:
+.Lperilune_STEP_ORDER_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_ORDER_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8761,21 +9032,23 @@ perilune_STEP_CALL:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_call}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_CALL_73
+    jne .Lperilune_STEP_CALL_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_CALL_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8783,7 +9056,18 @@ perilune_STEP_CALL:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_CALL_73:
+.Lperilune_STEP_CALL_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_CALL_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8811,21 +9095,23 @@ perilune_STEP_TAIL_CALL:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_tail_call}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_TAIL_CALL_73
+    jne .Lperilune_STEP_TAIL_CALL_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_TAIL_CALL_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8833,7 +9119,18 @@ perilune_STEP_TAIL_CALL:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_TAIL_CALL_73:
+.Lperilune_STEP_TAIL_CALL_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_TAIL_CALL_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8861,21 +9158,23 @@ perilune_STEP_RETURN:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_return}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_RETURN_73
+    jne .Lperilune_STEP_RETURN_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_RETURN_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8883,7 +9182,18 @@ perilune_STEP_RETURN:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_RETURN_73:
+.Lperilune_STEP_RETURN_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_RETURN_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8911,21 +9221,23 @@ perilune_STEP_PREPARE:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_prepare}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_PREPARE_73
+    jne .Lperilune_STEP_PREPARE_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_PREPARE_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8933,7 +9245,18 @@ perilune_STEP_PREPARE:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_PREPARE_73:
+.Lperilune_STEP_PREPARE_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_PREPARE_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8961,21 +9284,23 @@ perilune_STEP_ITERATE:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_iterate}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_ITERATE_73
+    jne .Lperilune_STEP_ITERATE_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STEP_ITERATE_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -8983,7 +9308,18 @@ perilune_STEP_ITERATE:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_ITERATE_73:
+.Lperilune_STEP_ITERATE_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STEP_ITERATE_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -9011,21 +9347,23 @@ perilune_POLL:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {poll}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_POLL_73
+    jne .Lperilune_POLL_99
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_POLL_7d
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -9033,7 +9371,18 @@ perilune_POLL:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_POLL_73:
+.Lperilune_POLL_7d:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_POLL_99:
     .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -9052,18 +9401,163 @@ perilune_CONTINUE:
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
-    .byte 0x8b, 0x4f, 0xf0                                       # mov ecx,[rdi-10h]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x88                           # movzx rsi,byte ptr [rax+rcx*4]
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x88, 0x04                           # lea rsi,[rax+rcx*4+4]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_CONTINUE_4a
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_CONTINUE_4a:
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    jmp perilune_RESUME
     .cfi_endproc
     .size perilune_CONTINUE, . - perilune_CONTINUE
+
+    .p2align 4
+    .type perilune_ENTER, @function
+perilune_ENTER:
+    .cfi_startproc
+    .byte 0x4d, 0x8b, 0x89, 0x40, 0x07, 0x00, 0x00               # mov r9,[r9+740h]
+    .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
+    .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
+    jae .Lperilune_ENTER_60
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_ENTER_50
+    .byte 0x48, 0x0f, 0xb6, 0x30                                 # movzx rsi,byte ptr [rax]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_ENTER_50:
+    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    jmp perilune_RESUME
+.Lperilune_ENTER_60:
+    jmp perilune_STITCH
+    .cfi_endproc
+    .size perilune_ENTER, . - perilune_ENTER
+
+    .p2align 4
+    .type perilune_INTERPRET, @function
+perilune_INTERPRET:
+    .cfi_startproc
+    .byte 0x4d, 0x8b, 0x89, 0x40, 0x07, 0x00, 0x00               # mov r9,[r9+740h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_INTERPRET_3d
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_INTERPRET_3d:
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    jmp perilune_RESUME
+    .cfi_endproc
+    .size perilune_INTERPRET, . - perilune_INTERPRET
+
+    .p2align 4
+    .type perilune_STITCH, @function
+perilune_STITCH:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    call {stitch}
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_STITCH_8d
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
+    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
+    jne .Lperilune_STITCH_71
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_STITCH_71:
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_RESUME
+    .cfi_restore_state
+.Lperilune_STITCH_8d:
+    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0xc3                                                   # ret
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_STITCH, . - perilune_STITCH
+
+    .p2align 4
+    .type perilune_RESUME, @function
+perilune_RESUME:
+    .cfi_startproc
+    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    je .Lperilune_RESUME_42
+    .byte 0x48, 0x89, 0xf1                                       # mov rcx,rsi
+    .byte 0x4d, 0x8b, 0x89, 0x48, 0x07, 0x00, 0x00               # mov r9,[r9+748h]
+    .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
+    .byte 0x48, 0x81, 0xc1, 0xfc, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFCh
+    .byte 0x48, 0x2b, 0xce                                       # sub rcx,rsi
+    .byte 0x8b, 0x0c, 0x08                                       # mov ecx,[rax+rcx]
+    .byte 0x4c, 0x8b, 0x5a, 0x10                                 # mov r11,[rdx+10h]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x4c, 0x8d, 0x14, 0x08                                 # lea r10,[rax+rcx]
+    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_RESUME_42:
+    .byte 0x4d, 0x8b, 0x89, 0x40, 0x07, 0x00, 0x00               # mov r9,[r9+740h]
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfc                           # movzx rax,byte ptr [rsi-4]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_endproc
+    .size perilune_RESUME, . - perilune_RESUME
 
     .section .data.rel.ro.perilune_handlers, "aw", @progbits
     .p2align 3
@@ -9161,5 +9655,387 @@ perilune_handlers:
     .quad perilune_VARARG
     .quad perilune_VARARGPREP
     .quad perilune_SINGLE
+    .quad perilune_MOVE
+    .quad perilune_LOADI
+    .quad perilune_LOADF
+    .quad perilune_LOADK
+    .quad perilune_LOADKX
+    .quad perilune_LOADFALSE
+    .quad perilune_LFALSESKIP
+    .quad perilune_LOADTRUE
+    .quad perilune_LOADNIL
+    .quad perilune_GETUPVAL
+    .quad perilune_SETUPVAL
+    .quad perilune_GETTABUP
+    .quad perilune_GETTABLE
+    .quad perilune_GETTABLE_1
+    .quad perilune_GETI
+    .quad perilune_GETI_1
+    .quad perilune_GETFIELD
+    .quad perilune_GETFIELD_1
+    .quad perilune_GETFIELD_2
+    .quad perilune_GETFIELD_3
+    .quad perilune_SETTABUP
+    .quad perilune_SETTABUPK
+    .quad perilune_SETTABLE
+    .quad perilune_SETTABLE_1
+    .quad perilune_SETTABLEK
+    .quad perilune_SETTABLEK_1
+    .quad perilune_SETI
+    .quad perilune_SETI_1
+    .quad perilune_SETIK
+    .quad perilune_SETIK_1
+    .quad perilune_SETFIELD
+    .quad perilune_SETFIELD_1
+    .quad perilune_SETFIELD_2
+    .quad perilune_SETFIELDK
+    .quad perilune_SETFIELDK_1
+    .quad perilune_SETFIELDK_2
+    .quad perilune_NEWTABLE
+    .quad perilune_SELF
+    .quad perilune_SELF_1
+    .quad perilune_SELF_2
+    .quad perilune_SELF_3
+    .quad perilune_STEP_GET
+    .quad perilune_ADDI
+    .quad perilune_SUBI
+    .quad perilune_ADDK
+    .quad perilune_SUBK
+    .quad perilune_MULK
+    .quad perilune_MODK
+    .quad perilune_MODK_1
+    .quad perilune_POWK
+    .quad perilune_DIVK
+    .quad perilune_IDIVK
+    .quad perilune_IDIVK_1
+    .quad perilune_BANDK
+    .quad perilune_BORK
+    .quad perilune_BXORK
+    .quad perilune_KADD
+    .quad perilune_KSUB
+    .quad perilune_KMUL
+    .quad perilune_KDIV
+    .quad perilune_SHRI
+    .quad perilune_SHLI
+    .quad perilune_ADD
+    .quad perilune_SUB
+    .quad perilune_MUL
+    .quad perilune_MOD
+    .quad perilune_MOD_1
+    .quad perilune_POW
+    .quad perilune_DIV
+    .quad perilune_IDIV
+    .quad perilune_IDIV_1
+    .quad perilune_BAND
+    .quad perilune_BOR
+    .quad perilune_BXOR
+    .quad perilune_SHL
+    .quad perilune_SHR
+    .quad perilune_UNM
+    .quad perilune_BNOT
+    .quad perilune_NOT
+    .quad perilune_LEN
+    .quad perilune_CONCAT
+    .quad perilune_CLOSE
+    .quad perilune_SINGLE
+    .quad perilune_JMP
+    .quad perilune_EQ
+    .quad perilune_LT
+    .quad perilune_LT_1
+    .quad perilune_LE
+    .quad perilune_LE_1
+    .quad perilune_EQK
+    .quad perilune_EQI
+    .quad perilune_LTI
+    .quad perilune_LEI
+    .quad perilune_GTI
+    .quad perilune_GEI
+    .quad perilune_TEST
+    .quad perilune_TESTSET
+    .quad perilune_CALL
+    .quad perilune_CALL_1
+    .quad perilune_CALL_2
+    .quad perilune_CALLMETA
+    .quad perilune_TAILCALL
+    .quad perilune_TAILCALL_1
+    .quad perilune_RETURN
+    .quad perilune_RETURN_1
+    .quad perilune_RETURN_2
+    .quad perilune_RETURN0
+    .quad perilune_RETURN0_1
+    .quad perilune_RETURN0_2
+    .quad perilune_RETURN1
+    .quad perilune_RETURN1_1
+    .quad perilune_RETURN1_2
+    .quad perilune_FORPREP
+    .quad perilune_FORLOOP
+    .quad perilune_TFORPREP
+    .quad perilune_TFORCALL
+    .quad perilune_TFORCALL_1
+    .quad perilune_TFORLOOP
+    .quad perilune_SETLIST
+    .quad perilune_CLOSURE
+    .quad perilune_VARARG
+    .quad perilune_VARARGPREP
+    .quad perilune_SINGLE
+    .quad perilune_SINGLE
+    .quad perilune_STEP_GET_FIELD
+    .quad perilune_STEP_GET
+    .quad perilune_STEP_GET_GLOBAL
+    .quad perilune_STEP_SET_FIELD
+    .quad perilune_STEP_SET
+    .quad perilune_STEP_LENGTH
+    .quad perilune_STEP_EQUAL
+    .quad perilune_STEP_ORDER
+    .quad perilune_STEP_CALL
+    .quad perilune_STEP_TAIL_CALL
+    .quad perilune_STEP_RETURN
+    .quad perilune_STEP_PREPARE
+    .quad perilune_STEP_ITERATE
+    .quad perilune_POLL
+    .quad perilune_ENTER
+    .quad perilune_INTERPRET
+    .quad {interpret}
+    .quad perilune_handlers
+    .quad perilune_returning
     .size perilune_handlers, . - perilune_handlers
+    .p2align 3
+    .globl perilune_returning
+    .hidden perilune_returning
+perilune_returning:
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_RESUME
+    .quad perilune_MOVE
+    .quad perilune_LOADI
+    .quad perilune_LOADF
+    .quad perilune_LOADK
+    .quad perilune_LOADKX
+    .quad perilune_LOADFALSE
+    .quad perilune_LFALSESKIP
+    .quad perilune_LOADTRUE
+    .quad perilune_LOADNIL
+    .quad perilune_GETUPVAL
+    .quad perilune_SETUPVAL
+    .quad perilune_GETTABUP
+    .quad perilune_GETTABLE
+    .quad perilune_GETTABLE_1
+    .quad perilune_GETI
+    .quad perilune_GETI_1
+    .quad perilune_GETFIELD
+    .quad perilune_GETFIELD_1
+    .quad perilune_GETFIELD_2
+    .quad perilune_GETFIELD_3
+    .quad perilune_SETTABUP
+    .quad perilune_SETTABUPK
+    .quad perilune_SETTABLE
+    .quad perilune_SETTABLE_1
+    .quad perilune_SETTABLEK
+    .quad perilune_SETTABLEK_1
+    .quad perilune_SETI
+    .quad perilune_SETI_1
+    .quad perilune_SETIK
+    .quad perilune_SETIK_1
+    .quad perilune_SETFIELD
+    .quad perilune_SETFIELD_1
+    .quad perilune_SETFIELD_2
+    .quad perilune_SETFIELDK
+    .quad perilune_SETFIELDK_1
+    .quad perilune_SETFIELDK_2
+    .quad perilune_NEWTABLE
+    .quad perilune_SELF
+    .quad perilune_SELF_1
+    .quad perilune_SELF_2
+    .quad perilune_SELF_3
+    .quad perilune_STEP_GET
+    .quad perilune_ADDI
+    .quad perilune_SUBI
+    .quad perilune_ADDK
+    .quad perilune_SUBK
+    .quad perilune_MULK
+    .quad perilune_MODK
+    .quad perilune_MODK_1
+    .quad perilune_POWK
+    .quad perilune_DIVK
+    .quad perilune_IDIVK
+    .quad perilune_IDIVK_1
+    .quad perilune_BANDK
+    .quad perilune_BORK
+    .quad perilune_BXORK
+    .quad perilune_KADD
+    .quad perilune_KSUB
+    .quad perilune_KMUL
+    .quad perilune_KDIV
+    .quad perilune_SHRI
+    .quad perilune_SHLI
+    .quad perilune_ADD
+    .quad perilune_SUB
+    .quad perilune_MUL
+    .quad perilune_MOD
+    .quad perilune_MOD_1
+    .quad perilune_POW
+    .quad perilune_DIV
+    .quad perilune_IDIV
+    .quad perilune_IDIV_1
+    .quad perilune_BAND
+    .quad perilune_BOR
+    .quad perilune_BXOR
+    .quad perilune_SHL
+    .quad perilune_SHR
+    .quad perilune_UNM
+    .quad perilune_BNOT
+    .quad perilune_NOT
+    .quad perilune_LEN
+    .quad perilune_CONCAT
+    .quad perilune_CLOSE
+    .quad perilune_SINGLE
+    .quad perilune_JMP
+    .quad perilune_EQ
+    .quad perilune_LT
+    .quad perilune_LT_1
+    .quad perilune_LE
+    .quad perilune_LE_1
+    .quad perilune_EQK
+    .quad perilune_EQI
+    .quad perilune_LTI
+    .quad perilune_LEI
+    .quad perilune_GTI
+    .quad perilune_GEI
+    .quad perilune_TEST
+    .quad perilune_TESTSET
+    .quad perilune_CALL
+    .quad perilune_CALL_1
+    .quad perilune_CALL_2
+    .quad perilune_CALLMETA
+    .quad perilune_TAILCALL
+    .quad perilune_TAILCALL_1
+    .quad perilune_RETURN
+    .quad perilune_RETURN_1
+    .quad perilune_RETURN_2
+    .quad perilune_RETURN0
+    .quad perilune_RETURN0_1
+    .quad perilune_RETURN0_2
+    .quad perilune_RETURN1
+    .quad perilune_RETURN1_1
+    .quad perilune_RETURN1_2
+    .quad perilune_FORPREP
+    .quad perilune_FORLOOP
+    .quad perilune_TFORPREP
+    .quad perilune_TFORCALL
+    .quad perilune_TFORCALL_1
+    .quad perilune_TFORLOOP
+    .quad perilune_SETLIST
+    .quad perilune_CLOSURE
+    .quad perilune_VARARG
+    .quad perilune_VARARGPREP
+    .quad perilune_SINGLE
+    .quad perilune_SINGLE
+    .quad perilune_STEP_GET_FIELD
+    .quad perilune_STEP_GET
+    .quad perilune_STEP_GET_GLOBAL
+    .quad perilune_STEP_SET_FIELD
+    .quad perilune_STEP_SET
+    .quad perilune_STEP_LENGTH
+    .quad perilune_STEP_EQUAL
+    .quad perilune_STEP_ORDER
+    .quad perilune_STEP_CALL
+    .quad perilune_STEP_TAIL_CALL
+    .quad perilune_STEP_RETURN
+    .quad perilune_STEP_PREPARE
+    .quad perilune_STEP_ITERATE
+    .quad perilune_POLL
+    .quad perilune_ENTER
+    .quad perilune_INTERPRET
+    .quad {interpret}
+    .quad perilune_handlers
+    .quad perilune_returning
+    .size perilune_returning, . - perilune_returning
     .text

@@ -5,15 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 use perilune_bytecode::Proto;
-use perilune_code::Method;
 use perilune_code::fork;
 use perilune_code::lock::{Mutex, MutexGuard, lock};
+use perilune_code::{CodeRange, Method};
 
 use crate::observe::label::Label;
 
 /// The methods of a proto. It is created when the proto is first looked at by the compiler.
 pub(crate) struct Attached {
     pub(crate) method: Arc<Method>,
+    /// The stitched code; `None`: there was no memory for it.
+    stitched: OnceLock<Option<CodeRange>>,
     /// The name of the function, if names are wanted.
     name: OnceLock<Arc<str>>,
     /// Methods of OSR entries, by the pc of their loop.
@@ -24,7 +26,19 @@ pub(crate) struct Attached {
 
 impl Attached {
     pub(crate) fn new(method: Arc<Method>) -> Attached {
-        Attached { method, name: OnceLock::new(), loops: Mutex::default(), heat: AtomicU64::new(0) }
+        Attached {
+            method,
+            stitched: OnceLock::new(),
+            name: OnceLock::new(),
+            loops: Mutex::default(),
+            heat: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns the stitched code, which `new` makes the first time.
+    pub(crate) fn stitched(&self, new: impl FnOnce() -> Option<CodeRange>) -> Option<&CodeRange> {
+        let _inside = fork::enter();
+        self.stitched.get_or_init(new).as_ref()
     }
 
     /// Records how hot the function is; returns by how much it has become hotter.

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use perilune_bytecode::Proto;
 use perilune_code::{CodeSpace, Method, NotNow, Options, Phase, WorkerOptions, Workers};
@@ -10,9 +10,10 @@ use perilune_runtime::tier::RuntimeCalls;
 
 use super::attached::Attached;
 use super::options::JitOptions;
+use crate::baseline::stitch;
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::Snapshot;
-use crate::observe::metrics;
+use crate::observe::metrics::{self, Metric};
 use crate::observe::observation::Observer;
 use crate::observe::perf::Perf;
 use crate::pipeline::job::{Job, Unit};
@@ -160,6 +161,22 @@ impl Jit {
         let _inside = perilune_code::fork::enter();
         let any = proto.method.get_or_init(make).clone();
         any.downcast().expect("one engine attaches one kind of thing")
+    }
+
+    /// Returns the address of the stitched code of a function, if there is memory for it.
+    pub(super) fn stitched(&self, proto: &Proto) -> Option<*const u8> {
+        let attached = self.attached(proto);
+        let place = || {
+            let start = Instant::now();
+            let range = self.space.place(&stitch(proto)?).ok()?;
+            let metrics = &self.observer().metrics;
+            metrics.add(Metric::FunctionsStitched, 1);
+            metrics.add(Metric::BytecodesStitched, proto.code.len() as u64);
+            metrics.add(Metric::StitchedBytes, range.len() as u64);
+            metrics.add(Metric::StitchNanoseconds, start.elapsed().as_nanos() as u64);
+            Some(range)
+        };
+        attached.stitched(place).map(|range| range.address())
     }
 
     pub(super) fn observer(&self) -> &Observer {

@@ -13,6 +13,11 @@ pub struct JitOptions {
     pub threshold: u32,
     /// Iterations of a loop after which an OSR entry into it is compiled.
     pub loop_threshold: u32,
+    /// Entries after which the baseline compiler stitches the code of a function; a loop that
+    /// reaches its threshold before is stitched then. `u32::MAX`: never.
+    pub stitch_threshold: u32,
+    /// Compile what is hot by the optimizing compiler.
+    pub optimize: bool,
     /// Misses of compiled code after which recompiling the method is considered. The next time it
     /// takes four times as many.
     pub miss_threshold: u32,
@@ -64,6 +69,8 @@ impl Default for JitOptions {
         JitOptions {
             threshold: 512,
             loop_threshold: 2048,
+            stitch_threshold: u32::MAX,
+            optimize: true,
             miss_threshold: 64,
             prune: true,
             sync: false,
@@ -86,6 +93,16 @@ impl Default for JitOptions {
 }
 
 impl JitOptions {
+    /// Returns options that use the baseline compiler alone.
+    pub fn baseline() -> JitOptions {
+        JitOptions {
+            loop_threshold: 64,
+            stitch_threshold: 2,
+            optimize: false,
+            ..JitOptions::default()
+        }
+    }
+
     /// Returns options that compile early and as much as is asked for, so that short programs meet
     /// code which is made and replaced while they run.
     pub fn eager() -> JitOptions {
@@ -103,6 +120,11 @@ impl JitOptions {
             budget: if bits >> 10 & 7 == 0 { 256 << 10 } else { 16 << 20 },
             verify: true,
             verify_values: bits >> 24 & 3 == 0,
+            stitch_threshold: if bits >> 27 & 1 == 0 {
+                1 + (bits >> 28 & 7) as u32
+            } else {
+                u32::MAX
+            },
             group_hot: bits >> 26 & 1 == 0,
             ..JitOptions::eager()
         }

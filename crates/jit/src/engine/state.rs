@@ -1,5 +1,6 @@
 //! What a state has of the compiler: requests, announcements, transitions.
 
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, Threshold, Tier, poll};
+use perilune_runtime::tier::stitched::PROLOGUE;
 
 use super::attached::{Attached, label};
 use super::jit::Jit;
@@ -40,6 +42,9 @@ impl Jit {
         let mutator = self.space.register(Box::new(StateHooks { state: st }));
         (*st).counts = self.options.counts;
         (*st).entry_threshold = Threshold::at(self.options.threshold);
+        (*st).stitch_threshold = self.options.stitch_threshold;
+        // Stitched code is run by handlers.
+        (*st).portable &= self.options.stitch_threshold == u32::MAX;
         (*st).loop_threshold = Threshold::at(self.options.loop_threshold);
         (*st).miss_step = self.options.miss_threshold.max(1);
         (*st).tier = Some(Box::new(JitState { jit: self.clone(), mutator, entered: 0 }));
@@ -201,6 +206,9 @@ impl Tier for JitState {
         if (*st).chaos.is_some() {
             (*st).request(poll::CHAOS);
         }
+        if !self.jit.options.optimize {
+            return;
+        }
         let attached = self.jit.attached(&(*inst).proto);
         self.count_time(&attached, inst);
         (*inst).slot = slot_of(&attached.method);
@@ -208,6 +216,12 @@ impl Tier for JitState {
     }
 
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8 {
+        if (*inst).stitched.is_null() && (*st).stitch_threshold != u32::MAX {
+            (*inst).stitched = self.stitch(&(*inst).proto);
+        }
+        if !self.jit.options.optimize {
+            return null();
+        }
         let attached = self.jit.attached(&(*inst).proto);
         self.count_time(&attached, inst);
         let method = attached.loop_at(pc, || self.jit.new_method());
@@ -220,6 +234,10 @@ impl Tier for JitState {
         }
         let entry = method.slot().target();
         if entry == self.jit.stub() { std::ptr::null() } else { entry }
+    }
+
+    fn stitch(&mut self, proto: &Proto) -> *const u32 {
+        self.jit.stitched(proto).map_or(null(), |code| code.wrapping_add(PROLOGUE).cast())
     }
 
     unsafe fn announce(&mut self, st: *mut State) {

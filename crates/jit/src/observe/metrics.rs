@@ -62,6 +62,14 @@ metrics! {
     PlaceNanoseconds = "compile ns: place",
     /// The longest compile of a function.
     LongestNanoseconds = "compile ns: longest",
+    /// Functions stitched.
+    FunctionsStitched = "functions stitched",
+    /// Instructions of bytecode in them.
+    BytecodesStitched = "bytecodes stitched",
+    /// Bytes of their machine code.
+    StitchedBytes = "code bytes stitched",
+    /// Time of stitching and placing them, by the clock.
+    StitchNanoseconds = "stitch ns",
     /// Versions of the method that had most of them.
     MostVersions = "most versions of one method",
     /// Functions and loops in the module that had most of them.

@@ -134,6 +134,11 @@ pub(crate) enum Code {
     /// Machine code: functions are compiled after so many entries, and loops after so many rounds,
     /// before they continue.
     Sync(u32, u32),
+    /// Stitched code, after so many entries and rounds.
+    Baseline(u32, u32),
+    /// Stitched code after so many entries and rounds, and machine code that other threads compile
+    /// after twice as many.
+    Tiers(u32, u32),
     /// As [`Code::Sync`], with code that compares what it holds with frame and heap.
     CheckValues(u32, u32),
     /// Machine code that other threads compile after so many entries and rounds.
@@ -166,6 +171,8 @@ impl Mode {
             (_, Code::Interpreter) => "off",
             (_, Code::Handlers) => "generated",
             (_, Code::Sync(..)) => "tier1-sync",
+            (_, Code::Baseline(..)) => "baseline",
+            (_, Code::Tiers(..)) => "tiers",
             (_, Code::CheckValues(..)) => "check-values",
             (_, Code::Background(..)) => "background",
             (_, Code::Evicted) => "evicted",
@@ -184,6 +191,13 @@ impl Mode {
         Engine::with_jit(match self.code {
             Code::Interpreter | Code::Handlers => return Engine::interpreter(),
             Code::Sync(threshold, loop_threshold) => of(threshold, loop_threshold, true),
+            Code::Baseline(stitch_threshold, loop_threshold) => {
+                JitOptions { stitch_threshold, loop_threshold, ..JitOptions::baseline() }
+            }
+            Code::Tiers(threshold, loop_threshold) => JitOptions {
+                stitch_threshold: threshold,
+                ..of(2 * threshold, 2 * loop_threshold, false)
+            },
             Code::CheckValues(threshold, loop_threshold) => JitOptions {
                 miss_threshold: 1 + threshold,
                 verify: true,

@@ -1,6 +1,6 @@
 //! The creation of instances.
 
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use perilune_bytecode::{Constant, Proto, RecordCounts};
@@ -77,6 +77,7 @@ impl Instance {
             constants,
             cells,
             slot,
+            stitched: null(),
             max_stack: proto.max_stack,
             num_params: proto.num_params,
             is_vararg: proto.is_vararg,

@@ -36,6 +36,8 @@ pub struct Instance {
     pub cells: *mut u32,
     /// The slot through which the method is entered.
     pub slot: *const AtomicPtr<u8>,
+    /// The stitched code of the function, or null: see [`crate::tier::stitched`].
+    pub stitched: *const u32,
     /// Number of registers of a frame.
     pub max_stack: u8,
     /// Number of named parameters.

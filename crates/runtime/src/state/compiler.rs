@@ -58,6 +58,9 @@ pub trait Tier {
     /// # Safety
     /// As for [`Tier::hot_entry`].
     unsafe fn hot_loop(&mut self, st: *mut State, inst: *mut Instance, pc: u32) -> *const u8;
+    /// Returns the stitched code of a function, which lives as long as the proto (see
+    /// [`crate::tier::stitched`]), or null if there is no memory for it.
+    fn stitch(&mut self, proto: &Proto) -> *const u32;
     /// Announces the versions of code in use. Called when the poll word's QUIESCENCE bit is set.
     ///
     /// # Safety

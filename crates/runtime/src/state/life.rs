@@ -49,6 +49,7 @@ impl State {
             counts: false,
             portable: true,
             entry_threshold: Threshold::NEVER,
+            stitch_threshold: u32::MAX,
             loop_threshold: Threshold::NEVER,
             miss_step: u32::MAX,
             tier: None,

@@ -75,6 +75,8 @@ pub struct State {
     pub entry_threshold: Threshold,
     /// Number of iterations of a loop after which the compiler is asked for code.
     pub loop_threshold: Threshold,
+    /// Number of entries of a function from which on its code is stitched.
+    pub stitch_threshold: u32,
     /// Number of calls to the runtime, by compiled code for cases that it was not compiled for,
     /// after which the compiler is told.
     pub miss_step: u32,

@@ -1,0 +1,154 @@
+//! Puts stitched code together.
+
+use perilune_bytecode::flow::{is_test, jump_target};
+use perilune_bytecode::{Instr, Op, Proto};
+use perilune_runtime::tier::stitched::PROLOGUE;
+
+use super::stencil::{Kind, Part, Patch, Stencil};
+use super::stencils::{PROLOGUE as BEGIN, STENCILS};
+
+/// Size of an offset, of an instruction and of a feedback cell.
+const WORD: usize = size_of::<Instr>();
+/// Size of a value, which registers and constants are.
+const VALUE: i64 = perilune_runtime::layout::value::SIZE as i64;
+
+/// Puts the code of a function together: the prologue, the offsets of the instructions' code, the
+/// hot parts and the cold parts. `None` if it is larger than an offset can say.
+pub(crate) fn stitch(proto: &Proto) -> Option<Vec<u8>> {
+    let code = &proto.code[..];
+    let stencils: Vec<&Stencil> = (0..code.len()).map(|pc| stencil(code, pc)).collect();
+    let map = PROLOGUE;
+    let mut end = map + code.len() * WORD;
+    let mut place = |part: fn(&Stencil) -> &Part| -> Vec<usize> {
+        let sizes = stencils.iter().map(|s| part(s).code.len());
+        sizes
+            .map(|size| {
+                let start = end;
+                end += size;
+                start
+            })
+            .collect()
+    };
+    let hot = place(|s| &s.hot);
+    let cold = place(|s| &s.cold);
+    i32::try_from(end).ok()?;
+    assert!(BEGIN.hot.code.len() <= PROLOGUE && BEGIN.cold.code.is_empty(), "a long prologue");
+
+    let mut out = Vec::with_capacity(end);
+    out.extend_from_slice(BEGIN.hot.code);
+    out.resize(map, perilune_code::region::TRAP);
+    for &start in &hot {
+        out.extend_from_slice(&((start - map) as u32).to_le_bytes());
+    }
+    for s in &stencils {
+        out.extend_from_slice(s.hot.code);
+    }
+    for s in &stencils {
+        out.extend_from_slice(s.cold.code);
+    }
+    let patcher = Patcher { code, hot: &hot };
+    for patch in BEGIN.hot.patches {
+        write(&mut out, usize::from(patch.at), distance(0, patch, hot[0]));
+    }
+    for (pc, s) in stencils.iter().enumerate() {
+        for (part, start, other) in [(&s.hot, hot[pc], cold[pc]), (&s.cold, cold[pc], hot[pc])] {
+            for patch in part.patches {
+                let at = start + usize::from(patch.at);
+                write(&mut out, at, patcher.value(pc, patch, start, other));
+            }
+        }
+    }
+    Some(out)
+}
+
+/// Returns the stencil of an instruction.
+fn stencil(code: &[Instr], pc: usize) -> &'static Stencil {
+    let i = code[pc];
+    let is_back = match i.op() {
+        Op::Jmp => i.sj_value() < 0,
+        op if is_test(op) => code[pc + 1].sj_value() < 0,
+        _ => false,
+    };
+    STENCILS[i.op() as usize][usize::from(is_back)]
+}
+
+/// Returns the distance from the end of four bytes of the part at `start` to a place.
+fn distance(start: usize, patch: &Patch, to: usize) -> i32 {
+    (to as i64 - (start + usize::from(patch.at) + 4) as i64) as i32
+}
+
+fn write(out: &mut [u8], at: usize, value: i32) {
+    out[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+/// What holes are filled from.
+struct Patcher<'a> {
+    code: &'a [Instr],
+    /// Where the code of each instruction is.
+    hot: &'a [usize],
+}
+
+impl Patcher<'_> {
+    /// Returns what fills a hole of the instruction at `pc`, in the part at `start`; the other part
+    /// is at `other`.
+    fn value(&self, pc: usize, patch: &Patch, start: usize, other: usize) -> i32 {
+        let i = self.code[pc];
+        let of_value = |n: usize| (n as i64 * VALUE) as i32 + patch.addend;
+        // What cannot be reached may lead to the end.
+        let jump = |to: usize| distance(start, patch, *self.hot.get(to).unwrap_or(&start));
+        match patch.kind {
+            Kind::RegisterA => of_value(i.a()),
+            Kind::RegisterB | Kind::ConstantB => of_value(i.b()),
+            Kind::RegisterC | Kind::ConstantC => of_value(i.c()),
+            Kind::ConstantBx => of_value(i.bx()),
+            Kind::ConstantExtra => of_value(self.code[pc + 1].ax_value()),
+            Kind::Offset => (pc * WORD) as i32 + patch.addend,
+            Kind::Position => (pc + 1) as i32 + patch.addend,
+            Kind::Next => jump(pc + 1),
+            Kind::Skip => jump(pc + 2),
+            Kind::Own => jump(jump_target(self.code, pc)),
+            Kind::Following => jump(jump_target(self.code, pc + 1)),
+            Kind::Back => jump(pc + 1 - i.bx()),
+            Kind::Past => jump(pc + 2 + i.bx()),
+            Kind::Cold | Kind::Hot => distance(start, patch, other) + patch.addend,
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_arch = "x86_64")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_inside_of_their_code_and_apart() {
+        let all = STENCILS.iter().flatten().copied().chain([&BEGIN]);
+        for part in all.flat_map(|s| [&s.hot, &s.cold]) {
+            let mut end = 0;
+            let mut places: Vec<usize> = part.patches.iter().map(|p| usize::from(p.at)).collect();
+            places.sort_unstable();
+            for at in places {
+                assert!(at >= end && at + 4 <= part.code.len(), "{part:?}");
+                end = at + 4;
+            }
+        }
+    }
+
+    #[test]
+    fn offsets_lead_to_the_code_of_each_instruction() {
+        let source = "local s = 0 for i = 1, 10 do if s ~= i then s = s + i end end return s";
+        let proto = crate::analysis::listing::compile(source);
+        let out = stitch(&proto).expect("it is small");
+        let word = |at: usize| u32::from_le_bytes(out[at..at + 4].try_into().expect("four bytes"));
+        let mut expected = (proto.code.len() * WORD) as u32;
+        for pc in 0..proto.code.len() {
+            assert_eq!(word(PROLOGUE + pc * WORD), expected, "instruction {pc}");
+            expected += stencil(&proto.code, pc).hot.code.len() as u32;
+        }
+        // The prologue ends with a jump to the first instruction.
+        let jump = &BEGIN.hot.patches[BEGIN.hot.patches.len() - 1];
+        assert_eq!(jump.kind, Kind::Next);
+        let end = usize::from(jump.at) + 4;
+        assert_eq!(end + word(end - 4) as usize, PROLOGUE + word(PROLOGUE) as usize);
+    }
+}

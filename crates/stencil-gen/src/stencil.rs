@@ -1,0 +1,316 @@
+//! The form of stitched code: operands are holes, which are filled when the code of a function is
+//! put together, and an instruction ends at the beginning of the next one.
+//!
+//! Code is passed what handlers are (see [`crate::handler`]), but for two arguments: in place of
+//! the address of the next instruction, which the code knows, that of the function's first
+//! instruction, and in place of the distance to the feedback cells their address. It contains no
+//! absolute address: what it does not do itself it leaves to a handler, through the table.
+//!
+//! **Invariant:** a number that decides about control flow is not a hole: Cranelift would decide
+//! with the number that stands for it. Numbers are loaded from the instruction.
+
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{
+    ExtFuncData, ExternalName, InstBuilder, MemFlagsData, SigRef, UserExternalName, Value,
+};
+use cranelift_frontend::FunctionBuilder;
+use perilune_bytecode::{Instr, Op};
+use perilune_runtime::layout;
+use perilune_runtime::tier::stitched::PROLOGUE;
+use perilune_semantics::{Exits, Field, Jump, Operands, Place, step, switch};
+
+use crate::handler::signature;
+use crate::symbol::{Route, Symbol};
+
+/// Flags of all accesses: aligned, and they do not trap.
+const MEM: MemFlagsData = MemFlagsData::trusted();
+/// Size of an instruction, and of a feedback cell.
+const WORD: i32 = size_of::<Instr>() as i32;
+
+/// What a hole is filled with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hole {
+    /// The offset of the register that an operand names.
+    Register(Field),
+    /// The offset of the constant that an operand names.
+    Constant(Field),
+    /// The offset of the instruction, and of its feedback cell.
+    Offset,
+    /// The position of the next instruction.
+    Position,
+}
+
+impl Hole {
+    /// All kinds.
+    pub(crate) const ALL: [Hole; 9] = [
+        Hole::Register(Field::A),
+        Hole::Register(Field::B),
+        Hole::Register(Field::C),
+        Hole::Constant(Field::B),
+        Hole::Constant(Field::C),
+        Hole::Constant(Field::Bx),
+        Hole::Constant(Field::Extra),
+        Hole::Offset,
+        Hole::Position,
+    ];
+
+    /// Returns the number that stands for it. None is near another, or fits a byte.
+    pub(crate) fn number(self) -> i32 {
+        let index = Hole::ALL.iter().position(|&other| other == self).expect("it is listed");
+        0x1000_0000 + 0x0100_0000 * index as i32
+    }
+}
+
+/// A stencil.
+pub(crate) struct Stencil {
+    /// The opcode; `None`: it begins a function.
+    op: Option<Op>,
+    /// Whether a jump that may lead in either direction leads backwards.
+    backwards: bool,
+    /// The parts of the definition that need no native frame.
+    frameless: Vec<usize>,
+    /// By how much the number of a hole is raised: where the code differs is the hole.
+    raised: Option<(Hole, i32)>,
+    base: Value,
+    /// The address of the first instruction of the function.
+    code: Value,
+    instance: Value,
+    constants: Value,
+    /// The address of the feedback cells.
+    cells: Value,
+    table: Value,
+    sig: SigRef,
+}
+
+/// Jumps to the stitched code at `offset` bytes from the first instruction, given the address of
+/// the offsets of the code.
+pub(crate) fn jump_to(
+    b: &mut FunctionBuilder<'_>,
+    sig: SigRef,
+    stitched: Value,
+    base: Value,
+    instance: Value,
+    pc: Value,
+    table: Value,
+) {
+    let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
+    let offset = b.ins().isub(pc, code);
+    let at = b.ins().iadd(stitched, offset);
+    let offset = b.ins().uload32(MEM, at, 0);
+    let target = b.ins().iadd(stitched, offset);
+    let constants = b.ins().load(I64, MEM, instance, layout::instance::CONSTANTS as i32);
+    let cells = b.ins().load(I64, MEM, instance, layout::instance::CELLS as i32);
+    let args = [base, code, instance, constants, cells, table];
+    b.ins().return_call_indirect(sig, target, &args);
+}
+
+impl Stencil {
+    /// Begins a stencil.
+    pub(crate) fn new(
+        b: &mut FunctionBuilder<'_>,
+        op: Option<Op>,
+        backwards: bool,
+        frameless: Vec<usize>,
+        raised: Option<(Hole, i32)>,
+    ) -> Stencil {
+        let start = b.create_block();
+        b.append_block_params_for_function_params(start);
+        switch(b, start);
+        let sig = b.import_signature(signature());
+        let p = b.block_params(start);
+        let (base, code, instance, constants, cells, table) = (p[0], p[1], p[2], p[3], p[4], p[5]);
+        Stencil {
+            op,
+            backwards,
+            frameless,
+            raised,
+            base,
+            code,
+            instance,
+            constants,
+            cells,
+            table,
+            sig,
+        }
+    }
+
+    fn number_of(&self, hole: Hole) -> i32 {
+        let raised = self.raised.filter(|&(other, _)| other == hole);
+        hole.number() + raised.map_or(0, |(_, by)| by)
+    }
+
+    /// Begins stitched code, given base, instance and table alone.
+    pub(crate) fn prologue(&mut self, b: &mut FunctionBuilder<'_>) {
+        let load = |b: &mut FunctionBuilder<'_>, offset: usize, instance| {
+            b.ins().load(I64, MEM, instance, offset as i32)
+        };
+        self.code = load(b, layout::instance::CODE, self.instance);
+        self.constants = load(b, layout::instance::CONSTANTS, self.instance);
+        self.cells = load(b, layout::instance::CELLS, self.instance);
+        self.table = b.ins().load(I64, MEM, self.table, Route::Returning.offset());
+        self.go(b, Jump::Next);
+    }
+
+    /// Leaves the instruction to a handler, or to what a handler leaves it to.
+    pub(crate) fn leave(&self, b: &mut FunctionBuilder<'_>, to: Route) {
+        let target = b.ins().load(I64, MEM, self.table, to.offset());
+        let distance = b.ins().isub(self.cells, self.code);
+        let next = i64::from(self.number_of(Hole::Offset) + WORD);
+        let pc = b.ins().iadd_imm_s(self.code, next);
+        let args = [self.base, pc, self.instance, self.constants, distance, self.table];
+        b.ins().return_call_indirect(self.sig, target, &args);
+    }
+
+    fn hole(&self, b: &mut FunctionBuilder<'_>, hole: Hole) -> Value {
+        b.ins().iconst(I64, i64::from(self.number_of(hole)))
+    }
+
+    /// Returns the offset of a byte of the instruction from the first one of the function.
+    fn byte_at(&self, n: i32) -> i32 {
+        self.number_of(Hole::Offset) + n
+    }
+}
+
+impl Operands for Stencil {
+    fn word(&mut self, b: &mut FunctionBuilder<'_>) -> Value {
+        b.ins().load(I32, MEM, self.code, self.byte_at(0))
+    }
+
+    fn base(&self) -> Value {
+        self.base
+    }
+
+    fn instance(&self) -> Value {
+        self.instance
+    }
+
+    fn register(&mut self, _: &mut FunctionBuilder<'_>, field: Field) -> Place {
+        Place { base: self.base, offset: self.number_of(Hole::Register(field)) }
+    }
+
+    fn constant(&mut self, _: &mut FunctionBuilder<'_>, field: Field) -> Place {
+        Place { base: self.constants, offset: self.number_of(Hole::Constant(field)) }
+    }
+
+    fn number(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value {
+        match field {
+            Field::A => b.ins().uload8(I64, MEM, self.code, self.byte_at(1)),
+            Field::B => b.ins().uload8(I64, MEM, self.code, self.byte_at(2)),
+            Field::C => b.ins().uload8(I64, MEM, self.code, self.byte_at(3)),
+            Field::SignedB => {
+                let n = self.number(b, Field::B);
+                b.ins().iadd_imm_s(n, -i64::from(Instr::SB_BIAS))
+            }
+            Field::Bx => b.ins().uload16(I64, MEM, self.code, self.byte_at(2)),
+            Field::SignedBx => b.ins().sload16(I64, MEM, self.code, self.byte_at(2)),
+            Field::Extra => {
+                let word = b.ins().uload32(MEM, self.code, self.byte_at(WORD));
+                b.ins().ushr_imm_u(word, 8)
+            }
+        }
+    }
+
+    fn cell(&mut self, _: &mut FunctionBuilder<'_>) -> Place {
+        Place { base: self.cells, offset: self.number_of(Hole::Offset) }
+    }
+
+    fn interpreter(&mut self, b: &mut FunctionBuilder<'_>) -> Value {
+        b.ins().load(I64, MEM, self.table, Route::Function(Symbol::Interpret).offset())
+    }
+
+    fn return_word(&mut self, b: &mut FunctionBuilder<'_>) -> Value {
+        self.hole(b, Hole::Position)
+    }
+}
+
+impl Exits for Stencil {
+    fn go(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) {
+        let (namespace, index) = Symbol::Target(jump).external();
+        let name = b.func.declare_imported_user_function(UserExternalName { namespace, index });
+        let f = b.import_function(ExtFuncData {
+            name: ExternalName::user(name),
+            signature: self.sig,
+            colocated: true,
+            patchable: false,
+        });
+        let args = [self.base, self.code, self.instance, self.constants, self.cells, self.table];
+        b.ins().return_call(f, &args);
+    }
+
+    fn direction(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value {
+        let backwards = match jump {
+            Jump::Own | Jump::Following => self.backwards,
+            Jump::Back => true,
+            Jump::Next | Jump::Skip | Jump::Ahead | Jump::Past => false,
+        };
+        b.ins().iconst(I64, if backwards { -1 } else { 0 })
+    }
+
+    fn counter(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Place {
+        self.cell(b).plus(if jump == Jump::Following { WORD } else { 0 })
+    }
+
+    fn slow(&mut self, b: &mut FunctionBuilder<'_>) {
+        let op = self.op.expect("only definitions leave instructions");
+        self.leave(b, Route::Function(Symbol::Step(step(op))));
+    }
+
+    fn inlined(&self, part: usize) -> Option<Op> {
+        self.op.filter(|_| self.frameless.contains(&part))
+    }
+
+    fn part(&mut self, b: &mut FunctionBuilder<'_>, number: usize) {
+        let op = self.op.expect("only definitions have parts");
+        self.leave(b, Route::Handler(op, number));
+    }
+
+    fn allocated(&mut self, b: &mut FunctionBuilder<'_>) {
+        let state = b.ins().get_pinned_reg(I64);
+        let word = b.ins().load(I32, MEM, state, layout::state::POLL as i32);
+        let (poll, next) = (b.create_block(), b.create_block());
+        b.set_cold_block(poll);
+        b.ins().brif(word, poll, &[], next, &[]);
+        switch(b, poll);
+        self.leave(b, Route::Function(Symbol::Poll));
+        switch(b, next);
+        self.go(b, Jump::Next);
+    }
+
+    fn reload(&mut self, b: &mut FunctionBuilder<'_>, status: Value) {
+        // A definition that calls the runtime is left to the handler as a whole.
+        b.ins().return_(&[status]);
+    }
+
+    fn called(&mut self, b: &mut FunctionBuilder<'_>, status: Value) {
+        self.reload(b, status);
+    }
+
+    fn enter(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value) {
+        let stitched = b.ins().load(I64, MEM, instance, layout::instance::STITCHED as i32);
+        let (code, interpret) = (b.create_block(), b.create_block());
+        b.set_cold_block(interpret);
+        b.ins().brif(stitched, code, &[], interpret, &[]);
+        let args = [base, self.code, instance, self.constants, self.cells, self.table];
+        switch(b, code);
+        let prologue = b.ins().iadd_imm_s(stitched, -(PROLOGUE as i64));
+        b.ins().return_call_indirect(self.sig, prologue, &args);
+        switch(b, interpret);
+        let enter = Route::Function(Symbol::Enter).offset();
+        let enter = b.ins().load(I64, MEM, self.table, enter);
+        b.ins().return_call_indirect(self.sig, enter, &args);
+    }
+
+    fn resume(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value, pc: Value) {
+        let stitched = b.ins().load(I64, MEM, instance, layout::instance::STITCHED as i32);
+        let (code, interpret) = (b.create_block(), b.create_block());
+        b.set_cold_block(interpret);
+        b.ins().brif(stitched, code, &[], interpret, &[]);
+        switch(b, code);
+        jump_to(b, self.sig, stitched, base, instance, pc, self.table);
+        switch(b, interpret);
+        let enter = Route::Function(Symbol::Return).offset();
+        let enter = b.ins().load(I64, MEM, self.table, enter);
+        let args = [base, pc, instance, self.constants, self.cells, self.table];
+        b.ins().return_call_indirect(self.sig, enter, &args);
+    }
+}
