@@ -1,7 +1,8 @@
 //! Calls from native code: the entry points of [`Vm`](perilune_runtime::state::Vm) that run a
 //! function to its end.
 
-use perilune_runtime::frame::flags;
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::frames::Frames;
 use perilune_runtime::native::Raised;
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::Value;
@@ -61,13 +62,40 @@ pub(crate) unsafe fn call_hook(
     call_flagged(st, callee, nargs, flags::HOOK)
 }
 
+/// `Vm::continuable`: calls from a native function that can continue at a step of its own.
+///
+/// # Safety
+/// As [`call_from_native`]; the frame's step and kept values are set.
+pub(crate) unsafe fn call_continuable(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+) -> Result<Option<usize>, Raised> {
+    call_or_yield::<true>(st, callee, nargs, 0)
+}
+
 /// As [`call_from_native`], with further flags for the new frame.
+#[inline(always)]
 unsafe fn call_flagged(
     st: *mut State,
     callee: *mut Value,
     nargs: usize,
     more: u16,
 ) -> Result<usize, Raised> {
+    match call_or_yield::<false>(st, callee, nargs, more) {
+        Ok(Some(n)) => Ok(n),
+        Ok(None) => unreachable!("a call that cannot yield"),
+        Err(e) => Err(e),
+    }
+}
+
+/// Calls; `None` says that the callee has yielded.
+unsafe fn call_or_yield<const YIELDS: bool>(
+    st: *mut State,
+    callee: *mut Value,
+    nargs: usize,
+    more: u16,
+) -> Result<Option<usize>, Raised> {
     let mut s = StateRef::new(st);
     let depth = s.native_depth;
     if depth == 0 {
@@ -83,7 +111,7 @@ unsafe fn call_flagged(
     }
     let unwound = Unwound::before(st, callee, more);
     s.native_depth += 1;
-    (*s.thread).non_yieldable += 1;
+    (*s.thread).non_yieldable += u32::from(!YIELDS);
     let base = s.base.offset_from((*s.thread).stack);
     let at = callee.offset_from((*s.thread).stack);
     let entered = match code_of(st, callee) {
@@ -92,14 +120,14 @@ unsafe fn call_flagged(
                 Ok(n) => {
                     // the commonest end
                     std::mem::forget(unwound);
-                    (*s.thread).non_yieldable -= 1;
+                    (*s.thread).non_yieldable -= u32::from(!YIELDS);
                     s.native_depth = depth;
                     if depth == 0
                         && let Some(tier) = &mut s.tier
                     {
                         tier.leave();
                     }
-                    return Ok(n);
+                    return Ok(Some(n));
                 }
                 Err(other) => other,
             }
@@ -116,7 +144,7 @@ unsafe fn call_flagged(
         Err(e) => Err(e),
     };
     std::mem::forget(unwound);
-    (*s.thread).non_yieldable -= 1;
+    (*s.thread).non_yieldable -= u32::from(!YIELDS);
     s.native_depth = depth;
     if depth == 0
         && let Some(tier) = &mut s.tier
@@ -127,7 +155,7 @@ unsafe fn call_flagged(
         Err(Exit::Done) => {
             debug_assert!(s.base == (*s.thread).stack.offset(base));
             let callee = (*s.thread).stack.offset(at);
-            Ok(s.top.offset_from(callee) as usize)
+            Ok(Some(s.top.offset_from(callee) as usize))
         }
         Err(Exit::Error) => {
             // the caller's frame is on top again
@@ -135,6 +163,22 @@ unsafe fn call_flagged(
             s.base = (*s.thread).stack.offset(base);
             Err(Raised::new())
         }
+        Err(Exit::Yield) if YIELDS => {
+            await_callee(st, Frame((*s.thread).stack.offset(base)));
+            Ok(None)
+        }
         _ => unreachable!("a call from native code cannot yield"),
     }
+}
+
+/// Makes `caller`, a native frame whose callee has yielded, wait for it without native code.
+unsafe fn await_callee(st: *mut State, caller: Frame) {
+    let s = StateRef::new(st);
+    let depth = s.native_depth - (*s.thread).depth;
+    caller.set_link(caller.link().with_extra(depth as usize));
+    // the innermost one: calls between it and the yielding frame would not have let it yield
+    let boundary = Frames::from(Frame(s.base)).find(|f| f.link().flags() & flags::BOUNDARY != 0);
+    let callee = boundary.expect("the frame that the call has entered");
+    callee.clear_flags(flags::BOUNDARY);
+    callee.add_flags(flags::CONTINUED);
 }

@@ -47,7 +47,7 @@ pub(crate) unsafe fn close_next(st: *mut State) -> Result<Entered, Exit> {
         s.native_depth += 1;
         return enter(st, callee, 2, flags::CONTINUED);
     }
-    Frame(base).clear_flags(flags::PROTECTED | flags::HANDLER);
+    Frame(base).clear_flags(flags::ALL_PROTECTED);
     s.top = level.add(1);
     Thread::shrink_after_error(st);
     Ok(Entered::Native)

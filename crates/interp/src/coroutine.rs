@@ -16,7 +16,7 @@ use crate::execute;
 use crate::machine;
 use crate::native::run_to_lua;
 use crate::slots::kept;
-use crate::step::{Entered, Exit};
+use crate::step::{Entered, Exit, Step};
 
 unsafe fn fail(st: *mut State, message: &[u8]) -> Raised {
     let message = (*st).intern(message);
@@ -58,10 +58,22 @@ pub(crate) unsafe fn resume(
         s.top = s.top.sub(nargs);
         return Err(fail(st, b"C stack overflow"));
     }
+    let idle = Thread::is_idle(co);
+    if idle && (*co).top == (*co).base {
+        s.top = s.top.sub(nargs);
+        return Err(fail(st, b"cannot resume dead coroutine"));
+    }
     Thread::save_registers(st);
     let args_end = s.top;
     (*from).top = args_end.sub(nargs);
     Thread::load_registers(st, co);
+    if idle {
+        // the function is the last of the host's values: what lies below stays in the frame
+        let kept = s.top.offset_from(s.base) as u32 - 1;
+        Frame(s.base).set_word(FrameWord::new(FrameWord::NATIVE, kept << 8));
+        s.top.put(Value::NIL);
+        s.top = s.top.add(1);
+    }
     let by_hook = (*co).hook_yielded.take();
     // Lua code that a hook has stopped takes no values
     let nargs = if by_hook.is_some() { 0 } else { nargs };
@@ -91,6 +103,9 @@ pub(crate) unsafe fn resume(
             hook.resumed = true;
         }
         execute::execute(st)
+    } else if idle {
+        let callee = s.base.add(kept(s.base));
+        begin(st, callee, nargs)
     } else if started {
         match run_to_lua(st, Ok(Entered::Native)) {
             Ok(()) => {
@@ -105,18 +120,15 @@ pub(crate) unsafe fn resume(
         }
     } else {
         s.base = (*co).stack;
-        match enter(st, (*co).stack, nargs, flags::BOUNDARY) {
-            Ok(Entered::Lua) => execute::execute(st),
-            Ok(other) => match run_to_lua(st, Ok(other)) {
-                Ok(()) => execute::execute(st),
-                Err(Exit::Error) => execute::after_error(st),
-                Err(e) => Err(e),
-            },
-            Err(e) => Err(e),
-        }
+        begin(st, (*co).stack, nargs)
     };
     s.native_depth = depth;
     let (n, status) = match r {
+        Err(Exit::Done) if (*co).has_bottom => {
+            // as in PUC, what lay below the function comes with its results
+            s.base = (*co).stack.add(Frame::RESERVED);
+            (s.top.offset_from(s.base) as usize, Status::Dead)
+        }
         Err(Exit::Done) => {
             s.base = (*co).stack;
             (s.top.offset_from((*co).stack) as usize, Status::Dead)
@@ -157,6 +169,19 @@ pub(crate) unsafe fn resume(
     }
     carry(st, end, n)?;
     Ok(n)
+}
+
+/// Runs the function at `callee`, with which the running coroutine begins.
+unsafe fn begin(st: *mut State, callee: *mut Value, nargs: usize) -> Step {
+    match enter(st, callee, nargs, flags::BOUNDARY) {
+        Ok(Entered::Lua) => execute::execute(st),
+        Ok(other) => match run_to_lua(st, Ok(other)) {
+            Ok(()) => execute::execute(st),
+            Err(Exit::Error) => execute::after_error(st),
+            Err(e) => Err(e),
+        },
+        Err(e) => Err(e),
+    }
 }
 
 /// `Vm::close`: closes a suspended or dead coroutine.
@@ -219,6 +244,7 @@ pub(crate) unsafe fn close(st: *mut State, co: *mut Thread) -> Result<(), Raised
     }
     s.native_depth -= 1;
     (*co).death = Value::NIL;
+    (*co).has_bottom = false;
     s.base = (*co).stack;
     s.top = (*co).stack;
     Thread::save_registers(st);

@@ -11,6 +11,8 @@ use perilune_runtime::state::{State, StateRef, poll};
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Value};
 
+use crate::slots::kept;
+
 /// Implements [`Vm::handle`](perilune_runtime::state::Vm::handle).
 ///
 /// # Safety
@@ -32,7 +34,7 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
     for frame in Frames::from(Frame(s.base)) {
         let fl = frame.link().flags();
         if fl & flags::PROTECTED != 0 {
-            if fl & flags::HANDLER == 0 {
+            if fl & (flags::HANDLER | flags::HANDLER_KEPT) == 0 {
                 return Ok(());
             }
             let limits = poll::OUT_OF_TIME | poll::OUT_OF_FUEL;
@@ -40,7 +42,11 @@ pub(crate) unsafe fn call_handler(st: *mut State) -> Result<(), ()> {
                 // no handler would get further than to its first safepoint
                 return Ok(());
             }
-            let handler = frame.0.get();
+            let handler = if fl & flags::HANDLER != 0 {
+                frame.0.get()
+            } else {
+                frame.0.add(kept(frame.0) - 1).get()
+            };
             if !handler.is_function() && Table::metamethod(s.ptr(), handler, Event::Call).is_nil() {
                 return Ok(());
             }

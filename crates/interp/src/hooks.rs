@@ -99,7 +99,7 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if hook.ret {
         // a protected call has caught all that it catches
-        Frame((*st).base).clear_flags(flags::PROTECTED | flags::HANDLER);
+        Frame((*st).base).clear_flags(flags::ALL_PROTECTED);
         let top = live_top(st).max(src.add(n));
         if !hook.active {
             hook.note_transfer(src.offset_from((*st).base) as u32 + 1, n as u32);

@@ -56,6 +56,7 @@ use perilune_runtime::state::Vm;
 /// The interpreter's entry points, for [`perilune_runtime::state::State::create`].
 pub static VM: Vm = Vm {
     call: call::call_from_native,
+    continuable: call::call_continuable,
     traced: call::call_traced,
     finalize: call::call_finalizer,
     hook: call::call_hook,

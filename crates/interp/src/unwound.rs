@@ -43,6 +43,7 @@ impl Unwound {
         while s.thread != self.thread {
             let co = s.thread;
             s.close_upvalues((*co).stack);
+            (*co).has_bottom = false;
             s.base = (*co).stack;
             s.top = (*co).stack;
             Thread::save_registers(self.st);

@@ -39,6 +39,9 @@ pub struct NativeClosure {
     pub header: GcHeader,
     /// The code.
     pub func: NativeFn,
+    /// The foreign code that `func` runs, or null: all functions of a foreign language may share
+    /// one `func`.
+    pub foreign: *const (),
     // [Value; aux] follow
 }
 

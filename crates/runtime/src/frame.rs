@@ -100,6 +100,13 @@ pub mod flags {
     /// Entered from the host, which wants a traceback of an error that leaves the frame
     /// ([`crate::state::State::traceback`]).
     pub const TRACED: u16 = 2048;
+    /// The frame at the bottom of a coroutine's stack in which the host keeps values. It has no
+    /// function, and is no level of the call stack.
+    pub const BOTTOM: u16 = 4096;
+    /// Like PROTECTED, and the last of the values that the frame keeps is a message handler.
+    pub const HANDLER_KEPT: u16 = 8192;
+    /// What makes a frame a protected call.
+    pub const ALL_PROTECTED: u16 = PROTECTED | HANDLER | HANDLER_KEPT;
     /// Flags that make a return more than a return to a Lua caller.
     pub const RETURN_SLOW: u16 = BOUNDARY | CONTINUED | NATIVE_CALLER;
     /// Flags that a tail call hands on to the new frame: how the caller waits, and what becomes of
@@ -163,7 +170,7 @@ impl Link {
 
 // Distances and numbers of extra arguments are less than the slots of any stack.
 const _: () = assert!(MAX_STACK + ERROR_ROOM + MIN_FREE < 1 << 20);
-const _: () = assert!(flags::TRACED < 1 << 15, "flags have 16 bits");
+const _: () = assert!(flags::HANDLER_KEPT < 1 << 15, "flags have 16 bits");
 
 /// A frame, by its base. Valid until the stack moves or the frame is popped.
 #[derive(Clone, Copy, PartialEq, Eq)]

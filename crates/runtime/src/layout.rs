@@ -208,7 +208,7 @@ pub mod closure {
     pub const UPVALUES: usize = size_of::<LuaClosure>();
     /// Where a native function's bound values begin.
     pub const BOUND: usize = size_of::<NativeClosure>();
-    const _: () = assert!(UPVALUES == 16 && BOUND == 16 && size_of::<Upvalue>() == 32);
+    const _: () = assert!(UPVALUES == 16 && BOUND == 24 && size_of::<Upvalue>() == 32);
 }
 
 /// Offsets in a coroutine.

@@ -16,20 +16,47 @@ pub struct Userdata {
     pub meta: *mut Table,
     /// User values (manual 4.7, `lua_setiuservalue`).
     pub user_values: Box<[Value]>,
-    /// The host's value; `None` once taken by a finalizer.
+    /// The host's value; `None` once taken by a finalizer, and in userdata with a block.
     pub data: Option<Box<dyn Any>>,
+    /// The memory of userdata with [`Userdata::BLOCK`], with the alignment of C's `malloc`. It is
+    /// never moved, and never empty there, so that its address identifies the userdata.
+    pub block: Box<[u128]>,
 }
 
 impl Userdata {
     /// `header.aux` of userdata whose data begins with a [`CellHead`].
     pub const CELL: u8 = 1;
+    /// `header.aux` of userdata that have a block of memory, as C makes them. The size in bytes is
+    /// in `header.word`.
+    pub const BLOCK: u8 = 2;
 
     /// Creates a userdata that owns `data`, with `n` user values.
     pub(crate) fn new(data: Box<dyn Any>, n: usize) -> Userdata {
         let header =
             GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: 0, word: size(&data) };
         let user_values = vec![Value::NIL; n].into_boxed_slice();
-        Userdata { header, meta: std::ptr::null_mut(), user_values, data: Some(data) }
+        let block = Box::default();
+        Userdata { header, meta: std::ptr::null_mut(), user_values, data: Some(data), block }
+    }
+
+    /// Creates a userdata with a block of `size` bytes, all zero, and `n` user values. `None` if
+    /// there is no memory for it.
+    pub(crate) fn with_block(size: u32, n: usize) -> Option<Userdata> {
+        let header =
+            GcHeader { kind: Kind::Userdata, mark: 0, flags: 0, aux: Userdata::BLOCK, word: size };
+        let (mut block, mut values) = (Vec::new(), Vec::new());
+        let units = (size as usize).div_ceil(size_of::<u128>()).max(1);
+        block.try_reserve_exact(units).ok()?;
+        values.try_reserve_exact(n).ok()?;
+        block.resize(units, 0);
+        values.resize(n, Value::NIL);
+        Some(Userdata {
+            header,
+            meta: std::ptr::null_mut(),
+            user_values: values.into_boxed_slice(),
+            data: None,
+            block: block.into_boxed_slice(),
+        })
     }
 
     /// Returns how many bytes the userdata keeps alive: its own, its user values, and the host's

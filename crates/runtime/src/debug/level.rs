@@ -96,7 +96,8 @@ impl Level {
     pub unsafe fn innermost(st: *mut State, th: *mut Thread) -> Option<Level> {
         let (base, top) =
             if (*st).thread == th { ((*st).base, (*st).top) } else { ((*th).base, (*th).top) };
-        if base == (*th).stack || ((*th).status == Status::Dead && !(*th).failed) {
+        let idle = base == (*th).stack || ((*th).status == Status::Dead && !(*th).failed);
+        if idle || Frame(base).link().flags() & flags::BOTTOM != 0 {
             return None;
         }
         let mut end = top;
@@ -125,7 +126,15 @@ impl Level {
     /// The stack was not changed since this was made; so for all below.
     pub unsafe fn caller(self) -> Option<Level> {
         let frame = self.frame.caller()?;
+        if frame.link().flags() & flags::BOTTOM != 0 {
+            return None;
+        }
         Some(Level { frame, end: self.first_slot() })
+    }
+
+    /// Returns the frame.
+    pub fn frame(self) -> Frame {
+        self.frame
     }
 
     /// Returns the end of the caller's part of the stack: this frame's callee as the caller placed

@@ -18,9 +18,10 @@ impl Cx {
         self.level(n).and_then(|l| unsafe { l.position() }).unwrap_or_default()
     }
 
-    /// Returns the text for a bad argument, numbered from 0 here.
+    /// Returns the text for a bad argument, numbered from 0 here. C code also names arguments by
+    /// numbers below.
     pub(crate) fn argument_message(&self, i: usize, msg: &[u8]) -> Vec<u8> {
-        let mut number = i + 1;
+        let mut number = i as isize + 1;
         // SAFETY: N1.
         let (kind, name) = match unsafe { self.level(0).and_then(|l| l.name()) } {
             Some((kind, name)) => (kind, Some(name)),

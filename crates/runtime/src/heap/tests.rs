@@ -40,10 +40,14 @@ unsafe fn close(_: *mut State, _: *mut Thread) -> Result<(), Raised> {
     unreachable!()
 }
 unsafe fn handle(_: *mut State) {}
+unsafe fn continuable(_: *mut State, _: *mut Value, _: usize) -> Result<Option<usize>, Raised> {
+    unreachable!()
+}
 static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
     std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
 static VM: Vm = Vm {
     call,
+    continuable,
     traced: call,
     finalize: call,
     hook: call,

@@ -7,7 +7,7 @@ use crate::frame::{Frame, flags};
 use crate::meta::Event;
 use crate::state::State;
 use crate::table::Table;
-use crate::thread::Status;
+use crate::thread::{Status, Thread};
 use crate::value::{SlotExt, Value};
 
 /// The outcome of resuming a coroutine.
@@ -216,7 +216,14 @@ impl Cx {
     pub fn thread_status(&self, co: Val<'_>) -> Status {
         assert!(co.is_thread());
         // SAFETY: N2.
-        unsafe { (*co.raw().as_thread()).status }
+        unsafe {
+            let th = co.raw().as_thread();
+            match (*th).status {
+                // the host may still push a function
+                Status::Suspended if Thread::is_idle(th) && (*th).top == (*th).base => Status::Dead,
+                status => status,
+            }
+        }
     }
 
     /// Resumes the coroutine at value `co` with the last `nargs` values, which are removed.

@@ -230,6 +230,7 @@ impl Cx {
             (*c).header.aux = bound.len() as u8;
             (*c).header.word = builtin as u32;
             (&raw mut (*c).func).write(f);
+            (&raw mut (*c).foreign).write(std::ptr::null());
             for (i, v) in bound.iter().enumerate() {
                 NativeClosure::bound(c, i).put(v.raw());
             }
@@ -255,6 +256,32 @@ impl Cx {
             let u = (*self.state()).make_boxed(u, bytes);
             Udata(Val::new(Value::userdata(u)))
         }
+    }
+
+    /// Makes a userdata with a block of `size` bytes, and `n` user values.
+    ///
+    /// # Errors
+    /// Returns "not enough memory".
+    pub fn udata_with_block(&self, size: usize, n: usize) -> Result<Udata<'_>, Raised> {
+        self.check_room(size)?;
+        // `check_room` allows no more than 32 bits.
+        let u = Userdata::with_block(size as u32, n).ok_or_else(|| self.memory_error())?;
+        // SAFETY: N1; adopted as the kind that it is.
+        unsafe {
+            let bytes = u.bytes();
+            Ok(Udata(Val::new(Value::userdata((*self.state()).make_boxed(u, bytes)))))
+        }
+    }
+
+    /// Makes a native function that runs the foreign code at an address, which its closure has.
+    ///
+    /// # Panics
+    /// Panics with more than 255 bound values.
+    pub fn func_foreign(&self, f: NativeFn, bound: &[Val<'_>], code: *const ()) -> Func<'_> {
+        let made = self.func(f, bound);
+        // SAFETY: N2.
+        unsafe { (*made.val().raw().as_native()).foreign = code };
+        made
     }
 
     /// Returns the registry (manual 4.3).

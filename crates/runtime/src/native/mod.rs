@@ -248,7 +248,7 @@ impl Cx {
     }
 
     /// Sets the frame's step. The upper bits hold the number of values kept below a call's results.
-    pub(crate) fn set_step(&self, step: u32, kept: usize) {
+    pub fn set_step(&self, step: u32, kept: usize) {
         assert!(step < 256 && kept < 1 << 24);
         // SAFETY: N1.
         unsafe {

@@ -13,6 +13,15 @@ pub struct Vm {
     /// `State::top`) from a native frame and runs it to its end. Leaves the results from `callee`
     /// on, with `top` after them, and returns their number. Cannot yield.
     pub call: unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,
+    /// Like `call`, but the callee may yield if the coroutine may: `None` says that it did. The
+    /// frame of the caller, whose step and kept values are set, then waits for the callee as after
+    /// [`Ret::CALL`](crate::native::Ret::CALL), and the caller returns
+    /// [`Ret::YIELD`](crate::native::Ret::YIELD) at once.
+    pub continuable: unsafe fn(
+        st: *mut State,
+        callee: *mut Value,
+        nargs: usize,
+    ) -> Result<Option<usize>, Raised>,
     /// Like `call`, for the host: an error that leaves the call has [`State::traceback`].
     pub traced:
         unsafe fn(st: *mut State, callee: *mut Value, nargs: usize) -> Result<usize, Raised>,

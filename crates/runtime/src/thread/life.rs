@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use super::{INITIAL_STACK, MIN_FREE, Status, Thread, alloc_stack};
+use super::{Companion, INITIAL_STACK, MIN_FREE, Status, Thread, alloc_stack};
 use crate::header::{GcHeader, Kind};
 use crate::raised::ErrorKind;
 use crate::state::State;
@@ -37,6 +37,8 @@ impl Thread {
             hook: None,
             hook_yields: false,
             hook_yielded: None,
+            has_bottom: false,
+            companion: Companion::NONE,
         };
         st.make_boxed(thread, size_of::<Thread>() + capacity * 16)
     }
@@ -55,6 +57,7 @@ impl Thread {
         (*th).death = Value::NIL;
         (*th).non_yieldable = 0;
         (*th).hook_yielded = None;
+        (*th).has_bottom = false;
         st.barrier(th.cast());
     }
 

@@ -1,8 +1,12 @@
 //! A coroutine: its VM stack, and its state while it does not run.
 
+mod bottom;
+mod companion;
 mod life;
 mod stack;
 mod upvalues;
+
+pub use companion::Companion;
 
 use crate::header::GcHeader;
 use crate::heap::Memory;
@@ -80,6 +84,11 @@ pub struct Thread {
     /// Set while the coroutine is suspended after such a yield: a frame of Lua code is on top, and
     /// the values that the code uses end at this offset of the stack.
     pub hook_yielded: Option<u32>,
+    /// Whether the stack begins with a frame in which the host keeps values while the coroutine
+    /// runs nothing ([`Thread::make_bottom`]).
+    pub has_bottom: bool,
+    /// What the host keeps for the coroutine.
+    pub companion: Companion,
 }
 
 impl Value {

@@ -17,6 +17,7 @@ static NO_CODE: std::sync::atomic::AtomicPtr<u8> =
 static NO_VM: Vm = Vm {
     idle_slot: &NO_CODE,
     call: |_, _, _| unreachable!("no code runs"),
+    continuable: |_, _, _| unreachable!("no code runs"),
     traced: |_, _, _| unreachable!("no code runs"),
     finalize: |_, _, _| unreachable!("no code runs"),
     hook: |_, _, _| unreachable!("no code runs"),

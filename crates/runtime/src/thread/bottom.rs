@@ -1,0 +1,44 @@
+//! The frame at the bottom of a coroutine's stack in which the host keeps values, as the main
+//! coroutine has one.
+
+use super::{Status, Thread};
+use crate::frame::{Frame, FrameWord, Link, flags};
+use crate::value::{SlotExt, Value};
+
+impl Thread {
+    /// Gives the coroutine a frame at the bottom of its stack, if it has no frame at all: in that
+    /// the host may push a function, which the next resume calls, and finds results. A function
+    /// that the coroutine was made with becomes its first value.
+    ///
+    /// # Safety
+    /// `th` is alive and does not run. Its stack may have been scanned, so the caller runs the
+    /// barrier.
+    pub unsafe fn make_bottom(th: *mut Thread) {
+        if (*th).base != (*th).stack {
+            return;
+        }
+        let is_new = (*th).status == Status::Suspended;
+        let first = (*th).stack;
+        let function = first.get();
+        first.put(Value::NIL);
+        let bottom = Frame(first.add(Frame::RESERVED));
+        bottom.set_word(FrameWord::new(FrameWord::NATIVE, 0));
+        bottom.set_link(Link::new(flags::BOTTOM, 0, 0));
+        (*th).base = bottom.0;
+        (*th).top = bottom.0;
+        (*th).has_bottom = true;
+        if is_new {
+            bottom.0.put(function);
+            (*th).top = bottom.0.add(1);
+        }
+    }
+
+    /// Returns whether the coroutine runs nothing, and has a frame for values of the host.
+    ///
+    /// # Safety
+    /// `th` is alive and does not run.
+    #[inline(always)]
+    pub unsafe fn is_idle(th: *mut Thread) -> bool {
+        (*th).has_bottom && (*th).base == (*th).stack.add(Frame::RESERVED)
+    }
+}
