@@ -27,57 +27,20 @@
 --| rawset #3  value expected!: none; ok: nil false 1.5 -1 1e100 'x' '10' {} print thread file
 --| require #1  string expected: none nil false {} print thread file; module '1.5' not found:
 --| 	no field package.preload['1.5']
---| 	no file '/usr/local/share/lua/5.4/1/5.lua'
---| 	no file '/usr/local/share/lua/5.4/1/5/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/1/5.lua'
---| 	no file '/usr/local/lib/lua/5.4/1/5/init.lua'
 --| 	no file './1/5.lua'
---| 	no file './1/5/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/1/5.so'
---| 	no file '/usr/local/lib/lua/5.4/loadall.so'
 --| 	no file './1/5.so'
---| 	no file '/usr/local/lib/lua/5.4/1.so'
---| 	no file '/usr/local/lib/lua/5.4/loadall.so'
 --| 	no file './1.so': 1.5; module '-1' not found:
 --| 	no field package.preload['-1']
---| 	no file '/usr/local/share/lua/5.4/-1.lua'
---| 	no file '/usr/local/share/lua/5.4/-1/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/-1.lua'
---| 	no file '/usr/local/lib/lua/5.4/-1/init.lua'
 --| 	no file './-1.lua'
---| 	no file './-1/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/-1.so'
---| 	no file '/usr/local/lib/lua/5.4/loadall.so'
 --| 	no file './-1.so': -1; module '1e+100' not found:
 --| 	no field package.preload['1e+100']
---| 	no file '/usr/local/share/lua/5.4/1e+100.lua'
---| 	no file '/usr/local/share/lua/5.4/1e+100/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/1e+100.lua'
---| 	no file '/usr/local/lib/lua/5.4/1e+100/init.lua'
 --| 	no file './1e+100.lua'
---| 	no file './1e+100/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/1e+100.so'
---| 	no file '/usr/local/lib/lua/5.4/loadall.so'
 --| 	no file './1e+100.so': 1e100; module 'x' not found:
 --| 	no field package.preload['x']
---| 	no file '/usr/local/share/lua/5.4/x.lua'
---| 	no file '/usr/local/share/lua/5.4/x/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/x.lua'
---| 	no file '/usr/local/lib/lua/5.4/x/init.lua'
 --| 	no file './x.lua'
---| 	no file './x/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/x.so'
---| 	no file '/usr/local/lib/lua/5.4/loadall.so'
 --| 	no file './x.so': 'x'; module '10' not found:
 --| 	no field package.preload['10']
---| 	no file '/usr/local/share/lua/5.4/10.lua'
---| 	no file '/usr/local/share/lua/5.4/10/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/10.lua'
---| 	no file '/usr/local/lib/lua/5.4/10/init.lua'
 --| 	no file './10.lua'
---| 	no file './10/init.lua'
---| 	no file '/usr/local/lib/lua/5.4/10.so'
---| 	no file '/usr/local/lib/lua/5.4/loadall.so'
 --| 	no file './10.so': '10'
 --| select #1  number expected: none nil false 'x' {} print thread file; number has no integer representation!: 1.5 1e100; ok: -1 '10'
 --| select #2  ok: none nil false 1.5 -1 1e100 'x' '10' {} print thread file
@@ -125,6 +88,7 @@ check("rawequal", rawequal, 1, 2)
 check("rawget", rawget, {}, 1)
 check("rawlen", rawlen, {})
 check("rawset", rawset, {}, 1, 2)
+package.path, package.cpath = "./?.lua", "./?.so" -- the defaults depend on the distribution
 check("require", require, "string")
 check("select", select, 1, 2)
 check("select", select, "#", 2)

@@ -9,8 +9,23 @@ use crate::io::path;
 use crate::support::{c_str, concat, library, names, publish, registry_table};
 
 const DEFAULT_PATH: &str = "/usr/local/share/lua/5.4/?.lua;/usr/local/share/lua/5.4/?/init.lua;\
-/usr/local/lib/lua/5.4/?.lua;/usr/local/lib/lua/5.4/?/init.lua;./?.lua;./?/init.lua";
-const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;/usr/local/lib/lua/5.4/loadall.so;./?.so";
+/usr/local/lib/lua/5.4/?.lua;/usr/local/lib/lua/5.4/?/init.lua;\
+/usr/share/lua/5.4/?.lua;/usr/share/lua/5.4/?/init.lua;./?.lua;./?/init.lua";
+
+/// The directories of PUC, and those of distributions, of which some have one for each
+/// architecture.
+#[cfg(target_arch = "x86_64")]
+const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;\
+/usr/lib/x86_64-linux-gnu/lua/5.4/?.so;/usr/lib/lua/5.4/?.so;/usr/lib64/lua/5.4/?.so;\
+/usr/local/lib/lua/5.4/loadall.so;./?.so";
+#[cfg(not(target_arch = "x86_64"))]
+const DEFAULT_CPATH: &str = "/usr/local/lib/lua/5.4/?.so;/usr/lib/lua/5.4/?.so;\
+/usr/local/lib/lua/5.4/loadall.so;./?.so";
+
+/// The field of the registry with the function that loads C libraries, where these are allowed. It
+/// takes what `package.loadlib` takes, and returns the same.
+pub const LOADER: &str = "_CLOADER";
+
 /// The message for attempts to load a C library.
 const NO_LIBRARIES: &str = "dynamic libraries not enabled; check your Lua installation";
 
@@ -68,14 +83,69 @@ fn expand_default(set: &[u8], default: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Implements `package.loadlib(path, funcname)`: C libraries cannot be loaded.
+/// Implements `package.loadlib(path, funcname)`.
 fn loadlib(cx: &mut Cx) -> NativeResult {
     cx.check_str(0)?;
     cx.check_str(1)?;
-    cx.push(Val::NIL);
-    cx.push(cx.str(NO_LIBRARIES.as_bytes()).val());
-    cx.push(cx.str(b"absent").val());
-    cx.ret(3)
+    cx.set_top(2);
+    let loader = cx.registry().get_name(cx, LOADER);
+    if loader.is_nil() {
+        cx.push(Val::NIL);
+        cx.push(cx.str(NO_LIBRARIES.as_bytes()).val());
+        cx.push(cx.str(b"absent").val());
+        return cx.ret(3);
+    }
+    cx.push_callee(loader);
+    cx.push(cx.get(0));
+    cx.push(cx.get(1));
+    let n = cx.call(2)?;
+    cx.ret(n)
+}
+
+/// The outcome of looking for the function that opens a module.
+enum Opener {
+    /// It is on the stack.
+    Found,
+    /// The library does not have it.
+    NoFunction,
+    /// The library cannot be loaded; or it lacks the function, which is an error here.
+    Failed(Vec<u8>),
+}
+
+/// Loads a library, and pushes its function `name`.
+fn library_function(cx: &mut Cx, file: &[u8], name: &[u8]) -> Result<(Opener, Vec<u8>), Raised> {
+    let at = cx.top();
+    let loader = cx.registry().get_name(cx, LOADER);
+    if loader.is_nil() {
+        return Ok((Opener::Failed(NO_LIBRARIES.into()), Vec::new()));
+    }
+    cx.push_callee(loader);
+    cx.push(cx.str(file).val());
+    cx.push(cx.str(name).val());
+    cx.call_n(2, 3)?;
+    if !cx.get(at).is_nil() {
+        cx.set_top(at + 1);
+        return Ok((Opener::Found, Vec::new()));
+    }
+    let message = cx.get(at + 1).as_str().map_or(Vec::new(), |s| s.bytes().to_vec());
+    let lacks = cx.get(at + 2).as_str().is_some_and(|s| s.bytes() == b"init");
+    cx.set_top(at);
+    Ok(if lacks { (Opener::NoFunction, message) } else { (Opener::Failed(message), Vec::new()) })
+}
+
+/// Pushes the function of the library `file` that opens the module `name`: `luaopen_` and the name
+/// with `_` for each dot, without what precedes a hyphen, or else without what follows it.
+fn module_opener(cx: &mut Cx, file: &[u8], name: &[u8]) -> Result<(Opener, Vec<u8>), Raised> {
+    let name = replace(name, b".", b"_");
+    let mut rest = &name[..];
+    if let Some(i) = memchr::memchr(b'-', &name) {
+        let found = library_function(cx, file, &concat(&[b"luaopen_", &name[..i]]))?;
+        if !matches!(found.0, Opener::NoFunction) {
+            return Ok(found);
+        }
+        rest = &name[i + 1..];
+    }
+    library_function(cx, file, &concat(&[b"luaopen_", rest]))
 }
 
 fn replace(s: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
@@ -174,18 +244,39 @@ fn lua_searcher(cx: &mut Cx) -> NativeResult {
 
 fn c_searcher(cx: &mut Cx) -> NativeResult {
     let name = module_name(cx)?;
-    match find_file(cx, &name, "cpath")? {
-        Ok(file) => Err(load_error(cx, &name, &file, NO_LIBRARIES.as_bytes())),
-        Err(message) => cx.ret1(cx.str(&message).val()),
+    let file = match find_file(cx, &name, "cpath")? {
+        Ok(file) => file,
+        Err(message) => return cx.ret1(cx.str(&message).val()),
+    };
+    match module_opener(cx, &file, &name)? {
+        (Opener::Found, _) => {
+            cx.push(cx.str(&file).val());
+            cx.ret(2)
+        }
+        (Opener::NoFunction, message) | (Opener::Failed(message), _) => {
+            Err(load_error(cx, &name, &file, &message))
+        }
     }
 }
 
+/// Looks for a module inside the library of the package that it belongs to.
 fn c_root_searcher(cx: &mut Cx) -> NativeResult {
     let name = module_name(cx)?;
     let Some(dot) = memchr::memchr(b'.', &name) else { return cx.ret(0) };
-    match find_file(cx, &name[..dot], "cpath")? {
-        Ok(file) => Err(load_error(cx, &name, &file, NO_LIBRARIES.as_bytes())),
-        Err(message) => cx.ret1(cx.str(&message).val()),
+    let file = match find_file(cx, &name[..dot], "cpath")? {
+        Ok(file) => file,
+        Err(message) => return cx.ret1(cx.str(&message).val()),
+    };
+    match module_opener(cx, &file, &name)? {
+        (Opener::Found, _) => {
+            cx.push(cx.str(&file).val());
+            cx.ret(2)
+        }
+        (Opener::NoFunction, _) => {
+            let text = concat(&[b"no module '", &name, b"' in file '", &file, b"'"]);
+            cx.ret1(cx.str(&text).val())
+        }
+        (Opener::Failed(message), _) => Err(load_error(cx, &name, &file, &message)),
     }
 }
 

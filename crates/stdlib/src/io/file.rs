@@ -1,12 +1,13 @@
 //! File handles: userdata around a stream, and their methods.
 
 use std::io::SeekFrom;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use perilune_runtime::native::{Cx, NativeFn, NativeResult, Raised, Udata, Val};
 
+use super::foreign::{FileInfo, Foreign};
 use super::read::read;
-use super::stdout::{Shared, lock, share};
+use super::stdout::{STDERR, STDIN, STDOUT, Shared, lock, share};
 use super::stream::{Buffering, Stream};
 use super::{exec_result, file_result};
 use crate::support::{check_option, give_buffer, library, names, take_buffer};
@@ -20,6 +21,8 @@ pub(super) struct Handle {
     pub(super) stream: Option<Shared>,
     /// Whether this is a standard file, which cannot be closed.
     pub(super) standard: bool,
+    /// What another language has of it.
+    pub(super) foreign: Option<Box<dyn Foreign>>,
 }
 
 const METHODS: &[(&str, NativeFn)] = &[
@@ -50,7 +53,7 @@ pub(super) fn register_metatable(cx: &Cx) {
 
 /// Makes a handle.
 pub(super) fn new_handle(cx: &Cx, stream: Shared, standard: bool) -> Udata<'_> {
-    let u = cx.udata(Box::new(Handle { stream: Some(stream), standard }), 0);
+    let u = cx.udata(Box::new(Handle { stream: Some(stream), standard, foreign: None }), 0);
     let meta = cx.registry().get_name(cx, NAME).as_table();
     u.set_metatable(cx, meta);
     u
@@ -86,6 +89,33 @@ pub(super) fn with_file(
     }
 }
 
+/// Returns the address of a file's other side, which `make` makes at the first time; `None` if the
+/// value is no file. The file's position is what the other language finds: output is written, and
+/// what was read ahead is forgotten.
+pub fn foreign_address(
+    v: Val<'_>,
+    make: impl FnOnce(FileInfo<'_>) -> Option<Box<dyn Foreign>>,
+) -> Option<usize> {
+    v.as_udata()?.with(|h: &mut Handle| {
+        let Handle { stream, foreign, .. } = h;
+        let mut guard = stream.as_deref().map(lock);
+        if let Some(s) = &mut guard {
+            // What cannot be written or forgotten is not for the caller to report.
+            let _ = s.synchronize();
+        }
+        if foreign.is_none() {
+            let is = |s: &Shared| stream.as_ref().is_some_and(|x| Arc::ptr_eq(x, s));
+            let standard = [is(&STDIN), is(&STDOUT), is(&STDERR)].iter().position(|is| *is);
+            let (descriptor, (readable, writable)) = match &guard {
+                Some(s) => (Some(s.descriptor()), s.directions()),
+                None => (None, (false, false)),
+            };
+            *foreign = make(FileInfo { descriptor, readable, writable, standard });
+        }
+        foreign.as_ref().map(|f| f.address())
+    })?
+}
+
 /// Checks that argument `i` is an open file.
 pub(super) fn check_file(cx: &Cx, i: usize) -> Result<Shared, Raised> {
     match stream_of(cx.get(i)) {
@@ -98,13 +128,21 @@ pub(super) fn check_file(cx: &Cx, i: usize) -> Result<Shared, Raised> {
 /// Closes the open handle at value `i`.
 pub(super) fn close_handle(cx: &Cx, i: usize) -> NativeResult {
     let Some(u) = cx.get(i).as_udata() else { return Err(cx.type_error(i, NAME)) };
-    let taken = u.with(|h: &mut Handle| if h.standard { None } else { h.stream.take() });
+    let taken = u.with(|h: &mut Handle| {
+        if h.standard {
+            return None;
+        }
+        if let Some(foreign) = &mut h.foreign {
+            foreign.close();
+        }
+        h.stream.take()
+    });
     let Some(stream) = taken.flatten() else {
         cx.push(Val::NIL);
         cx.push(cx.str(b"cannot close standard file").val());
         return cx.ret(2);
     };
-    let r = match std::sync::Arc::try_unwrap(stream) {
+    let r = match Arc::try_unwrap(stream) {
         Ok(s) => s.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).close(),
         // Another thread is flushing all streams: the last owner closes the stream.
         Err(s) => lock(&s).flush().map(|()| None),

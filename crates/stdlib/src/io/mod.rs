@@ -2,6 +2,7 @@
 
 mod bounds;
 mod file;
+mod foreign;
 mod functions;
 mod read;
 pub(crate) mod stdout;
@@ -21,6 +22,8 @@ use self::stream::Stream;
 use crate::support::concat;
 
 pub(crate) use bounds::{Bounds, is_refusal};
+pub use file::foreign_address;
+pub use foreign::{FileInfo, Foreign};
 pub use functions::open;
 pub(crate) use functions::shell;
 pub use stdout::{flush_all, read_line, write_error};

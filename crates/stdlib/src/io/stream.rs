@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ExitStatus};
 
 use super::bounds::Bounds;
@@ -140,6 +141,22 @@ impl Stream {
             self.file.seek(SeekFrom::Current(-(ahead as i64)))?;
         }
         Ok(())
+    }
+
+    /// Writes the buffered output, and moves the file's position to the program's.
+    pub(crate) fn synchronize(&mut self) -> io::Result<()> {
+        self.flush()?;
+        if self.taken < self.input.len() { self.drop_input() } else { Ok(()) }
+    }
+
+    /// Returns the descriptor of the file.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Returns whether the file can be read, and whether it can be written.
+    pub(crate) fn directions(&self) -> (bool, bool) {
+        (self.readable, self.writable)
     }
 
     /// Returns the bytes read ahead.
