@@ -1,5 +1,7 @@
-//! Passes options for a short start and a small process to the linker.
+//! Passes options for a short start and a small process to the linker, and exports the C API.
 //!
+//! - C modules find the functions of the API in the command itself, and so they do those of the
+//!   mathematical library, which the command is linked with for that reason.
 //! - The command is linked for fixed addresses: relocating it at each start takes an eighth of the
 //!   time in which it prints a line. Programs that embed the engine are not affected.
 //! - The unwinder of GCC is linked statically, so that the loader has a library less to map and to
@@ -18,6 +20,12 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|v| v == value);
     let is_linux = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
+    if is_linux && is("CARGO_CFG_TARGET_ARCH", "x86_64") {
+        for names in ["lua_*", "luaL_*", "luaopen_*"] {
+            println!("cargo:rustc-link-arg-bins=-Wl,--export-dynamic-symbol={names}");
+        }
+        println!("cargo:rustc-link-arg-bins=-Wl,--no-as-needed,-lm,--as-needed");
+    }
     // In debug builds it would only take time.
     if is_linux && is("CARGO_CFG_TARGET_ARCH", "x86_64") && is("PROFILE", "release") {
         let manifest = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");

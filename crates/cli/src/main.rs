@@ -3,7 +3,7 @@
 //! **Invariant:** the command reaches the engine through the crate `perilune` only; no unsafe code
 //! here.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod call;
 mod explain;

@@ -58,6 +58,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         lua.with(|cx| cx.registry().set_name(cx, "LUA_NOENV", Val::bool(true)));
     }
     lua.open_libraries();
+    allow_c_modules(&lua);
     match options.mode {
         Mode::Default
         | Mode::Off
@@ -102,6 +103,18 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
     }
     ok
 }
+
+/// Lets programs load C modules, as PUC's command does.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[allow(unsafe_code)] // the only place in this crate
+fn allow_c_modules(lua: &Lua) {
+    // SAFETY: C3: who runs the command answers for the modules that are installed, as for every
+    // program that is.
+    unsafe { perilune_capi::CModules::allow_c_modules(lua) }
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+fn allow_c_modules(_: &Lua) {}
 
 impl Session<'_> {
     fn main(&self, cx: &mut Cx) -> Result<End> {

@@ -217,6 +217,15 @@ pub const NIGHTLY: &[Step] = &[
         "programs whose types change all the time; recompiles must be bounded",
     ),
     step(
+        "c-modules",
+        "cargo test --locked -p perilune-cli --test c_modules -- --include-ignored --nocapture",
+        "Debian's compiled modules in every mode, a minute or two; for none to be skipped: apt-get \
+         install lua5.4 lua-lpeg lua-filesystem lua-cjson lua-bitop lua-term lua-system lua-socket \
+         lua-sql-sqlite3 lua-expat lua-zlib lua-luaossl lua-sec lua-yaml lua-cqueues lua-luv \
+         lua-dbi-sqlite3 lua-readline lua-rex-pcre2 lua-rex-posix lua-rex-onig lua-rex-gnu \
+         lua-rex-tre",
+    ),
+    step(
         "programs",
         "cargo test --release --locked -p perilune --test programs",
         "100 000 generated programs in every mode",

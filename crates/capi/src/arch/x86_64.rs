@@ -1,0 +1,192 @@
+//! The parts of the C API that are written in assembly, for x86-64 and the System V convention.
+//!
+//! An error in a function of the API must leave the C function that called it, as `longjmp` does in
+//! PUC. No frame of Rust may be skipped on the way, since its destructors would not run. So C code
+//! is called by `try_call`, which saves the registers that a callee preserves, and a function of
+//! the API that can raise an error is a *stub*: it calls its body, a function of Rust that returns
+//! normally, and jumps to the innermost `try_call` only after that, if the body says so.
+
+use std::arch::naked_asm;
+
+use super::{Jump, Left};
+
+/// Calls `f` with four words. The registers are as before when it returns, also by [`throw`].
+///
+/// # Safety
+/// `f` is a C function that takes up to four words. `jump` is not passed to [`throw`] after the
+/// call has ended.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn try_call(
+    jump: *mut Jump,
+    f: *const (),
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+) -> Left {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "push rdi",
+        "mov [rdi], rsp",
+        "mov rax, rsi",
+        "mov rdi, rdx",
+        "mov rsi, rcx",
+        "mov rdx, r8",
+        "mov rcx, r9",
+        "call rax",
+        "xor edx, edx",
+        "pop rdi",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// Continues after the call of [`try_call`] whose jump is in `rdx`.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn throw() {
+    naked_asm!(
+        "mov rsp, [rdx]",
+        "pop rdi",
+        "mov rdx, [rdi + 8]",
+        "xor eax, eax",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// The code of a stub: calls the body with the same arguments, and returns its word or throws.
+macro_rules! stub {
+    ($body:path) => {
+        std::arch::naked_asm!(
+            "sub rsp, 8",
+            "call {body}",
+            "add rsp, 8",
+            "test rdx, rdx",
+            "jne {throw}",
+            "ret",
+            body = sym $body,
+            throw = sym $crate::arch::throw,
+        )
+    };
+}
+
+/// A stub for a function that returns a double, which the body returns as a word.
+macro_rules! stub_double {
+    ($body:path) => {
+        std::arch::naked_asm!(
+            "sub rsp, 8",
+            "call {body}",
+            "add rsp, 8",
+            "test rdx, rdx",
+            "jne {throw}",
+            "movq xmm0, rax",
+            "ret",
+            body = sym $body,
+            throw = sym $crate::arch::throw,
+        )
+    };
+}
+
+/// A stub for a function with two named arguments and any number of others: the body gets their
+/// address as a third argument, a `va_list`.
+macro_rules! stub_variadic {
+    ($body:path) => {
+        std::arch::naked_asm!(
+            "sub rsp, 216",
+            "mov [rsp], rdi",
+            "mov [rsp + 8], rsi",
+            "mov [rsp + 16], rdx",
+            "mov [rsp + 24], rcx",
+            "mov [rsp + 32], r8",
+            "mov [rsp + 40], r9",
+            "test al, al",
+            "je 2f",
+            "movaps [rsp + 48], xmm0",
+            "movaps [rsp + 64], xmm1",
+            "movaps [rsp + 80], xmm2",
+            "movaps [rsp + 96], xmm3",
+            "movaps [rsp + 112], xmm4",
+            "movaps [rsp + 128], xmm5",
+            "movaps [rsp + 144], xmm6",
+            "movaps [rsp + 160], xmm7",
+            "2:",
+            "mov dword ptr [rsp + 176], 16",
+            "mov dword ptr [rsp + 180], 48",
+            "lea rax, [rsp + 224]",
+            "mov [rsp + 184], rax",
+            "mov [rsp + 192], rsp",
+            "lea rdx, [rsp + 176]",
+            "call {body}",
+            "add rsp, 216",
+            "test rdx, rdx",
+            "jne {throw}",
+            "ret",
+            body = sym $body,
+            throw = sym $crate::arch::throw,
+        )
+    };
+}
+
+pub(crate) use {stub, stub_double, stub_variadic};
+
+/// C's `va_list`, as the System V convention has it.
+#[repr(C)]
+pub(crate) struct VaList {
+    general: u32,
+    floating: u32,
+    overflow: *const u8,
+    saved: *const u8,
+}
+
+/// The size of the part of `saved` for general registers, and of the whole.
+const GENERAL_END: u32 = 48;
+const FLOATING_END: u32 = 176;
+
+impl VaList {
+    /// Takes the next argument, an integer or a pointer.
+    ///
+    /// # Safety
+    /// The caller has passed such an argument.
+    pub(crate) unsafe fn word(&mut self) -> u64 {
+        if self.general < GENERAL_END {
+            let p = self.saved.add(self.general as usize);
+            self.general += 8;
+            return p.cast::<u64>().read();
+        }
+        self.stacked()
+    }
+
+    /// Takes the next argument, a double.
+    ///
+    /// # Safety
+    /// The caller has passed such an argument.
+    pub(crate) unsafe fn double(&mut self) -> f64 {
+        if self.floating < FLOATING_END {
+            let p = self.saved.add(self.floating as usize);
+            self.floating += 16;
+            return p.cast::<f64>().read();
+        }
+        f64::from_bits(self.stacked())
+    }
+
+    unsafe fn stacked(&mut self) -> u64 {
+        let p = self.overflow.cast::<u64>();
+        self.overflow = p.add(1).cast();
+        p.read()
+    }
+}

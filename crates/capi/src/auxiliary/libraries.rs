@@ -1,0 +1,96 @@
+//! The libraries of Lua as C code opens them (manual 5 and 6, `luaL_requiref`, `luaopen_…`).
+
+use std::ffi::{c_char, c_int};
+
+use perilune_runtime::native::{Cx, Raised};
+use perilune_runtime::table::Table;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::auxiliary::metatables::push_subtable;
+use crate::entry::Entry;
+use crate::get::push_index;
+use crate::outcome::{Fallible, raising};
+use crate::push::c_bytes;
+use crate::run::{adjust, run};
+use crate::set::set_index;
+use crate::state::CFunction;
+
+/// Opens a library and pushes its table.
+unsafe fn open(
+    e: &mut Entry,
+    name: &[u8],
+    open: fn(&mut Cx) -> Result<(), Raised>,
+) -> Fallible<c_int> {
+    open(e.cx())?;
+    let st = e.st;
+    let loaded = Table::get_str((*st).registry, (*st).intern(b"_LOADED"));
+    let library = if loaded.is_table() {
+        Table::get_str(loaded.as_table(), (*st).intern(name))
+    } else {
+        Value::NIL
+    };
+    e.push(library);
+    Ok(1)
+}
+
+raising! {
+    fn luaopen_base(l) -> c_int |e| { open(e, b"_G", perilune_stdlib::base::open) }
+
+    fn luaopen_coroutine(l) -> c_int |e| {
+        open(e, b"coroutine", perilune_stdlib::coroutine::open)
+    }
+
+    fn luaopen_table(l) -> c_int |e| { open(e, b"table", perilune_stdlib::table::open) }
+
+    fn luaopen_io(l) -> c_int |e| { open(e, b"io", perilune_stdlib::io::open) }
+
+    fn luaopen_os(l) -> c_int |e| { open(e, b"os", perilune_stdlib::os::open) }
+
+    fn luaopen_string(l) -> c_int |e| { open(e, b"string", perilune_stdlib::string::open) }
+
+    fn luaopen_utf8(l) -> c_int |e| { open(e, b"utf8", perilune_stdlib::utf8::open) }
+
+    fn luaopen_math(l) -> c_int |e| { open(e, b"math", perilune_stdlib::math::open) }
+
+    fn luaopen_debug(l) -> c_int |e| { open(e, b"debug", perilune_stdlib::debug::open) }
+
+    fn luaopen_package(l) -> c_int |e| { open(e, b"package", perilune_stdlib::package::open) }
+
+    fn luaL_openlibs(l) |e| {
+        perilune_stdlib::open_all(e.cx())?;
+        Ok(())
+    }
+
+    fn luaL_requiref(l, name: *const c_char, f: CFunction, global: c_int) |e| {
+        let name = c_bytes(name);
+        let st = e.st;
+        push_subtable(e, Value::table((*st).registry), b"_LOADED")?;
+        let loaded = (*st).top.sub(1).get();
+        let key = Value::string((*st).intern(name));
+        e.push(key);
+        push_index(e, loaded, key)?;
+        if !(*st).top.sub(1).get().truthy() {
+            e.pop();
+            let at = e.cx().top();
+            let f = (*(*l).global).functions.light(e.cx(), run, f as *const ());
+            for v in [f, Value::NIL, key] {
+                e.push(v);
+            }
+            let n = ((*st).vm.call)(st, (*st).base.add(at), 1)?;
+            adjust(st, n, 1);
+            let module = (*st).top.sub(1).get();
+            e.push(module);
+            set_index(e, loaded, key)?;
+        }
+        // the table and the key are below the module
+        let module = (*st).top.sub(1).get();
+        if global != 0 {
+            e.push(module);
+            let globals = Table::get_int((*st).registry, 2);
+            set_index(e, globals, key)?;
+        }
+        (*st).top = (*st).top.sub(3);
+        e.push(module);
+        Ok(())
+    }
+}

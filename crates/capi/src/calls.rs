@@ -1,0 +1,150 @@
+//! Calls (manual 4.6): plain, protected, and with continuations.
+
+use std::ffi::c_int;
+
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::native::{Cx, Val};
+use perilune_runtime::state::State;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::entry::Entry;
+use crate::index::value_or_nil;
+use crate::outcome::{Fallible, Leave, raising};
+use crate::run::{AFTER_CALL, AFTER_PROTECTED_CALL, AFTER_YIELD, adjust, status_of_error};
+use crate::state::{Continuation, KFunction, LuaState};
+use crate::status::OK;
+
+/// Makes the header slot of a call, between a function and its arguments. Returns the callee as an
+/// offset in the frame.
+unsafe fn make_header(e: &mut Entry, nargs: usize) -> Fallible<usize> {
+    let st = e.st;
+    State::reserve(st, 2)?;
+    let top = (*st).top;
+    let args = top.sub(nargs);
+    for i in (0..nargs).rev() {
+        args.add(i + 1).put(args.add(i).get());
+    }
+    args.put(Value::NIL);
+    (*st).top = top.add(1);
+    Ok(args.offset_from((*st).base) as usize - 1)
+}
+
+/// Whether the function that calls can continue after a yield.
+unsafe fn can_continue(st: *mut State, k: Option<KFunction>) -> bool {
+    k.is_some() && (*(*st).thread).non_yieldable == 0
+}
+
+/// Notes how the running function continues.
+unsafe fn wait(l: *mut LuaState, st: *mut State, k: Continuation) {
+    let frame = (*st).base.offset_from((*(*st).thread).stack) as usize;
+    let (k, known) = (Continuation { frame, ..k }, &mut (*l).continuations);
+    // The frames above have noted theirs already. A function that an error has removed may have
+    // left one for the same place.
+    match known.binary_search_by_key(&frame, |k| k.frame) {
+        Ok(i) => known[i] = k,
+        Err(i) => known.insert(i, k),
+    }
+}
+
+/// Calls the function below the last `nargs` values in a frame of the caller that continues with
+/// `k`, if it may. Returns the number of results.
+unsafe fn call(
+    l: *mut LuaState,
+    e: &mut Entry,
+    nargs: usize,
+    step: u32,
+    k: Continuation,
+) -> Fallible<usize> {
+    let st = e.st;
+    let callee = make_header(e, nargs)?;
+    if !can_continue(st, k.function) {
+        return Ok(((*st).vm.call)(st, (*st).base.add(callee), nargs)?);
+    }
+    let base = (*st).base.offset_from((*(*st).thread).stack);
+    e.cx().set_step(step, callee);
+    match ((*st).vm.continuable)(st, (*st).base.add(callee), nargs)? {
+        Some(n) => Ok(n),
+        None => {
+            // The frame on top is that of the function that yields.
+            let top = std::mem::replace(&mut (*st).base, (*(*st).thread).stack.offset(base));
+            wait(l, st, k);
+            (*st).base = top;
+            Err(Leave::Yield)
+        }
+    }
+}
+
+raising! {
+    fn lua_callk(l, nargs: c_int, results: c_int, context: isize, k: Option<KFunction>) |e| {
+        let k = Continuation { frame: 0, function: k, context, results, handler: false };
+        let n = call(l, e, nargs as usize, AFTER_CALL, k)?;
+        adjust(e.st, n, results);
+        Ok(())
+    }
+
+    fn lua_pcallk(
+        l,
+        nargs: c_int,
+        results: c_int,
+        handler: c_int,
+        context: isize,
+        k: Option<KFunction>,
+    ) -> c_int |e| {
+        let st = e.st;
+        let has_handler = handler != 0;
+        let k = Continuation { frame: 0, function: k, context, results, handler: has_handler };
+        let nargs = nargs as usize;
+        let mut kept = (*st).top.offset_from((*st).base) as usize - nargs - 1;
+        let mut bits = flags::PROTECTED;
+        if has_handler {
+            // the last value below the call, where the search for handlers finds it
+            let h = value_or_nil(st, handler);
+            e.cx().reserve(2)?;
+            e.cx().insert(kept, Val::of(Cx::from_state(st), h));
+            kept += 1;
+            bits |= flags::HANDLER_KEPT;
+        }
+        let base = (*st).base.offset_from((*(*st).thread).stack);
+        e.cx().set_step(AFTER_PROTECTED_CALL, kept);
+        Frame((*st).base).add_flags(bits);
+        let called = call(l, e, nargs, AFTER_PROTECTED_CALL, k);
+        if let Err(Leave::Yield) = called {
+            return Err(Leave::Yield);
+        }
+        (*st).base = (*(*st).thread).stack.offset(base);
+        let status = match called {
+            Ok(n) => {
+                adjust(st, n, results);
+                OK
+            }
+            Err(_) => {
+                e.cx().recover(kept);
+                status_of_error(e.cx())
+            }
+        };
+        Frame((*st).base).clear_flags(flags::ALL_PROTECTED);
+        if has_handler {
+            e.cx().remove(kept - 1);
+        }
+        Ok(status)
+    }
+
+    fn lua_error(l) -> c_int |e| {
+        let v = e.pop();
+        let cx = e.cx();
+        let v = Val::of(cx, v);
+        Err(cx.raise(v).into())
+    }
+
+    fn lua_yieldk(l, n: c_int, context: isize, k: Option<KFunction>) -> c_int |e| {
+        if (*l).in_hook {
+            // the coroutine yields when the hook has returned
+            e.cx().yield_after_hook();
+            return Ok(0);
+        }
+        e.cx().yield_then(n as usize, AFTER_YIELD)?;
+        let k = Continuation { frame: 0, function: k, context, results: 0, handler: false };
+        wait(l, e.st, k);
+        Err(Leave::Yield)
+    }
+}

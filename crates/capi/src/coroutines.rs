@@ -1,0 +1,186 @@
+//! Coroutines (manual 4.6).
+
+use std::ffi::c_int;
+
+use perilune_runtime::frame::Frame;
+use perilune_runtime::raised::ErrorKind;
+use perilune_runtime::state::State;
+use perilune_runtime::thread::{Status, Thread};
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::entry::Entry;
+use crate::outcome::raising;
+use crate::push::safepoint;
+use crate::stack::move_values;
+use crate::state::LuaState;
+use crate::status::{MEMORY, OK, RUNTIME, YIELD};
+
+/// Returns the status of a coroutine that an error has ended.
+unsafe fn status_of_death(th: *mut Thread) -> c_int {
+    if (*th).death_kind == ErrorKind::Memory { MEMORY } else { RUNTIME }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_status(l: *mut LuaState) -> c_int {
+    let th = (*l).thread;
+    if (*th).failed {
+        return status_of_death(th);
+    }
+    let begun = (*th).base != (*th).stack && !Thread::is_idle(th);
+    if (*th).status == Status::Suspended && begun { YIELD } else { OK }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_isyieldable(l: *mut LuaState) -> c_int {
+    c_int::from((*(*l).thread).non_yieldable == 0)
+}
+
+/// Pushes a message on a coroutine that cannot be resumed, in place of the arguments.
+unsafe fn refuse(l: *mut LuaState, nargs: usize, message: &[u8]) -> c_int {
+    let e = Entry::new(l);
+    (*e.st).top = (*e.st).top.sub(nargs);
+    let message = Value::string((*e.st).intern(message));
+    e.push(message);
+    RUNTIME
+}
+
+/// Resumes the coroutine of `l`, which does not run, with its last `nargs` values. Its values are
+/// the results then, or its last one is the error.
+unsafe fn resume(l: *mut LuaState, nargs: usize, results: &mut usize) -> c_int {
+    let (st, co) = ((*l).state, (*l).thread);
+    Thread::make_bottom(co);
+    let idle = Thread::is_idle(co);
+    match (*co).status {
+        Status::Suspended => {}
+        // it has ended, and was given another function
+        Status::Dead if !(*co).failed && idle && (*co).top > (*co).base.add(nargs) => {
+            (*co).status = Status::Suspended;
+        }
+        Status::Dead => return refuse(l, nargs, b"cannot resume dead coroutine"),
+        _ => return refuse(l, nargs, b"cannot resume non-suspended coroutine"),
+    }
+    if idle && (*co).top <= (*co).base.add(nargs) {
+        return refuse(l, nargs, b"cannot resume dead coroutine");
+    }
+    let running = LuaState::of(st, (*st).thread);
+    move_values(st, co, running, nargs);
+    if !idle && (*co).hook_yielded.is_none() {
+        // what C code has left of the values that were yielded
+        let kept = (Frame((*co).base).word().pc() >> 8) as usize;
+        (*co).top = (*co).base.add(kept);
+    }
+    match ((*st).vm.resume)(st, co, nargs) {
+        Ok(n) => {
+            let yielded = (*co).status == Status::Suspended;
+            Thread::make_bottom(co);
+            move_values(st, (*st).thread, l, n);
+            *results = n;
+            if yielded { YIELD } else { OK }
+        }
+        Err(_) => {
+            let error = std::mem::replace(&mut (*st).error, Value::NIL);
+            Thread::make_bottom(co);
+            Entry::new(l).push(error);
+            *results = 1;
+            if (*co).failed { status_of_death(co) } else { RUNTIME }
+        }
+    }
+}
+
+raising! {
+    fn lua_newthread(l) -> *mut LuaState |e| {
+        let th = State::new_thread(e.st, Value::NIL);
+        e.push(Value::thread(th));
+        Thread::make_bottom(th);
+        // the function that it was made with
+        (*th).top = (*th).base;
+        let made = LuaState::of(e.st, th);
+        if let Some(hook) = &(*(*e.st).thread).hook {
+            // it inherits the hook of the one that creates it
+            let mut hook = hook.clone();
+            hook.active = false;
+            (*th).hook = Some(hook);
+            (*made).hook = (*l).hook;
+        }
+        safepoint(e)?;
+        Ok(made)
+    }
+
+    fn lua_resume(l, _from: *mut LuaState, nargs: c_int, results: *mut c_int) -> c_int |e| {
+        // The coroutine that runs otherwise resumes it.
+        if (*e.st).thread == (*l).thread && e.is_running() {
+            let message = e.cx().str(b"cannot resume non-suspended coroutine").val().raw();
+            (*e.st).top = (*e.st).top.sub(nargs as usize);
+            e.push(message);
+            return Ok(RUNTIME);
+        }
+        e.leave();
+        let mut n = 0;
+        let status = resume(l, nargs as usize, &mut n);
+        if !results.is_null() {
+            results.write(n as c_int);
+        }
+        Ok(status)
+    }
+}
+
+/// Closes a coroutine; its error, if there is one, is its only value then.
+unsafe fn close(l: *mut LuaState) -> c_int {
+    let (st, co) = ((*l).state, (*l).thread);
+    if (*st).thread == co || (*co).status == Status::Normal {
+        return RUNTIME;
+    }
+    (*l).continuations.clear();
+    let failed = ((*st).vm.close)(st, co).is_err();
+    Thread::make_bottom(co);
+    if !failed {
+        return OK;
+    }
+    let memory = (*st).error_kind == ErrorKind::Memory;
+    let error = std::mem::replace(&mut (*st).error, Value::NIL);
+    Entry::new(l).push(error);
+    if memory { MEMORY } else { RUNTIME }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_resetthread(l: *mut LuaState) -> c_int {
+    close(l)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_closethread(l: *mut LuaState, _: *mut LuaState) -> c_int {
+    close(l)
+}
+
+raising! {
+    fn lua_toclose(l, index: c_int) |e| {
+        use perilune_runtime::debug::close_error;
+        use perilune_runtime::meta::Event;
+        use perilune_runtime::table::Table;
+        let st = e.st;
+        let Some(place) = crate::index::place(st, index) else { return Ok(()) };
+        let v = place.get();
+        if !v.truthy() {
+            return Ok(());
+        }
+        if Table::metamethod(st, v, Event::Close).is_nil() {
+            return Err(close_error(st, place).into());
+        }
+        let slot = place.offset_from((*(*st).thread).stack) as u32;
+        let pending = &mut (*(*st).thread).to_close;
+        if pending.try_reserve(1).is_err() {
+            return Err(e.cx().memory_error().into());
+        }
+        pending.push(slot);
+        Ok(())
+    }
+
+    fn lua_closeslot(l, index: c_int) |e| {
+        let st = e.st;
+        let Some(place) = crate::index::place(st, index) else { return Ok(()) };
+        let at = place.offset_from((*st).base) as usize;
+        crate::run::close_from(st, at)?;
+        (*st).base.add(at).put(Value::NIL);
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! C modules and C functions for programs that embed the engine.
+
+use perilune::{Function, Lua, Result};
+use perilune_runtime::native::Val;
+
+use crate::run::run;
+use crate::state::{CFunction, LuaState};
+
+/// The field of the registry through which a function becomes a handle.
+const CREATED: &str = "perilune.created_c_function";
+
+/// What a state can do with C modules.
+pub trait CModules {
+    /// Lets programs of the state load C modules, by `require` and `package.loadlib`.
+    ///
+    /// # Safety
+    /// A C module can do whatever the process can: the state is no sandbox any more, limits of
+    /// memory and time do not hold inside of modules, and a module with an error can break memory
+    /// safety. Who calls this answers for the modules that programs of the state can find.
+    unsafe fn allow_c_modules(&self);
+
+    /// Makes a function of one in C, or of one in Rust that uses the C API.
+    ///
+    /// # Errors
+    /// Returns "not enough memory".
+    ///
+    /// # Safety
+    /// `f` keeps to the rules of the C API. It does not unwind, and has no frame with destructors
+    /// where it calls functions of the API that can raise an error.
+    unsafe fn create_c_function(&self, f: CFunction) -> Result<Function>;
+}
+
+impl CModules for Lua {
+    unsafe fn allow_c_modules(&self) {
+        self.with(crate::package::allow);
+    }
+
+    unsafe fn create_c_function(&self, f: CFunction) -> Result<Function> {
+        self.with(|cx| {
+            let cx = &*cx;
+            // SAFETY: N1; C2 holds as the caller has promised.
+            unsafe {
+                let l = LuaState::of(cx.state(), (*cx.state()).thread);
+                let f = (*(*l).global).functions.light(cx, run, f as *const ());
+                cx.registry().set_name(cx, CREATED, Val::of(cx, f));
+            }
+        });
+        let created = self.named_registry_value(CREATED);
+        self.unset_named_registry_value(CREATED)?;
+        created
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_int;
+
+    use perilune::Lua;
+
+    use super::CModules;
+    use crate::push::lua_pushinteger;
+    use crate::stack::lua_gettop;
+    use crate::state::LuaState;
+
+    unsafe extern "C" fn count(l: *mut LuaState) -> c_int {
+        // SAFETY: C1.
+        unsafe { lua_pushinteger(l, i64::from(lua_gettop(l))) };
+        1
+    }
+
+    unsafe extern "C" fn fail(l: *mut LuaState) -> c_int {
+        // SAFETY: C1; nothing here has a destructor.
+        unsafe { crate::auxiliary::arguments::luaL_checkinteger(l, 1) as c_int }
+    }
+
+    #[test]
+    fn functions_of_the_host() {
+        let lua = Lua::new();
+        // SAFETY: they keep to the rules.
+        let (count, fail) = unsafe { (lua.create_c_function(count), lua.create_c_function(fail)) };
+        let (count, fail) = (count.unwrap(), fail.unwrap());
+        assert_eq!(count.call::<i64>(("a", 2, 3.5)).unwrap(), 3);
+        let message = fail.call::<()>("no number").unwrap_err().to_string();
+        assert!(message.contains("number expected, got string"), "{message}");
+        assert_eq!(fail.call::<Vec<i64>>(0).unwrap_or_default(), Vec::<i64>::new());
+        lua.globals().set("count", count).unwrap();
+        let hot = "local n = 0 for i = 1, 5000 do n = n + count(i, i) end return n";
+        assert_eq!(lua.load(hot).eval::<i64>().unwrap(), 10000);
+    }
+
+    #[test]
+    fn modules_have_to_be_allowed() {
+        let code = "return select(3, package.loadlib('/no/such/library.so', '*'))";
+        let lua = Lua::new();
+        assert_eq!(lua.load(code).eval::<String>().unwrap(), "absent");
+        // SAFETY: nothing is loaded.
+        unsafe { lua.allow_c_modules() };
+        assert_eq!(lua.load(code).eval::<String>().unwrap(), "open");
+    }
+}

@@ -1,0 +1,154 @@
+//! States: creation and end, versions, allocators, warnings (manual 4.6).
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::sync::OnceLock;
+
+use perilune::{Engine, Lua};
+use perilune_runtime::state::State;
+use perilune_stdlib::base;
+
+use crate::entry::Entry;
+use crate::outcome::raising;
+use crate::push::c_bytes;
+use crate::state::{Alloc, CFunction, LuaState, WarnFunction};
+
+/// `LUA_VERSION_NUM`
+pub(crate) const VERSION: f64 = 504.0;
+
+/// `lua_ident`
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)] // the name is PUC's
+pub(crate) static lua_ident: [u8; 52] = *b"$LuaVersion: Lua 5.4.8 (implemented by Perilune) $\0\0";
+
+/// Returns the engine of the states that C code makes.
+fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(Engine::new)
+}
+
+unsafe fn pass_warning(f: WarnFunction, data: *mut c_void, message: &[u8], more: bool) {
+    let text = message.split(|b| *b == 0).next().unwrap_or_default();
+    if let Ok(text) = CString::new(text) {
+        f(data, text.as_ptr(), c_int::from(more));
+    }
+}
+
+/// The receiver of the warnings of a state for which C code has one.
+unsafe fn warn_c(st: *mut State, message: &[u8]) {
+    let l = LuaState::of(st, (*st).thread);
+    if let Some((f, data)) = (*(*l).global).warn {
+        pass_warning(f, data, message, false);
+    }
+}
+
+/// Makes a state without libraries, which may load C modules.
+fn new_state() -> *mut LuaState {
+    let lua = Lua::without_libraries(engine());
+    lua.with(|cx| {
+        crate::package::allow(cx);
+        // SAFETY: N1; the state lives until `lua_close`.
+        unsafe {
+            let l = LuaState::of(cx.state(), (*cx.state()).main_thread);
+            (*(*l).global).lua = Some(lua.clone());
+            l
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_newstate(alloc: Alloc, data: *mut c_void) -> *mut LuaState {
+    let l = new_state();
+    (*(*l).global).alloc = Some((alloc, data));
+    l
+}
+
+#[unsafe(no_mangle)]
+#[allow(non_snake_case)] // the name is PUC's
+pub(crate) unsafe extern "C" fn luaL_newstate() -> *mut LuaState {
+    new_state()
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_close(l: *mut LuaState) {
+    let st = (*l).state;
+    let main = LuaState::of(st, (*st).main_thread);
+    {
+        let mut e = Entry::new(main);
+        // variables that C code has marked to be closed
+        while crate::run::close_from(e.st, 0).is_err() {
+            e.cx().set_top(0);
+        }
+    }
+    // The last owner of the state: dropping it frees the blocks of the coroutines, too.
+    let lua = (*(*main).global).lua.take();
+    drop(lua);
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_atpanic(
+    l: *mut LuaState,
+    f: Option<CFunction>,
+) -> Option<CFunction> {
+    std::mem::replace(&mut (*(*l).global).panic, f)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_version(_: *mut LuaState) -> f64 {
+    VERSION
+}
+
+/// The allocator that C code gets: that of the C library.
+unsafe extern "C" fn reallocate(
+    _: *mut c_void,
+    p: *mut c_void,
+    _: usize,
+    size: usize,
+) -> *mut c_void {
+    if size == 0 {
+        libc::free(p);
+        return std::ptr::null_mut();
+    }
+    libc::realloc(p, size)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_getallocf(l: *mut LuaState, data: *mut *mut c_void) -> Alloc {
+    let (f, d) = (*(*l).global).alloc.unwrap_or((reallocate, std::ptr::null_mut()));
+    if !data.is_null() {
+        data.write(d);
+    }
+    f
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_setallocf(l: *mut LuaState, f: Alloc, data: *mut c_void) {
+    (*(*l).global).alloc = Some((f, data));
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_setcstacklimit(_: *mut LuaState, _: u32) -> c_int {
+    // as in PUC since 5.4.3: the limit is fixed
+    200
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_setwarnf(
+    l: *mut LuaState,
+    f: Option<WarnFunction>,
+    data: *mut c_void,
+) {
+    (*(*l).global).warn = f.map(|f| (f, data));
+    (*(*l).state).warn = Some(warn_c);
+}
+
+raising! {
+    fn lua_warning(l, message: *const c_char, more: c_int) |e| {
+        let text = c_bytes(message);
+        if let Some((f, data)) = (*(*l).global).warn {
+            f(data, message, more);
+        } else {
+            base::emit_warning(e.cx(), text);
+        }
+        Ok(())
+    }
+}

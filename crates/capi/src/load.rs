@@ -1,0 +1,148 @@
+//! Loading and dumping functions (manual 4.6).
+
+use std::ffi::{c_char, c_int, c_void};
+
+use perilune_runtime::load::{LoadError, Reason};
+use perilune_runtime::native::Val;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::arch::{self, Left};
+use crate::entry::Entry;
+use crate::outcome::{Fallible, Leave, raising};
+use crate::push::{bytes, c_bytes, safepoint};
+use crate::run::status_of_error;
+use crate::state::LuaState;
+use crate::status::{MEMORY, OK, RUNTIME, SYNTAX};
+
+/// `lua_Reader`
+type Reader = unsafe extern "C" fn(*mut LuaState, *mut c_void, *mut usize) -> *const c_char;
+/// `lua_Writer`
+type Writer = unsafe extern "C" fn(*mut LuaState, *const c_void, usize, *mut c_void) -> c_int;
+
+/// Pushes what loading a chunk has made: a function, or the message of an error. Returns the
+/// status.
+///
+/// # Safety
+/// N1.
+pub(crate) unsafe fn finish_load(
+    e: &mut Entry,
+    loaded: Result<Value, LoadError>,
+) -> Fallible<c_int> {
+    let status = match loaded {
+        Ok(f) => {
+            e.push(f);
+            OK
+        }
+        Err(error) if error.reason == Reason::Memory => {
+            let v = Value::string((*e.st).memory_message);
+            e.push(v);
+            MEMORY
+        }
+        Err(error) => {
+            let v = Value::string((*e.st).intern(&error.message));
+            e.push(v);
+            if error.reason == Reason::Limit { RUNTIME } else { SYNTAX }
+        }
+    };
+    safepoint(e)?;
+    Ok(status)
+}
+
+/// Loads a chunk and pushes the function, or the message of the error.
+///
+/// # Safety
+/// N1.
+pub(crate) unsafe fn load(
+    e: &mut Entry,
+    source: &[u8],
+    name: &[u8],
+    mode: *const c_char,
+) -> Fallible<c_int> {
+    let mode = if mode.is_null() { &b"bt"[..] } else { c_bytes(mode) };
+    let loaded = e.cx().try_load(source, name, mode, None).map(Val::raw);
+    finish_load(e, loaded)
+}
+
+/// Calls a function of C that may raise an error, from code of this crate. It cannot yield.
+///
+/// # Errors
+/// Returns the error that it raises.
+///
+/// # Safety
+/// `f` takes these words.
+pub(crate) unsafe fn call_back(
+    l: *mut LuaState,
+    e: &mut Entry,
+    f: *const (),
+    args: [usize; 4],
+) -> Fallible<usize> {
+    let th = (*e.st).thread;
+    (*th).non_yieldable += 1;
+    let left = arch::call(&raw mut (*(*l).global).jump, f, args);
+    (*th).non_yieldable -= 1;
+    if left.why == Left::RETURNED { Ok(left.value) } else { Err(Leave::Error) }
+}
+
+unsafe fn read_all(
+    l: *mut LuaState,
+    e: &mut Entry,
+    reader: Reader,
+    data: *mut c_void,
+) -> Fallible<Vec<u8>> {
+    let mut source = Vec::new();
+    loop {
+        let mut size = 0usize;
+        let args = [
+            l.expose_provenance(),
+            data.expose_provenance(),
+            (&raw mut size).expose_provenance(),
+            0,
+        ];
+        let piece = call_back(l, e, reader as *const (), args)?;
+        let piece: *const c_char = std::ptr::with_exposed_provenance(piece);
+        if piece.is_null() || size == 0 {
+            return Ok(source);
+        }
+        if source.try_reserve(size).is_err() {
+            return Err(e.cx().memory_error().into());
+        }
+        source.extend_from_slice(bytes(piece, size));
+    }
+}
+
+raising! {
+    fn lua_load(
+        l,
+        reader: Reader,
+        data: *mut c_void,
+        name: *const c_char,
+        mode: *const c_char,
+    ) -> c_int |e| {
+        let kept = e.cx().top();
+        let source = match read_all(l, e, reader, data) {
+            Ok(source) => source,
+            Err(_) => {
+                // errors of the reader are results, too
+                e.cx().recover(kept);
+                return Ok(status_of_error(e.cx()));
+            }
+        };
+        (*e.st).top = (*e.st).base.add(kept);
+        let name = if name.is_null() { b"?" } else { c_bytes(name) };
+        load(e, &source, name, mode)
+    }
+
+    fn lua_dump(l, writer: Writer, data: *mut c_void, strip: c_int) -> c_int |e| {
+        let f = (*e.st).top.sub(1).get();
+        let cx = e.cx();
+        let dumped = Val::of(cx, f).as_func().and_then(|f| cx.dump(f, strip != 0));
+        let Some(chunk) = dumped else { return Ok(1) };
+        let args = [
+            l.expose_provenance(),
+            chunk.as_ptr().expose_provenance(),
+            chunk.len(),
+            data.expose_provenance(),
+        ];
+        Ok(call_back(l, e, writer as *const (), args)? as c_int)
+    }
+}

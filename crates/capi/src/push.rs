@@ -1,0 +1,135 @@
+//! Pushing values (manual 4.6).
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use perilune_runtime::native::{Cx, Raised, Val};
+use perilune_runtime::state::poll;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::access::text;
+use crate::entry::Entry;
+use crate::functions::closure;
+use crate::outcome::raising;
+use crate::run::run;
+use crate::state::{CFunction, LuaState};
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_pushnil(l: *mut LuaState) {
+    Entry::new(l).push(Value::NIL);
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_pushnumber(l: *mut LuaState, n: f64) {
+    Entry::new(l).push(Value::float(n));
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_pushinteger(l: *mut LuaState, n: i64) {
+    Entry::new(l).push(Value::int(n));
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_pushboolean(l: *mut LuaState, b: c_int) {
+    Entry::new(l).push(Value::bool(b != 0));
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_pushlightuserdata(l: *mut LuaState, p: *mut c_void) {
+    Entry::new(l).push(Value::light(p.expose_provenance() as u64));
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_pushthread(l: *mut LuaState) -> c_int {
+    let e = Entry::new(l);
+    e.push(Value::thread((*l).thread));
+    c_int::from((*l).thread == (*e.st).main_thread)
+}
+
+/// Collects if it is time: called where PUC may collect, after objects were created and pushed.
+///
+/// # Errors
+/// Returns "not enough memory".
+///
+/// # Safety
+/// N1, and no unrooted value is in use.
+#[inline(always)]
+pub(crate) unsafe fn safepoint(e: &mut Entry) -> Result<(), Raised> {
+    let requests = (*e.st).poll.load(std::sync::atomic::Ordering::Relaxed);
+    if requests & poll::GC != 0 { collect(e.cx()) } else { Ok(()) }
+}
+
+#[cold]
+fn collect(cx: &mut Cx) -> Result<(), Raised> {
+    // SAFETY: N1; the frame's values end at the top.
+    unsafe { (*cx.state()).gc_poll() }.map_err(|_| cx.memory_error())
+}
+
+/// Pushes a string and returns its text.
+///
+/// # Errors
+/// Returns "not enough memory".
+///
+/// # Safety
+/// N1.
+#[inline(always)]
+pub(crate) unsafe fn push_bytes(e: &mut Entry, bytes: &[u8]) -> Result<*const c_char, Raised> {
+    let v = if bytes.len() < 1 << 16 {
+        Value::string((*e.st).intern(bytes))
+    } else {
+        e.cx().make_room(bytes.len())?;
+        e.cx().str_of_any_length(bytes)?.val().raw()
+    };
+    e.push(v);
+    safepoint(e)?;
+    Ok(text(v.as_string(), std::ptr::null_mut()))
+}
+
+/// Returns the bytes of a C string.
+///
+/// # Safety
+/// `s` ends with a NUL, and outlives the result.
+#[inline(always)]
+pub(crate) unsafe fn c_bytes<'a>(s: *const c_char) -> &'a [u8] {
+    CStr::from_ptr(s).to_bytes()
+}
+
+/// Returns bytes that C has passed with their number.
+///
+/// # Safety
+/// There are so many, and they outlive the result.
+#[inline(always)]
+pub(crate) unsafe fn bytes<'a>(s: *const c_char, len: usize) -> &'a [u8] {
+    if len == 0 { &[] } else { std::slice::from_raw_parts(s.cast(), len) }
+}
+
+raising! {
+    fn lua_pushlstring(l, s: *const c_char, len: usize) -> *const c_char |e| {
+        Ok(push_bytes(e, bytes(s, len))?)
+    }
+
+    fn lua_pushstring(l, s: *const c_char) -> *const c_char |e| {
+        if s.is_null() {
+            e.push(Value::NIL);
+            return Ok(std::ptr::null());
+        }
+        Ok(push_bytes(e, c_bytes(s))?)
+    }
+
+    fn lua_pushcclosure(l, f: CFunction, n: c_int) |e| {
+        if n == 0 {
+            let v = (*(*l).global).functions.light(e.cx(), run, f as *const ());
+            e.push(v);
+        } else {
+            let n = n as usize;
+            let st = e.st;
+            let mut upvalues = [Val::NIL; 255];
+            for (i, v) in upvalues[..n].iter_mut().enumerate() {
+                *v = Val::of(Cx::from_state(st), (*st).top.sub(n - i).get());
+            }
+            let v = closure(e.cx(), run, f as *const (), &upvalues[..n]);
+            (*st).top = (*st).top.sub(n);
+            e.push(v);
+        }
+        Ok(safepoint(e)?)
+    }
+}

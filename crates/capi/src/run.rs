@@ -1,0 +1,184 @@
+//! Running C functions: the native function that all of them share, and its steps.
+
+use perilune_runtime::closure::NativeClosure;
+use perilune_runtime::frame::{Frame, flags};
+use perilune_runtime::meta::Event;
+use perilune_runtime::native::{Cx, NativeResult, Raised, Ret, StepResult};
+use perilune_runtime::raised::ErrorKind;
+use perilune_runtime::state::State;
+use perilune_runtime::table::Table;
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::arch::{self, Left};
+use crate::functions::code_of;
+use crate::state::{Continuation, LuaState};
+use crate::status;
+
+/// The step after `lua_callk`.
+pub(crate) const AFTER_CALL: u32 = 1;
+/// The step after `lua_pcallk`.
+pub(crate) const AFTER_PROTECTED_CALL: u32 = 2;
+/// The step after `lua_yieldk`.
+pub(crate) const AFTER_YIELD: u32 = 3;
+
+/// Runs the C function of the running frame, or continues it.
+pub(crate) fn run(cx: &mut Cx) -> NativeResult {
+    // SAFETY: N1; C2: the closure has the address of a C function.
+    unsafe {
+        let st = cx.state();
+        let l = LuaState::of(st, (*st).thread);
+        let jump = &raw mut (*(*l).global).jump;
+        let left = if cx.step() == 0 {
+            let f: *const NativeClosure = Frame((*st).base).callee().as_native();
+            arch::call(jump, code_of(f), [l.expose_provenance(), 0, 0, 0])
+        } else {
+            match resume_step(cx, l) {
+                Resumed::Returned(n) => return cx.ret(n),
+                Resumed::Call(k, status) => {
+                    let args = [l.expose_provenance(), status as usize, k.context as usize, 0];
+                    let code = k.function.map_or(std::ptr::null(), |f| f as *const ());
+                    arch::call(jump, code, args)
+                }
+            }
+        };
+        match left.why {
+            Left::RETURNED => {
+                // an `int`: the upper half of the register has no meaning
+                let n = (left.value as i32).max(0) as usize;
+                debug_assert!(n <= cx.top(), "a C function returns more values than it has");
+                let n = n.min(cx.top());
+                close_pending(cx, n)?;
+                cx.ret(n)
+            }
+            Left::YIELD => Ok(Ret::YIELD),
+            _ => Err(Raised::new()),
+        }
+    }
+}
+
+/// How a function continues that was waiting without C code.
+enum Resumed {
+    /// It returns its last values.
+    Returned(usize),
+    /// Its continuation is called, with this status.
+    Call(Continuation, i32),
+}
+
+unsafe fn resume_step(cx: &mut Cx, l: *mut LuaState) -> Resumed {
+    let st = cx.state();
+    let frame = (*st).base.offset_from((*(*st).thread).stack) as usize;
+    let continuations = &mut (*l).continuations;
+    // those above belong to frames that an error has removed
+    while continuations.last().is_some_and(|k| k.frame > frame) {
+        continuations.pop();
+    }
+    let k = match continuations.pop() {
+        Some(k) if k.frame == frame => k,
+        _ => unreachable!("a C function that waits has a continuation"),
+    };
+    match cx.step() {
+        AFTER_YIELD => {
+            if k.function.is_none() {
+                return Resumed::Returned(cx.top() - cx.kept());
+            }
+            Resumed::Call(k, status::YIELD)
+        }
+        AFTER_PROTECTED_CALL => {
+            let result = cx.step_result();
+            let kept = cx.kept();
+            Frame((*st).base).clear_flags(flags::ALL_PROTECTED | flags::CLOSING);
+            if k.handler {
+                cx.remove(kept - 1);
+            }
+            match result {
+                StepResult::Returned(n) => {
+                    adjust(st, n, k.results);
+                    Resumed::Call(k, status::YIELD)
+                }
+                StepResult::Failed => Resumed::Call(k, status_of_error(cx)),
+            }
+        }
+        _ => {
+            let n = cx.top() - cx.kept();
+            adjust(st, n, k.results);
+            Resumed::Call(k, status::YIELD)
+        }
+    }
+}
+
+/// Returns the status of the error that was caught last.
+pub(crate) fn status_of_error(cx: &Cx) -> i32 {
+    match cx.caught_kind() {
+        ErrorKind::Memory => status::MEMORY,
+        ErrorKind::Value => status::RUNTIME,
+    }
+}
+
+/// Makes `want` of the `got` results on top, or keeps all if that is `LUA_MULTRET`.
+///
+/// # Safety
+/// `st` is live, and so many values are on top of its frame.
+#[inline(always)]
+pub(crate) unsafe fn adjust(st: *mut State, got: usize, want: i32) {
+    let Ok(want) = usize::try_from(want) else { return };
+    if got == want {
+        return;
+    }
+    let first = (*st).top.sub(got);
+    (*st).top = first.add(got.min(want));
+    for _ in got..want {
+        if (*st).top >= (*st).limit && State::reserve(st, want - got).is_err() {
+            return;
+        }
+        (*st).top.put(Value::NIL);
+        (*st).top = (*st).top.add(1);
+    }
+}
+
+/// Closes the variables that the function has left (`lua_toclose`), below its `n` results.
+#[inline(always)]
+unsafe fn close_pending(cx: &mut Cx, n: usize) -> Result<(), Raised> {
+    let st = cx.state();
+    let base = (*st).base.offset_from((*(*st).thread).stack) as u32;
+    if (&(*(*st).thread).to_close).last().is_some_and(|&slot| slot >= base) {
+        let first = cx.top() - n;
+        close_from(st, 0)?;
+        // Metamethods have left nothing above the results.
+        debug_assert_eq!(cx.top(), first + n);
+    }
+    Ok(())
+}
+
+/// Closes the variables from value `from` of the running frame on, the last one first, without an
+/// error.
+///
+/// # Errors
+/// Returns the errors of `__close`.
+///
+/// # Safety
+/// N1.
+pub(crate) unsafe fn close_from(st: *mut State, from: usize) -> Result<(), Raised> {
+    let th = (*st).thread;
+    loop {
+        let level = (*st).base.add(from).offset_from((*th).stack) as u32;
+        let Some(&slot) = (&(*th).to_close).last() else { return Ok(()) };
+        if slot < level {
+            return Ok(());
+        }
+        (&mut (*th).to_close).pop();
+        let v = (*th).stack.add(slot as usize).get();
+        if !v.truthy() {
+            continue;
+        }
+        let h = Table::metamethod(st, v, Event::Close);
+        State::reserve(st, 4)?;
+        let callee = (*st).top;
+        callee.put(h);
+        callee.add(1).put(Value::NIL);
+        callee.add(2).put(v);
+        callee.add(3).put(Value::NIL);
+        (*st).top = callee.add(4);
+        let n = ((*st).vm.call)(st, callee, 2)?;
+        (*st).top = (*st).top.sub(n);
+    }
+}

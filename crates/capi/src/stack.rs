@@ -1,0 +1,153 @@
+//! Operations on the stack (manual 4.6): positions, copies, room.
+
+use std::ffi::c_int;
+
+use perilune_runtime::native::Cx;
+use perilune_runtime::state::State;
+use perilune_runtime::thread::{MAX_STACK, Thread};
+use perilune_runtime::value::{SlotExt, Value};
+
+use crate::arch::stub;
+use crate::entry::Entry;
+use crate::index::{self, absolute, value_or_nil};
+use crate::outcome::{Outcome, guarded};
+use crate::run::close_from;
+use crate::state::LuaState;
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_absindex(l: *mut LuaState, index: c_int) -> c_int {
+    let e = Entry::new(l);
+    absolute(e.st, index)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_gettop(l: *mut LuaState) -> c_int {
+    let e = Entry::new(l);
+    (*e.st).top.offset_from((*e.st).base) as c_int
+}
+
+/// `lua_settop`, which raises the errors of variables that it closes.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn lua_settop(l: *mut LuaState, index: c_int) {
+    unsafe extern "C" fn body(l: *mut LuaState, index: c_int) -> Outcome {
+        {
+            let e = Entry::new(l);
+            let st = e.st;
+            let size = (*st).top.offset_from((*st).base);
+            let want = if index >= 0 { index as isize } else { size + index as isize + 1 };
+            debug_assert!(want >= 0, "invalid index {index}");
+            if want > size {
+                for _ in size..want {
+                    e.push(Value::NIL);
+                }
+                return Outcome::returned(());
+            }
+            let new = (*st).base.offset(want);
+            let level = new.offset_from((*(*st).thread).stack) as u32;
+            if (&(*(*st).thread).to_close).last().is_none_or(|&slot| slot < level) {
+                (*st).top = new;
+                return Outcome::returned(());
+            }
+        }
+        guarded(l, |e| {
+            let st = e.st;
+            let size = (*st).top.offset_from((*st).base);
+            let want = if index >= 0 { index as isize } else { size + index as isize + 1 };
+            close_from(st, want as usize)?;
+            (*st).top = (*st).base.offset(want);
+            Ok(())
+        })
+    }
+    stub!(body)
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_pushvalue(l: *mut LuaState, index: c_int) {
+    let e = Entry::new(l);
+    let v = value_or_nil(e.st, index);
+    e.push(v);
+}
+
+unsafe fn reverse(mut from: *mut Value, mut to: *mut Value) {
+    while from < to {
+        let v = from.get();
+        from.put(to.get());
+        to.put(v);
+        from = from.add(1);
+        to = to.sub(1);
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_rotate(l: *mut LuaState, index: c_int, n: c_int) {
+    let e = Entry::new(l);
+    let Some(first) = index::place(e.st, index) else { return };
+    let last = (*e.st).top.sub(1);
+    // the last of those that come first now
+    let middle = if n >= 0 { last.sub(n as usize) } else { first.sub(1).add(-n as usize) };
+    reverse(first, middle);
+    reverse(middle.add(1), last);
+    reverse(first, last);
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_copy(l: *mut LuaState, from: c_int, to: c_int) {
+    let e = Entry::new(l);
+    let v = value_or_nil(e.st, from);
+    index::store(e.st, to, v);
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_checkstack(l: *mut LuaState, n: c_int) -> c_int {
+    let mut e = Entry::new(l);
+    c_int::from(room_for(e.cx(), n.max(0) as usize))
+}
+
+/// Makes room for `n` more values. Returns false, without an error, if there is none.
+pub(crate) fn room_for(cx: &mut Cx, n: usize) -> bool {
+    // SAFETY: N1.
+    unsafe {
+        let st = cx.state();
+        let used = (*st).top.offset_from((*(*st).thread).stack) as usize;
+        if used + n > MAX_STACK {
+            return false;
+        }
+        let made = State::reserve(st, n).is_ok();
+        if !made {
+            (*st).error = Value::NIL;
+        }
+        made
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn lua_xmove(from: *mut LuaState, to: *mut LuaState, n: c_int) {
+    if from == to {
+        return;
+    }
+    let n = n as usize;
+    move_values((*from).state, (*from).thread, to, n);
+}
+
+/// Moves the last `n` values of a coroutine to another one.
+///
+/// # Safety
+/// Both are live coroutines of `st`, and the first one has so many values.
+pub(crate) unsafe fn move_values(st: *mut State, from: *mut Thread, to: *mut LuaState, n: usize) {
+    if (*st).thread != from {
+        Thread::make_bottom(from);
+    }
+    let e = Entry::new(to);
+    // No pointer is held while the stack of the receiver may move, and nothing is collected.
+    for i in 0..n {
+        let end = if (*st).thread == from { (*st).top } else { (*from).top };
+        e.push(end.sub(n - i).get());
+    }
+    drop(e);
+    if (*st).thread == from {
+        (*st).top = (*st).top.sub(n);
+    } else {
+        (*from).top = (*from).top.sub(n);
+    }
+}

@@ -1,0 +1,152 @@
+//! What C knows as `lua_State`: a block of each coroutine, and what those of a state share.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use perilune_runtime::state::State;
+use perilune_runtime::thread::{Companion, Thread};
+
+use crate::arch::Jump;
+use crate::functions::Functions;
+use crate::texts::Texts;
+
+/// `lua_CFunction`
+pub type CFunction = unsafe extern "C" fn(*mut LuaState) -> c_int;
+/// `lua_KFunction`
+pub(crate) type KFunction = unsafe extern "C" fn(*mut LuaState, c_int, isize) -> c_int;
+/// `lua_Alloc`
+pub(crate) type Alloc = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, usize) -> *mut c_void;
+/// `lua_WarnFunction`
+pub(crate) type WarnFunction = unsafe extern "C" fn(*mut c_void, *const c_char, c_int);
+
+/// `lua_Hook`, which gets a `lua_Debug`
+pub(crate) type HookFunction = unsafe extern "C" fn(*mut LuaState, *mut c_void);
+
+/// A hook that C code has set.
+#[derive(Clone, Copy)]
+pub(crate) struct CHook {
+    pub(crate) function: HookFunction,
+    pub(crate) mask: c_int,
+    pub(crate) count: c_int,
+}
+
+/// `LUA_EXTRASPACE`: bytes in front of a `lua_State` that belong to the program.
+const EXTRA_SPACE: usize = size_of::<*const ()>();
+
+/// A coroutine, as C sees it. Its address identifies the coroutine.
+#[repr(C)]
+pub struct LuaState {
+    /// The state.
+    pub(crate) state: *mut State,
+    /// The coroutine.
+    pub(crate) thread: *mut Thread,
+    /// What the coroutines of the state share.
+    pub(crate) global: *mut Global,
+    /// The calls that wait, without C code, for a function that has yielded, by frame. Some may
+    /// belong to frames that an error has removed.
+    pub(crate) continuations: Vec<Continuation>,
+    /// The hook that C code has set.
+    pub(crate) hook: Option<CHook>,
+    /// Whether a hook of C code is running.
+    pub(crate) in_hook: bool,
+    /// The global part, in the block of the main coroutine.
+    owned: Option<Box<Global>>,
+}
+
+/// How a C function continues after a call that has yielded.
+#[derive(Clone, Copy)]
+pub(crate) struct Continuation {
+    /// The base of the function's frame, as an offset in the stack.
+    pub(crate) frame: usize,
+    /// The function to call, if there is one.
+    pub(crate) function: Option<KFunction>,
+    /// Its context.
+    pub(crate) context: isize,
+    /// The number of results that it expects.
+    pub(crate) results: c_int,
+    /// Whether the call has a message handler.
+    pub(crate) handler: bool,
+}
+
+/// What the coroutines of a state share.
+pub(crate) struct Global {
+    /// The innermost call of C code.
+    pub(crate) jump: *mut Jump,
+    /// The C functions that the state knows.
+    pub(crate) functions: Functions,
+    /// Texts that C code has pointers to.
+    pub(crate) texts: Texts,
+    /// `lua_atpanic`
+    pub(crate) panic: Option<CFunction>,
+    /// `lua_setwarnf`
+    pub(crate) warn: Option<(WarnFunction, *mut c_void)>,
+    /// The state, if C code has made it and closes it.
+    pub(crate) lua: Option<perilune::Lua>,
+    /// `lua_setallocf`
+    pub(crate) alloc: Option<(Alloc, *mut c_void)>,
+}
+
+/// A block with the space in front of it.
+#[repr(C)]
+struct Block {
+    extra: [u8; EXTRA_SPACE],
+    public: LuaState,
+}
+
+impl LuaState {
+    /// Returns the block of a coroutine, and makes it at the first time.
+    ///
+    /// # Safety
+    /// `th` is a live coroutine of the live state `st`.
+    #[inline(always)]
+    pub(crate) unsafe fn of(st: *mut State, th: *mut Thread) -> *mut LuaState {
+        let block = (*th).companion.block();
+        if block.is_null() { LuaState::make(st, th) } else { block.cast() }
+    }
+
+    #[cold]
+    unsafe fn make(st: *mut State, th: *mut Thread) -> *mut LuaState {
+        let main = (*st).main_thread;
+        let mut extra = [0; EXTRA_SPACE];
+        let (global, owned) = if th == main {
+            let mut owned = Box::new(Global {
+                jump: std::ptr::null_mut(),
+                functions: Functions::new(st),
+                texts: Texts::default(),
+                panic: None,
+                warn: None,
+                lua: None,
+                alloc: None,
+            });
+            (&raw mut *owned, Some(owned))
+        } else {
+            let main = LuaState::of(st, main);
+            // a new coroutine has a copy of the space of the main one
+            extra = (*block_of(main)).extra;
+            ((*main).global, None)
+        };
+        let public = LuaState {
+            state: st,
+            thread: th,
+            global,
+            continuations: Vec::new(),
+            hook: None,
+            in_hook: false,
+            owned,
+        };
+        let block = Box::into_raw(Box::new(Block { extra, public }));
+        let public = &raw mut (*block).public;
+        (*th).companion = Companion::new(public.cast(), free);
+        public
+    }
+}
+
+unsafe fn block_of(l: *mut LuaState) -> *mut Block {
+    l.byte_sub(std::mem::offset_of!(Block, public)).cast()
+}
+
+unsafe fn free(l: *mut ()) {
+    drop(Box::from_raw(block_of(l.cast())));
+}
+
+// C code subtracts LUA_EXTRASPACE from the address of the state.
+const _: () = assert!(std::mem::offset_of!(Block, public) == EXTRA_SPACE);

@@ -1,0 +1,174 @@
+//! Compiled modules for PUC Lua in the command.
+//!
+//! The folder `c_modules` has a program for each of Debian's packages with such modules, whose
+//! output has to be that of `lua5.4`. Those that are not installed are skipped, with a message that
+//! names the package. `api.c` is compiled by `cc`, and checked by the program next to it.
+
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fs};
+
+/// The modes besides the default one.
+const MODES: [&str; 6] =
+    ["gc-stress", "gc-phases", "chaos", "tier1-sync", "small-stack", "generated"];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c_modules")
+}
+
+fn run(command: &mut Command) -> Option<Output> {
+    command.stdin(Stdio::null()).output().ok()
+}
+
+fn text(output: &Output) -> String {
+    let streams = [&output.stdout[..], &output.stderr[..]].concat();
+    String::from_utf8_lossy(&streams).into_owned()
+}
+
+/// A program of the folder, and what its first lines say.
+struct Program {
+    path: PathBuf,
+    /// The modules that it requires.
+    modules: Vec<String>,
+    /// Debian's packages with them.
+    packages: String,
+    /// A mode in which it is not run.
+    excluded: Option<String>,
+}
+
+impl Program {
+    fn all() -> Vec<Program> {
+        let mut programs = Vec::new();
+        for entry in fs::read_dir(folder()).expect("the folder is there") {
+            let path = entry.expect("its files can be listed").path();
+            let source = fs::read_to_string(&path).expect("they are texts");
+            let field = |name: &str| {
+                let line = source.lines().find_map(|l| l.strip_prefix("-- ")?.strip_prefix(name));
+                line.map(|l| l.trim().to_owned())
+            };
+            let (Some(needs), Some(packages)) = (field("needs:"), field("package:")) else {
+                continue;
+            };
+            let modules = needs.split(", ").map(str::to_owned).collect();
+            let excluded = field("not ").and_then(|l| Some(l.split_once(':')?.0.to_owned()));
+            programs.push(Program { path, modules, packages, excluded });
+        }
+        programs.sort_by(|a, b| a.path.cmp(&b.path));
+        programs
+    }
+
+    fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Returns what `lua5.4` prints, if it has the modules.
+    fn expected(&self) -> Option<String> {
+        for module in &self.modules {
+            let has = run(Command::new("lua5.4").args(["-e", &format!("require '{module}'")]));
+            if !has.is_some_and(|o| o.status.success()) {
+                return None;
+            }
+        }
+        run(Command::new("lua5.4").arg(&self.path)).map(|o| text(&o))
+    }
+}
+
+fn perilune(mode: Option<&str>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perilune"));
+    command.args(mode.map(|m| format!("--mode={m}")));
+    command
+}
+
+/// Runs all programs whose modules are installed, and compares what they print.
+fn compare(modes: &[Option<&str>]) {
+    let mut failures = Vec::new();
+    for program in Program::all() {
+        let Some(expected) = program.expected() else {
+            eprintln!(
+                "{} is skipped: it needs lua5.4 and {} (apt-get install lua5.4 {})",
+                program.name(),
+                program.modules.join(", "),
+                program.packages,
+            );
+            continue;
+        };
+        for mode in modes {
+            if mode.is_some() && *mode == program.excluded.as_deref() {
+                continue;
+            }
+            let output = run(perilune(*mode).arg(&program.path)).expect("the command runs");
+            let got = text(&output);
+            if got != expected {
+                let mode = mode.unwrap_or("the default mode");
+                failures.push(format!(
+                    "{} in {mode} ({}):\n{got}instead of\n{expected}",
+                    program.name(),
+                    output.status,
+                ));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn modules_do_what_they_do_in_puc() {
+    compare(&[None]);
+}
+
+#[test]
+#[ignore = "takes minutes; `cargo xtask nightly c-modules` runs it"]
+fn modules_in_every_mode() {
+    compare(&MODES.map(Some));
+}
+
+/// Compiles `api.c`; the library is in the returned folder. `None` if there is no compiler.
+fn compiled() -> Option<PathBuf> {
+    let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_modules");
+    fs::create_dir_all(&to).expect("the folder for temporary files can be written");
+    let mut cc = Command::new("cc");
+    cc.args(["-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o"]);
+    cc.arg(to.join("api.so")).arg(folder().join("api.c"));
+    let Some(output) = run(&mut cc) else {
+        eprintln!("skipped: there is no C compiler `cc`");
+        return None;
+    };
+    assert!(output.status.success(), "{}", text(&output));
+    Some(to)
+}
+
+#[test]
+fn functions_of_the_api() {
+    let Some(library) = compiled() else { return };
+    let cpath = format!("{}/?.so", library.display());
+    let program = folder().join("api.lua");
+    let check = |what: &str, command: &mut Command| {
+        let Some(output) = run(command.arg(&program).env("LUA_CPATH", &cpath)) else { return };
+        assert_eq!(text(&output), "ok\n", "{what}: {}", output.status);
+    };
+    // what it checks is what PUC does
+    check("lua5.4", &mut Command::new("lua5.4"));
+    check("the default mode", &mut perilune(None));
+    for mode in MODES {
+        check(mode, &mut perilune(Some(mode)));
+    }
+    check("--jit=off", perilune(None).arg("--jit=off"));
+}
+
+#[test]
+fn a_state_that_does_not_allow_modules_loads_none() {
+    let Some(library) = compiled() else { return };
+    let lua = perilune::Lua::new();
+    let file = library.join("api.so").display().to_string();
+    let loaded: (Option<bool>, String, String) = lua
+        .load(format!("return package.loadlib('{file}', 'luaopen_api')"))
+        .eval()
+        .expect("it returns what is wrong");
+    assert_eq!(loaded.0, None);
+    assert_eq!(loaded.2, "absent");
+    let code = format!("package.cpath = '{}/?.so' return pcall(require, 'api')", library.display());
+    let (ok, message): (bool, String) = lua.load(code).eval().expect("it returns what is wrong");
+    assert!(!ok && message.contains("dynamic libraries not enabled"), "{message}");
+}
