@@ -39,7 +39,7 @@ pub struct Emitter<'a, F> {
     pub form: F,
     /// The block that leaves the instruction for the runtime.
     slow: Option<Block>,
-    /// Whether what is emitted is rarely executed.
+    /// Whether the current block is cold, in a compact form: blocks that follow are as well.
     is_cold: bool,
     define: Define<F>,
 }
@@ -186,8 +186,14 @@ impl<'a, F: Form> Emitter<'a, F> {
         block
     }
 
+    /// Returns a new block for operands that are less common than others, but no exception.
+    pub(crate) fn alternative(&mut self) -> Block {
+        if self.form.is_compact() { self.cold() } else { self.block() }
+    }
+
     pub(crate) fn switch(&mut self, block: Block) {
         switch(&mut self.b, block);
+        self.is_cold = self.form.is_compact() && self.b.func.layout.is_cold(block);
     }
 
     /// Returns the block that leaves the instruction for the runtime.
@@ -249,9 +255,7 @@ impl<'a, F: Form> Emitter<'a, F> {
 
     pub(crate) fn part(&mut self, number: usize) {
         if let Some(op) = self.form.inlined(number) {
-            let was_cold = std::mem::replace(&mut self.is_cold, true);
             (self.define)(self, op, number);
-            self.is_cold = was_cold;
         } else {
             self.form.part(&mut self.b, number);
         }

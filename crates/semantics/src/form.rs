@@ -90,6 +90,9 @@ pub trait Exits {
     fn counter(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Place;
     /// Has the runtime execute the instruction from its beginning, and continues after it.
     fn slow(&mut self, b: &mut FunctionBuilder<'_>);
+    /// Returns whether code for less common operands is to be apart from the rest, since there is a
+    /// copy of it for each instruction.
+    fn is_compact(&self) -> bool;
     /// Returns the opcode, if another part of its definition is to be emitted in place.
     fn inlined(&self, part: usize) -> Option<Op>;
     /// Continues in another part of the definition, which is compiled apart from this one.

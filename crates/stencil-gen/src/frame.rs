@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 
 /// `push rbp; mov rbp, rsp`
 pub(crate) const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xE5];
@@ -42,7 +42,43 @@ pub(crate) fn without_frame(bytes: &[u8]) -> Option<Vec<Instruction>> {
         let at = i.ip() as usize;
         at >= PROLOGUE.len() && !is_epilogue(bytes, &starts, at) && !saved.is_save(i)
     };
-    Some(list.into_iter().filter(is_kept).collect())
+    Some(without_copies(list.into_iter().filter(is_kept).collect()))
+}
+
+/// Removes copies of the register with the state before loads that overwrite the copy: Cranelift
+/// copies that register where it is used.
+fn without_copies(list: Vec<Instruction>) -> Vec<Instruction> {
+    let branches = list.iter().filter(|i| i.op0_kind() == OpKind::NearBranch64);
+    let targets: BTreeSet<u64> = branches.map(Instruction::near_branch_target).collect();
+    // of the register, whatever its width
+    let number = |r: Register| match r as usize {
+        r if r >= Register::RAX as usize => r - Register::RAX as usize,
+        r => r.wrapping_sub(Register::EAX as usize),
+    };
+    let mut kept: Vec<Instruction> = Vec::with_capacity(list.len());
+    for mut i in list {
+        let copied = kept.last().filter(|last| {
+            let copy = last.op0_register();
+            let is_copy = last.code() == Code::Mov_rm64_r64 || last.code() == Code::Mov_r64_rm64;
+            let is_load = matches!(i.code(), Code::Mov_r64_rm64 | Code::Mov_r32_rm32)
+                && i.op1_kind() == OpKind::Memory
+                && number(i.op0_register()) == number(copy);
+            is_copy
+                && last.op1_register() == Register::R15
+                && is_load
+                && i.memory_base() == copy
+                && i.memory_index() == Register::None
+                && !targets.contains(&i.ip())
+        });
+        if copied.is_some() {
+            // jumps to the copy lead to the load
+            let at = kept.pop().map_or(i.ip(), |copy| copy.ip());
+            i.set_memory_base(Register::R15);
+            i.set_ip(at);
+        }
+        kept.push(i);
+    }
+    kept
 }
 
 /// The registers that a function saves for its caller.

@@ -304,6 +304,10 @@ impl Exits for Handler {
         self.tail_call(b, Symbol::Step(step(op)));
     }
 
+    fn is_compact(&self) -> bool {
+        false
+    }
+
     fn inlined(&self, _: usize) -> Option<Op> {
         None
     }

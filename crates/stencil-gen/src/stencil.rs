@@ -255,6 +255,10 @@ impl Exits for Stencil {
         self.leave(b, Route::Function(Symbol::Step(step(op))));
     }
 
+    fn is_compact(&self) -> bool {
+        true
+    }
+
     fn inlined(&self, part: usize) -> Option<Op> {
         self.op.filter(|_| self.frameless.contains(&part))
     }

@@ -161,7 +161,7 @@ impl<F: Form> Emitter<'_, F> {
     /// `R[A]` := x op y
     pub(super) fn arithmetic(&mut self, op: Numeric, x: Operand, y: Operand) {
         let (x, y) = (self.read(x), self.read(y));
-        let other = self.block();
+        let other = self.alternative();
         let (a, b) = self.integers(x, y, other);
         let n = match op {
             Numeric::Add => self.b.ins().iadd(a, b),
@@ -286,7 +286,7 @@ impl<F: Form> Emitter<'_, F> {
     pub(super) fn negate(&mut self) {
         let v = self.register(Field::B);
         let tag = self.tag(v);
-        let other = self.block();
+        let other = self.alternative();
         let c = self.has_tag(tag, Tag::INTEGER);
         self.check(c, other);
         self.note(seen::INT);
@@ -316,7 +316,7 @@ impl<F: Form> Emitter<'_, F> {
     pub(super) fn length(&mut self) {
         let v = self.register(Field::B);
         let tag = self.tag(v);
-        let other = self.block();
+        let other = self.alternative();
         let c = self.has_tag(tag, Tag::TABLE);
         self.check(c, other);
         let t = self.bits(v);

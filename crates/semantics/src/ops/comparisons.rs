@@ -78,7 +78,7 @@ impl<F: Form> Emitter<'_, F> {
             return self.test_is(c);
         }
         let (tx, ty) = (self.tag(x), self.tag(y));
-        let (floats, test) = (self.block(), self.block());
+        let (floats, test) = (self.alternative(), self.block());
         let result = self.b.append_block_param(test, I8);
         let c = self.has_tag(tx, Tag::INTEGER);
         self.check(c, floats);
@@ -109,7 +109,7 @@ impl<F: Form> Emitter<'_, F> {
         let x = self.register(Field::A);
         let tag = self.tag(x);
         let n = self.number(Field::SignedB);
-        let (floats, test) = (self.block(), self.block());
+        let (floats, test) = (self.alternative(), self.block());
         let result = self.b.append_block_param(test, I8);
         let c = self.has_tag(tag, Tag::INTEGER);
         self.check(c, floats);
@@ -138,7 +138,7 @@ impl<F: Form> Emitter<'_, F> {
     pub(super) fn equal(&mut self) {
         let (x, y) = (self.register(Field::A), self.register(Field::B));
         let (tx, ty) = (self.tag(x), self.tag(y));
-        let (kinds_differ, objects, test) = (self.block(), self.block(), self.block());
+        let (kinds_differ, objects, test) = (self.alternative(), self.alternative(), self.block());
         let result = self.b.append_block_param(test, I8);
         let same = self.b.ins().icmp(IntCC::Equal, tx, ty);
         self.check(same, kinds_differ);
@@ -225,8 +225,8 @@ impl<F: Form> Emitter<'_, F> {
     pub(super) fn equal_constant(&mut self) {
         let (x, y) = (self.register(Field::A), self.constant(Field::B));
         let (tx, ty) = (self.tag(x), self.tag(y));
-        let (kinds_differ, differ, test) = (self.block(), self.cold(), self.block());
-        let floats = self.block();
+        let (kinds_differ, differ, test) = (self.alternative(), self.cold(), self.block());
+        let floats = self.alternative();
         let result = self.b.append_block_param(test, I8);
         let same = self.b.ins().icmp(IntCC::Equal, tx, ty);
         self.check(same, kinds_differ);
@@ -262,7 +262,7 @@ impl<F: Form> Emitter<'_, F> {
         let x = self.register(Field::A);
         let tag = self.tag(x);
         let n = self.number(Field::SignedB);
-        let (not, floats, test) = (self.block(), self.cold(), self.block());
+        let (not, floats, test) = (self.alternative(), self.cold(), self.block());
         let result = self.b.append_block_param(test, I8);
         let integer = self.has_tag(tag, Tag::INTEGER);
         self.check(integer, not);

@@ -83,7 +83,7 @@ impl<F: Form> Emitter<'_, F> {
 
         let cache = self.record(layout::instance::FIELDS, LOG_CACHE);
         let shape = self.load32(object, layout::header::WORD);
-        let further = self.block();
+        let further = self.alternative();
         self.try_entry(&Lookup { object, shape, method, indirect }, cache, further);
         self.switch(further);
         self.part(2);
@@ -132,7 +132,7 @@ impl<F: Form> Emitter<'_, F> {
         let &Lookup { object, shape, method, indirect } = lookup;
         let table_tag = self.b.ins().iconst(I8, i64::from(Tag::TABLE.0));
         let receiver = (object, table_tag);
-        let not_own = self.block();
+        let not_own = if method { self.block() } else { self.alternative() };
         let own = self.load32(entry, field_cache::OWN_SHAPE);
         let c = self.b.ins().icmp(IntCC::Equal, shape, own);
         self.check(c, not_own);
