@@ -16,6 +16,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::layout;
+use perilune_runtime::tier::stitched::PROLOGUE;
 use perilune_semantics::{Exits, Field, Jump, Operands, Place, Runtime, step};
 
 use crate::stencil;
@@ -106,6 +107,23 @@ impl Handler {
 
     /// Loads the arguments for another function than the running one, and continues there.
     fn switch(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value, pc: Value) {
+        let stitched = b.ins().load(I64, MEM, instance, layout::instance::STITCHED as i32);
+        let (resume, interpret) = (b.create_block(), b.create_block());
+        b.set_cold_block(resume);
+        b.ins().brif(stitched, resume, &[], interpret, &[]);
+        b.switch_to_block(resume);
+        let mut args = self.arguments();
+        let after = b.ins().iadd_imm_s(pc, i64::from(WORD));
+        (args[0], args[1], args[2]) = (base, after, instance);
+        let f = self.import(b, Symbol::Resume);
+        b.ins().return_call(f, &args);
+        b.switch_to_block(interpret);
+        self.interpret(b, base, instance, pc);
+    }
+
+    /// Loads the arguments for another function than the running one, which has no stitched code,
+    /// and continues there.
+    fn interpret(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value, pc: Value) {
         let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
         let cells = b.ins().load(I64, MEM, instance, layout::instance::CELLS as i32);
         let constants = b.ins().load(I64, MEM, instance, layout::instance::CONSTANTS as i32);
@@ -114,14 +132,6 @@ impl Handler {
         self.instance = instance;
         self.constants = constants;
         self.distance = b.ins().isub(cells, code);
-        let stitched = b.ins().load(I64, MEM, instance, layout::instance::STITCHED as i32);
-        let (resume, interpret) = (b.create_block(), b.create_block());
-        b.set_cold_block(resume);
-        b.ins().brif(stitched, resume, &[], interpret, &[]);
-        b.switch_to_block(resume);
-        self.pc = b.ins().iadd_imm_s(pc, i64::from(WORD));
-        self.tail_call(b, Symbol::Resume);
-        b.switch_to_block(interpret);
         self.dispatch(b, pc);
         [self.base, self.pc, self.instance, self.constants, self.distance, self.table] = saved;
     }
@@ -365,6 +375,17 @@ impl Exits for Handler {
     }
 
     fn enter(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value) {
+        let stitched = b.ins().load(I64, MEM, instance, layout::instance::STITCHED as i32);
+        let (begin, interpret) = (b.create_block(), b.create_block());
+        b.set_cold_block(begin);
+        b.ins().brif(stitched, begin, &[], interpret, &[]);
+        b.switch_to_block(begin);
+        let mut args = self.arguments();
+        (args[0], args[2]) = (base, instance);
+        let prologue = b.ins().iadd_imm_s(stitched, -(PROLOGUE as i64));
+        b.ins().return_call_indirect(self.sig, prologue, &args);
+
+        b.switch_to_block(interpret);
         let entries = b.ins().load(I32, MEM, instance, layout::instance::ENTRIES as i32);
         let state = b.ins().get_pinned_reg(I64);
         let wanted = b.ins().load(I32, MEM, state, layout::state::STITCH_THRESHOLD as i32);
@@ -373,13 +394,11 @@ impl Exits for Handler {
         b.set_cold_block(stitch);
         b.ins().brif(is_hot, stitch, &[], begin, &[]);
         b.switch_to_block(stitch);
-        let mut args = self.arguments();
-        (args[0], args[2]) = (base, instance);
         let f = self.import(b, Symbol::Stitch);
         b.ins().return_call(f, &args);
         b.switch_to_block(begin);
         let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
-        self.switch(b, base, instance, code);
+        self.interpret(b, base, instance, code);
     }
 
     fn resume(&mut self, b: &mut FunctionBuilder<'_>, base: Value, instance: Value, pc: Value) {

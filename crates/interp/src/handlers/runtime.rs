@@ -71,7 +71,13 @@ pub(super) unsafe fn stepped(st: *mut State, step: Step) -> u64 {
         Err(e) => status(e),
         Ok(()) if Frame((*st).base).word().is_machine() => status(Exit::Done),
         Ok(()) if (*st).poll.load(Ordering::Relaxed) & reason::HOOK != 0 => status(Exit::Switch),
-        Ok(()) => CONTINUE,
+        Ok(()) => {
+            // The runtime may have entered a function, such as a metamethod.
+            if Frame((*st).base).word().pc() == 0 {
+                stitch_if_hot(st);
+            }
+            CONTINUE
+        }
     }
 }
 

@@ -4663,51 +4663,54 @@ perilune_CONCAT:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {concat}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_CONCAT_99
+    jne .Lperilune_CONCAT_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_CONCAT_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_CONCAT_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_CONCAT_7d:
+.Lperilune_CONCAT_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_CONCAT_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_CONCAT_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -5999,17 +6002,17 @@ perilune_CALL:
     .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_CALL_2da
+    jne .Lperilune_CALL_2cc
     .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x20                                 # mov r11,[rdx+20h]
     .byte 0x4d, 0x8b, 0x1b                                       # mov r11,[r11]
     mov rbx, [rip + {interpret}@GOTPCREL]
     .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
-    jne .Lperilune_CALL_205
+    jne .Lperilune_CALL_1ff
     .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_CALL_20d
+    jne .Lperilune_CALL_207
     .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
     .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
     .byte 0x48, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov rbx,[rbx+5F8h]
@@ -6017,11 +6020,11 @@ perilune_CALL:
     .byte 0x49, 0x2b, 0xdc                                       # sub rbx,r12
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jl .Lperilune_CALL_215
+    jl .Lperilune_CALL_20f
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
     .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_CALL_21d
+    jne .Lperilune_CALL_217
     .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
@@ -6031,7 +6034,7 @@ perilune_CALL:
     .byte 0x45, 0x8d, 0x63, 0x01                                 # lea r12d,[r11+1]
     .byte 0x44, 0x23, 0xe2                                       # and r12d,edx
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
-    je .Lperilune_CALL_225
+    je .Lperilune_CALL_21f
     .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x4c, 0x8b, 0x62, 0x50                                 # mov r12,[rdx+50h]
@@ -6039,7 +6042,7 @@ perilune_CALL:
     .byte 0x4d, 0x8b, 0x24, 0x1c                                 # mov r12,[r12+rbx]
     .byte 0x4c, 0x89, 0xf3                                       # mov rbx,r14
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jne .Lperilune_CALL_2ba
+    jne .Lperilune_CALL_2ac
     .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
     .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
     .byte 0x45, 0x89, 0x5c, 0x24, 0x34                           # mov [r12+34h],r11d
@@ -6058,7 +6061,7 @@ perilune_CALL:
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4f, 0x8d, 0x5c, 0x1a, 0x20                           # lea r11,[r10+r11+20h]
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    je .Lperilune_CALL_22d
+    je .Lperilune_CALL_227
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
 .Lperilune_CALL_146:
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
@@ -6066,82 +6069,78 @@ perilune_CALL:
     .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
     .byte 0x49, 0x8d, 0x54, 0x12, 0x20                           # lea rdx,[r10+rdx+20h]
     .byte 0x4c, 0x3b, 0xda                                       # cmp r11,rdx
-    jb .Lperilune_CALL_23f
+    jb .Lperilune_CALL_239
 .Lperilune_CALL_160:
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
     .byte 0x4c, 0x8d, 0x54, 0x07, 0x20                           # lea r10,[rdi+rax+20h]
     .byte 0x4c, 0x89, 0x92, 0xe8, 0x05, 0x00, 0x00               # mov [rdx+5E8h],r10
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x52, 0x28                                 # mov rdx,[rdx+28h]
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_CALL_282
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x8b, 0x52, 0x34                                       # mov edx,[rdx+34h]
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
     .byte 0x41, 0x3b, 0xd2                                       # cmp edx,r10d
-    jae .Lperilune_CALL_292
+    jae .Lperilune_CALL_25a
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
-    .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
-    .byte 0x4c, 0x8b, 0x41, 0x18                                 # mov r8,[rcx+18h]
-    .byte 0x48, 0x8b, 0x49, 0x10                                 # mov rcx,[rcx+10h]
-    .byte 0x49, 0x89, 0xcb                                       # mov r11,rcx
-    .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
-    .byte 0x48, 0x8b, 0x49, 0x28                                 # mov rcx,[rcx+28h]
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_CALL_260
-    .byte 0x48, 0x0f, 0xb6, 0x0a                                 # movzx rcx,byte ptr [rdx]
-    .byte 0x4d, 0x8b, 0x14, 0xc9                                 # mov r10,[r9+rcx*8]
+    .byte 0x48, 0x8b, 0x4a, 0x08                                 # mov rcx,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x52, 0x10                                 # mov rdx,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x31                                 # movzx rsi,byte ptr [rcx]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
-    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x8d, 0x71, 0x04                                 # lea rsi,[rcx+4]
+    .byte 0x4c, 0x2b, 0xc1                                       # sub r8,rcx
+    .byte 0x48, 0x89, 0xd1                                       # mov rcx,rdx
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_1e5:
+.Lperilune_CALL_1df:
     jmp perilune_CALL_1
-.Lperilune_CALL_205:
+.Lperilune_CALL_1ff:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2e7
-.Lperilune_CALL_20d:
+    jmp .Lperilune_CALL_2d9
+.Lperilune_CALL_207:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2e7
-.Lperilune_CALL_215:
+    jmp .Lperilune_CALL_2d9
+.Lperilune_CALL_20f:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2e7
-.Lperilune_CALL_21d:
+    jmp .Lperilune_CALL_2d9
+.Lperilune_CALL_217:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2e7
-.Lperilune_CALL_225:
+    jmp .Lperilune_CALL_2d9
+.Lperilune_CALL_21f:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2e7
-.Lperilune_CALL_22d:
+    jmp .Lperilune_CALL_2d9
+.Lperilune_CALL_227:
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
     .byte 0x4c, 0x8b, 0x9a, 0xf0, 0x05, 0x00, 0x00               # mov r11,[rdx+5F0h]
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     jmp .Lperilune_CALL_146
-.Lperilune_CALL_23f:
+.Lperilune_CALL_239:
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
     .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
     .byte 0x4c, 0x3b, 0xda                                       # cmp r11,rdx
     jae .Lperilune_CALL_160
-    jmp .Lperilune_CALL_23f
-.Lperilune_CALL_260:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
-    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp perilune_RESUME
-.Lperilune_CALL_292:
+    jmp .Lperilune_CALL_239
+.Lperilune_CALL_25a:
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     jmp perilune_STITCH
-.Lperilune_CALL_2ba:
+.Lperilune_CALL_282:
+    .byte 0x4c, 0x8d, 0x52, 0xe0                                 # lea r10,[rdx-20h]
+    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_CALL_2ac:
     jmp perilune_CALL_2
-.Lperilune_CALL_2da:
+.Lperilune_CALL_2cc:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
-    je .Lperilune_CALL_1e5
-.Lperilune_CALL_2e7:
+    je .Lperilune_CALL_1df
+.Lperilune_CALL_2d9:
     jmp perilune_STEP_CALL
     .cfi_endproc
     .size perilune_CALL, . - perilune_CALL
@@ -6234,17 +6233,17 @@ perilune_CALL_2:
     .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_CALL_2_2e2
+    jne .Lperilune_CALL_2_2d4
     .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x20                                 # mov r11,[rdx+20h]
     .byte 0x4d, 0x8b, 0x1b                                       # mov r11,[r11]
     mov rbx, [rip + {interpret}@GOTPCREL]
     .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
-    jne .Lperilune_CALL_2_220
+    jne .Lperilune_CALL_2_21a
     .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_CALL_2_228
+    jne .Lperilune_CALL_2_222
     .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
     .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
     .byte 0x48, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov rbx,[rbx+5F8h]
@@ -6252,11 +6251,11 @@ perilune_CALL_2:
     .byte 0x49, 0x2b, 0xdc                                       # sub rbx,r12
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jl .Lperilune_CALL_2_230
+    jl .Lperilune_CALL_2_22a
     .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
     .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_CALL_2_238
+    jne .Lperilune_CALL_2_232
     .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
@@ -6266,7 +6265,7 @@ perilune_CALL_2:
     .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
     .byte 0x44, 0x23, 0xda                                       # and r11d,edx
     .byte 0x44, 0x3b, 0xdb                                       # cmp r11d,ebx
-    je .Lperilune_CALL_2_240
+    je .Lperilune_CALL_2_23a
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x48, 0x8b, 0x5a, 0x50                                 # mov rbx,[rdx+50h]
@@ -6274,7 +6273,7 @@ perilune_CALL_2:
     .byte 0x4e, 0x8b, 0x24, 0x1b                                 # mov r12,[rbx+r11]
     .byte 0x4d, 0x89, 0xf5                                       # mov r13,r14
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
-    jne .Lperilune_CALL_2_248
+    jne .Lperilune_CALL_2_242
     .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
     jmp .Lperilune_CALL_2_10d
 .Lperilune_CALL_2_f3:
@@ -6301,7 +6300,7 @@ perilune_CALL_2:
     .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
     .byte 0x49, 0x8d, 0x54, 0x12, 0x20                           # lea rdx,[r10+rdx+20h]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_CALL_2_256
+    je .Lperilune_CALL_2_250
     .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
 .Lperilune_CALL_2_161:
     .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
@@ -6309,84 +6308,80 @@ perilune_CALL_2:
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4f, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+r11+20h]
     .byte 0x49, 0x3b, 0xd2                                       # cmp rdx,r10
-    jb .Lperilune_CALL_2_268
+    jb .Lperilune_CALL_2_262
 .Lperilune_CALL_2_17b:
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
     .byte 0x4c, 0x8d, 0x54, 0x07, 0x20                           # lea r10,[rdi+rax+20h]
     .byte 0x4c, 0x89, 0x92, 0xe8, 0x05, 0x00, 0x00               # mov [rdx+5E8h],r10
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x52, 0x28                                 # mov rdx,[rdx+28h]
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_CALL_2_2aa
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x8b, 0x52, 0x34                                       # mov edx,[rdx+34h]
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
     .byte 0x41, 0x3b, 0xd2                                       # cmp edx,r10d
-    jae .Lperilune_CALL_2_2ba
+    jae .Lperilune_CALL_2_282
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
-    .byte 0x4c, 0x89, 0xf1                                       # mov rcx,r14
-    .byte 0x4c, 0x8b, 0x41, 0x18                                 # mov r8,[rcx+18h]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x48, 0x8b, 0x4e, 0x10                                 # mov rcx,[rsi+10h]
-    .byte 0x49, 0x89, 0xcb                                       # mov r11,rcx
-    .byte 0x48, 0x8b, 0x4e, 0x28                                 # mov rcx,[rsi+28h]
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_CALL_2_288
-    .byte 0x48, 0x0f, 0xb6, 0x32                                 # movzx rsi,byte ptr [rdx]
+    .byte 0x48, 0x8b, 0x4a, 0x08                                 # mov rcx,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x52, 0x10                                 # mov rdx,[rdx+10h]
+    .byte 0x48, 0x0f, 0xb6, 0x31                                 # movzx rsi,byte ptr [rcx]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
-    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
+    .byte 0x48, 0x8d, 0x71, 0x04                                 # lea rsi,[rcx+4]
+    .byte 0x4c, 0x2b, 0xc1                                       # sub r8,rcx
+    .byte 0x48, 0x89, 0xd1                                       # mov rcx,rdx
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_2_200:
+.Lperilune_CALL_2_1fa:
     jmp perilune_CALL_1
-.Lperilune_CALL_2_220:
+.Lperilune_CALL_2_21a:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2ef
-.Lperilune_CALL_2_228:
+    jmp .Lperilune_CALL_2_2e1
+.Lperilune_CALL_2_222:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2ef
-.Lperilune_CALL_2_230:
+    jmp .Lperilune_CALL_2_2e1
+.Lperilune_CALL_2_22a:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2ef
-.Lperilune_CALL_2_238:
+    jmp .Lperilune_CALL_2_2e1
+.Lperilune_CALL_2_232:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2ef
-.Lperilune_CALL_2_240:
+    jmp .Lperilune_CALL_2_2e1
+.Lperilune_CALL_2_23a:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2ef
-.Lperilune_CALL_2_248:
+    jmp .Lperilune_CALL_2_2e1
+.Lperilune_CALL_2_242:
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     jne .Lperilune_CALL_2_f3
-    jmp .Lperilune_CALL_2_2ef
-.Lperilune_CALL_2_256:
+    jmp .Lperilune_CALL_2_2e1
+.Lperilune_CALL_2_250:
     .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
     .byte 0x48, 0x8b, 0x92, 0xf0, 0x05, 0x00, 0x00               # mov rdx,[rdx+5F0h]
     .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
     jmp .Lperilune_CALL_2_161
-.Lperilune_CALL_2_268:
+.Lperilune_CALL_2_262:
     .byte 0x48, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rdx],0
     .byte 0xc6, 0x42, 0x08, 0x00                                 # mov byte ptr [rdx+8],0
     .byte 0x48, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add rdx,10h
     .byte 0x49, 0x3b, 0xd2                                       # cmp rdx,r10
     jae .Lperilune_CALL_2_17b
-    jmp .Lperilune_CALL_2_268
-.Lperilune_CALL_2_288:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
-    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp perilune_RESUME
-.Lperilune_CALL_2_2ba:
+    jmp .Lperilune_CALL_2_262
+.Lperilune_CALL_2_282:
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     jmp perilune_STITCH
-.Lperilune_CALL_2_2e2:
+.Lperilune_CALL_2_2aa:
+    .byte 0x4c, 0x8d, 0x52, 0xe0                                 # lea r10,[rdx-20h]
+    .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_CALL_2_2d4:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
-    je .Lperilune_CALL_2_200
-.Lperilune_CALL_2_2ef:
+    je .Lperilune_CALL_2_1fa
+.Lperilune_CALL_2_2e1:
     jmp perilune_STEP_CALL
     .cfi_endproc
     .size perilune_CALL_2, . - perilune_CALL_2
@@ -6461,19 +6456,19 @@ perilune_TAILCALL:
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_TAILCALL_2b3
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
-    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
-    .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_TAILCALL_2a1
-    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
+    jne .Lperilune_TAILCALL_2ae
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x8d, 0x04, 0x1f                                 # lea rax,[rdi+r11]
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x1f, 0x08                     # movzx r10,byte ptr [rdi+r11+8]
+    .byte 0x41, 0x80, 0xfa, 0x42                                 # cmp r10b,42h
+    jne .Lperilune_TAILCALL_29c
+    .byte 0x4c, 0x0f, 0xb6, 0x52, 0x32                           # movzx r10,byte ptr [rdx+32h]
     .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
     jne .Lperilune_TAILCALL_1f3
-    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
-    .byte 0x49, 0x8b, 0x53, 0x08                                 # mov rdx,[r11+8]
+    .byte 0x4e, 0x8b, 0x14, 0x1f                                 # mov r10,[rdi+r11]
+    .byte 0x49, 0x8b, 0x52, 0x08                                 # mov rdx,[r10+8]
     .byte 0x48, 0x8b, 0x5a, 0x20                                 # mov rbx,[rdx+20h]
     .byte 0x48, 0x8b, 0x1b                                       # mov rbx,[rbx]
     mov r12, [rip + {interpret}@GOTPCREL]
@@ -6504,20 +6499,20 @@ perilune_TAILCALL:
     je .Lperilune_TAILCALL_220
     .byte 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00                     # add ebx,1
     .byte 0x89, 0x5a, 0x34                                       # mov [rdx+34h],ebx
-    .byte 0x4c, 0x89, 0x5f, 0xe0                                 # mov [rdi-20h],r11
+    .byte 0x4c, 0x89, 0x57, 0xe0                                 # mov [rdi-20h],r10
     .byte 0x48, 0xc7, 0x47, 0xf0, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi-10h],0
-    .byte 0x49, 0xc7, 0xc3, 0xff, 0x43, 0x09, 0xff               # mov r11,0FFFFFFFFFF0943FFh
-    .byte 0x4c, 0x23, 0x5f, 0xf8                                 # and r11,[rdi-8]
-    .byte 0x49, 0x81, 0xcb, 0x00, 0x20, 0x00, 0x00               # or r11,2000h
-    .byte 0x4c, 0x89, 0x5f, 0xf8                                 # mov [rdi-8],r11
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
-    .byte 0x49, 0x8d, 0x5b, 0xff                                 # lea rbx,[r11-1]
-    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x4d, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+rbx+20h]
-    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    .byte 0x49, 0xc7, 0xc2, 0xff, 0x43, 0x09, 0xff               # mov r10,0FFFFFFFFFF0943FFh
+    .byte 0x4c, 0x23, 0x57, 0xf8                                 # and r10,[rdi-8]
+    .byte 0x49, 0x81, 0xca, 0x00, 0x20, 0x00, 0x00               # or r10,2000h
+    .byte 0x4c, 0x89, 0x57, 0xf8                                 # mov [rdi-8],r10
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx rbx,byte ptr [rsi-2]
+    .byte 0x4c, 0x8d, 0x53, 0xff                                 # lea r10,[rbx-1]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x8d, 0x54, 0x10, 0x20                           # lea r10,[rax+r10+20h]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
     je .Lperilune_TAILCALL_229
 .Lperilune_TAILCALL_124:
-    .byte 0x4c, 0x8d, 0x5c, 0x07, 0x20                           # lea r11,[rdi+rax+20h]
+    .byte 0x4e, 0x8d, 0x5c, 0x1f, 0x20                           # lea r11,[rdi+r11+20h]
     .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
 .Lperilune_TAILCALL_12c:
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
@@ -6528,17 +6523,17 @@ perilune_TAILCALL:
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
     jb .Lperilune_TAILCALL_238
 .Lperilune_TAILCALL_14a:
+    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_TAILCALL_279
     .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
     .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
-    jae .Lperilune_TAILCALL_280
+    jae .Lperilune_TAILCALL_258
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_TAILCALL_258
     .byte 0x48, 0x0f, 0xb6, 0x30                                 # movzx rsi,byte ptr [rax]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
@@ -6567,28 +6562,28 @@ perilune_TAILCALL:
     .cfi_def_cfa rsp, 8
     jmp perilune_TAILCALL_1
     .cfi_restore_state
-    jmp .Lperilune_TAILCALL_2b3
+    jmp .Lperilune_TAILCALL_2ae
 .Lperilune_TAILCALL_1f3:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2b3
+    jmp .Lperilune_TAILCALL_2ae
 .Lperilune_TAILCALL_1fc:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2b3
+    jmp .Lperilune_TAILCALL_2ae
 .Lperilune_TAILCALL_205:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2b3
+    jmp .Lperilune_TAILCALL_2ae
 .Lperilune_TAILCALL_20e:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2b3
+    jmp .Lperilune_TAILCALL_2ae
 .Lperilune_TAILCALL_217:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2b3
+    jmp .Lperilune_TAILCALL_2ae
 .Lperilune_TAILCALL_220:
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2b3
+    jmp .Lperilune_TAILCALL_2ae
 .Lperilune_TAILCALL_229:
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x4d, 0x8b, 0x92, 0xf0, 0x05, 0x00, 0x00               # mov r10,[r10+5F0h]
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x4c, 0x8b, 0x90, 0xf0, 0x05, 0x00, 0x00               # mov r10,[rax+5F0h]
     jmp .Lperilune_TAILCALL_124
 .Lperilune_TAILCALL_238:
     .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
@@ -6598,16 +6593,6 @@ perilune_TAILCALL:
     jae .Lperilune_TAILCALL_14a
     jmp .Lperilune_TAILCALL_238
 .Lperilune_TAILCALL_258:
-    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
-    jmp perilune_RESUME
-    .cfi_restore_state
-.Lperilune_TAILCALL_280:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6615,12 +6600,21 @@ perilune_TAILCALL:
     .cfi_def_cfa rsp, 8
     jmp perilune_STITCH
     .cfi_restore_state
-.Lperilune_TAILCALL_2a1:
+.Lperilune_TAILCALL_279:
+    .byte 0x4c, 0x8d, 0x50, 0xe0                                 # lea r10,[rax-20h]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_TAILCALL_29c:
     .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
+    .byte 0x41, 0x80, 0xfa, 0x43                                 # cmp r10b,43h
     je .Lperilune_TAILCALL_1c9
     .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-.Lperilune_TAILCALL_2b3:
+.Lperilune_TAILCALL_2ae:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -6708,140 +6702,134 @@ perilune_TAILCALL_1:
     .type perilune_RETURN, @function
 perilune_RETURN:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xcb                                       # mov r11,rcx
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x49, 0x89, 0xd3                                       # mov r11,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_RETURN_25d
+    jne .Lperilune_RETURN_263
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN_18e
+    jne .Lperilune_RETURN_193
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
-    .byte 0x48, 0x2b, 0xc8                                       # sub rcx,rax
-    .byte 0x48, 0x8b, 0x41, 0xf0                                 # mov rax,[rcx-10h]
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN_199
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    .byte 0x48, 0x8b, 0x49, 0xe0                                 # mov rcx,[rcx-20h]
-    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
-    .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
-    .byte 0x44, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[rbx+rax*4-4]
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
-    jne .Lperilune_RETURN_221
-    .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4a, 0x8d, 0x34, 0x07                                 # lea rsi,[rdi+r8]
-    .byte 0x48, 0x8d, 0x79, 0xff                                 # lea rdi,[rcx-1]
+    .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
+    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
+    .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN_19b
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x4c, 0x8b, 0x6a, 0x08                                 # mov r13,[rdx+8]
+    .byte 0x41, 0x8b, 0x5c, 0x85, 0xfc                           # mov ebx,[r13+rax*4-4]
+    .byte 0x49, 0x89, 0xda                                       # mov r10,rbx
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x83, 0xfa, 0x4b                                 # cmp r10d,4Bh
+    jne .Lperilune_RETURN_220
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x48, 0x0f, 0xb6, 0x76, 0xfe                           # movzx rsi,byte ptr [rsi-2]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
+    .byte 0x48, 0x8d, 0x7e, 0xff                                 # lea rdi,[rsi-1]
     .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4c, 0x8d, 0x04, 0x3e                                 # lea r8,[rsi+rdi]
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_RETURN_1a4
-.Lperilune_RETURN_ac:
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
-    .byte 0x85, 0xc9                                             # test ecx,ecx
-    je .Lperilune_RETURN_1b3
-    .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
+    .byte 0x4d, 0x8d, 0x1c, 0x3a                                 # lea r11,[r10+rdi]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    je .Lperilune_RETURN_1a3
+.Lperilune_RETURN_af:
+    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    .byte 0xc1, 0xee, 0x18                                       # shr esi,18h
+    .byte 0x85, 0xf6                                             # test esi,esi
+    je .Lperilune_RETURN_1b2
+    .byte 0x8b, 0xfb                                             # mov edi,ebx
     .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
     .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
     .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
-    .byte 0x49, 0x03, 0xfb                                       # add rdi,r11
-    .byte 0x48, 0x81, 0xc1, 0xff, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
-.Lperilune_RETURN_e1:
-    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x4c, 0x8d, 0x14, 0x0f                                 # lea r10,[rdi+rcx]
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+    .byte 0x49, 0x03, 0xfc                                       # add rdi,r12
+    .byte 0x48, 0x81, 0xc6, 0xff, 0xff, 0xff, 0xff               # add rsi,0FFFFFFFFFFFFFFFFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x4c, 0x8d, 0x24, 0x37                                 # lea r12,[rdi+rsi]
+.Lperilune_RETURN_e3:
+    .byte 0x8b, 0xf3                                             # mov esi,ebx
+    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
+    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
 .Lperilune_RETURN_fa:
-    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
-    .byte 0x0f, 0x92, 0xc1                                       # setb cl
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
     .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x40, 0x84, 0xcf                                       # test dil,cl
-    jne .Lperilune_RETURN_16c
+    .byte 0x49, 0x3b, 0xf4                                       # cmp rsi,r12
+    .byte 0x0f, 0x92, 0xc3                                       # setb bl
+    .byte 0x40, 0x84, 0xfb                                       # test bl,dil
+    jne .Lperilune_RETURN_172
 .Lperilune_RETURN_110:
-    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    .byte 0x49, 0x3b, 0xf4                                       # cmp rsi,r12
     jb .Lperilune_RETURN_209
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x89, 0xbe, 0xe8, 0x05, 0x00, 0x00               # mov [rsi+5E8h],rdi
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN_1e1
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN_1e3
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
+    .byte 0x49, 0x0f, 0xb6, 0x74, 0x85, 0x00                     # movzx rsi,byte ptr [r13+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
+    .byte 0x49, 0x8d, 0x74, 0x85, 0x04                           # lea rsi,[r13+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN_16c:
-    .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
-    .byte 0x48, 0x0f, 0xb6, 0x7e, 0x08                           # movzx rdi,byte ptr [rsi+8]
-    .byte 0x49, 0x89, 0x0a                                       # mov [r10],rcx
-    .byte 0x41, 0x88, 0x7a, 0x08                                 # mov [r10+8],dil
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
+.Lperilune_RETURN_172:
+    .byte 0x49, 0x8b, 0x3a                                       # mov rdi,[r10]
+    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
+    .byte 0x48, 0x89, 0x3e                                       # mov [rsi],rdi
+    .byte 0x88, 0x5e, 0x08                                       # mov [rsi+8],bl
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
     jmp .Lperilune_RETURN_fa
-.Lperilune_RETURN_18e:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN_242
-.Lperilune_RETURN_199:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN_242
-.Lperilune_RETURN_1a4:
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
-    jmp .Lperilune_RETURN_ac
-.Lperilune_RETURN_1b3:
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
+.Lperilune_RETURN_193:
+    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+    jmp .Lperilune_RETURN_243
+.Lperilune_RETURN_19b:
+    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+    jmp .Lperilune_RETURN_243
+.Lperilune_RETURN_1a3:
+    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x4c, 0x8b, 0x9e, 0xf0, 0x05, 0x00, 0x00               # mov r11,[rsi+5F0h]
+    jmp .Lperilune_RETURN_af
+.Lperilune_RETURN_1b2:
+    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x8b, 0xfb                                             # mov edi,ebx
     .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
     .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
     .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
-    .byte 0x49, 0x03, 0xfb                                       # add rdi,r11
-    .byte 0x4d, 0x89, 0xc3                                       # mov r11,r8
-    .byte 0x4c, 0x2b, 0xde                                       # sub r11,rsi
-    .byte 0x4c, 0x03, 0xdf                                       # add r11,rdi
-    .byte 0x4c, 0x89, 0x99, 0xf0, 0x05, 0x00, 0x00               # mov [rcx+5F0h],r11
-    jmp .Lperilune_RETURN_e1
-.Lperilune_RETURN_1e3:
-    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
-    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+    .byte 0x49, 0x03, 0xfc                                       # add rdi,r12
+    .byte 0x4d, 0x89, 0xdc                                       # mov r12,r11
+    .byte 0x4d, 0x2b, 0xe2                                       # sub r12,r10
+    .byte 0x4c, 0x03, 0xe7                                       # add r12,rdi
+    .byte 0x4c, 0x89, 0xa6, 0xf0, 0x05, 0x00, 0x00               # mov [rsi+5F0h],r12
+    jmp .Lperilune_RETURN_e3
+.Lperilune_RETURN_1e1:
+    .byte 0x49, 0x8d, 0x74, 0x85, 0x04                           # lea rsi,[r13+rax*4+4]
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
     jmp perilune_RESUME
 .Lperilune_RETURN_209:
-    .byte 0x49, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r10],0
-    .byte 0x41, 0xc6, 0x42, 0x08, 0x00                           # mov byte ptr [r10+8],0
-    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
+    .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
+    .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
+    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
     jmp .Lperilune_RETURN_110
-.Lperilune_RETURN_221:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+.Lperilune_RETURN_220:
+    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
     jmp perilune_RETURN_2
-.Lperilune_RETURN_242:
+.Lperilune_RETURN_243:
     jmp perilune_STEP_RETURN
-.Lperilune_RETURN_25d:
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+.Lperilune_RETURN_263:
+    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
     jmp perilune_RETURN_1
     .cfi_endproc
     .size perilune_RETURN, . - perilune_RETURN
@@ -6856,31 +6844,31 @@ perilune_RETURN_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
-    .byte 0x4d, 0x89, 0xcc                                       # mov r12,r9
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
-    .byte 0x49, 0x89, 0xf6                                       # mov r14,rsi
-    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    .byte 0x48, 0x89, 0x4c, 0x24, 0x08                           # mov [rsp+8],rcx
-    .byte 0x4c, 0x89, 0x44, 0x24, 0x10                           # mov [rsp+10h],r8
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x4d, 0x89, 0xc5                                       # mov r13,r8
+    .byte 0x4d, 0x89, 0xce                                       # mov r14,r9
+    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
+    .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
+    .byte 0x48, 0x89, 0x4c, 0x24, 0x10                           # mov [rsp+10h],rcx
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
     call {close}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_RETURN_1_1b2
-    .byte 0x4c, 0x89, 0xe8                                       # mov rax,r13
+    je .Lperilune_RETURN_1_1c0
+    .byte 0x4c, 0x89, 0xe0                                       # mov rax,r12
     .byte 0x48, 0x8b, 0x48, 0xf8                                 # mov rcx,[rax-8]
     .byte 0x48, 0xf7, 0xc1, 0x00, 0x03, 0x01, 0x00               # test rcx,10300h
-    jne .Lperilune_RETURN_1_1ce
+    jne .Lperilune_RETURN_1_1dc
     .byte 0x48, 0xc1, 0xe9, 0x2c                                 # shr rcx,2Ch
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
     .byte 0x48, 0x2b, 0xf9                                       # sub rdi,rcx
-    .byte 0x49, 0x89, 0xc5                                       # mov r13,rax
+    .byte 0x49, 0x89, 0xc4                                       # mov r12,rax
     .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
     .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
     .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN_1_1ed
+    jne .Lperilune_RETURN_1_1fb
     .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
     .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
     .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
@@ -6888,57 +6876,57 @@ perilune_RETURN_1:
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
     .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
     .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
-    jne .Lperilune_RETURN_1_28c
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    jne .Lperilune_RETURN_1_2a7
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
     .byte 0x49, 0x03, 0xf0                                       # add rsi,r8
     .byte 0x4c, 0x8d, 0x41, 0xff                                 # lea r8,[rcx-1]
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4c, 0x03, 0xc6                                       # add r8,rsi
+    .byte 0x4e, 0x8d, 0x24, 0x06                                 # lea r12,[rsi+r8]
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_RETURN_1_209
-.Lperilune_RETURN_1_ce:
+    je .Lperilune_RETURN_1_217
+.Lperilune_RETURN_1_d0:
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
     .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
     .byte 0x85, 0xc9                                             # test ecx,ecx
-    je .Lperilune_RETURN_1_218
-    .byte 0x45, 0x8b, 0xd1                                       # mov r10d,r9d
-    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
-    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
+    je .Lperilune_RETURN_1_226
+    .byte 0x45, 0x8b, 0xc1                                       # mov r8d,r9d
+    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
+    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
+    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4c, 0x03, 0xc7                                       # add r8,rdi
     .byte 0x48, 0x81, 0xc1, 0xff, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x03, 0xd1                                       # add r10,rcx
-.Lperilune_RETURN_1_ff:
+    .byte 0x4d, 0x8d, 0x14, 0x08                                 # lea r10,[r8+rcx]
+.Lperilune_RETURN_1_102:
     .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
-.Lperilune_RETURN_1_115:
-    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
+.Lperilune_RETURN_1_118:
+    .byte 0x49, 0x3b, 0xf4                                       # cmp rsi,r12
     .byte 0x0f, 0x92, 0xc1                                       # setb cl
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    .byte 0x41, 0x0f, 0x92, 0xc1                                 # setb r9b
-    .byte 0x41, 0x84, 0xc9                                       # test r9b,cl
-    jne .Lperilune_RETURN_1_18a
-.Lperilune_RETURN_1_12b:
+    .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
+    .byte 0x41, 0x84, 0xc8                                       # test r8b,cl
+    jne .Lperilune_RETURN_1_18d
+.Lperilune_RETURN_1_12e:
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    jb .Lperilune_RETURN_1_271
+    jb .Lperilune_RETURN_1_284
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_RETURN_1_253
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN_1_245
     .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
     .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
@@ -6949,61 +6937,65 @@ perilune_RETURN_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN_1_18a:
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
-    .byte 0x4c, 0x0f, 0xb6, 0x66, 0x08                           # movzx r12,byte ptr [rsi+8]
-    .byte 0x49, 0x89, 0x0b                                       # mov [r11],rcx
-    .byte 0x45, 0x88, 0x63, 0x08                                 # mov [r11+8],r12b
+.Lperilune_RETURN_1_18d:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
+    .byte 0x4c, 0x8b, 0x2e                                       # mov r13,[rsi]
+    .byte 0x4c, 0x0f, 0xb6, 0x76, 0x08                           # movzx r14,byte ptr [rsi+8]
+    .byte 0x4d, 0x89, 0x2b                                       # mov [r11],r13
+    .byte 0x45, 0x88, 0x73, 0x08                                 # mov [r11+8],r14b
     .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    .byte 0x4d, 0x89, 0xcc                                       # mov r12,r9
-    jmp .Lperilune_RETURN_1_115
-.Lperilune_RETURN_1_1b2:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    jmp .Lperilune_RETURN_1_2c4
-.Lperilune_RETURN_1_1ce:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x4d, 0x89, 0xc5                                       # mov r13,r8
+    .byte 0x4d, 0x89, 0xce                                       # mov r14,r9
+    jmp .Lperilune_RETURN_1_118
+.Lperilune_RETURN_1_1c0:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
+    jmp .Lperilune_RETURN_1_2df
+.Lperilune_RETURN_1_1dc:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    .byte 0x49, 0x89, 0xc5                                       # mov r13,rax
-    jmp .Lperilune_RETURN_1_2c4
-.Lperilune_RETURN_1_1ed:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
-    jmp .Lperilune_RETURN_1_2c4
-.Lperilune_RETURN_1_209:
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
+    .byte 0x49, 0x89, 0xc4                                       # mov r12,rax
+    jmp .Lperilune_RETURN_1_2df
+.Lperilune_RETURN_1_1fb:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
+    jmp .Lperilune_RETURN_1_2df
+.Lperilune_RETURN_1_217:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
-    jmp .Lperilune_RETURN_1_ce
-.Lperilune_RETURN_1_218:
+    .byte 0x4c, 0x8b, 0xa1, 0xf0, 0x05, 0x00, 0x00               # mov r12,[rcx+5F0h]
+    jmp .Lperilune_RETURN_1_d0
+.Lperilune_RETURN_1_226:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x45, 0x8b, 0xd1                                       # mov r10d,r9d
-    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
-    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
-    .byte 0x4d, 0x89, 0xc3                                       # mov r11,r8
-    .byte 0x4c, 0x2b, 0xde                                       # sub r11,rsi
-    .byte 0x4d, 0x03, 0xd3                                       # add r10,r11
+    .byte 0x45, 0x8b, 0xc1                                       # mov r8d,r9d
+    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
+    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
+    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4c, 0x03, 0xc7                                       # add r8,rdi
+    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
+    .byte 0x4c, 0x2b, 0xd6                                       # sub r10,rsi
+    .byte 0x4d, 0x03, 0xd0                                       # add r10,r8
     .byte 0x4c, 0x89, 0x91, 0xf0, 0x05, 0x00, 0x00               # mov [rcx+5F0h],r10
-    jmp .Lperilune_RETURN_1_ff
-.Lperilune_RETURN_1_245:
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    jmp .Lperilune_RETURN_1_102
+.Lperilune_RETURN_1_253:
+    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
     .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
-    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7011,19 +7003,21 @@ perilune_RETURN_1:
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_RETURN_1_271:
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+.Lperilune_RETURN_1_284:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
     .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    jmp .Lperilune_RETURN_1_12b
-.Lperilune_RETURN_1_28c:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4c, 0x8b, 0x44, 0x24, 0x10                           # mov r8,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe1                                       # mov r9,r12
+    jmp .Lperilune_RETURN_1_12e
+.Lperilune_RETURN_1_2a7:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
+    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7031,7 +7025,7 @@ perilune_RETURN_1:
     .cfi_def_cfa rsp, 8
     jmp perilune_RETURN_2
     .cfi_restore_state
-.Lperilune_RETURN_1_2c4:
+.Lperilune_RETURN_1_2df:
     .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7051,176 +7045,167 @@ perilune_RETURN_2:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
+    .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
+    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
     .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
     .byte 0x4c, 0x8b, 0x57, 0xf8                                 # mov r10,[rdi-8]
     .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
-    jne .Lperilune_RETURN_2_1d7
+    jne .Lperilune_RETURN_2_1e3
     .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
     .byte 0x49, 0x2b, 0xc2                                       # sub rax,r10
-    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
     .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
     .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN_2_1e7
-    .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
-    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
-    .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
-    .byte 0x44, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[rbx+rax*4-4]
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
-    .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN_2_1f1
+    .byte 0x48, 0x8b, 0x57, 0xe0                                 # mov rdx,[rdi-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
+    .byte 0x8b, 0x5c, 0x86, 0xfc                                 # mov ebx,[rsi+rax*4-4]
+    .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
+    .byte 0x4d, 0x0f, 0xb6, 0x72, 0xfd                           # movzx r14,byte ptr [r10-3]
+    .byte 0x4d, 0x0f, 0xb6, 0x62, 0xfe                           # movzx r12,byte ptr [r10-2]
+    .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
+    .byte 0x4d, 0x89, 0xeb                                       # mov r11,r13
+    .byte 0x4f, 0x8d, 0x14, 0x33                                 # lea r10,[r11+r14]
+    .byte 0x4d, 0x8d, 0x5c, 0x24, 0xff                           # lea r11,[r12-1]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x4b, 0x8d, 0x34, 0x18                                 # lea rsi,[r8+r11]
-    .byte 0x4c, 0x8d, 0x41, 0xff                                 # lea r8,[rcx-1]
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4c, 0x03, 0xc6                                       # add r8,rsi
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_RETURN_2_1fa
-.Lperilune_RETURN_2_9e:
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x81, 0xc1, 0xf5, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF5h
-    .byte 0x83, 0xf9, 0x30                                       # cmp ecx,30h
-    ja .Lperilune_RETURN_2_238
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x81, 0xc1, 0xf1, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF1h
-    .byte 0x83, 0xf9, 0x07                                       # cmp ecx,7
-    jbe .Lperilune_RETURN_2_230
-    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
-    jae .Lperilune_RETURN_2_209
-    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
-    .byte 0x4a, 0x8b, 0x0c, 0x1f                                 # mov rcx,[rdi+r11]
-    .byte 0x4a, 0x0f, 0xb6, 0x74, 0x1f, 0x08                     # movzx rsi,byte ptr [rdi+r11+8]
-    .byte 0x41, 0x8b, 0xfa                                       # mov edi,r10d
+    .byte 0x4d, 0x03, 0xda                                       # add r11,r10
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    je .Lperilune_RETURN_2_202
+.Lperilune_RETURN_2_9c:
+    .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
+    .byte 0x41, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12d,0FFh
+    .byte 0x41, 0x81, 0xc4, 0xf5, 0xff, 0xff, 0xff               # add r12d,0FFFFFFF5h
+    .byte 0x41, 0x83, 0xfc, 0x30                                 # cmp r12d,30h
+    ja .Lperilune_RETURN_2_245
+    .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
+    .byte 0x41, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12d,0FFh
+    .byte 0x41, 0x81, 0xc4, 0xf1, 0xff, 0xff, 0xff               # add r12d,0FFFFFFF1h
+    .byte 0x41, 0x83, 0xfc, 0x07                                 # cmp r12d,7
+    jbe .Lperilune_RETURN_2_23b
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    jae .Lperilune_RETURN_2_211
+    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x4e, 0x8b, 0x14, 0x37                                 # mov r10,[rdi+r14]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x37, 0x08                     # movzx r11,byte ptr [rdi+r14+8]
+    .byte 0x8b, 0xfb                                             # mov edi,ebx
     .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
     .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
     .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0x0c, 0x38                                 # mov [r8+rdi],rcx
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    .byte 0x40, 0x88, 0x74, 0x39, 0x08                           # mov [rcx+rdi+8],sil
-    jmp .Lperilune_RETURN_2_15c
-.Lperilune_RETURN_2_110:
-    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x48, 0x03, 0xf9                                       # add rdi,rcx
-    .byte 0x4d, 0x89, 0xe3                                       # mov r11,r12
-    .byte 0x4d, 0x8d, 0x5c, 0x0b, 0x40                           # lea r11,[r11+rcx+40h]
-    .byte 0x41, 0xc1, 0xea, 0x18                                 # shr r10d,18h
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8d, 0x54, 0x17, 0x40                           # lea r10,[rdi+r10+40h]
-.Lperilune_RETURN_2_13d:
-    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
-    .byte 0x0f, 0x92, 0xc1                                       # setb cl
-    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x10                           # mov r13,[rsp+10h]
+    .byte 0x4d, 0x89, 0x54, 0x3d, 0x00                           # mov [r13+rdi],r10
+    .byte 0x4c, 0x8b, 0x54, 0x24, 0x10                           # mov r10,[rsp+10h]
+    .byte 0x45, 0x88, 0x5c, 0x3a, 0x08                           # mov [r10+rdi+8],r11b
+    jmp .Lperilune_RETURN_2_162
+.Lperilune_RETURN_2_117:
+    .byte 0x8b, 0xfb                                             # mov edi,ebx
+    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
+    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x4c, 0x8b, 0x64, 0x24, 0x10                           # mov r12,[rsp+10h]
+    .byte 0x4d, 0x8d, 0x2c, 0x3c                                 # lea r13,[r12+rdi]
+    .byte 0x4d, 0x8d, 0x64, 0x3c, 0x40                           # lea r12,[r12+rdi+40h]
+    .byte 0xc1, 0xeb, 0x18                                       # shr ebx,18h
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x49, 0x8d, 0x5c, 0x1d, 0x40                           # lea rbx,[r13+rbx+40h]
+.Lperilune_RETURN_2_142:
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
     .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x40, 0x84, 0xcf                                       # test dil,cl
-    jne .Lperilune_RETURN_2_1b5
-.Lperilune_RETURN_2_153:
-    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    jb .Lperilune_RETURN_2_293
-.Lperilune_RETURN_2_15c:
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
+    .byte 0x41, 0x0f, 0x92, 0xc5                                 # setb r13b
+    .byte 0x41, 0x84, 0xfd                                       # test r13b,dil
+    jne .Lperilune_RETURN_2_1bf
+.Lperilune_RETURN_2_159:
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
+    jb .Lperilune_RETURN_2_29a
+.Lperilune_RETURN_2_162:
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x4c, 0x8b, 0x54, 0x24, 0x10                           # mov r10,[rsp+10h]
+    .byte 0x4c, 0x89, 0x97, 0xe8, 0x05, 0x00, 0x00               # mov [rdi+5E8h],r10
+    .byte 0x48, 0x8b, 0x7a, 0x28                                 # mov rdi,[rdx+28h]
+    .byte 0x48, 0x85, 0xff                                       # test rdi,rdi
+    jne .Lperilune_RETURN_2_26f
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN_2_267
-    .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0x86                           # movzx r10,byte ptr [rsi+rax*4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x8b, 0x7c, 0x24, 0x10                           # mov rdi,[rsp+10h]
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN_2_1b5:
-    .byte 0x48, 0x8b, 0x0e                                       # mov rcx,[rsi]
-    .byte 0x48, 0x0f, 0xb6, 0x7e, 0x08                           # movzx rdi,byte ptr [rsi+8]
-    .byte 0x49, 0x89, 0x0b                                       # mov [r11],rcx
-    .byte 0x41, 0x88, 0x7b, 0x08                                 # mov [r11+8],dil
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    jmp .Lperilune_RETURN_2_13d
-.Lperilune_RETURN_2_1d7:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_RETURN_2_2ab
-.Lperilune_RETURN_2_1e7:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_RETURN_2_2ab
-.Lperilune_RETURN_2_1fa:
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x8b, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rcx+5F0h]
-    jmp .Lperilune_RETURN_2_9e
-.Lperilune_RETURN_2_209:
-    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0xc7, 0x04, 0x0f, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rcx],0
-    .byte 0xc6, 0x44, 0x0f, 0x08, 0x00                           # mov byte ptr [rdi+rcx+8],0
-    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
-    jmp .Lperilune_RETURN_2_15c
-.Lperilune_RETURN_2_230:
-    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
-    jmp .Lperilune_RETURN_2_15c
-.Lperilune_RETURN_2_238:
-    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x83, 0xf9, 0x54                                       # cmp ecx,54h
-    je .Lperilune_RETURN_2_110
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+.Lperilune_RETURN_2_1bf:
+    .byte 0x49, 0x8b, 0x3a                                       # mov rdi,[r10]
+    .byte 0x4d, 0x0f, 0xb6, 0x6a, 0x08                           # movzx r13,byte ptr [r10+8]
+    .byte 0x49, 0x89, 0x3c, 0x24                                 # mov [r12],rdi
+    .byte 0x45, 0x88, 0x6c, 0x24, 0x08                           # mov [r12+8],r13b
+    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
+    .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
+    jmp .Lperilune_RETURN_2_142
+.Lperilune_RETURN_2_1e3:
     .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_RETURN_2_2ab
-.Lperilune_RETURN_2_267:
-    .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
-    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    jmp .Lperilune_RETURN_2_2b4
+.Lperilune_RETURN_2_1f1:
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    jmp .Lperilune_RETURN_2_2b4
+.Lperilune_RETURN_2_202:
+    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
+    .byte 0x4d, 0x8b, 0x9b, 0xf0, 0x05, 0x00, 0x00               # mov r11,[r11+5F0h]
+    jmp .Lperilune_RETURN_2_9c
+.Lperilune_RETURN_2_211:
+    .byte 0x44, 0x8b, 0xd3                                       # mov r10d,ebx
+    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
+    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0xc7, 0x04, 0x17, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r10],0
+    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x00                     # mov byte ptr [rdi+r10+8],0
+    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
+    jmp .Lperilune_RETURN_2_162
+.Lperilune_RETURN_2_23b:
+    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
+    jmp .Lperilune_RETURN_2_162
+.Lperilune_RETURN_2_245:
+    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
+    .byte 0x41, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12d,0FFh
+    .byte 0x41, 0x83, 0xfc, 0x54                                 # cmp r12d,54h
+    je .Lperilune_RETURN_2_117
+    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    jmp .Lperilune_RETURN_2_2b4
+.Lperilune_RETURN_2_26f:
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
+    .byte 0x48, 0x8b, 0x7c, 0x24, 0x10                           # mov rdi,[rsp+10h]
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_RETURN_2_293:
-    .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
-    .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
-    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    jmp .Lperilune_RETURN_2_153
-.Lperilune_RETURN_2_2ab:
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+.Lperilune_RETURN_2_29a:
+    .byte 0x49, 0xc7, 0x04, 0x24, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [r12],0
+    .byte 0x41, 0xc6, 0x44, 0x24, 0x08, 0x00                     # mov byte ptr [r12+8],0
+    .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
+    jmp .Lperilune_RETURN_2_159
+.Lperilune_RETURN_2_2b4:
+    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -7234,7 +7219,7 @@ perilune_RETURN_2:
     .type perilune_RETURN0, @function
 perilune_RETURN0:
     .cfi_startproc
-    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
+    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
     jne .Lperilune_RETURN0_be
@@ -7243,49 +7228,48 @@ perilune_RETURN0:
     .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
     .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
     .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
-    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
+    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
     .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
     .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
     jne .Lperilune_RETURN0_c6
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
     .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x41, 0xba, 0xff, 0x00, 0x00, 0xff                     # mov r10d,0FF0000FFh
     .byte 0x45, 0x23, 0x54, 0x83, 0xfc                           # and r10d,[r11+rax*4-4]
     .byte 0x41, 0x81, 0xfa, 0x4b, 0x00, 0x00, 0x01               # cmp r10d,100004Bh
-    jne .Lperilune_RETURN0_ef
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
-    .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
-    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    jne .Lperilune_RETURN0_ec
+    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x48, 0x89, 0xbe, 0xe8, 0x05, 0x00, 0x00               # mov [rsi+5E8h],rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
     jne .Lperilune_RETURN0_ce
+    .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
     .byte 0x49, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [r11+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_RETURN0_be:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    jmp .Lperilune_RETURN0_108
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+    jmp .Lperilune_RETURN0_105
 .Lperilune_RETURN0_c6:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    jmp .Lperilune_RETURN0_108
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+    jmp .Lperilune_RETURN0_105
 .Lperilune_RETURN0_ce:
     .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
-    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     jmp perilune_RESUME
-.Lperilune_RETURN0_ef:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+.Lperilune_RETURN0_ec:
+    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
     jmp perilune_RETURN0_1
-.Lperilune_RETURN0_108:
+.Lperilune_RETURN0_105:
     jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN0, . - perilune_RETURN0
@@ -7294,121 +7278,146 @@ perilune_RETURN0:
     .type perilune_RETURN0_1, @function
 perilune_RETURN0_1:
     .cfi_startproc
-    .byte 0x4c, 0x89, 0xc3                                       # mov rbx,r8
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
-    .byte 0x49, 0x89, 0xf6                                       # mov r14,rsi
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
+    .byte 0x49, 0x89, 0xf4                                       # mov r12,rsi
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_1_164
+    jne .Lperilune_RETURN0_1_16a
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x89, 0xfe                                       # mov rsi,rdi
-    .byte 0x48, 0x2b, 0xf0                                       # sub rsi,rax
-    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
-    .byte 0x48, 0x89, 0xf7                                       # mov rdi,rsi
+    .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
+    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0xd7                                       # mov rdi,rdx
     .byte 0x48, 0x8b, 0x77, 0xf0                                 # mov rsi,[rdi-10h]
-    .byte 0x49, 0x89, 0xf0                                       # mov r8,rsi
-    .byte 0x49, 0xc1, 0xe8, 0x20                                 # shr r8,20h
-    .byte 0x4d, 0x85, 0xc0                                       # test r8,r8
-    jne .Lperilune_RETURN0_1_172
-    .byte 0x4c, 0x8b, 0x47, 0xe0                                 # mov r8,[rdi-20h]
-    .byte 0x49, 0x8b, 0x50, 0x08                                 # mov rdx,[r8+8]
-    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
-    .byte 0x45, 0x8b, 0x54, 0xb3, 0xfc                           # mov r10d,[r11+rsi*4-4]
-    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
-    .byte 0x41, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8d,0FFh
-    .byte 0x41, 0x83, 0xf8, 0x4b                                 # cmp r8d,4Bh
-    jne .Lperilune_RETURN0_1_1e7
-    .byte 0x4d, 0x89, 0xd0                                       # mov r8,r10
-    .byte 0x41, 0xc1, 0xe8, 0x18                                 # shr r8d,18h
-    .byte 0x45, 0x85, 0xc0                                       # test r8d,r8d
-    je .Lperilune_RETURN0_1_183
-    .byte 0x41, 0x8b, 0xc2                                       # mov eax,r10d
+    .byte 0x48, 0x89, 0xf2                                       # mov rdx,rsi
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN0_1_175
+    .byte 0x4c, 0x8b, 0x57, 0xe0                                 # mov r10,[rdi-20h]
+    .byte 0x49, 0x8b, 0x52, 0x08                                 # mov rdx,[r10+8]
+    .byte 0x4c, 0x8b, 0x6a, 0x08                                 # mov r13,[rdx+8]
+    .byte 0x45, 0x8b, 0x5c, 0xb5, 0xfc                           # mov r11d,[r13+rsi*4-4]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x83, 0xfa, 0x4b                                 # cmp r10d,4Bh
+    jne .Lperilune_RETURN0_1_1e6
+    .byte 0x4c, 0x89, 0xd8                                       # mov rax,r11
+    .byte 0xc1, 0xe8, 0x18                                       # shr eax,18h
+    .byte 0x85, 0xc0                                             # test eax,eax
+    je .Lperilune_RETURN0_1_184
+    .byte 0x45, 0x8b, 0xe3                                       # mov r12d,r11d
+    .byte 0x49, 0xc1, 0xec, 0x08                                 # shr r12,8
+    .byte 0x49, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12,0FFh
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4c, 0x03, 0xe7                                       # add r12,rdi
+    .byte 0x4c, 0x8d, 0x50, 0xff                                 # lea r10,[rax-1]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4b, 0x8d, 0x04, 0x14                                 # lea rax,[r12+r10]
+.Lperilune_RETURN0_1_af:
+    .byte 0x45, 0x8b, 0xdb                                       # mov r11d,r11d
+    .byte 0x49, 0xc1, 0xeb, 0x08                                 # shr r11,8
+    .byte 0x49, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11,0FFh
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4c, 0x03, 0xdf                                       # add r11,rdi
+    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
+    .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
+.Lperilune_RETURN0_1_cc:
+    .byte 0x49, 0x3b, 0xda                                       # cmp rbx,r10
+    .byte 0x4c, 0x89, 0x14, 0x24                                 # mov [rsp],r10
+    .byte 0x41, 0x0f, 0x92, 0xc6                                 # setb r14b
+    .byte 0x4c, 0x3b, 0xd8                                       # cmp r11,rax
+    .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
+    .byte 0x45, 0x84, 0xf2                                       # test r10b,r14b
+    jne .Lperilune_RETURN0_1_144
+.Lperilune_RETURN0_1_e7:
+    .byte 0x4c, 0x3b, 0xd8                                       # cmp r11,rax
+    jb .Lperilune_RETURN0_1_1ce
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
+    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_RETURN0_1_1a8
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4d, 0x0f, 0xb6, 0x54, 0xb5, 0x00                     # movzx r10,byte ptr [r13+rsi*4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x49, 0x8d, 0x74, 0xb5, 0x04                           # lea rsi,[r13+rsi*4+4]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_RETURN0_1_144:
+    .byte 0x4c, 0x8b, 0x13                                       # mov r10,[rbx]
+    .byte 0x4c, 0x0f, 0xb6, 0x63, 0x08                           # movzx r12,byte ptr [rbx+8]
+    .byte 0x4d, 0x89, 0x13                                       # mov [r11],r10
+    .byte 0x45, 0x88, 0x63, 0x08                                 # mov [r11+8],r12b
+    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
+    .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
+    jmp .Lperilune_RETURN0_1_cc
+.Lperilune_RETURN0_1_16a:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
+    jmp .Lperilune_RETURN0_1_211
+.Lperilune_RETURN0_1_175:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    jmp .Lperilune_RETURN0_1_211
+.Lperilune_RETURN0_1_184:
+    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
+    .byte 0x41, 0x8b, 0xc3                                       # mov eax,r11d
     .byte 0x48, 0xc1, 0xe8, 0x08                                 # shr rax,8
     .byte 0x48, 0x25, 0xff, 0x00, 0x00, 0x00                     # and rax,0FFh
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x03, 0xc7                                       # add rax,rdi
-    .byte 0x49, 0x8d, 0x48, 0xff                                 # lea rcx,[r8-1]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x03, 0xc1                                       # add rax,rcx
-.Lperilune_RETURN0_1_b0:
-    .byte 0x45, 0x8b, 0xd2                                       # mov r10d,r10d
-    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
-    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4a, 0x8d, 0x0c, 0x17                                 # lea rcx,[rdi+r10]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
-.Lperilune_RETURN0_1_cc:
-    .byte 0x4d, 0x3b, 0xd0                                       # cmp r10,r8
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
-    .byte 0x48, 0x3b, 0xc8                                       # cmp rcx,rax
-    .byte 0x0f, 0x92, 0xc3                                       # setb bl
-    .byte 0x44, 0x84, 0xc3                                       # test bl,r8b
-    jne .Lperilune_RETURN0_1_140
-.Lperilune_RETURN0_1_e5:
-    .byte 0x48, 0x3b, 0xc8                                       # cmp rcx,rax
-    jb .Lperilune_RETURN0_1_1d0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
-    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
-    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_RETURN0_1_1a8
-    .byte 0x4d, 0x0f, 0xb6, 0x14, 0xb3                           # movzx r10,byte ptr [r11+rsi*4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x49, 0x8d, 0x74, 0xb3, 0x04                           # lea rsi,[r11+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN0_1_140:
-    .byte 0x4d, 0x8b, 0x02                                       # mov r8,[r10]
-    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
-    .byte 0x4c, 0x89, 0x01                                       # mov [rcx],r8
-    .byte 0x88, 0x59, 0x08                                       # mov [rcx+8],bl
-    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    .byte 0x48, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add rcx,10h
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    jmp .Lperilune_RETURN0_1_cc
-.Lperilune_RETURN0_1_164:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
-    jmp .Lperilune_RETURN0_1_213
-.Lperilune_RETURN0_1_172:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
-    jmp .Lperilune_RETURN0_1_213
-.Lperilune_RETURN0_1_183:
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x45, 0x8b, 0xc2                                       # mov r8d,r10d
-    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
-    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4a, 0x8d, 0x04, 0x07                                 # lea rax,[rdi+r8]
-    .byte 0x48, 0x89, 0x81, 0xf0, 0x05, 0x00, 0x00               # mov [rcx+5F0h],rax
-    jmp .Lperilune_RETURN0_1_b0
+    .byte 0x49, 0x89, 0x84, 0x24, 0xf0, 0x05, 0x00, 0x00         # mov [r12+5F0h],rax
+    jmp .Lperilune_RETURN0_1_af
 .Lperilune_RETURN0_1_1a8:
-    .byte 0x49, 0x8d, 0x74, 0xb3, 0x04                           # lea rsi,[r11+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x49, 0x8d, 0x74, 0xb5, 0x04                           # lea rsi,[r13+rsi*4+4]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
-.Lperilune_RETURN0_1_1d0:
-    .byte 0x48, 0xc7, 0x01, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rcx],0
-    .byte 0xc6, 0x41, 0x08, 0x00                                 # mov byte ptr [rcx+8],0
-    .byte 0x48, 0x81, 0xc1, 0x10, 0x00, 0x00, 0x00               # add rcx,10h
-    jmp .Lperilune_RETURN0_1_e5
-.Lperilune_RETURN0_1_1e7:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
+    .cfi_restore_state
+.Lperilune_RETURN0_1_1ce:
+    .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
+    .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
+    jmp .Lperilune_RETURN0_1_e7
+.Lperilune_RETURN0_1_1e6:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_RETURN0_2
-.Lperilune_RETURN0_1_213:
+    .cfi_restore_state
+.Lperilune_RETURN0_1_211:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_STEP_RETURN
+    .cfi_restore_state
     .cfi_endproc
     .size perilune_RETURN0_1, . - perilune_RETURN0_1
 
@@ -7416,120 +7425,143 @@ perilune_RETURN0_1:
     .type perilune_RETURN0_2, @function
 perilune_RETURN0_2:
     .cfi_startproc
-    .byte 0x48, 0x89, 0xcb                                       # mov rbx,rcx
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
+    .byte 0x49, 0x89, 0xf4                                       # mov r12,rsi
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_2_159
+    jne .Lperilune_RETURN0_2_174
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
-    .byte 0x48, 0x2b, 0xc8                                       # sub rcx,rax
-    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
-    .byte 0x48, 0x89, 0xcf                                       # mov rdi,rcx
+    .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
+    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0xd7                                       # mov rdi,rdx
     .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN0_2_164
-    .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
-    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
-    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
-    .byte 0x45, 0x8b, 0x54, 0x83, 0xfc                           # mov r10d,[r11+rax*4-4]
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x81, 0xc1, 0xf5, 0xff, 0xff, 0xff                     # add ecx,0FFFFFFF5h
-    .byte 0x83, 0xf9, 0x30                                       # cmp ecx,30h
-    ja .Lperilune_RETURN0_2_196
-    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
-    .byte 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00                     # and esi,0FFh
-    .byte 0x81, 0xc6, 0xf1, 0xff, 0xff, 0xff                     # add esi,0FFFFFFF1h
-    .byte 0x83, 0xfe, 0x07                                       # cmp esi,7
-    jbe .Lperilune_RETURN0_2_e8
-    jmp .Lperilune_RETURN0_2_172
-.Lperilune_RETURN0_2_9a:
-    .byte 0x41, 0x8b, 0xca                                       # mov ecx,r10d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x8d, 0x04, 0x0f                                 # lea r8,[rdi+rcx]
-    .byte 0x48, 0x8d, 0x74, 0x0f, 0x40                           # lea rsi,[rdi+rcx+40h]
-    .byte 0x41, 0xc1, 0xea, 0x18                                 # shr r10d,18h
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN0_2_17f
+    .byte 0x48, 0x8b, 0x57, 0xe0                                 # mov rdx,[rdi-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
+    .byte 0x44, 0x8b, 0x5c, 0x86, 0xfc                           # mov r11d,[rsi+rax*4-4]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x81, 0xc2, 0xf5, 0xff, 0xff, 0xff               # add r10d,0FFFFFFF5h
+    .byte 0x41, 0x83, 0xfa, 0x30                                 # cmp r10d,30h
+    ja .Lperilune_RETURN0_2_1b3
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x81, 0xc2, 0xf1, 0xff, 0xff, 0xff               # add r10d,0FFFFFFF1h
+    .byte 0x41, 0x83, 0xfa, 0x07                                 # cmp r10d,7
+    jbe .Lperilune_RETURN0_2_fb
+    jmp .Lperilune_RETURN0_2_18e
+.Lperilune_RETURN0_2_a7:
+    .byte 0x45, 0x8b, 0xd3                                       # mov r10d,r11d
+    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
+    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4f, 0x8d, 0x44, 0x10, 0x40                           # lea r8,[r8+r10+40h]
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
-.Lperilune_RETURN0_2_c8:
-    .byte 0x4c, 0x3b, 0xd1                                       # cmp r10,rcx
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
-    .byte 0x0f, 0x92, 0xc1                                       # setb cl
-    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
-    .byte 0x0f, 0x92, 0xc3                                       # setb bl
-    .byte 0x84, 0xcb                                             # test bl,cl
-    jne .Lperilune_RETURN0_2_135
-.Lperilune_RETURN0_2_df:
-    .byte 0x49, 0x3b, 0xf0                                       # cmp rsi,r8
-    jb .Lperilune_RETURN0_2_1d9
-.Lperilune_RETURN0_2_e8:
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
-    .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
+    .byte 0x4e, 0x8d, 0x24, 0x17                                 # lea r12,[rdi+r10]
+    .byte 0x4e, 0x8d, 0x54, 0x17, 0x40                           # lea r10,[rdi+r10+40h]
+    .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4f, 0x8d, 0x5c, 0x1c, 0x40                           # lea r11,[r12+r11+40h]
+    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
+    .byte 0x4c, 0x8b, 0x24, 0x24                                 # mov r12,[rsp]
+.Lperilune_RETURN0_2_d7:
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    .byte 0x4c, 0x89, 0x24, 0x24                                 # mov [rsp],r12
+    .byte 0x41, 0x0f, 0x92, 0xc6                                 # setb r14b
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    .byte 0x41, 0x0f, 0x92, 0xc4                                 # setb r12b
+    .byte 0x45, 0x84, 0xf4                                       # test r12b,r14b
+    jne .Lperilune_RETURN0_2_14e
+.Lperilune_RETURN0_2_f2:
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    jb .Lperilune_RETURN0_2_1fc
+.Lperilune_RETURN0_2_fb:
+    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
+    .byte 0x49, 0x89, 0xba, 0xe8, 0x05, 0x00, 0x00               # mov [r10+5E8h],rdi
+    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_RETURN0_2_1d6
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN0_2_1b6
-    .byte 0x49, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [r11+rax*4]
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
-    .byte 0x4c, 0x2b, 0xc3                                       # sub r8,rbx
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0x86                           # movzx r10,byte ptr [rsi+rax*4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN0_2_135:
-    .byte 0x49, 0x8b, 0x0a                                       # mov rcx,[r10]
-    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
-    .byte 0x48, 0x89, 0x0e                                       # mov [rsi],rcx
-    .byte 0x88, 0x5e, 0x08                                       # mov [rsi+8],bl
+    .cfi_restore_state
+.Lperilune_RETURN0_2_14e:
+    .byte 0x4c, 0x8b, 0x23                                       # mov r12,[rbx]
+    .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x08                           # movzx r13,byte ptr [rbx+8]
+    .byte 0x4d, 0x89, 0x22                                       # mov [r10],r12
+    .byte 0x45, 0x88, 0x6a, 0x08                                 # mov [r10+8],r13b
+    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    jmp .Lperilune_RETURN0_2_c8
-.Lperilune_RETURN0_2_159:
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN0_2_1f0
-.Lperilune_RETURN0_2_164:
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    jmp .Lperilune_RETURN0_2_1f0
-.Lperilune_RETURN0_2_172:
-    .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
-    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
-    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
-    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x48, 0xc7, 0x04, 0x37, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rsi],0
-    .byte 0xc6, 0x44, 0x37, 0x08, 0x00                           # mov byte ptr [rdi+rsi+8],0
-    jmp .Lperilune_RETURN0_2_e8
-.Lperilune_RETURN0_2_196:
-    .byte 0x4c, 0x89, 0xd1                                       # mov rcx,r10
-    .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
-    .byte 0x83, 0xf9, 0x54                                       # cmp ecx,54h
-    je .Lperilune_RETURN0_2_9a
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    jmp .Lperilune_RETURN0_2_1f0
-.Lperilune_RETURN0_2_1b6:
-    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
-    .byte 0x4c, 0x2b, 0xc3                                       # sub r8,rbx
+    .byte 0x4c, 0x8b, 0x24, 0x24                                 # mov r12,[rsp]
+    jmp .Lperilune_RETURN0_2_d7
+.Lperilune_RETURN0_2_174:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
+    jmp .Lperilune_RETURN0_2_214
+.Lperilune_RETURN0_2_17f:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    jmp .Lperilune_RETURN0_2_214
+.Lperilune_RETURN0_2_18e:
+    .byte 0x45, 0x8b, 0xd3                                       # mov r10d,r11d
+    .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
+    .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0xc7, 0x04, 0x17, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r10],0
+    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x00                     # mov byte ptr [rdi+r10+8],0
+    jmp .Lperilune_RETURN0_2_fb
+.Lperilune_RETURN0_2_1b3:
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
+    .byte 0x41, 0x83, 0xfa, 0x54                                 # cmp r10d,54h
+    je .Lperilune_RETURN0_2_a7
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    jmp .Lperilune_RETURN0_2_214
+.Lperilune_RETURN0_2_1d6:
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
-.Lperilune_RETURN0_2_1d9:
-    .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
-    .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    jmp .Lperilune_RETURN0_2_df
-.Lperilune_RETURN0_2_1f0:
+    .cfi_restore_state
+.Lperilune_RETURN0_2_1fc:
+    .byte 0x49, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r10],0
+    .byte 0x41, 0xc6, 0x42, 0x08, 0x00                           # mov byte ptr [r10+8],0
+    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
+    jmp .Lperilune_RETURN0_2_f2
+.Lperilune_RETURN0_2_214:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_STEP_RETURN
+    .cfi_restore_state
     .cfi_endproc
     .size perilune_RETURN0_2, . - perilune_RETURN0_2
 
@@ -7537,75 +7569,69 @@ perilune_RETURN0_2:
     .type perilune_RETURN1, @function
 perilune_RETURN1:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN1_102
+    jne .Lperilune_RETURN1_fd
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
-    .byte 0x48, 0x2b, 0xc8                                       # sub rcx,rax
-    .byte 0x48, 0x8b, 0x41, 0xf0                                 # mov rax,[rcx-10h]
-    .byte 0x48, 0x89, 0xcb                                       # mov rbx,rcx
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN1_10d
-    .byte 0x48, 0x89, 0xd9                                       # mov rcx,rbx
-    .byte 0x48, 0x8b, 0x49, 0xe0                                 # mov rcx,[rcx-20h]
-    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
-    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
-    .byte 0x41, 0x8b, 0x4c, 0x83, 0xfc                           # mov ecx,[r11+rax*4-4]
-    .byte 0x49, 0x89, 0xca                                       # mov r10,rcx
+    .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
+    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
+    .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN1_105
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x4c, 0x8b, 0x62, 0x08                                 # mov r12,[rdx+8]
+    .byte 0x45, 0x8b, 0x5c, 0x84, 0xfc                           # mov r11d,[r12+rax*4-4]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0xff               # and r10d,0FF0000FFh
     .byte 0x41, 0x81, 0xfa, 0x4b, 0x00, 0x00, 0x02               # cmp r10d,200004Bh
-    jne .Lperilune_RETURN1_13e
-    .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4a, 0x8b, 0x34, 0x07                                 # mov rsi,[rdi+r8]
-    .byte 0x4a, 0x0f, 0xb6, 0x7c, 0x07, 0x08                     # movzx rdi,byte ptr [rdi+r8+8]
-    .byte 0x8b, 0xc9                                             # mov ecx,ecx
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x49, 0x89, 0xda                                       # mov r10,rbx
-    .byte 0x49, 0x89, 0x34, 0x0a                                 # mov [r10+rcx],rsi
-    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    .byte 0x40, 0x88, 0x7c, 0x0e, 0x08                           # mov [rsi+rcx+8],dil
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    jne .Lperilune_RETURN1_130
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x48, 0x8b, 0x34, 0x1f                                 # mov rsi,[rdi+rbx]
+    .byte 0x48, 0x0f, 0xb6, 0x7c, 0x1f, 0x08                     # movzx rdi,byte ptr [rdi+rbx+8]
+    .byte 0x45, 0x8b, 0xdb                                       # mov r11d,r11d
+    .byte 0x49, 0xc1, 0xeb, 0x08                                 # shr r11,8
+    .byte 0x49, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11,0FFh
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
+    .byte 0x4b, 0x89, 0x34, 0x1a                                 # mov [r10+r11],rsi
+    .byte 0x43, 0x88, 0x7c, 0x1a, 0x08                           # mov [r10+r11+8],dil
+    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x48, 0x89, 0xbe, 0xe8, 0x05, 0x00, 0x00               # mov [rsi+5E8h],rdi
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN1_10d
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN1_118
-    .byte 0x49, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [r11+rax*4]
+    .byte 0x49, 0x0f, 0xb6, 0x34, 0x84                           # movzx rsi,byte ptr [r12+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
+    .byte 0x49, 0x8d, 0x74, 0x84, 0x04                           # lea rsi,[r12+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN1_102:
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN1_15f
+.Lperilune_RETURN1_fd:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    jmp .Lperilune_RETURN1_14e
+.Lperilune_RETURN1_105:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+    jmp .Lperilune_RETURN1_14e
 .Lperilune_RETURN1_10d:
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_RETURN1_15f
-.Lperilune_RETURN1_118:
-    .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
-    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
+    .byte 0x49, 0x8d, 0x74, 0x84, 0x04                           # lea rsi,[r12+rax*4+4]
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     jmp perilune_RESUME
-.Lperilune_RETURN1_13e:
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+.Lperilune_RETURN1_130:
+    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
     jmp perilune_RETURN1_1
-.Lperilune_RETURN1_15f:
+.Lperilune_RETURN1_14e:
     jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN1, . - perilune_RETURN1
@@ -7620,75 +7646,76 @@ perilune_RETURN1_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x4c, 0x89, 0xc3                                       # mov rbx,r8
-    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
+    .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x8b, 0x57, 0xf8                                 # mov rdx,[rdi-8]
     .byte 0x48, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test rdx,10300h
-    jne .Lperilune_RETURN1_1_178
+    jne .Lperilune_RETURN1_1_181
     .byte 0x48, 0xc1, 0xea, 0x2c                                 # shr rdx,2Ch
     .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
-    .byte 0x49, 0x89, 0xf8                                       # mov r8,rdi
-    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
-    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
-    .byte 0x4c, 0x89, 0xc7                                       # mov rdi,r8
-    .byte 0x4c, 0x8b, 0x67, 0xf0                                 # mov r12,[rdi-10h]
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0xc1, 0xe8, 0x20                                 # shr r8,20h
-    .byte 0x4d, 0x85, 0xc0                                       # test r8,r8
-    jne .Lperilune_RETURN1_1_187
+    .byte 0x48, 0x89, 0xfe                                       # mov rsi,rdi
+    .byte 0x48, 0x2b, 0xf2                                       # sub rsi,rdx
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x89, 0xf7                                       # mov rdi,rsi
+    .byte 0x4c, 0x8b, 0x77, 0xf0                                 # mov r14,[rdi-10h]
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    .byte 0x48, 0xc1, 0xee, 0x20                                 # shr rsi,20h
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN1_1_190
     .byte 0x4c, 0x8b, 0x57, 0xe0                                 # mov r10,[rdi-20h]
     .byte 0x49, 0x8b, 0x52, 0x08                                 # mov rdx,[r10+8]
-    .byte 0x4c, 0x8b, 0x6a, 0x08                                 # mov r13,[rdx+8]
-    .byte 0x47, 0x8b, 0x5c, 0xa5, 0xfc                           # mov r11d,[r13+r12*4-4]
+    .byte 0x4c, 0x8b, 0x62, 0x08                                 # mov r12,[rdx+8]
+    .byte 0x47, 0x8b, 0x54, 0xb4, 0xfc                           # mov r10d,[r12+r14*4-4]
+    .byte 0x4c, 0x89, 0xde                                       # mov rsi,r11
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
-    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
-    .byte 0x41, 0x83, 0xfa, 0x4b                                 # cmp r10d,4Bh
-    jne .Lperilune_RETURN1_1_1fc
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
-    .byte 0x85, 0xc9                                             # test ecx,ecx
-    je .Lperilune_RETURN1_1_196
-    .byte 0x41, 0x8b, 0xf3                                       # mov esi,r11d
+    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x41, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11d,0FFh
+    .byte 0x41, 0x83, 0xfb, 0x4b                                 # cmp r11d,4Bh
+    jne .Lperilune_RETURN1_1_202
+    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    je .Lperilune_RETURN1_1_19f
+    .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
     .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
     .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
     .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
-    .byte 0x48, 0x81, 0xc1, 0xff, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x03, 0xce                                       # add rcx,rsi
-.Lperilune_RETURN1_1_b7:
+    .byte 0x49, 0x81, 0xc3, 0xff, 0xff, 0xff, 0xff               # add r11,0FFFFFFFFFFFFFFFFh
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4c, 0x03, 0xde                                       # add r11,rsi
+.Lperilune_RETURN1_1_bc:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x48, 0x8d, 0x1c, 0x06                                 # lea rbx,[rsi+rax]
-    .byte 0x41, 0x8b, 0xf3                                       # mov esi,r11d
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x8d, 0x2c, 0x06                                 # lea r13,[rsi+rax]
+    .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
     .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
     .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-.Lperilune_RETURN1_1_da:
-    .byte 0x4d, 0x8d, 0x44, 0x00, 0x10                           # lea r8,[r8+rax+10h]
-    .byte 0x49, 0x3b, 0xd8                                       # cmp rbx,r8
-    .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
-    .byte 0x48, 0x3b, 0xf1                                       # cmp rsi,rcx
+    .byte 0x48, 0x8d, 0x1c, 0x37                                 # lea rbx,[rdi+rsi]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+.Lperilune_RETURN1_1_e2:
+    .byte 0x48, 0x8d, 0x74, 0x06, 0x10                           # lea rsi,[rsi+rax+10h]
+    .byte 0x4c, 0x3b, 0xee                                       # cmp r13,rsi
+    .byte 0x40, 0x0f, 0x92, 0xc6                                 # setb sil
+    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
     .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
-    .byte 0x45, 0x84, 0xc2                                       # test r10b,r8b
-    jne .Lperilune_RETURN1_1_153
-.Lperilune_RETURN1_1_f6:
-    .byte 0x48, 0x3b, 0xf1                                       # cmp rsi,rcx
-    jb .Lperilune_RETURN1_1_1e5
+    .byte 0x41, 0x84, 0xf2                                       # test r10b,sil
+    jne .Lperilune_RETURN1_1_15a
+.Lperilune_RETURN1_1_fe:
+    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
+    jb .Lperilune_RETURN1_1_1eb
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
+    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_RETURN1_1_1c5
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN1_1_1bc
-    .byte 0x4b, 0x0f, 0xb6, 0x74, 0xa5, 0x00                     # movzx rsi,byte ptr [r13+r12*4]
+    .byte 0x4b, 0x0f, 0xb6, 0x34, 0xb4                           # movzx rsi,byte ptr [r12+r14*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x4b, 0x8d, 0x74, 0xa5, 0x04                           # lea rsi,[r13+r12*4+4]
+    .byte 0x4b, 0x8d, 0x74, 0xb4, 0x04                           # lea rsi,[r12+r14*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
@@ -7697,37 +7724,36 @@ perilune_RETURN1_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN1_1_153:
-    .byte 0x4c, 0x8b, 0x03                                       # mov r8,[rbx]
-    .byte 0x4c, 0x0f, 0xb6, 0x53, 0x08                           # movzx r10,byte ptr [rbx+8]
-    .byte 0x4c, 0x89, 0x06                                       # mov [rsi],r8
-    .byte 0x44, 0x88, 0x56, 0x08                                 # mov [rsi+8],r10b
+.Lperilune_RETURN1_1_15a:
+    .byte 0x49, 0x8b, 0x75, 0x00                                 # mov rsi,[r13]
+    .byte 0x4d, 0x0f, 0xb6, 0x55, 0x08                           # movzx r10,byte ptr [r13+8]
+    .byte 0x48, 0x89, 0x33                                       # mov [rbx],rsi
+    .byte 0x44, 0x88, 0x53, 0x08                                 # mov [rbx+8],r10b
+    .byte 0x49, 0x81, 0xc5, 0x10, 0x00, 0x00, 0x00               # add r13,10h
     .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
-    jmp .Lperilune_RETURN1_1_da
-.Lperilune_RETURN1_1_178:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
-    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
-    jmp .Lperilune_RETURN1_1_227
-.Lperilune_RETURN1_1_187:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
-    jmp .Lperilune_RETURN1_1_227
-.Lperilune_RETURN1_1_196:
-    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
-    .byte 0x41, 0x8b, 0xcb                                       # mov ecx,r11d
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x8d, 0x4c, 0x0f, 0x10                           # lea rcx,[rdi+rcx+10h]
-    .byte 0x48, 0x89, 0x8e, 0xf0, 0x05, 0x00, 0x00               # mov [rsi+5F0h],rcx
-    jmp .Lperilune_RETURN1_1_b7
-.Lperilune_RETURN1_1_1bc:
-    .byte 0x4b, 0x8d, 0x74, 0xa5, 0x04                           # lea rsi,[r13+r12*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    jmp .Lperilune_RETURN1_1_e2
+.Lperilune_RETURN1_1_181:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x89, 0xde                                       # mov rsi,r11
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    jmp .Lperilune_RETURN1_1_22a
+.Lperilune_RETURN1_1_190:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x4c, 0x89, 0xde                                       # mov rsi,r11
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    jmp .Lperilune_RETURN1_1_22a
+.Lperilune_RETURN1_1_19f:
+    .byte 0x4d, 0x89, 0xfd                                       # mov r13,r15
+    .byte 0x45, 0x8b, 0xda                                       # mov r11d,r10d
+    .byte 0x49, 0xc1, 0xeb, 0x08                                 # shr r11,8
+    .byte 0x49, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11,0FFh
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x8d, 0x5c, 0x1f, 0x10                           # lea r11,[rdi+r11+10h]
+    .byte 0x4d, 0x89, 0x9d, 0xf0, 0x05, 0x00, 0x00               # mov [r13+5F0h],r11
+    jmp .Lperilune_RETURN1_1_bc
+.Lperilune_RETURN1_1_1c5:
+    .byte 0x4b, 0x8d, 0x74, 0xb4, 0x04                           # lea rsi,[r12+r14*4+4]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7735,15 +7761,14 @@ perilune_RETURN1_1:
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_RETURN1_1_1e5:
-    .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
-    .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    jmp .Lperilune_RETURN1_1_f6
-.Lperilune_RETURN1_1_1fc:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x49, 0x89, 0xd8                                       # mov r8,rbx
+.Lperilune_RETURN1_1_1eb:
+    .byte 0x48, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rbx],0
+    .byte 0xc6, 0x43, 0x08, 0x00                                 # mov byte ptr [rbx+8],0
+    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
+    jmp .Lperilune_RETURN1_1_fe
+.Lperilune_RETURN1_1_202:
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7751,7 +7776,7 @@ perilune_RETURN1_1:
     .cfi_def_cfa rsp, 8
     jmp perilune_RETURN1_2
     .cfi_restore_state
-.Lperilune_RETURN1_1_227:
+.Lperilune_RETURN1_1_22a:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7766,146 +7791,164 @@ perilune_RETURN1_1:
     .type perilune_RETURN1_2, @function
 perilune_RETURN1_2:
     .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x48, 0x89, 0xf3                                       # mov rbx,rsi
-    .byte 0x49, 0x89, 0xcc                                       # mov r12,rcx
     .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x8b, 0x77, 0xf8                                 # mov rsi,[rdi-8]
     .byte 0x48, 0xf7, 0xc6, 0x00, 0x03, 0x01, 0x00               # test rsi,10300h
-    jne .Lperilune_RETURN1_2_1bd
+    jne .Lperilune_RETURN1_2_1c2
     .byte 0x48, 0xc1, 0xee, 0x2c                                 # shr rsi,2Ch
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
-    .byte 0x48, 0x2b, 0xc6                                       # sub rax,rsi
-    .byte 0x49, 0x89, 0xfa                                       # mov r10,rdi
-    .byte 0x4c, 0x8b, 0x58, 0xf0                                 # mov r11,[rax-10h]
-    .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
-    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN1_2_1cb
-    .byte 0x48, 0x8b, 0x48, 0xe0                                 # mov rcx,[rax-20h]
-    .byte 0x49, 0x89, 0xc6                                       # mov r14,rax
-    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
+    .byte 0x49, 0x89, 0xfb                                       # mov r11,rdi
+    .byte 0x4c, 0x2b, 0xde                                       # sub r11,rsi
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x4d, 0x8b, 0x73, 0xf0                                 # mov r14,[r11-10h]
+    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
+    .byte 0x49, 0xc1, 0xea, 0x20                                 # shr r10,20h
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_RETURN1_2_1cd
+    .byte 0x49, 0x8b, 0x43, 0xe0                                 # mov rax,[r11-20h]
+    .byte 0x4c, 0x89, 0x1c, 0x24                                 # mov [rsp],r11
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
-    .byte 0x42, 0x8b, 0x4c, 0x98, 0xfc                           # mov ecx,[rax+r11*4-4]
+    .byte 0x42, 0x8b, 0x74, 0xb0, 0xfc                           # mov esi,[rax+r14*4-4]
     .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    .byte 0x48, 0x0f, 0xb6, 0x77, 0xfd                           # movzx rsi,byte ptr [rdi-3]
-    .byte 0x48, 0x89, 0xcf                                       # mov rdi,rcx
+    .byte 0x4c, 0x0f, 0xb6, 0x5f, 0xfd                           # movzx r11,byte ptr [rdi-3]
+    .byte 0x48, 0x89, 0xf7                                       # mov rdi,rsi
     .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
     .byte 0x81, 0xc7, 0xf5, 0xff, 0xff, 0xff                     # add edi,0FFFFFFF5h
     .byte 0x83, 0xff, 0x30                                       # cmp edi,30h
     ja .Lperilune_RETURN1_2_202
-    .byte 0x48, 0x89, 0xcf                                       # mov rdi,rcx
+    .byte 0x48, 0x89, 0xf7                                       # mov rdi,rsi
     .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
     .byte 0x81, 0xc7, 0xf1, 0xff, 0xff, 0xff                     # add edi,0FFFFFFF1h
     .byte 0x83, 0xff, 0x07                                       # cmp edi,7
     jbe .Lperilune_RETURN1_2_143
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4e, 0x8d, 0x14, 0x1f                                 # lea r10,[rdi+r11]
+    .byte 0x4a, 0x8d, 0x5c, 0x1f, 0x10                           # lea rbx,[rdi+r11+10h]
+    .byte 0x4c, 0x3b, 0xd3                                       # cmp r10,rbx
+    jae .Lperilune_RETURN1_2_1db
+    .byte 0x4a, 0x8b, 0x1c, 0x1f                                 # mov rbx,[rdi+r11]
+    .byte 0x4a, 0x0f, 0xb6, 0x7c, 0x1f, 0x08                     # movzx rdi,byte ptr [rdi+r11+8]
+    .byte 0x8b, 0xf6                                             # mov esi,esi
+    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
+    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
-    .byte 0x4c, 0x8d, 0x04, 0x37                                 # lea r8,[rdi+rsi]
-    .byte 0x4c, 0x8d, 0x54, 0x37, 0x10                           # lea r10,[rdi+rsi+10h]
-    .byte 0x4d, 0x3b, 0xc2                                       # cmp r8,r10
-    jae .Lperilune_RETURN1_2_1dc
-    .byte 0x4c, 0x8b, 0x04, 0x37                                 # mov r8,[rdi+rsi]
-    .byte 0x48, 0x0f, 0xb6, 0x74, 0x37, 0x08                     # movzx rsi,byte ptr [rdi+rsi+8]
-    .byte 0x8b, 0xc9                                             # mov ecx,ecx
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x4c, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],r8
-    .byte 0x40, 0x88, 0x74, 0x0f, 0x08                           # mov [rdi+rcx+8],sil
+    .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
+    .byte 0x49, 0x89, 0x1c, 0x32                                 # mov [r10+rsi],rbx
+    .byte 0x41, 0x88, 0x7c, 0x32, 0x08                           # mov [r10+rsi+8],dil
     jmp .Lperilune_RETURN1_2_143
 .Lperilune_RETURN1_2_eb:
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x8d, 0x1c, 0x1f                                 # lea rbx,[rdi+r11]
+    .byte 0x44, 0x8b, 0xe6                                       # mov r12d,esi
+    .byte 0x49, 0xc1, 0xec, 0x08                                 # shr r12,8
+    .byte 0x49, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12,0FFh
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
+    .byte 0x4f, 0x8d, 0x2c, 0x22                                 # lea r13,[r10+r12]
+    .byte 0x4f, 0x8d, 0x64, 0x22, 0x40                           # lea r12,[r10+r12+40h]
+    .byte 0x4e, 0x8d, 0x5c, 0x1f, 0x10                           # lea r11,[rdi+r11+10h]
+    .byte 0xc1, 0xee, 0x18                                       # shr esi,18h
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x4c, 0x8d, 0x14, 0x37                                 # lea r10,[rdi+rsi]
-    .byte 0x44, 0x8b, 0xc1                                       # mov r8d,ecx
-    .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
-    .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4c, 0x89, 0xf3                                       # mov rbx,r14
-    .byte 0x49, 0x03, 0xd8                                       # add rbx,r8
-    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
-    .byte 0x4f, 0x8d, 0x44, 0x04, 0x40                           # lea r8,[r12+r8+40h]
-    .byte 0x48, 0x8d, 0x74, 0x37, 0x10                           # lea rsi,[rdi+rsi+10h]
-    .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x8d, 0x4c, 0x0b, 0x40                           # lea rcx,[rbx+rcx+40h]
-.Lperilune_RETURN1_2_124:
-    .byte 0x4c, 0x3b, 0xd6                                       # cmp r10,rsi
+    .byte 0x49, 0x8d, 0x74, 0x35, 0x40                           # lea rsi,[r13+rsi+40h]
+.Lperilune_RETURN1_2_123:
+    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
     .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
-    .byte 0x0f, 0x92, 0xc3                                       # setb bl
-    .byte 0x40, 0x84, 0xfb                                       # test bl,dil
-    jne .Lperilune_RETURN1_2_19b
+    .byte 0x4c, 0x3b, 0xe6                                       # cmp r12,rsi
+    .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
+    .byte 0x41, 0x84, 0xfa                                       # test r10b,dil
+    jne .Lperilune_RETURN1_2_19e
 .Lperilune_RETURN1_2_13a:
-    .byte 0x4c, 0x3b, 0xc1                                       # cmp r8,rcx
-    jb .Lperilune_RETURN1_2_252
+    .byte 0x4c, 0x3b, 0xe6                                       # cmp r12,rsi
+    jb .Lperilune_RETURN1_2_24e
 .Lperilune_RETURN1_2_143:
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0x89, 0xbe, 0xe8, 0x05, 0x00, 0x00               # mov [rsi+5E8h],rdi
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN1_2_224
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN1_2_227
-    .byte 0x4a, 0x0f, 0xb6, 0x34, 0x98                           # movzx rsi,byte ptr [rax+r11*4]
+    .byte 0x4a, 0x0f, 0xb6, 0x34, 0xb0                           # movzx rsi,byte ptr [rax+r14*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x4a, 0x8d, 0x74, 0x98, 0x04                           # lea rsi,[rax+r11*4+4]
+    .byte 0x4a, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+r14*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN1_2_19b:
-    .byte 0x49, 0x8b, 0x3a                                       # mov rdi,[r10]
-    .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
-    .byte 0x49, 0x89, 0x38                                       # mov [r8],rdi
-    .byte 0x41, 0x88, 0x58, 0x08                                 # mov [r8+8],bl
-    .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
-    jmp .Lperilune_RETURN1_2_124
-.Lperilune_RETURN1_2_1bd:
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    .cfi_restore_state
+.Lperilune_RETURN1_2_19e:
+    .byte 0x48, 0x8b, 0x3b                                       # mov rdi,[rbx]
+    .byte 0x4c, 0x0f, 0xb6, 0x53, 0x08                           # movzx r10,byte ptr [rbx+8]
+    .byte 0x49, 0x89, 0x3c, 0x24                                 # mov [r12],rdi
+    .byte 0x45, 0x88, 0x54, 0x24, 0x08                           # mov [r12+8],r10b
+    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
+    .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
+    jmp .Lperilune_RETURN1_2_123
+.Lperilune_RETURN1_2_1c2:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    jmp .Lperilune_RETURN1_2_26a
-.Lperilune_RETURN1_2_1cb:
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
+    jmp .Lperilune_RETURN1_2_268
+.Lperilune_RETURN1_2_1cd:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
-    jmp .Lperilune_RETURN1_2_26a
-.Lperilune_RETURN1_2_1dc:
-    .byte 0x8b, 0xc9                                             # mov ecx,ecx
-    .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
-    .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x48, 0xc7, 0x04, 0x0f, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rcx],0
-    .byte 0xc6, 0x44, 0x0f, 0x08, 0x00                           # mov byte ptr [rdi+rcx+8],0
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    jmp .Lperilune_RETURN1_2_268
+.Lperilune_RETURN1_2_1db:
+    .byte 0x8b, 0xf6                                             # mov esi,esi
+    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
+    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0xc7, 0x04, 0x37, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rsi],0
+    .byte 0xc6, 0x44, 0x37, 0x08, 0x00                           # mov byte ptr [rdi+rsi+8],0
     jmp .Lperilune_RETURN1_2_143
 .Lperilune_RETURN1_2_202:
-    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
-    .byte 0x49, 0x89, 0xca                                       # mov r10,rcx
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x49, 0x89, 0xf2                                       # mov r10,rsi
     .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
     .byte 0x41, 0x83, 0xfa, 0x54                                 # cmp r10d,54h
     je .Lperilune_RETURN1_2_eb
-    .byte 0x4c, 0x89, 0xe1                                       # mov rcx,r12
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    jmp .Lperilune_RETURN1_2_26a
-.Lperilune_RETURN1_2_227:
-    .byte 0x4a, 0x8d, 0x74, 0x98, 0x04                           # lea rsi,[rax+r11*4+4]
-    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp .Lperilune_RETURN1_2_268
+.Lperilune_RETURN1_2_224:
+    .byte 0x4a, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+r14*4+4]
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
-.Lperilune_RETURN1_2_252:
-    .byte 0x49, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r8],0
-    .byte 0x41, 0xc6, 0x40, 0x08, 0x00                           # mov byte ptr [r8+8],0
-    .byte 0x49, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add r8,10h
+    .cfi_restore_state
+.Lperilune_RETURN1_2_24e:
+    .byte 0x49, 0xc7, 0x04, 0x24, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [r12],0
+    .byte 0x41, 0xc6, 0x44, 0x24, 0x08, 0x00                     # mov byte ptr [r12+8],0
+    .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
     jmp .Lperilune_RETURN1_2_13a
-.Lperilune_RETURN1_2_26a:
+.Lperilune_RETURN1_2_268:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_STEP_RETURN
+    .cfi_restore_state
     .cfi_endproc
     .size perilune_RETURN1_2, . - perilune_RETURN1_2
 
@@ -8456,8 +8499,10 @@ perilune_SINGLE:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x8d, 0x46, 0xff                                 # lea rax,[rsi-1]
@@ -8465,43 +8510,44 @@ perilune_SINGLE:
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {single}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_SINGLE_9d
+    jne .Lperilune_SINGLE_c4
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_SINGLE_9b
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_SINGLE_81
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_SINGLE_81:
+.Lperilune_SINGLE_9b:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_SINGLE_9d:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_SINGLE_c4:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -8520,51 +8566,54 @@ perilune_STEP_GET_FIELD:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_get_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_GET_FIELD_99
+    jne .Lperilune_STEP_GET_FIELD_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_GET_FIELD_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_GET_FIELD_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_GET_FIELD_7d:
+.Lperilune_STEP_GET_FIELD_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_GET_FIELD_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_GET_FIELD_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -8583,51 +8632,54 @@ perilune_STEP_GET:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_get}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_GET_99
+    jne .Lperilune_STEP_GET_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_GET_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_GET_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_GET_7d:
+.Lperilune_STEP_GET_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_GET_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_GET_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -8646,51 +8698,54 @@ perilune_STEP_GET_GLOBAL:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_get_global}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_GET_GLOBAL_99
+    jne .Lperilune_STEP_GET_GLOBAL_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_GET_GLOBAL_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_GET_GLOBAL_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_GET_GLOBAL_7d:
+.Lperilune_STEP_GET_GLOBAL_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_GET_GLOBAL_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_GET_GLOBAL_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -8709,51 +8764,54 @@ perilune_STEP_SET_FIELD:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_set_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_SET_FIELD_99
+    jne .Lperilune_STEP_SET_FIELD_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_SET_FIELD_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_SET_FIELD_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_SET_FIELD_7d:
+.Lperilune_STEP_SET_FIELD_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_SET_FIELD_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_SET_FIELD_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -8772,51 +8830,54 @@ perilune_STEP_SET:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_set}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_SET_99
+    jne .Lperilune_STEP_SET_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_SET_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_SET_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_SET_7d:
+.Lperilune_STEP_SET_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_SET_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_SET_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -8835,51 +8896,54 @@ perilune_STEP_LENGTH:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_length}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_LENGTH_99
+    jne .Lperilune_STEP_LENGTH_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_LENGTH_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_LENGTH_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_LENGTH_7d:
+.Lperilune_STEP_LENGTH_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_LENGTH_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_LENGTH_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -8898,51 +8962,54 @@ perilune_STEP_EQUAL:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_equal}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_EQUAL_99
+    jne .Lperilune_STEP_EQUAL_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_EQUAL_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_EQUAL_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_EQUAL_7d:
+.Lperilune_STEP_EQUAL_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_EQUAL_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_EQUAL_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -8961,51 +9028,54 @@ perilune_STEP_ORDER:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_order}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_ORDER_99
+    jne .Lperilune_STEP_ORDER_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_ORDER_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_ORDER_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_ORDER_7d:
+.Lperilune_STEP_ORDER_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_ORDER_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_ORDER_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -9024,51 +9094,54 @@ perilune_STEP_CALL:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_call}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_CALL_99
+    jne .Lperilune_STEP_CALL_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_CALL_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_CALL_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_CALL_7d:
+.Lperilune_STEP_CALL_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_CALL_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_CALL_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -9087,51 +9160,54 @@ perilune_STEP_TAIL_CALL:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_tail_call}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_TAIL_CALL_99
+    jne .Lperilune_STEP_TAIL_CALL_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_TAIL_CALL_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_TAIL_CALL_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_TAIL_CALL_7d:
+.Lperilune_STEP_TAIL_CALL_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_TAIL_CALL_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_TAIL_CALL_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -9150,51 +9226,54 @@ perilune_STEP_RETURN:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_return}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_RETURN_99
+    jne .Lperilune_STEP_RETURN_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_RETURN_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_RETURN_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_RETURN_7d:
+.Lperilune_STEP_RETURN_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_RETURN_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_RETURN_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -9213,51 +9292,54 @@ perilune_STEP_PREPARE:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_prepare}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_PREPARE_99
+    jne .Lperilune_STEP_PREPARE_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_PREPARE_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_PREPARE_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_PREPARE_7d:
+.Lperilune_STEP_PREPARE_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_PREPARE_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_PREPARE_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -9276,51 +9358,54 @@ perilune_STEP_ITERATE:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {step_iterate}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STEP_ITERATE_99
+    jne .Lperilune_STEP_ITERATE_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STEP_ITERATE_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STEP_ITERATE_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STEP_ITERATE_7d:
+.Lperilune_STEP_ITERATE_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STEP_ITERATE_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STEP_ITERATE_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -9339,51 +9424,54 @@ perilune_POLL:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x48, 0x2b, 0x72, 0x08                                 # sub rsi,[rdx+8]
     .byte 0x48, 0xc1, 0xee, 0x02                                 # shr rsi,2
     .byte 0x48, 0x89, 0x77, 0xf0                                 # mov [rdi-10h],rsi
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {poll}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_POLL_99
+    jne .Lperilune_POLL_c0
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_POLL_97
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_POLL_7d
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_POLL_7d:
+.Lperilune_POLL_97:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_POLL_99:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_POLL_c0:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -9403,11 +9491,11 @@ perilune_CONTINUE:
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
-    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
     .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
     jne .Lperilune_CONTINUE_4a
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
@@ -9415,7 +9503,6 @@ perilune_CONTINUE:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_CONTINUE_4a:
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     jmp perilune_RESUME
     .cfi_endproc
     .size perilune_CONTINUE, . - perilune_CONTINUE
@@ -9425,28 +9512,27 @@ perilune_CONTINUE:
 perilune_ENTER:
     .cfi_startproc
     .byte 0x4d, 0x8b, 0x89, 0x40, 0x07, 0x00, 0x00               # mov r9,[r9+740h]
+    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_ENTER_59
     .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
     .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
     .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
     .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
-    jae .Lperilune_ENTER_60
+    jae .Lperilune_ENTER_50
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_ENTER_50
     .byte 0x48, 0x0f, 0xb6, 0x30                                 # movzx rsi,byte ptr [rax]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_ENTER_50:
-    .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    jmp perilune_RESUME
-.Lperilune_ENTER_60:
     jmp perilune_STITCH
+.Lperilune_ENTER_59:
+    .byte 0x4c, 0x8d, 0x50, 0xe0                                 # lea r10,[rax-20h]
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_endproc
     .size perilune_ENTER, . - perilune_ENTER
 
@@ -9455,12 +9541,12 @@ perilune_ENTER:
 perilune_INTERPRET:
     .cfi_startproc
     .byte 0x4d, 0x8b, 0x89, 0x40, 0x07, 0x00, 0x00               # mov r9,[r9+740h]
+    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_INTERPRET_3d
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_INTERPRET_3d
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
@@ -9468,7 +9554,6 @@ perilune_INTERPRET:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_INTERPRET_3d:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     jmp perilune_RESUME
     .cfi_endproc
     .size perilune_INTERPRET, . - perilune_INTERPRET
@@ -9482,48 +9567,51 @@ perilune_STITCH:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x10                                 # sub rsp,10h
+    .byte 0x48, 0x83, 0xec, 0x20                                 # sub rsp,20h
     .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     call {stitch}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_STITCH_8d
+    jne .Lperilune_STITCH_b4
     .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
     .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
+    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
+    jne .Lperilune_STITCH_8b
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4c, 0x8b, 0x4a, 0x28                                 # mov r9,[rdx+28h]
-    .byte 0x4d, 0x85, 0xc9                                       # test r9,r9
-    jne .Lperilune_STITCH_71
     .byte 0x4c, 0x0f, 0xb6, 0x14, 0xb0                           # movzx r10,byte ptr [rax+rsi*4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_STITCH_71:
+.Lperilune_STITCH_8b:
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x48, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_STITCH_8d:
-    .byte 0x48, 0x83, 0xc4, 0x10                                 # add rsp,10h
+.Lperilune_STITCH_b4:
+    .byte 0x48, 0x83, 0xc4, 0x20                                 # add rsp,20h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state

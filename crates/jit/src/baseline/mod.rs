@@ -8,4 +8,4 @@ mod stencil;
 mod stencils;
 mod stitch;
 
-pub(crate) use stitch::stitch;
+pub(crate) use stitch::{pieces, stitch};

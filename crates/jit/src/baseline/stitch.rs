@@ -4,6 +4,8 @@ use perilune_bytecode::flow::{is_test, jump_target};
 use perilune_bytecode::{Instr, Op, Proto};
 use perilune_runtime::tier::stitched::PROLOGUE;
 
+use crate::observe::source_map::Piece;
+
 use super::stencil::{Kind, Part, Patch, Stencil};
 use super::stencils::{PROLOGUE as BEGIN, STENCILS};
 
@@ -59,6 +61,20 @@ pub(crate) fn stitch(proto: &Proto) -> Option<Vec<u8>> {
         }
     }
     Some(out)
+}
+
+/// Returns where the code of each instruction is, hot parts and then cold parts.
+pub(crate) fn pieces(proto: &Proto) -> Vec<Piece> {
+    let mut end = (PROLOGUE + proto.code.len() * WORD) as u32;
+    let mut pieces = Vec::with_capacity(2 * proto.code.len());
+    for part in [|s: &'static Stencil| &s.hot, |s: &'static Stencil| &s.cold] {
+        for pc in 0..proto.code.len() {
+            let start = end;
+            end += part(stencil(&proto.code, pc)).code.len() as u32;
+            pieces.push(Piece { start, end, pc: pc as u32 });
+        }
+    }
+    pieces
 }
 
 /// Returns the stencil of an instruction.

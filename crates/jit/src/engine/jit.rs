@@ -8,14 +8,15 @@ use perilune_bytecode::Proto;
 use perilune_code::{CodeSpace, Method, NotNow, Options, Phase, WorkerOptions, Workers};
 use perilune_runtime::tier::RuntimeCalls;
 
-use super::attached::Attached;
+use super::attached::{Attached, label};
 use super::options::JitOptions;
-use crate::baseline::stitch;
+use crate::baseline::{pieces, stitch};
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::Snapshot;
 use crate::observe::metrics::{self, Metric};
 use crate::observe::observation::Observer;
 use crate::observe::perf::Perf;
+use crate::observe::source_map::Placed;
 use crate::pipeline::job::{Job, Unit};
 use crate::pipeline::worker::Backend;
 use crate::policy::call_graph::CallGraph;
@@ -169,6 +170,10 @@ impl Jit {
         let place = || {
             let start = Instant::now();
             let range = self.space.place(&stitch(proto)?).ok()?;
+            if let Some(perf) = self.options.perf {
+                let code = Placed { address: range.address() as usize, bytes: range.bytes() };
+                perf.add(&label(proto, None), proto, &code, &pieces(proto));
+            }
             let metrics = &self.observer().metrics;
             metrics.add(Metric::FunctionsStitched, 1);
             metrics.add(Metric::BytecodesStitched, proto.code.len() as u64);
