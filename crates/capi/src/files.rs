@@ -57,6 +57,12 @@ impl Drop for Side {
     }
 }
 
+/// Writes what the C library has buffered for the standard output.
+pub(crate) fn flush_output_of_c() {
+    // SAFETY: the file of the C library lives as long as the process.
+    unsafe { libc::fflush(stdout) };
+}
+
 /// What C code would call to close a file. The library closes its files itself.
 unsafe extern "C" fn close(_: *mut LuaState) -> c_int {
     0

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use perilune::{Engine, Lua};
 use perilune_runtime::state::State;
 use perilune_stdlib::base;
+use perilune_stdlib::io::flush_all;
 
 use crate::entry::Entry;
 use crate::outcome::raising;
@@ -20,10 +21,18 @@ pub(crate) const VERSION: f64 = 504.0;
 #[allow(non_upper_case_globals)] // the name is PUC's
 pub(crate) static lua_ident: [u8; 52] = *b"$LuaVersion: Lua 5.4.8 (implemented by Perilune) $\0\0";
 
-/// Returns the engine of the states that C code makes.
+/// Returns the engine of the states that C code makes. What they have printed is written when the
+/// process ends, also if that is after a state was not closed.
 fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
-    ENGINE.get_or_init(Engine::new)
+    extern "C" fn at_exit() {
+        flush_all();
+    }
+    ENGINE.get_or_init(|| {
+        // SAFETY: the function uses what lives as long as the process.
+        unsafe { libc::atexit(at_exit) };
+        Engine::new()
+    })
 }
 
 unsafe fn pass_warning(f: WarnFunction, data: *mut c_void, message: &[u8], more: bool) {
@@ -82,6 +91,7 @@ pub(crate) unsafe extern "C" fn lua_close(l: *mut LuaState) {
     // The last owner of the state: dropping it frees the blocks of the coroutines, too.
     let lua = (*(*main).global).lua.take();
     drop(lua);
+    flush_all();
 }
 
 #[unsafe(no_mangle)]

@@ -34,6 +34,7 @@ fn run(options: &Options) -> bool {
         Command::Full => task::run(&root, task::FULL),
         Command::Docs => task::run(&root, task::DOCS),
         Command::Generate => task::run(&root, task::GENERATE),
+        Command::Liblua => task::run(&root, task::LIBRARY),
         Command::Bless => task::run(&root, &chosen(task::BLESS, &options.names)),
         Command::Nightly if options.names.is_empty() => {
             println!("Steps, to be named after the command, or `all`:\n");

@@ -20,6 +20,7 @@ cargo xtask COMMAND
   docs                  documentation of all crates, private items included
   generate              the files that are generated from the definitions of opcodes
   order [--binary PATH] the order of the functions of the command, from what programs execute
+  liblua                the C API as liblua5.4.so.0, for programs that are linked with PUC's
   nightly [STEP..|all]  sanitizers, Miri, loom and long runs; without a step, lists them
   suite DIR [--binary PATH] [-- OPTIONS]
                         PUC's own test suite, from the folder `testes` of a checkout of Lua";
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Coverage { arguments: Vec<OsString> },
     Docs,
     Generate,
+    Liblua,
     Nightly,
     Order { binary: Option<PathBuf> },
     Suite { checkout: PathBuf, binary: Option<PathBuf>, arguments: Vec<OsString> },
@@ -72,6 +74,7 @@ impl Options {
             "full" => Command::Full,
             "docs" => Command::Docs,
             "generate" => Command::Generate,
+            "liblua" => Command::Liblua,
             "order" => order(&mut parser)?,
             "bench" => Command::Bench { arguments: rest(&mut parser)? },
             "coverage" => Command::Coverage { arguments: rest(&mut parser)? },

@@ -118,6 +118,22 @@ pub const DOCS: &[Step] = &[step(
     "target/doc",
 )];
 
+/// The C API as a shared library, for programs that are linked with PUC's.
+pub const LIBRARY: &[Step] = &[
+    step(
+        "archive",
+        "cargo rustc --release --locked -p perilune-capi --lib --crate-type staticlib",
+        "the API and the engine as an archive; minutes",
+    ),
+    step(
+        "library",
+        "cc -shared -o target/release/liblua5.4.so.0 -Wl,-soname,liblua5.4.so.0 \
+         -Wl,--version-script=crates/capi/liblua5.4.map -Wl,--gc-sections -Wl,-u,lua_newstate \
+         target/release/libperilune_capi.a -lm -lpthread -ldl -lgcc_s",
+        "target/release/liblua5.4.so.0, whose symbols have the version that Debian gives them",
+    ),
+];
+
 /// Rewrites what is generated and checked in.
 pub const GENERATE: &[Step] = &[step(
     "handlers",

@@ -26,7 +26,7 @@ pub use file::foreign_address;
 pub use foreign::{FileInfo, Foreign};
 pub use functions::open;
 pub(crate) use functions::shell;
-pub use stdout::{flush_all, read_line, write_error};
+pub use stdout::{flush_all, flush_output, read_line, write_error};
 
 /// Converts the bytes that a program passes to a path.
 pub(crate) fn path(bytes: &[u8]) -> &Path {

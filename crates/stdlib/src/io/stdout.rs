@@ -81,7 +81,8 @@ pub(crate) static STDERR: LazyLock<Shared> = LazyLock::new(|| {
     share(s)
 });
 
-fn flush_output() {
+/// Writes the buffered standard output.
+pub fn flush_output() {
     let _ = lock(&STDOUT).flush();
 }
 
