@@ -6,7 +6,7 @@ use perilune_runtime::convert;
 use perilune_runtime::native::{Raised, Val};
 
 use crate::access::{string_at, text};
-use crate::arch::stub_double;
+use crate::arch::{stub, stub_double};
 use crate::entry::Entry;
 use crate::index::{value, value_or_nil};
 use crate::life::VERSION;
@@ -87,10 +87,6 @@ raising! {
         Err(type_error(e, argument, c_bytes(expected)).into())
     }
 
-    fn luaL_checklstring(l, argument: c_int, len: *mut usize) -> *const c_char |e| {
-        string(e, argument, len)
-    }
-
     fn luaL_optlstring(
         l,
         argument: c_int,
@@ -104,10 +100,6 @@ raising! {
             len.write(if default.is_null() { 0 } else { c_bytes(default).len() });
         }
         Ok(default)
-    }
-
-    fn luaL_checkinteger(l, argument: c_int) -> i64 |e| {
-        integer(e, argument)
     }
 
     fn luaL_optinteger(l, argument: c_int, default: i64) -> i64 |e| {
@@ -172,18 +164,55 @@ raising! {
             return Err(e.cx().error(message).into());
         }
         if version != VERSION {
-            let message =
-                format!("version mismatch: app. needs Lua {version} but core is {VERSION}");
+            let message = format!(
+                "version mismatch: app. needs {version:.1}, Lua core provides {VERSION:.1}"
+            );
             return Err(e.cx().error(message).into());
         }
         Ok(())
     }
 }
 
+// The commonest checks succeed without what an error needs.
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn luaL_checkinteger(l: *mut LuaState, argument: c_int) -> i64 {
+    unsafe extern "C" fn body(l: *mut LuaState, argument: c_int) -> Outcome {
+        let v = value_or_nil(Entry::new(l).st, argument);
+        if v.is_int() {
+            return Outcome::returned(v.as_int());
+        }
+        guarded(l, |e| integer(e, argument))
+    }
+    stub!(body)
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn luaL_checklstring(
+    l: *mut LuaState,
+    argument: c_int,
+    len: *mut usize,
+) -> *const c_char {
+    unsafe extern "C" fn body(l: *mut LuaState, argument: c_int, len: *mut usize) -> Outcome {
+        let v = value_or_nil(Entry::new(l).st, argument);
+        if v.is_string() {
+            return Outcome::returned(text(v.as_string(), len));
+        }
+        guarded(l, |e| string(e, argument, len))
+    }
+    stub!(body)
+}
+
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn luaL_checknumber(l: *mut LuaState, argument: c_int) -> f64 {
     unsafe extern "C" fn body(l: *mut LuaState, argument: c_int) -> Outcome {
+        let v = value_or_nil(Entry::new(l).st, argument);
+        if v.is_float() {
+            return Outcome::returned(v.as_float());
+        }
         guarded(l, |e| number(e, argument))
     }
     stub_double!(body)

@@ -91,6 +91,7 @@ extern lua_Number luaL_checknumber(lua_State *, int), luaL_optnumber(lua_State *
 extern const char *luaL_checklstring(lua_State *, int, size_t *), *luaL_gsub(lua_State *,
     const char *, const char *, const char *);
 extern void *luaL_checkudata(lua_State *, int, const char *);
+extern void luaL_checkversion_(lua_State *, lua_Number, size_t);
 extern int luaL_newmetatable(lua_State *, const char *);
 extern void luaL_setmetatable(lua_State *, const char *), luaL_traceback(lua_State *,
     lua_State *, const char *, int);
@@ -507,6 +508,22 @@ static int sum(lua_State *L) {
   return 1;
 }
 
+static int failing_gc(lua_State *L) { return luaL_error(L, "in a finalizer"); }
+
+static int with_failing_gc(lua_State *L) {
+  lua_newuserdatauv(L, 16, 0);
+  lua_createtable(L, 0, 1);
+  lua_pushcclosure(L, failing_gc, 0);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+static int allocate(lua_State *L) {
+  lua_newuserdatauv(L, (size_t)luaL_checkinteger(L, 1), 0);
+  return 1;
+}
+
 static const luaL_Reg functions[] = {
     {"callk", callk}, {"pcallk", pcallk}, {"pcall", pcall_plain}, {"counter", counter},
         {"yield", yield},
@@ -520,6 +537,7 @@ static const luaL_Reg functions[] = {
     {"references", references}, {"numbers", numbers}, {"hooked", hooked}, {"stop", stop},
         {"info", info},
     {"another_state", another_state}, {"replace", replace}, {"traceback", traceback},
+    {"with_failing_gc", with_failing_gc}, {"allocate", allocate},
     {"is_yieldable", is_yieldable}, {"sum", sum}, {NULL, NULL}};
 
 int luaopen_api(lua_State *L) {
@@ -528,6 +546,11 @@ int luaopen_api(lua_State *L) {
   lua_createtable(L, 0, 40);
   luaL_setfuncs(L, functions, 0);
   return 1;
+}
+
+int luaopen_api_old(lua_State *L) {
+  luaL_checkversion_(L, 503, 136);
+  return 0;
 }
 
 int luaopen_api_inner(lua_State *L) {

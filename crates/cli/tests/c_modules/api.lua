@@ -169,6 +169,13 @@ same({ "bad argument #1 to 'numbers' (number expected, got no value)" }, failure
 end))
 same({ "a--b--c" }, api.replace("a.b.c", ".", "--"))
 
+-- errors in finalizers are warnings, and memory that is not there is an error
+warn "@off"
+for _ = 1, 10 do api.with_failing_gc() end
+collectgarbage()
+same({ false, "not enough memory" }, pcall(api.allocate, 1 << 46))
+same({ "userdata" }, type(api.allocate(0)))
+
 -- chunks
 same({ 0, 3 }, (function(s, chunk) return s, chunk() end)(api.load "return 1 + 2"))
 same({ 3, "pieces:1: unexpected symbol near <eof>" }, api.load "return 1 +")
@@ -217,6 +224,8 @@ same({ "[string \"error 'x'\"]:1: x" }, api.another_state "error 'x'")
 same({ "a module inside of another library" }, (require "api.inner"))
 ok, err = pcall(require, "api.none")
 same({ false, true }, ok, err:find "no module 'api.none' in file" ~= nil)
+ok, err = pcall(require, "api.old")
+same({ false, true }, ok, err:find "app. needs 503.0, Lua core provides 504.0" ~= nil)
 local file = package.searchpath("api", package.cpath)
 same({ nil, "init" }, (function(f, _, w) return f, w end)(package.loadlib(file, "no_such")))
 same({ nil, "open" }, (function(f, m, w) return f, w end)(package.loadlib("/no/such/file.so", "*")))
