@@ -172,3 +172,64 @@ fn a_state_that_does_not_allow_modules_loads_none() {
     let (ok, message): (bool, String) = lua.load(code).eval().expect("it returns what is wrong");
     assert!(!ok && message.contains("dynamic libraries not enabled"), "{message}");
 }
+
+/// The rock that [`luarocks_installs_and_removes_a_rock`] makes: a module in Lua over one in C.
+const ROCK: [(&str, &str); 3] = [
+    (
+        "rock-1.0-1.rockspec",
+        r#"package = "rock" version = "1.0-1" source = { url = "file://rock" }
+        build = { type = "builtin", modules = { ["rock"] = "rock.lua", ["rock.core"] = "core.c" } }
+        "#,
+    ),
+    ("rock.lua", "local core = require 'rock.core' return { six = core.add(2, 4) }"),
+    (
+        "core.c",
+        r#"
+        #include "lua.h"
+        #include "lauxlib.h"
+        static int add(lua_State *L) {
+          lua_pushinteger(L, luaL_checkinteger(L, 1) + luaL_checkinteger(L, 2));
+          return 1;
+        }
+        static const luaL_Reg functions[] = {{"add", add}, {NULL, NULL}};
+        int luaopen_rock_core(lua_State *L) {
+          luaL_newlib(L, functions);
+          return 1;
+        }
+        "#,
+    ),
+];
+
+#[test]
+#[ignore = "needs luarocks and PUC's headers; `cargo xtask nightly c-modules` runs it"]
+fn luarocks_installs_and_removes_a_rock() {
+    let script = Path::new("/usr/bin/luarocks");
+    if !script.exists() || !Path::new("/usr/include/lua5.4/lua.h").exists() {
+        eprintln!("skipped: it needs luarocks and the headers (apt-get install luarocks)");
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rock");
+    let tree = folder.join("tree");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("the folder for temporary files can be written");
+    for (name, text) in ROCK {
+        fs::write(folder.join(name), text).expect("its files can be written");
+    }
+    let luarocks = |arguments: &[&str]| {
+        let mut command = perilune(None);
+        command.arg(script).args(["--lua-version", "5.4", "--tree"]).arg(&tree).args(arguments);
+        let output = run(command.current_dir(&folder)).expect("the command runs");
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output));
+        text(&output)
+    };
+    luarocks(&["make", "rock-1.0-1.rockspec"]);
+    assert!(luarocks(&["list"]).contains("1.0-1 (installed)"));
+    let installed = |what: &str| format!("{}/{what}", tree.display());
+    let mut command = perilune(None);
+    command.env("LUA_PATH", installed("share/lua/5.4/?.lua"));
+    command.env("LUA_CPATH", installed("lib/lua/5.4/?.so"));
+    let output = run(command.args(["-e", "print(require 'rock'.six)"])).expect("it runs");
+    assert_eq!(text(&output), "6\n");
+    luarocks(&["remove", "rock"]);
+    assert!(!luarocks(&["list"]).contains("1.0-1"));
+}
