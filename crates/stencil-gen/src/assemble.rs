@@ -10,6 +10,7 @@ use iced_x86::{Formatter, Instruction, IntelFormatter, Mnemonic, OpKind};
 
 use crate::compile::Compiled;
 use crate::frame::{PROLOGUE, Saved, decode, is_epilogue, spills};
+use crate::pinned;
 use crate::symbol::Symbol;
 
 /// An assembled function.
@@ -46,6 +47,7 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
     let mut count = 0;
     writeln!(out, "    .p2align 4\n    .type {label}, @function\n{label}:\n    .cfi_startproc")
         .expect("a string grows");
+    let direct = pinned::accesses(&list, &targets);
     let mut saved = Saved::default();
     let mut left_frame = false;
     for i in &list {
@@ -63,6 +65,15 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
         }
         if has_frame && !setup && !in_epilogue && saved.is_move(i) {
             continue;
+        }
+        match direct.get(&i.ip()) {
+            Some(None) => continue,
+            Some(Some(text)) => {
+                count += 1;
+                writeln!(out, "    {text}").expect("a string grows");
+                continue;
+            }
+            None => {}
         }
         count += 1;
         write_instruction(&mut out, &label, code, i).map_err(|what| fail(&what, i.ip()))?;

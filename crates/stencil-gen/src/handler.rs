@@ -95,11 +95,16 @@ impl Handler {
 
     /// Continues with the instruction at an address, of the function that the arguments are of.
     fn dispatch(&self, b: &mut FunctionBuilder<'_>, pc: Value) {
-        let op = b.ins().uload8(I64, MEM, pc, 0);
+        self.dispatch_at(b, Place { base: pc, offset: 0 });
+    }
+
+    /// Continues with the instruction at a place.
+    fn dispatch_at(&self, b: &mut FunctionBuilder<'_>, pc: Place) {
+        let op = b.ins().uload8(I64, MEM, pc.base, pc.offset);
         let offset = b.ins().ishl_imm_u(op, 3);
         let entry = b.ins().iadd(self.table, offset);
         let handler = b.ins().load(I64, MEM, entry, 0);
-        let after = b.ins().iadd_imm_s(pc, i64::from(WORD));
+        let after = b.ins().iadd_imm_s(pc.base, i64::from(pc.offset + WORD));
         let mut args = self.arguments();
         args[1] = after;
         b.ins().return_call_indirect(self.sig, handler, &args);
@@ -189,33 +194,77 @@ impl Handler {
         b.ins().store(MEM, at, self.base, layout::frame::WORD);
     }
 
-    /// Returns the distance of a jump in bytes from the next instruction.
-    fn distance_of(&self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value {
+    /// Returns where a jump leads.
+    fn target(&self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Place {
+        let here = |offset| Place { base: self.pc, offset };
         match jump {
-            Jump::Next => b.ins().iconst(I64, 0),
-            Jump::Skip => b.ins().iconst(I64, i64::from(WORD)),
+            Jump::Next => here(0),
+            Jump::Skip => here(WORD),
             Jump::Own | Jump::Following => {
                 // The distance is in the upper 24 bits, in words.
-                let offset = if jump == Jump::Own { -WORD } else { 0 };
-                let word = b.ins().sload32(MEM, self.pc, offset);
+                let word = self.direction_of(b, jump);
                 let words = b.ins().sshr_imm_u(word, 8);
                 let bytes = b.ins().ishl_imm_u(words, 2);
-                b.ins().iadd_imm_s(bytes, i64::from(offset + WORD))
+                let base = b.ins().iadd(self.pc, bytes);
+                Place { base, offset: if jump == Jump::Own { 0 } else { WORD } }
             }
             Jump::Back => {
-                let words = b.ins().uload16(I64, MEM, self.pc, -2);
-                let bytes = b.ins().ishl_imm_u(words, 2);
-                b.ins().ineg(bytes)
+                let bytes = self.bytes(b);
+                Place { base: b.ins().isub(self.pc, bytes), offset: 0 }
             }
-            Jump::Ahead => {
-                let words = b.ins().uload16(I64, MEM, self.pc, -2);
-                b.ins().ishl_imm_u(words, 2)
-            }
-            Jump::Past => {
-                let ahead = self.distance_of(b, Jump::Ahead);
-                b.ins().iadd_imm_s(ahead, i64::from(WORD))
+            Jump::Ahead | Jump::Past => {
+                let bytes = self.bytes(b);
+                let base = b.ins().iadd(self.pc, bytes);
+                Place { base, offset: if jump == Jump::Ahead { 0 } else { WORD } }
             }
         }
+    }
+
+    /// Returns operand Bx, a number of words, in bytes.
+    fn bytes(&self, b: &mut FunctionBuilder<'_>) -> Value {
+        let words = b.ins().uload16(I64, MEM, self.pc, -2);
+        b.ins().ishl_imm_u(words, 2)
+    }
+
+    /// Returns the word of a JMP, which has the sign of its distance.
+    fn direction_of(&self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value {
+        let offset = if jump == Jump::Own { -WORD } else { 0 };
+        b.ins().sload32(MEM, self.pc, offset)
+    }
+
+    /// Returns arguments for code that needs no more than base, pc, instance and table. What is
+    /// left out need not be kept until then.
+    fn few_arguments(&self, b: &mut FunctionBuilder<'_>) -> [Value; 6] {
+        let instance = self.running(b);
+        [self.base, self.pc, instance, self.table, self.table, self.table]
+    }
+
+    /// Returns the instance of the running function, from its frame.
+    fn running(&self, b: &mut FunctionBuilder<'_>) -> Value {
+        let function = b.ins().load(I64, MEM, self.base, layout::frame::CALLEE);
+        b.ins().load(I64, MEM, function, layout::closure::INSTANCE as i32)
+    }
+
+    /// Returns the arguments, loaded again but for base, pc and table.
+    fn all_arguments(&self, b: &mut FunctionBuilder<'_>) -> [Value; 6] {
+        let instance = self.running(b);
+        let code = b.ins().load(I64, MEM, instance, layout::instance::CODE as i32);
+        let cells = b.ins().load(I64, MEM, instance, layout::instance::CELLS as i32);
+        let constants = b.ins().load(I64, MEM, instance, layout::instance::CONSTANTS as i32);
+        let distance = b.ins().isub(cells, code);
+        [self.base, self.pc, instance, constants, distance, self.table]
+    }
+
+    /// Returns whether this is a call or a return, which needs many registers.
+    fn is_transfer(&self) -> bool {
+        let Symbol::Handler(op, _) = self.symbol else { return false };
+        matches!(op, Op::Call | Op::TailCall | Op::Return | Op::Return0 | Op::Return1)
+    }
+
+    /// Returns whether another part is entered when much of the work is done.
+    fn is_entered_late(&self, part: usize) -> bool {
+        let Symbol::Handler(op, _) = self.symbol else { return false };
+        self.is_transfer() && (part > 1 || !matches!(op, Op::Call | Op::TailCall))
     }
 }
 
@@ -281,24 +330,15 @@ impl Operands for Handler {
 
 impl Exits for Handler {
     fn go(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) {
-        let pc = match jump {
-            Jump::Next => self.pc,
-            Jump::Skip => b.ins().iadd_imm_s(self.pc, i64::from(WORD)),
-            _ => {
-                let distance = self.distance_of(b, jump);
-                b.ins().iadd(self.pc, distance)
-            }
-        };
-        self.dispatch(b, pc);
+        let pc = self.target(b, jump);
+        self.dispatch_at(b, pc);
     }
 
     fn direction(&mut self, b: &mut FunctionBuilder<'_>, jump: Jump) -> Value {
         match jump {
-            Jump::Own | Jump::Following => {
-                let offset = if jump == Jump::Own { -WORD } else { 0 };
-                b.ins().sload32(MEM, self.pc, offset)
-            }
-            _ => self.distance_of(b, jump),
+            Jump::Own | Jump::Following => self.direction_of(b, jump),
+            Jump::Back => b.ins().iconst(I64, -1),
+            _ => b.ins().iconst(I64, 0),
         }
     }
 
@@ -311,7 +351,14 @@ impl Exits for Handler {
         let Symbol::Handler(op, _) = self.symbol else {
             unreachable!("only definitions leave instructions")
         };
-        self.tail_call(b, Symbol::Step(step(op)));
+        let symbol = Symbol::Step(step(op));
+        if self.is_transfer() {
+            let f = self.import(b, symbol);
+            let args = self.few_arguments(b);
+            b.ins().return_call(f, &args);
+        } else {
+            self.tail_call(b, symbol);
+        }
     }
 
     fn is_compact(&self) -> bool {
@@ -326,7 +373,14 @@ impl Exits for Handler {
         let Symbol::Handler(op, _) = self.symbol else {
             unreachable!("only definitions have parts")
         };
-        self.tail_call(b, Symbol::Handler(op, number));
+        let symbol = Symbol::Handler(op, number);
+        if self.is_entered_late(number) {
+            let f = self.import(b, symbol);
+            let args = self.all_arguments(b);
+            b.ins().return_call(f, &args);
+        } else {
+            self.tail_call(b, symbol);
+        }
     }
 
     fn allocated(&mut self, b: &mut FunctionBuilder<'_>) {

@@ -14,6 +14,7 @@ mod extract;
 mod frame;
 mod handler;
 mod library;
+mod pinned;
 mod stencil;
 mod symbol;
 

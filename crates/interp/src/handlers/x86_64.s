@@ -619,8 +619,7 @@ perilune_GETFIELD:
     .byte 0x4b, 0x8b, 0x5c, 0x13, 0x18                           # mov rbx,[r11+r10+18h]
     .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
     jne .Lperilune_GETFIELD_1d6
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0x80, 0xe0, 0x05, 0x00, 0x00               # mov rax,[rax+5E0h]
+    mov rax, [r15 + 0x5e0]
     .byte 0x4b, 0x8b, 0x5c, 0x13, 0x10                           # mov rbx,[r11+r10+10h]
     .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
     jne .Lperilune_GETFIELD_1d6
@@ -803,8 +802,7 @@ perilune_GETFIELD_2:
     .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_GETFIELD_2_1dc
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x4d, 0x8b, 0xa4, 0x24, 0xe0, 0x05, 0x00, 0x00         # mov r12,[r12+5E0h]
+    mov r12, [r15 + 0x5e0]
     .byte 0x4c, 0x8b, 0x6b, 0x10                                 # mov r13,[rbx+10h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_GETFIELD_2_1dc
@@ -2075,8 +2073,7 @@ perilune_NEWTABLE:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
     .byte 0xc6, 0x44, 0x0f, 0x08, 0x41                           # mov byte ptr [rdi+rcx+8],41h
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0xd8, 0x05, 0x00, 0x00                     # mov eax,[rax+5D8h]
+    mov eax, [r15 + 0x5d8]
     .byte 0x85, 0xc0                                             # test eax,eax
     jne .Lperilune_NEWTABLE_ac
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
@@ -2150,8 +2147,7 @@ perilune_SELF:
     .byte 0x4e, 0x8b, 0x64, 0x18, 0x18                           # mov r12,[rax+r11+18h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
     jne .Lperilune_SELF_1f0
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x48, 0x8b, 0x9b, 0xe0, 0x05, 0x00, 0x00               # mov rbx,[rbx+5E0h]
+    mov rbx, [r15 + 0x5e0]
     .byte 0x4e, 0x8b, 0x64, 0x18, 0x10                           # mov r12,[rax+r11+10h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
     jne .Lperilune_SELF_1f0
@@ -2344,8 +2340,7 @@ perilune_SELF_2:
     .byte 0x4c, 0x8b, 0x6b, 0x18                                 # mov r13,[rbx+18h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_SELF_2_1f8
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x4d, 0x8b, 0xa4, 0x24, 0xe0, 0x05, 0x00, 0x00         # mov r12,[r12+5E0h]
+    mov r12, [r15 + 0x5e0]
     .byte 0x4c, 0x8b, 0x6b, 0x10                                 # mov r13,[rbx+10h]
     .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
     jne .Lperilune_SELF_2_1f8
@@ -4674,8 +4669,7 @@ perilune_CONCAT:
     call {concat}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_CONCAT_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -4791,16 +4785,13 @@ perilune_JMP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_JMP_3a:
     .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x40, 0x06, 0x00, 0x00               # mov r10d,[r10+640h]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00               # mov r11d,[r11+644h]
+    mov r10d, [r15 + 0x640]
+    mov r11d, [r15 + 0x644]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
     je .Lperilune_JMP_a5
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0xd8, 0x05, 0x00, 0x00               # mov r10d,[r10+5D8h]
+    mov r10d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
     jne .Lperilune_JMP_a5
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
@@ -4845,20 +4836,20 @@ perilune_EQ:
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    jne .Lperilune_EQ_1d2
+    jne .Lperilune_EQ_1b7
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
     .byte 0x0f, 0x94, 0xc0                                       # sete al
     jmp .Lperilune_EQ_ed
 .Lperilune_EQ_88:
     .byte 0x4c, 0x0f, 0xb6, 0x58, 0x03                           # movzx r11,byte ptr [rax+3]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_EQ_241
-    jmp .Lperilune_EQ_236
+    jne .Lperilune_EQ_226
+    jmp .Lperilune_EQ_21b
 .Lperilune_EQ_9b:
     .byte 0x4c, 0x8b, 0x58, 0x18                                 # mov r11,[rax+18h]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    jne .Lperilune_EQ_1eb
-    jmp .Lperilune_EQ_20a
+    jne .Lperilune_EQ_1d0
+    jmp .Lperilune_EQ_1ef
 .Lperilune_EQ_ad:
     .byte 0xf2, 0x0f, 0x10, 0x04, 0x07                           # movsd xmm0,[rdi+rax]
     .byte 0x66, 0x42, 0x0f, 0x2e, 0x04, 0x17                     # ucomisd xmm0,[rdi+r10]
@@ -4876,80 +4867,72 @@ perilune_EQ:
     .byte 0x4c, 0x89, 0xd0                                       # mov rax,r10
     .byte 0x41, 0x23, 0xc3                                       # and eax,r11d
     .byte 0x45, 0x84, 0xd3                                       # test r11b,r10b
-    jne .Lperilune_EQ_241
+    jne .Lperilune_EQ_226
 .Lperilune_EQ_ed:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_EQ_1b3
+    jne .Lperilune_EQ_198
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jl .Lperilune_EQ_13c
-    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
-    .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
+    jl .Lperilune_EQ_12e
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQ_13c:
-    .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0x44, 0x06, 0x00, 0x00                     # mov eax,[rax+644h]
-    .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
-    .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
-    .byte 0x3b, 0xd8                                             # cmp ebx,eax
-    je .Lperilune_EQ_241
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
-    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_EQ_241
-    .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
+.Lperilune_EQ_12e:
+    .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
+    mov r10d, [r15 + 0x640]
+    mov r11d, [r15 + 0x644]
+    .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
+    .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
+    .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
+    je .Lperilune_EQ_226
+    mov r10d, [r15 + 0x5d8]
+    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
+    jne .Lperilune_EQ_226
+    .byte 0x44, 0x8d, 0x50, 0x01                                 # lea r10d,[rax+1]
     .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQ_1b3:
+.Lperilune_EQ_198:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQ_1d2:
+.Lperilune_EQ_1b7:
     .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
     je .Lperilune_EQ_88
     .byte 0x41, 0x80, 0xfb, 0x41                                 # cmp r11b,41h
     je .Lperilune_EQ_9b
-    jmp .Lperilune_EQ_241
-.Lperilune_EQ_1eb:
+    jmp .Lperilune_EQ_226
+.Lperilune_EQ_1d0:
     .byte 0x49, 0xf7, 0xc3, 0x01, 0x00, 0x00, 0x00               # test r11,1
-    jne .Lperilune_EQ_20a
+    jne .Lperilune_EQ_1ef
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x3f                           # movzx r11,byte ptr [r11+3Fh]
     .byte 0x49, 0xf7, 0xc3, 0x20, 0x00, 0x00, 0x00               # test r11,20h
-    je .Lperilune_EQ_241
-.Lperilune_EQ_20a:
+    je .Lperilune_EQ_226
+.Lperilune_EQ_1ef:
     .byte 0x4d, 0x8b, 0x5a, 0x18                                 # mov r11,[r10+18h]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_EQ_236
+    je .Lperilune_EQ_21b
     .byte 0x49, 0xf7, 0xc3, 0x01, 0x00, 0x00, 0x00               # test r11,1
-    jne .Lperilune_EQ_236
+    jne .Lperilune_EQ_21b
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x3f                           # movzx r11,byte ptr [r11+3Fh]
     .byte 0x49, 0xf7, 0xc3, 0x20, 0x00, 0x00, 0x00               # test r11,20h
-    je .Lperilune_EQ_241
-.Lperilune_EQ_236:
+    je .Lperilune_EQ_226
+.Lperilune_EQ_21b:
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
     .byte 0x0f, 0x94, 0xc0                                       # sete al
     jmp .Lperilune_EQ_ed
-.Lperilune_EQ_241:
+.Lperilune_EQ_226:
     jmp perilune_STEP_EQUAL
     .cfi_endproc
     .size perilune_EQ, . - perilune_EQ
@@ -4967,7 +4950,7 @@ perilune_LT:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     jne .Lperilune_LT_59
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_LT_1a1
+    jne .Lperilune_LT_18d
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x4c, 0x3b, 0x14, 0x07                                 # cmp r10,[rdi+rax]
@@ -4975,70 +4958,62 @@ perilune_LT:
     jmp .Lperilune_LT_85
 .Lperilune_LT_59:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_LT_197
+    jne .Lperilune_LT_183
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_LT_1a1
+    jne .Lperilune_LT_18d
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x24, 0x17                     # movsd xmm4,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x2c, 0x07                           # movsd xmm5,[rdi+rax]
-    .byte 0x66, 0x0f, 0x2e, 0xec                                 # ucomisd xmm5,xmm4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    .byte 0x66, 0x0f, 0x2e, 0xc8                                 # ucomisd xmm1,xmm0
     .byte 0x0f, 0x97, 0xc0                                       # seta al
 .Lperilune_LT_85:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_LT_14e
+    jne .Lperilune_LT_13a
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jl .Lperilune_LT_d9
+    jl .Lperilune_LT_ce
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LT_d9:
+.Lperilune_LT_ce:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0x44, 0x06, 0x00, 0x00                     # mov eax,[rax+644h]
+    mov r11d, [r15 + 0x640]
+    mov eax, [r15 + 0x644]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_LT_1a1
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0xd8, 0x05, 0x00, 0x00                     # mov eax,[rax+5D8h]
-    .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_LT_1a1
+    je .Lperilune_LT_18d
+    mov r11d, [r15 + 0x5d8]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_LT_18d
     .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LT_14e:
+.Lperilune_LT_13a:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LT_172:
+.Lperilune_LT_15e:
     .byte 0x40, 0x80, 0xfb, 0x40                                 # cmp bl,40h
-    jne .Lperilune_LT_1a1
+    jne .Lperilune_LT_18d
     jmp perilune_LT_1
-    jmp .Lperilune_LT_1a1
-.Lperilune_LT_197:
+    jmp .Lperilune_LT_18d
+.Lperilune_LT_183:
     .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
-    je .Lperilune_LT_172
-.Lperilune_LT_1a1:
+    je .Lperilune_LT_15e
+.Lperilune_LT_18d:
     jmp perilune_STEP_ORDER
     .cfi_endproc
     .size perilune_LT, . - perilune_LT
@@ -5072,18 +5047,15 @@ perilune_LT_1:
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xff                           # movzx rcx,byte ptr [rsi-1]
     .byte 0x33, 0xc1                                             # xor eax,ecx
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_LT_1_15d
+    jne .Lperilune_LT_1_144
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jl .Lperilune_LT_1_c9
+    jl .Lperilune_LT_1_bb
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0xc1, 0xe1, 0x02                                 # shl rcx,2
-    .byte 0x48, 0x81, 0xc1, 0x04, 0x00, 0x00, 0x00               # add rcx,4
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
+    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x86, 0x04                     # movzx rcx,byte ptr [rsi+rax*4+4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x8d, 0x74, 0x0e, 0x04                           # lea rsi,[rsi+rcx+4]
+    .byte 0x4d, 0x8b, 0x14, 0xc9                                 # mov r10,[r9+rcx*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
@@ -5095,35 +5067,29 @@ perilune_LT_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_LT_1_c9:
+.Lperilune_LT_1_bb:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x40, 0x06, 0x00, 0x00               # mov r10d,[r10+640h]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00               # mov r11d,[r11+644h]
+    mov r10d, [r15 + 0x640]
+    mov r11d, [r15 + 0x644]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
-    je .Lperilune_LT_1_19c
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0xd8, 0x05, 0x00, 0x00               # mov r10d,[r10+5D8h]
+    je .Lperilune_LT_1_183
+    mov r10d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    jne .Lperilune_LT_1_19c
+    jne .Lperilune_LT_1_183
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5131,7 +5097,7 @@ perilune_LT_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_LT_1_15d:
+.Lperilune_LT_1_144:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
@@ -5147,7 +5113,7 @@ perilune_LT_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_LT_1_19c:
+.Lperilune_LT_1_183:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5171,7 +5137,7 @@ perilune_LE:
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     jne .Lperilune_LE_59
     .byte 0x40, 0x80, 0xfb, 0x03                                 # cmp bl,3
-    jne .Lperilune_LE_1a1
+    jne .Lperilune_LE_18d
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
     .byte 0x4c, 0x3b, 0x14, 0x07                                 # cmp r10,[rdi+rax]
@@ -5179,70 +5145,62 @@ perilune_LE:
     jmp .Lperilune_LE_85
 .Lperilune_LE_59:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_LE_197
+    jne .Lperilune_LE_183
     .byte 0x40, 0x80, 0xfb, 0x04                                 # cmp bl,4
-    jne .Lperilune_LE_1a1
+    jne .Lperilune_LE_18d
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
-    .byte 0xf2, 0x42, 0x0f, 0x10, 0x24, 0x17                     # movsd xmm4,[rdi+r10]
-    .byte 0xf2, 0x0f, 0x10, 0x2c, 0x07                           # movsd xmm5,[rdi+rax]
-    .byte 0x66, 0x0f, 0x2e, 0xec                                 # ucomisd xmm5,xmm4
+    .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
+    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
+    .byte 0x66, 0x0f, 0x2e, 0xc8                                 # ucomisd xmm1,xmm0
     .byte 0x0f, 0x93, 0xc0                                       # setae al
 .Lperilune_LE_85:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_LE_14e
+    jne .Lperilune_LE_13a
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jl .Lperilune_LE_d9
+    jl .Lperilune_LE_ce
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LE_d9:
+.Lperilune_LE_ce:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0x44, 0x06, 0x00, 0x00                     # mov eax,[rax+644h]
+    mov r11d, [r15 + 0x640]
+    mov eax, [r15 + 0x644]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_LE_1a1
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0xd8, 0x05, 0x00, 0x00                     # mov eax,[rax+5D8h]
-    .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_LE_1a1
+    je .Lperilune_LE_18d
+    mov r11d, [r15 + 0x5d8]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_LE_18d
     .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LE_14e:
+.Lperilune_LE_13a:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LE_172:
+.Lperilune_LE_15e:
     .byte 0x40, 0x80, 0xfb, 0x40                                 # cmp bl,40h
-    jne .Lperilune_LE_1a1
+    jne .Lperilune_LE_18d
     jmp perilune_LE_1
-    jmp .Lperilune_LE_1a1
-.Lperilune_LE_197:
+    jmp .Lperilune_LE_18d
+.Lperilune_LE_183:
     .byte 0x41, 0x80, 0xfb, 0x40                                 # cmp r11b,40h
-    je .Lperilune_LE_172
-.Lperilune_LE_1a1:
+    je .Lperilune_LE_15e
+.Lperilune_LE_18d:
     jmp perilune_STEP_ORDER
     .cfi_endproc
     .size perilune_LE, . - perilune_LE
@@ -5276,18 +5234,15 @@ perilune_LE_1:
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xff                           # movzx rcx,byte ptr [rsi-1]
     .byte 0x33, 0xc1                                             # xor eax,ecx
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_LE_1_15d
+    jne .Lperilune_LE_1_144
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jl .Lperilune_LE_1_c9
+    jl .Lperilune_LE_1_bb
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0xc1, 0xe1, 0x02                                 # shl rcx,2
-    .byte 0x48, 0x81, 0xc1, 0x04, 0x00, 0x00, 0x00               # add rcx,4
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
+    .byte 0x48, 0x0f, 0xb6, 0x4c, 0x86, 0x04                     # movzx rcx,byte ptr [rsi+rax*4+4]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x8d, 0x74, 0x0e, 0x04                           # lea rsi,[rsi+rcx+4]
+    .byte 0x4d, 0x8b, 0x14, 0xc9                                 # mov r10,[r9+rcx*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
@@ -5299,35 +5254,29 @@ perilune_LE_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_LE_1_c9:
+.Lperilune_LE_1_bb:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x40, 0x06, 0x00, 0x00               # mov r10d,[r10+640h]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00               # mov r11d,[r11+644h]
+    mov r10d, [r15 + 0x640]
+    mov r11d, [r15 + 0x644]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
-    je .Lperilune_LE_1_19c
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0xd8, 0x05, 0x00, 0x00               # mov r10d,[r10+5D8h]
+    je .Lperilune_LE_1_183
+    mov r10d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    jne .Lperilune_LE_1_19c
+    jne .Lperilune_LE_1_183
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5335,7 +5284,7 @@ perilune_LE_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_LE_1_15d:
+.Lperilune_LE_1_144:
     .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
@@ -5351,7 +5300,7 @@ perilune_LE_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_LE_1_19c:
+.Lperilune_LE_1_183:
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -5373,96 +5322,88 @@ perilune_EQK:
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4a, 0x0f, 0xb6, 0x5c, 0x19, 0x08                     # movzx rbx,byte ptr [rcx+r11+8]
     .byte 0x3a, 0xc3                                             # cmp al,bl
-    jne .Lperilune_EQK_83
-    .byte 0x3c, 0x04                                             # cmp al,4
-    je .Lperilune_EQK_68
-    .byte 0x4e, 0x8b, 0x14, 0x17                                 # mov r10,[rdi+r10]
-    .byte 0x4e, 0x8b, 0x1c, 0x19                                 # mov r11,[rcx+r11]
-    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jne .Lperilune_EQK_181
-    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    jne .Lperilune_EQK_7a
+    .byte 0x4e, 0x8b, 0x24, 0x17                                 # mov r12,[rdi+r10]
+    .byte 0x4a, 0x8b, 0x1c, 0x19                                 # mov rbx,[rcx+r11]
+    .byte 0x3c, 0x40                                             # cmp al,40h
+    jne .Lperilune_EQK_16b
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
+    jne .Lperilune_EQK_5a
+    .byte 0xb8, 0x01, 0x00, 0x00, 0x00                           # mov eax,1
+    jmp .Lperilune_EQK_91
+.Lperilune_EQK_5a:
+    .byte 0x4c, 0x0f, 0xb6, 0x53, 0x03                           # movzx r10,byte ptr [rbx+3]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    jne .Lperilune_EQK_1a5
+    .byte 0x33, 0xc0                                             # xor eax,eax
+    jmp .Lperilune_EQK_91
+.Lperilune_EQK_6f:
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
     .byte 0x0f, 0x94, 0xc0                                       # sete al
-    jmp .Lperilune_EQK_a5
-.Lperilune_EQK_56:
-    .byte 0x49, 0x0f, 0xb6, 0x43, 0x03                           # movzx rax,byte ptr [r11+3]
-    .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_EQK_1a1
-    jmp .Lperilune_EQK_196
-.Lperilune_EQK_68:
+    jmp .Lperilune_EQK_91
+.Lperilune_EQK_7a:
+    .byte 0x80, 0xc3, 0xfd                                       # add bl,0FDh
+    .byte 0x40, 0x80, 0xfb, 0x02                                 # cmp bl,2
+    .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
+    .byte 0x40, 0x80, 0xfb, 0x02                                 # cmp bl,2
+    jb .Lperilune_EQK_18e
+    .byte 0x33, 0xc0                                             # xor eax,eax
+.Lperilune_EQK_91:
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
+    .byte 0xa8, 0x01                                             # test al,1
+    jne .Lperilune_EQK_142
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jl .Lperilune_EQK_d4
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_EQK_d4:
+    .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
+    mov r10d, [r15 + 0x640]
+    mov r11d, [r15 + 0x644]
+    .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
+    .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
+    .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
+    je .Lperilune_EQK_1a5
+    mov r10d, [r15 + 0x5d8]
+    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
+    jne .Lperilune_EQK_1a5
+    .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
+    .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_EQK_142:
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    jmp .Lperilune_EQK_1a5
+.Lperilune_EQK_16b:
+    .byte 0x3c, 0x04                                             # cmp al,4
+    jne .Lperilune_EQK_6f
     .byte 0xf2, 0x42, 0x0f, 0x10, 0x04, 0x17                     # movsd xmm0,[rdi+r10]
     .byte 0x66, 0x42, 0x0f, 0x2e, 0x04, 0x19                     # ucomisd xmm0,[rcx+r11]
     .byte 0x0f, 0x9b, 0xc0                                       # setnp al
     .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
     .byte 0x41, 0x23, 0xc2                                       # and eax,r10d
-    jmp .Lperilune_EQK_a5
-.Lperilune_EQK_83:
+    jmp .Lperilune_EQK_91
+.Lperilune_EQK_18e:
     .byte 0x04, 0xfd                                             # add al,0FDh
     .byte 0x3c, 0x02                                             # cmp al,2
-    .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
-    .byte 0x80, 0xc3, 0xfd                                       # add bl,0FDh
-    .byte 0x40, 0x80, 0xfb, 0x02                                 # cmp bl,2
     .byte 0x41, 0x0f, 0x92, 0xc3                                 # setb r11b
-    .byte 0x4c, 0x89, 0xd0                                       # mov rax,r10
-    .byte 0x41, 0x23, 0xc3                                       # and eax,r11d
-    .byte 0x45, 0x84, 0xd3                                       # test r11b,r10b
-    jne .Lperilune_EQK_1a1
-.Lperilune_EQK_a5:
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
-    .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
-    .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_EQK_162
-    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jl .Lperilune_EQK_ee
-    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQK_ee:
-    .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x40, 0x06, 0x00, 0x00               # mov r10d,[r10+640h]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00               # mov r11d,[r11+644h]
-    .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
-    .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
-    .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
-    je .Lperilune_EQK_1a1
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0xd8, 0x05, 0x00, 0x00               # mov r10d,[r10+5D8h]
-    .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    jne .Lperilune_EQK_1a1
-    .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
-    .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
-    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
-    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQK_162:
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQK_181:
-    .byte 0x3c, 0x03                                             # cmp al,3
-    je .Lperilune_EQK_196
-    .byte 0x3c, 0x40                                             # cmp al,40h
-    je .Lperilune_EQK_56
-    jmp .Lperilune_EQK_1a1
-.Lperilune_EQK_196:
-    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    .byte 0x0f, 0x94, 0xc0                                       # sete al
-    jmp .Lperilune_EQK_a5
-.Lperilune_EQK_1a1:
+    .byte 0x4c, 0x89, 0xd8                                       # mov rax,r11
+    .byte 0x41, 0x23, 0xc2                                       # and eax,r10d
+    .byte 0x45, 0x84, 0xda                                       # test r10b,r11b
+    je .Lperilune_EQK_91
+.Lperilune_EQK_1a5:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_EQK, . - perilune_EQK
@@ -5484,66 +5425,58 @@ perilune_EQI:
     jmp .Lperilune_EQI_51
 .Lperilune_EQI_40:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    je .Lperilune_EQI_12e
+    je .Lperilune_EQI_11a
     .byte 0x41, 0x80, 0xfb, 0x03                                 # cmp r11b,3
     .byte 0x0f, 0x94, 0xc0                                       # sete al
 .Lperilune_EQI_51:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_EQI_10f
-    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jl .Lperilune_EQI_9d
-    .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQI_9d:
-    .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0x44, 0x06, 0x00, 0x00                     # mov eax,[rax+644h]
-    .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
-    .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
-    .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_EQI_156
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
-    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_EQI_156
-    .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
-    .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
+    jne .Lperilune_EQI_fb
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jl .Lperilune_EQI_8f
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQI_10f:
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+.Lperilune_EQI_8f:
+    .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
+    mov r11d, [r15 + 0x640]
+    mov eax, [r15 + 0x644]
+    .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
+    .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
+    .byte 0x3b, 0xd8                                             # cmp ebx,eax
+    je .Lperilune_EQI_13f
+    mov r11d, [r15 + 0x5d8]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_EQI_13f
+    .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
+    .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
+    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
+    .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_EQI_fb:
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_EQI_12e:
-    .byte 0xf2, 0x0f, 0x10, 0x0c, 0x07                           # movsd xmm1,[rdi+rax]
-    .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
-    .byte 0x66, 0x0f, 0x57, 0xd2                                 # xorpd xmm2,xmm2
-    .byte 0xf2, 0x49, 0x0f, 0x2a, 0xd2                           # cvtsi2sd xmm2,r10
-    .byte 0x66, 0x0f, 0x2e, 0xca                                 # ucomisd xmm1,xmm2
+.Lperilune_EQI_11a:
+    .byte 0xf2, 0x0f, 0x10, 0x04, 0x07                           # movsd xmm0,[rdi+rax]
+    .byte 0x49, 0x8d, 0x42, 0x80                                 # lea rax,[r10-80h]
+    .byte 0x66, 0x0f, 0x57, 0xc9                                 # xorpd xmm1,xmm1
+    .byte 0xf2, 0x48, 0x0f, 0x2a, 0xc8                           # cvtsi2sd xmm1,rax
+    .byte 0x66, 0x0f, 0x2e, 0xc1                                 # ucomisd xmm0,xmm1
     .byte 0x0f, 0x9b, 0xc0                                       # setnp al
     .byte 0x41, 0x0f, 0x94, 0xc2                                 # sete r10b
     .byte 0x41, 0x23, 0xc2                                       # and eax,r10d
     jmp .Lperilune_EQI_51
-.Lperilune_EQI_156:
+.Lperilune_EQI_13f:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_EQI, . - perilune_EQI
@@ -5566,7 +5499,7 @@ perilune_LTI:
     jmp .Lperilune_LTI_6e
 .Lperilune_LTI_46:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_LTI_151
+    jne .Lperilune_LTI_13a
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
@@ -5577,50 +5510,42 @@ perilune_LTI:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_LTI_132
-    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jl .Lperilune_LTI_bd
+    jne .Lperilune_LTI_11b
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jl .Lperilune_LTI_af
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_LTI_af:
+    .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
+    mov r11d, [r15 + 0x640]
+    mov eax, [r15 + 0x644]
+    .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
+    .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
+    .byte 0x3b, 0xd8                                             # cmp ebx,eax
+    je .Lperilune_LTI_13a
+    mov r11d, [r15 + 0x5d8]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_LTI_13a
+    .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
+    .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LTI_bd:
-    .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0x44, 0x06, 0x00, 0x00                     # mov eax,[rax+644h]
-    .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
-    .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
-    .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_LTI_151
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
-    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_LTI_151
-    .byte 0x45, 0x8d, 0x5a, 0x01                                 # lea r11d,[r10+1]
-    .byte 0x46, 0x89, 0x1c, 0x06                                 # mov [rsi+r8],r11d
-    .byte 0x4c, 0x63, 0x1e                                       # movsxd r11,[rsi]
-    .byte 0x49, 0xc1, 0xfb, 0x08                                 # sar r11,8
-    .byte 0x4c, 0x89, 0xd8                                       # mov rax,r11
-    .byte 0x48, 0xc1, 0xe0, 0x02                                 # shl rax,2
-    .byte 0x48, 0x81, 0xc0, 0x04, 0x00, 0x00, 0x00               # add rax,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x9e, 0x04                     # movzx r10,byte ptr [rsi+r11*4+4]
+.Lperilune_LTI_11b:
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x8d, 0x74, 0x06, 0x04                           # lea rsi,[rsi+rax+4]
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LTI_132:
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LTI_151:
+.Lperilune_LTI_13a:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_LTI, . - perilune_LTI
@@ -5643,7 +5568,7 @@ perilune_LEI:
     jmp .Lperilune_LEI_6e
 .Lperilune_LEI_46:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_LEI_151
+    jne .Lperilune_LEI_13a
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0x49, 0x81, 0xc2, 0x80, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFF80h
     .byte 0x66, 0x0f, 0x57, 0xc0                                 # xorpd xmm0,xmm0
@@ -5654,50 +5579,42 @@ perilune_LEI:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_LEI_132
-    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jl .Lperilune_LEI_bd
+    jne .Lperilune_LEI_11b
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jl .Lperilune_LEI_af
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_LEI_af:
+    .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
+    mov r11d, [r15 + 0x640]
+    mov eax, [r15 + 0x644]
+    .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
+    .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
+    .byte 0x3b, 0xd8                                             # cmp ebx,eax
+    je .Lperilune_LEI_13a
+    mov r11d, [r15 + 0x5d8]
+    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
+    jne .Lperilune_LEI_13a
+    .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
+    .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LEI_bd:
-    .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0x44, 0x06, 0x00, 0x00                     # mov eax,[rax+644h]
-    .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
-    .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
-    .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_LEI_151
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
-    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_LEI_151
-    .byte 0x45, 0x8d, 0x5a, 0x01                                 # lea r11d,[r10+1]
-    .byte 0x46, 0x89, 0x1c, 0x06                                 # mov [rsi+r8],r11d
-    .byte 0x4c, 0x63, 0x1e                                       # movsxd r11,[rsi]
-    .byte 0x49, 0xc1, 0xfb, 0x08                                 # sar r11,8
-    .byte 0x4c, 0x89, 0xd8                                       # mov rax,r11
-    .byte 0x48, 0xc1, 0xe0, 0x02                                 # shl rax,2
-    .byte 0x48, 0x81, 0xc0, 0x04, 0x00, 0x00, 0x00               # add rax,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x9e, 0x04                     # movzx r10,byte ptr [rsi+r11*4+4]
+.Lperilune_LEI_11b:
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x48, 0x8d, 0x74, 0x06, 0x04                           # lea rsi,[rsi+rax+4]
-    .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LEI_132:
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_LEI_151:
+.Lperilune_LEI_13a:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_LEI, . - perilune_LEI
@@ -5720,7 +5637,7 @@ perilune_GTI:
     jmp .Lperilune_GTI_6f
 .Lperilune_GTI_46:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_GTI_14f
+    jne .Lperilune_GTI_13e
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0xf2, 0x0f, 0x10, 0x04, 0x07                           # movsd xmm0,[rdi+rax]
     .byte 0x49, 0x8d, 0x42, 0x80                                 # lea rax,[r10-80h]
@@ -5732,50 +5649,43 @@ perilune_GTI:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_GTI_130
-    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jl .Lperilune_GTI_be
+    jne .Lperilune_GTI_11f
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jl .Lperilune_GTI_b3
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GTI_be:
+.Lperilune_GTI_b3:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0x44, 0x06, 0x00, 0x00                     # mov eax,[rax+644h]
-    .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
-    .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
-    .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_GTI_14f
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    mov r11d, [r15 + 0x640]
+    mov eax, [r15 + 0x644]
+    .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
+    .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
+    .byte 0x3b, 0xd8                                             # cmp ebx,eax
+    je .Lperilune_GTI_13e
+    mov r11d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_GTI_14f
-    .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
-    .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
-    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
-    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    jne .Lperilune_GTI_13e
+    .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
+    .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
+    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
+    .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GTI_130:
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+.Lperilune_GTI_11f:
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GTI_14f:
+.Lperilune_GTI_13e:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_GTI, . - perilune_GTI
@@ -5798,7 +5708,7 @@ perilune_GEI:
     jmp .Lperilune_GEI_6f
 .Lperilune_GEI_46:
     .byte 0x41, 0x80, 0xfb, 0x04                                 # cmp r11b,4
-    jne .Lperilune_GEI_14f
+    jne .Lperilune_GEI_13e
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x02                     # or dword ptr [rsi+r8-4],2
     .byte 0xf2, 0x0f, 0x10, 0x04, 0x07                           # movsd xmm0,[rdi+rax]
     .byte 0x49, 0x8d, 0x42, 0x80                                 # lea rax,[r10-80h]
@@ -5810,50 +5720,43 @@ perilune_GEI:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0xa8, 0x01                                             # test al,1
-    jne .Lperilune_GEI_130
-    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jl .Lperilune_GEI_be
+    jne .Lperilune_GEI_11f
+    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jl .Lperilune_GEI_b3
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GEI_be:
+.Lperilune_GEI_b3:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0x44, 0x06, 0x00, 0x00                     # mov eax,[rax+644h]
-    .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
-    .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
-    .byte 0x44, 0x3b, 0xe0                                       # cmp r12d,eax
-    je .Lperilune_GEI_14f
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    mov r11d, [r15 + 0x640]
+    mov eax, [r15 + 0x644]
+    .byte 0x41, 0x8d, 0x5a, 0x01                                 # lea ebx,[r10+1]
+    .byte 0x41, 0x23, 0xdb                                       # and ebx,r11d
+    .byte 0x3b, 0xd8                                             # cmp ebx,eax
+    je .Lperilune_GEI_13e
+    mov r11d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_GEI_14f
-    .byte 0x41, 0x8d, 0x42, 0x01                                 # lea eax,[r10+1]
-    .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
-    .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
-    .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    jne .Lperilune_GEI_13e
+    .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
+    .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
+    .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
+    .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GEI_130:
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+.Lperilune_GEI_11f:
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_GEI_14f:
+.Lperilune_GEI_13e:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_GEI, . - perilune_GEI
@@ -5872,49 +5775,40 @@ perilune_TEST:
     .byte 0x41, 0x0f, 0x95, 0xc2                                 # setne r10b
     .byte 0x41, 0x33, 0xc2                                       # xor eax,r10d
     .byte 0x84, 0xc0                                             # test al,al
-    jne .Lperilune_TEST_e4
+    jne .Lperilune_TEST_ce
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jl .Lperilune_TEST_70
+    jl .Lperilune_TEST_65
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TEST_70:
+.Lperilune_TEST_65:
     .byte 0x42, 0x8b, 0x04, 0x06                                 # mov eax,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x40, 0x06, 0x00, 0x00               # mov r10d,[r10+640h]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00               # mov r11d,[r11+644h]
+    mov r10d, [r15 + 0x640]
+    mov r11d, [r15 + 0x644]
     .byte 0x8d, 0x58, 0x01                                       # lea ebx,[rax+1]
     .byte 0x41, 0x23, 0xda                                       # and ebx,r10d
     .byte 0x41, 0x3b, 0xdb                                       # cmp ebx,r11d
-    je .Lperilune_TEST_103
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0xd8, 0x05, 0x00, 0x00               # mov r10d,[r10+5D8h]
+    je .Lperilune_TEST_ed
+    mov r10d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xd2                                       # test r10d,r10d
-    jne .Lperilune_TEST_103
+    jne .Lperilune_TEST_ed
     .byte 0x81, 0xc0, 0x01, 0x00, 0x00, 0x00                     # add eax,1
     .byte 0x42, 0x89, 0x04, 0x06                                 # mov [rsi+r8],eax
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TEST_e4:
+.Lperilune_TEST_ce:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0x04                           # movzx rax,byte ptr [rsi+4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TEST_103:
+.Lperilune_TEST_ed:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_TEST, . - perilune_TEST
@@ -5933,10 +5827,10 @@ perilune_TESTSET:
     .byte 0x0f, 0x95, 0xc3                                       # setne bl
     .byte 0x44, 0x33, 0xdb                                       # xor r11d,ebx
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_TESTSET_12f
+    jne .Lperilune_TESTSET_119
     .byte 0x4c, 0x63, 0x1e                                       # movsxd r11,[rsi]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    jl .Lperilune_TESTSET_96
+    jl .Lperilune_TESTSET_8b
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -5944,27 +5838,21 @@ perilune_TESTSET:
     .byte 0x46, 0x88, 0x54, 0x1f, 0x08                           # mov [rdi+r11+8],r10b
     .byte 0x48, 0x63, 0x06                                       # movsxd rax,[rsi]
     .byte 0x48, 0xc1, 0xf8, 0x08                                 # sar rax,8
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TESTSET_96:
+.Lperilune_TESTSET_8b:
     .byte 0x46, 0x8b, 0x14, 0x06                                 # mov r10d,[rsi+r8]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00                     # mov ebx,[rbx+644h]
+    mov r11d, [r15 + 0x640]
+    mov ebx, [r15 + 0x644]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
-    je .Lperilune_TESTSET_153
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    je .Lperilune_TESTSET_13d
+    mov r11d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_TESTSET_153
+    jne .Lperilune_TESTSET_13d
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
     .byte 0x46, 0x89, 0x14, 0x06                                 # mov [rsi+r8],r10d
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
@@ -5975,19 +5863,17 @@ perilune_TESTSET:
     .byte 0x42, 0x88, 0x44, 0x17, 0x08                           # mov [rdi+r10+8],al
     .byte 0x4c, 0x63, 0x16                                       # movsxd r10,[rsi]
     .byte 0x49, 0xc1, 0xfa, 0x08                                 # sar r10,8
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
-    .byte 0x49, 0xc1, 0xe3, 0x02                                 # shl r11,2
-    .byte 0x49, 0x81, 0xc3, 0x04, 0x00, 0x00, 0x00               # add r11,4
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x96, 0x04                     # movzx r10,byte ptr [rsi+r10*4+4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x96, 0x04                     # movzx r11,byte ptr [rsi+r10*4+4]
+    .byte 0x4f, 0x8b, 0x1c, 0xd9                                 # mov r11,[r9+r11*8]
+    .byte 0x4a, 0x8d, 0x74, 0x96, 0x08                           # lea rsi,[rsi+r10*4+8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TESTSET_12f:
+.Lperilune_TESTSET_119:
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0x04                           # movzx r10,byte ptr [rsi+4]
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x08, 0x00, 0x00, 0x00               # add rsi,8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_TESTSET_153:
+.Lperilune_TESTSET_13d:
     jmp perilune_SINGLE
     .cfi_endproc
     .size perilune_TESTSET, . - perilune_TESTSET
@@ -5996,56 +5882,58 @@ perilune_TESTSET:
     .type perilune_CALL, @function
 perilune_CALL:
     .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_CALL_2cc
+    jne .Lperilune_CALL_2d1
     .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x20                                 # mov r11,[rdx+20h]
     .byte 0x4d, 0x8b, 0x1b                                       # mov r11,[r11]
     mov rbx, [rip + {interpret}@GOTPCREL]
     .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
-    jne .Lperilune_CALL_1ff
+    jne .Lperilune_CALL_2de
     .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_CALL_207
+    jne .Lperilune_CALL_2de
     .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x48, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov rbx,[rbx+5F8h]
+    mov rbx, [r15 + 0x5f8]
     .byte 0x4c, 0x8d, 0x64, 0x07, 0x20                           # lea r12,[rdi+rax+20h]
     .byte 0x49, 0x2b, 0xdc                                       # sub rbx,r12
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jl .Lperilune_CALL_20f
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    jl .Lperilune_CALL_2de
+    mov r11d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_CALL_217
+    jne .Lperilune_CALL_2de
     .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
-    .byte 0x8b, 0x92, 0x38, 0x06, 0x00, 0x00                     # mov edx,[rdx+638h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0x3c, 0x06, 0x00, 0x00                     # mov ebx,[rbx+63Ch]
+    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
+    mov edx, [r15 + 0x638]
+    mov ebx, [r15 + 0x63c]
     .byte 0x45, 0x8d, 0x63, 0x01                                 # lea r12d,[r11+1]
     .byte 0x44, 0x23, 0xe2                                       # and r12d,edx
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
-    je .Lperilune_CALL_21f
+    je .Lperilune_CALL_2de
     .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x4c, 0x8b, 0x62, 0x50                                 # mov r12,[rdx+50h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x4d, 0x8b, 0x24, 0x1c                                 # mov r12,[r12+rbx]
-    .byte 0x4c, 0x89, 0xf3                                       # mov rbx,r14
-    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jne .Lperilune_CALL_2ac
+    .byte 0x49, 0x8b, 0x1c, 0x1c                                 # mov rbx,[r12+rbx]
+    .byte 0x4c, 0x8b, 0x24, 0x24                                 # mov r12,[rsp]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_CALL_299
     .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
-    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
-    .byte 0x45, 0x89, 0x5c, 0x24, 0x34                           # mov [r12+34h],r11d
+    .byte 0x4c, 0x8b, 0x34, 0x24                                 # mov r14,[rsp]
+    .byte 0x45, 0x89, 0x5e, 0x34                                 # mov [r14+34h],r11d
     .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
     .byte 0x4c, 0x2b, 0x5a, 0x08                                 # sub r11,[rdx+8]
     .byte 0x49, 0xc1, 0xeb, 0x02                                 # shr r11,2
@@ -6061,30 +5949,28 @@ perilune_CALL:
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4f, 0x8d, 0x5c, 0x1a, 0x20                           # lea r11,[r10+r11+20h]
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    je .Lperilune_CALL_227
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-.Lperilune_CALL_146:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    je .Lperilune_CALL_20f
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+.Lperilune_CALL_14a:
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x48, 0x0f, 0xb6, 0x52, 0x31                           # movzx rdx,byte ptr [rdx+31h]
     .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
     .byte 0x49, 0x8d, 0x54, 0x12, 0x20                           # lea rdx,[r10+rdx+20h]
     .byte 0x4c, 0x3b, 0xda                                       # cmp r11,rdx
-    jb .Lperilune_CALL_239
-.Lperilune_CALL_160:
-    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
+    jb .Lperilune_CALL_222
+.Lperilune_CALL_165:
     .byte 0x4c, 0x8d, 0x54, 0x07, 0x20                           # lea r10,[rdi+rax+20h]
-    .byte 0x4c, 0x89, 0x92, 0xe8, 0x05, 0x00, 0x00               # mov [rdx+5E8h],r10
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    mov [r15 + 0x5e8], r10
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x48, 0x8b, 0x52, 0x28                                 # mov rdx,[rdx+28h]
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_CALL_282
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    jne .Lperilune_CALL_26d
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x8b, 0x52, 0x34                                       # mov edx,[rdx+34h]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
+    mov r10d, [r15 + 0x648]
     .byte 0x41, 0x3b, 0xd2                                       # cmp edx,r10d
-    jae .Lperilune_CALL_25a
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    jae .Lperilune_CALL_243
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
     .byte 0x48, 0x8b, 0x4a, 0x08                                 # mov rcx,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x52, 0x10                                 # mov rdx,[rdx+10h]
@@ -6094,54 +5980,85 @@ perilune_CALL:
     .byte 0x48, 0x8d, 0x71, 0x04                                 # lea rsi,[rcx+4]
     .byte 0x4c, 0x2b, 0xc1                                       # sub r8,rcx
     .byte 0x48, 0x89, 0xd1                                       # mov rcx,rdx
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_1df:
+    .cfi_restore_state
+.Lperilune_CALL_1e9:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_CALL_1
-.Lperilune_CALL_1ff:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2d9
-.Lperilune_CALL_207:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2d9
+    .cfi_restore_state
+    jmp .Lperilune_CALL_2de
 .Lperilune_CALL_20f:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2d9
-.Lperilune_CALL_217:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2d9
-.Lperilune_CALL_21f:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2d9
-.Lperilune_CALL_227:
-    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
-    .byte 0x4c, 0x8b, 0x9a, 0xf0, 0x05, 0x00, 0x00               # mov r11,[rdx+5F0h]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_146
-.Lperilune_CALL_239:
+    mov r11, [r15 + 0x5f0]
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    jmp .Lperilune_CALL_14a
+.Lperilune_CALL_222:
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
     .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
     .byte 0x4c, 0x3b, 0xda                                       # cmp r11,rdx
-    jae .Lperilune_CALL_160
-    jmp .Lperilune_CALL_239
-.Lperilune_CALL_25a:
+    jae .Lperilune_CALL_165
+    jmp .Lperilune_CALL_222
+.Lperilune_CALL_243:
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_STITCH
-.Lperilune_CALL_282:
+    .cfi_restore_state
+.Lperilune_CALL_26d:
     .byte 0x4c, 0x8d, 0x52, 0xe0                                 # lea r10,[rdx-20h]
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_2ac:
+    .cfi_restore_state
+.Lperilune_CALL_299:
+    .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
+    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
+    .byte 0x4c, 0x8b, 0x52, 0x08                                 # mov r10,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4d, 0x2b, 0xc2                                       # sub r8,r10
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_CALL_2
-.Lperilune_CALL_2cc:
+    .cfi_restore_state
+.Lperilune_CALL_2d1:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
-    je .Lperilune_CALL_1df
-.Lperilune_CALL_2d9:
+    je .Lperilune_CALL_1e9
+.Lperilune_CALL_2de:
+    .byte 0x4c, 0x8b, 0x47, 0xe0                                 # mov r8,[rdi-20h]
+    .byte 0x49, 0x8b, 0x50, 0x08                                 # mov rdx,[r8+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
     jmp perilune_STEP_CALL
+    .cfi_restore_state
     .cfi_endproc
     .size perilune_CALL, . - perilune_CALL
 
@@ -6179,8 +6096,7 @@ perilune_CALL_1:
     call {call_native}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_CALL_1_c2
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
@@ -6233,58 +6149,55 @@ perilune_CALL_2:
     .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_CALL_2_2d4
+    jne .Lperilune_CALL_2_2ac
     .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x4c, 0x8b, 0x5a, 0x20                                 # mov r11,[rdx+20h]
     .byte 0x4d, 0x8b, 0x1b                                       # mov r11,[r11]
     mov rbx, [rip + {interpret}@GOTPCREL]
     .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
-    jne .Lperilune_CALL_2_21a
+    jne .Lperilune_CALL_2_2b9
     .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
     .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_CALL_2_222
+    jne .Lperilune_CALL_2_2b9
     .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x48, 0x8b, 0x9b, 0xf8, 0x05, 0x00, 0x00               # mov rbx,[rbx+5F8h]
+    mov rbx, [r15 + 0x5f8]
     .byte 0x4c, 0x8d, 0x64, 0x07, 0x20                           # lea r12,[rdi+rax+20h]
     .byte 0x49, 0x2b, 0xdc                                       # sub rbx,r12
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jl .Lperilune_CALL_2_22a
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    jl .Lperilune_CALL_2_2b9
+    mov r11d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_CALL_2_232
+    jne .Lperilune_CALL_2_2b9
     .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
     .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
-    .byte 0x8b, 0x92, 0x38, 0x06, 0x00, 0x00                     # mov edx,[rdx+638h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0x3c, 0x06, 0x00, 0x00                     # mov ebx,[rbx+63Ch]
+    mov edx, [r15 + 0x638]
+    mov ebx, [r15 + 0x63c]
     .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
     .byte 0x44, 0x23, 0xda                                       # and r11d,edx
     .byte 0x44, 0x3b, 0xdb                                       # cmp r11d,ebx
-    je .Lperilune_CALL_2_23a
-    .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x8b, 0x5a, 0x50                                 # mov rbx,[rdx+50h]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4e, 0x8b, 0x24, 0x1b                                 # mov r12,[rbx+r11]
-    .byte 0x4d, 0x89, 0xf5                                       # mov r13,r14
-    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
-    jne .Lperilune_CALL_2_242
-    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
-    jmp .Lperilune_CALL_2_10d
+    je .Lperilune_CALL_2_2b9
+    .byte 0x42, 0x8b, 0x54, 0x06, 0xfc                           # mov edx,[rsi+r8-4]
+    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
+    .byte 0x4c, 0x8b, 0x5b, 0x50                                 # mov r11,[rbx+50h]
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x49, 0x8b, 0x1c, 0x13                                 # mov rbx,[r11+rdx]
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jne .Lperilune_CALL_2_219
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    jmp .Lperilune_CALL_2_10b
 .Lperilune_CALL_2_f3:
-    .byte 0x46, 0x8b, 0x64, 0x1b, 0x08                           # mov r12d,[rbx+r11+8]
-    .byte 0x45, 0x8d, 0x6c, 0x24, 0x01                           # lea r13d,[r12+1]
-    .byte 0x41, 0x83, 0xfc, 0xff                                 # cmp r12d,0FFFFFFFFh
-    .byte 0x45, 0x0f, 0x44, 0xec                                 # cmove r13d,r12d
-    .byte 0x46, 0x89, 0x6c, 0x1b, 0x08                           # mov [rbx+r11+8],r13d
-    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
-.Lperilune_CALL_2_10d:
-    .byte 0x41, 0x83, 0x43, 0x34, 0x01                           # add dword ptr [r11+34h],1
+    .byte 0x41, 0x8b, 0x5c, 0x13, 0x08                           # mov ebx,[r11+rdx+8]
+    .byte 0x44, 0x8d, 0x63, 0x01                                 # lea r12d,[rbx+1]
+    .byte 0x83, 0xfb, 0xff                                       # cmp ebx,0FFFFFFFFh
+    .byte 0x44, 0x0f, 0x44, 0xe3                                 # cmove r12d,ebx
+    .byte 0x45, 0x89, 0x64, 0x13, 0x08                           # mov [r11+rdx+8],r12d
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+.Lperilune_CALL_2_10b:
+    .byte 0x83, 0x42, 0x34, 0x01                                 # add dword ptr [rdx+34h],1
+    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
     .byte 0x4c, 0x2b, 0x5a, 0x08                                 # sub r11,[rdx+8]
     .byte 0x49, 0xc1, 0xeb, 0x02                                 # shr r11,2
@@ -6295,93 +6208,78 @@ perilune_CALL_2:
     .byte 0x48, 0xc1, 0xe2, 0x2c                                 # shl rdx,2Ch
     .byte 0x48, 0x83, 0xca, 0x07                                 # or rdx,7
     .byte 0x48, 0x89, 0x54, 0x07, 0x18                           # mov [rdi+rax+18h],rdx
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
-    .byte 0x49, 0x8d, 0x53, 0xff                                 # lea rdx,[r11-1]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx rbx,byte ptr [rsi-2]
+    .byte 0x48, 0x8d, 0x53, 0xff                                 # lea rdx,[rbx-1]
     .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
-    .byte 0x49, 0x8d, 0x54, 0x12, 0x20                           # lea rdx,[r10+rdx+20h]
-    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
-    je .Lperilune_CALL_2_250
-    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+    .byte 0x4d, 0x8d, 0x5c, 0x12, 0x20                           # lea r11,[r10+rdx+20h]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
+    je .Lperilune_CALL_2_227
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
 .Lperilune_CALL_2_161:
-    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
-    .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x31                           # movzx r11,byte ptr [r11+31h]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4f, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+r11+20h]
-    .byte 0x49, 0x3b, 0xd2                                       # cmp rdx,r10
-    jb .Lperilune_CALL_2_262
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x0f, 0xb6, 0x52, 0x31                           # movzx rdx,byte ptr [rdx+31h]
+    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
+    .byte 0x4d, 0x8d, 0x54, 0x12, 0x20                           # lea r10,[r10+rdx+20h]
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    jb .Lperilune_CALL_2_239
 .Lperilune_CALL_2_17b:
-    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
     .byte 0x4c, 0x8d, 0x54, 0x07, 0x20                           # lea r10,[rdi+rax+20h]
-    .byte 0x4c, 0x89, 0x92, 0xe8, 0x05, 0x00, 0x00               # mov [rdx+5E8h],r10
+    mov [r15 + 0x5e8], r10
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x48, 0x8b, 0x52, 0x28                                 # mov rdx,[rdx+28h]
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_CALL_2_2aa
+    jne .Lperilune_CALL_2_282
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x8b, 0x52, 0x34                                       # mov edx,[rdx+34h]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
+    mov r10d, [r15 + 0x648]
     .byte 0x41, 0x3b, 0xd2                                       # cmp edx,r10d
-    jae .Lperilune_CALL_2_282
+    jae .Lperilune_CALL_2_25a
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x4a, 0x08                                 # mov rcx,[rdx+8]
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x52, 0x10                                 # mov rdx,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x31                                 # movzx rsi,byte ptr [rcx]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x49, 0x0f, 0xb6, 0x33                                 # movzx rsi,byte ptr [r11]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8d, 0x71, 0x04                                 # lea rsi,[rcx+4]
-    .byte 0x4c, 0x2b, 0xc1                                       # sub r8,rcx
-    .byte 0x48, 0x89, 0xd1                                       # mov rcx,rdx
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x8d, 0x73, 0x04                                 # lea rsi,[r11+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_2_1fa:
+.Lperilune_CALL_2_1f4:
     jmp perilune_CALL_1
-.Lperilune_CALL_2_21a:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2e1
-.Lperilune_CALL_2_222:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2e1
-.Lperilune_CALL_2_22a:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2e1
-.Lperilune_CALL_2_232:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2e1
-.Lperilune_CALL_2_23a:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    jmp .Lperilune_CALL_2_2e1
-.Lperilune_CALL_2_242:
-    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    jmp .Lperilune_CALL_2_2b9
+.Lperilune_CALL_2_219:
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
     jne .Lperilune_CALL_2_f3
-    jmp .Lperilune_CALL_2_2e1
-.Lperilune_CALL_2_250:
-    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
-    .byte 0x48, 0x8b, 0x92, 0xf0, 0x05, 0x00, 0x00               # mov rdx,[rdx+5F0h]
-    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+    jmp .Lperilune_CALL_2_2b9
+.Lperilune_CALL_2_227:
+    mov r11, [r15 + 0x5f0]
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     jmp .Lperilune_CALL_2_161
-.Lperilune_CALL_2_262:
-    .byte 0x48, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rdx],0
-    .byte 0xc6, 0x42, 0x08, 0x00                                 # mov byte ptr [rdx+8],0
-    .byte 0x48, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add rdx,10h
-    .byte 0x49, 0x3b, 0xd2                                       # cmp rdx,r10
+.Lperilune_CALL_2_239:
+    .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
+    .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
+    .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
     jae .Lperilune_CALL_2_17b
-    jmp .Lperilune_CALL_2_262
-.Lperilune_CALL_2_282:
+    jmp .Lperilune_CALL_2_239
+.Lperilune_CALL_2_25a:
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     jmp perilune_STITCH
-.Lperilune_CALL_2_2aa:
+.Lperilune_CALL_2_282:
     .byte 0x4c, 0x8d, 0x52, 0xe0                                 # lea r10,[rdx-20h]
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
     .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_2_2d4:
+.Lperilune_CALL_2_2ac:
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
-    je .Lperilune_CALL_2_1fa
-.Lperilune_CALL_2_2e1:
+    je .Lperilune_CALL_2_1f4
+.Lperilune_CALL_2_2b9:
+    .byte 0x4c, 0x8b, 0x47, 0xe0                                 # mov r8,[rdi-20h]
+    .byte 0x49, 0x8b, 0x50, 0x08                                 # mov rdx,[r8+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     jmp perilune_STEP_CALL
     .cfi_endproc
     .size perilune_CALL_2, . - perilune_CALL_2
@@ -6448,89 +6346,77 @@ perilune_CALLMETA:
     .type perilune_TAILCALL, @function
 perilune_TAILCALL:
     .cfi_startproc
-    .byte 0x55                                                   # push rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
-    .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_TAILCALL_2ae
-    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4a, 0x8d, 0x04, 0x1f                                 # lea rax,[rdi+r11]
-    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x1f, 0x08                     # movzx r10,byte ptr [rdi+r11+8]
-    .byte 0x41, 0x80, 0xfa, 0x42                                 # cmp r10b,42h
-    jne .Lperilune_TAILCALL_29c
-    .byte 0x4c, 0x0f, 0xb6, 0x52, 0x32                           # movzx r10,byte ptr [rdx+32h]
-    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    jne .Lperilune_TAILCALL_1f3
-    .byte 0x4e, 0x8b, 0x14, 0x1f                                 # mov r10,[rdi+r11]
-    .byte 0x49, 0x8b, 0x52, 0x08                                 # mov rdx,[r10+8]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xff                           # movzx r11,byte ptr [rsi-1]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    jne .Lperilune_TAILCALL_262
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
+    .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
+    .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
+    jne .Lperilune_TAILCALL_258
+    .byte 0x48, 0x0f, 0xb6, 0x52, 0x32                           # movzx rdx,byte ptr [rdx+32h]
+    .byte 0x84, 0xd2                                             # test dl,dl
+    jne .Lperilune_TAILCALL_262
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x49, 0x8b, 0x53, 0x08                                 # mov rdx,[r11+8]
     .byte 0x48, 0x8b, 0x5a, 0x20                                 # mov rbx,[rdx+20h]
     .byte 0x48, 0x8b, 0x1b                                       # mov rbx,[rbx]
     mov r12, [rip + {interpret}@GOTPCREL]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jne .Lperilune_TAILCALL_1fc
+    jne .Lperilune_TAILCALL_262
     .byte 0x48, 0x0f, 0xb6, 0x5a, 0x32                           # movzx rbx,byte ptr [rdx+32h]
     .byte 0x84, 0xdb                                             # test bl,bl
-    jne .Lperilune_TAILCALL_205
+    jne .Lperilune_TAILCALL_262
     .byte 0x48, 0x0f, 0xb6, 0x5a, 0x30                           # movzx rbx,byte ptr [rdx+30h]
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x4d, 0x8b, 0xa4, 0x24, 0xf8, 0x05, 0x00, 0x00         # mov r12,[r12+5F8h]
+    mov r12, [r15 + 0x5f8]
     .byte 0x4c, 0x2b, 0xe7                                       # sub r12,rdi
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jl .Lperilune_TAILCALL_20e
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00                     # mov ebx,[rbx+5D8h]
+    jl .Lperilune_TAILCALL_262
+    mov ebx, [r15 + 0x5d8]
     .byte 0x85, 0xdb                                             # test ebx,ebx
-    jne .Lperilune_TAILCALL_217
+    jne .Lperilune_TAILCALL_262
     .byte 0x8b, 0x5a, 0x34                                       # mov ebx,[rdx+34h]
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x45, 0x8b, 0xa4, 0x24, 0x38, 0x06, 0x00, 0x00         # mov r12d,[r12+638h]
-    .byte 0x4d, 0x89, 0xfd                                       # mov r13,r15
-    .byte 0x45, 0x8b, 0xad, 0x3c, 0x06, 0x00, 0x00               # mov r13d,[r13+63Ch]
+    mov r12d, [r15 + 0x638]
+    mov r13d, [r15 + 0x63c]
     .byte 0x44, 0x8d, 0x73, 0x01                                 # lea r14d,[rbx+1]
     .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
     .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
-    je .Lperilune_TAILCALL_220
+    je .Lperilune_TAILCALL_262
     .byte 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00                     # add ebx,1
     .byte 0x89, 0x5a, 0x34                                       # mov [rdx+34h],ebx
-    .byte 0x4c, 0x89, 0x57, 0xe0                                 # mov [rdi-20h],r10
+    .byte 0x4c, 0x89, 0x5f, 0xe0                                 # mov [rdi-20h],r11
     .byte 0x48, 0xc7, 0x47, 0xf0, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi-10h],0
-    .byte 0x49, 0xc7, 0xc2, 0xff, 0x43, 0x09, 0xff               # mov r10,0FFFFFFFFFF0943FFh
-    .byte 0x4c, 0x23, 0x57, 0xf8                                 # and r10,[rdi-8]
-    .byte 0x49, 0x81, 0xca, 0x00, 0x20, 0x00, 0x00               # or r10,2000h
-    .byte 0x4c, 0x89, 0x57, 0xf8                                 # mov [rdi-8],r10
-    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx rbx,byte ptr [rsi-2]
-    .byte 0x4c, 0x8d, 0x53, 0xff                                 # lea r10,[rbx-1]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8d, 0x54, 0x10, 0x20                           # lea r10,[rax+r10+20h]
-    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    je .Lperilune_TAILCALL_229
-.Lperilune_TAILCALL_124:
-    .byte 0x4e, 0x8d, 0x5c, 0x1f, 0x20                           # lea r11,[rdi+r11+20h]
+    .byte 0x49, 0xc7, 0xc3, 0xff, 0x43, 0x09, 0xff               # mov r11,0FFFFFFFFFF0943FFh
+    .byte 0x4c, 0x23, 0x5f, 0xf8                                 # and r11,[rdi-8]
+    .byte 0x49, 0x81, 0xcb, 0x00, 0x20, 0x00, 0x00               # or r11,2000h
+    .byte 0x4c, 0x89, 0x5f, 0xf8                                 # mov [rdi-8],r11
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    .byte 0x49, 0x8d, 0x5b, 0xff                                 # lea rbx,[r11-1]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+rbx+20h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_TAILCALL_1e7
+.Lperilune_TAILCALL_11e:
+    .byte 0x4c, 0x8d, 0x5c, 0x07, 0x20                           # lea r11,[rdi+rax+20h]
     .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
-.Lperilune_TAILCALL_12c:
+.Lperilune_TAILCALL_126:
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    jb .Lperilune_TAILCALL_1a7
+    jb .Lperilune_TAILCALL_1a0
     .byte 0x4c, 0x0f, 0xb6, 0x52, 0x31                           # movzx r10,byte ptr [rdx+31h]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4c, 0x03, 0xd7                                       # add r10,rdi
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    jb .Lperilune_TAILCALL_238
-.Lperilune_TAILCALL_14a:
+    jb .Lperilune_TAILCALL_1f6
+.Lperilune_TAILCALL_144:
     .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_TAILCALL_279
+    jne .Lperilune_TAILCALL_236
     .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
+    mov r10d, [r15 + 0x648]
     .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
-    jae .Lperilune_TAILCALL_258
+    jae .Lperilune_TAILCALL_216
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
@@ -6538,90 +6424,42 @@ perilune_TAILCALL:
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x70, 0x04                                 # lea rsi,[rax+4]
     .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_TAILCALL_1a7:
+.Lperilune_TAILCALL_1a0:
     .byte 0x49, 0x8b, 0x1b                                       # mov rbx,[r11]
     .byte 0x4d, 0x0f, 0xb6, 0x63, 0x08                           # movzx r12,byte ptr [r11+8]
     .byte 0x48, 0x89, 0x18                                       # mov [rax],rbx
     .byte 0x44, 0x88, 0x60, 0x08                                 # mov [rax+8],r12b
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
     .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
-    jmp .Lperilune_TAILCALL_12c
-.Lperilune_TAILCALL_1c9:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    jmp .Lperilune_TAILCALL_126
+.Lperilune_TAILCALL_1c2:
     jmp perilune_TAILCALL_1
-    .cfi_restore_state
-    jmp .Lperilune_TAILCALL_2ae
-.Lperilune_TAILCALL_1f3:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2ae
-.Lperilune_TAILCALL_1fc:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2ae
-.Lperilune_TAILCALL_205:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2ae
-.Lperilune_TAILCALL_20e:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2ae
-.Lperilune_TAILCALL_217:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2ae
-.Lperilune_TAILCALL_220:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_TAILCALL_2ae
-.Lperilune_TAILCALL_229:
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x4c, 0x8b, 0x90, 0xf0, 0x05, 0x00, 0x00               # mov r10,[rax+5F0h]
-    jmp .Lperilune_TAILCALL_124
-.Lperilune_TAILCALL_238:
+    jmp .Lperilune_TAILCALL_262
+.Lperilune_TAILCALL_1e7:
+    mov r10, [r15 + 0x5f0]
+    jmp .Lperilune_TAILCALL_11e
+.Lperilune_TAILCALL_1f6:
     .byte 0x48, 0xc7, 0x00, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rax],0
     .byte 0xc6, 0x40, 0x08, 0x00                                 # mov byte ptr [rax+8],0
     .byte 0x48, 0x81, 0xc0, 0x10, 0x00, 0x00, 0x00               # add rax,10h
     .byte 0x49, 0x3b, 0xc2                                       # cmp rax,r10
-    jae .Lperilune_TAILCALL_14a
-    jmp .Lperilune_TAILCALL_238
-.Lperilune_TAILCALL_258:
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    jae .Lperilune_TAILCALL_144
+    jmp .Lperilune_TAILCALL_1f6
+.Lperilune_TAILCALL_216:
     jmp perilune_STITCH
-    .cfi_restore_state
-.Lperilune_TAILCALL_279:
+.Lperilune_TAILCALL_236:
     .byte 0x4c, 0x8d, 0x50, 0xe0                                 # lea r10,[rax-20h]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_TAILCALL_29c:
-    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    .byte 0x41, 0x80, 0xfa, 0x43                                 # cmp r10b,43h
-    je .Lperilune_TAILCALL_1c9
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-.Lperilune_TAILCALL_2ae:
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+.Lperilune_TAILCALL_258:
+    .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
+    je .Lperilune_TAILCALL_1c2
+.Lperilune_TAILCALL_262:
+    .byte 0x48, 0x8b, 0x57, 0xe0                                 # mov rdx,[rdi-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     jmp perilune_STEP_TAIL_CALL
-    .cfi_restore_state
     .cfi_endproc
     .size perilune_TAILCALL, . - perilune_TAILCALL
 
@@ -6654,8 +6492,7 @@ perilune_TAILCALL_1:
     call {tail_call_native}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_TAILCALL_1_ae
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
@@ -6702,32 +6539,32 @@ perilune_TAILCALL_1:
     .type perilune_RETURN, @function
 perilune_RETURN:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xd3                                       # mov r11,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xff                           # movzx rax,byte ptr [rsi-1]
+    .byte 0x49, 0x89, 0xf2                                       # mov r10,rsi
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_RETURN_263
+    jne .Lperilune_RETURN_27f
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN_193
+    jne .Lperilune_RETURN_18a
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
     .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
     .byte 0x48, 0x8b, 0x42, 0xf0                                 # mov rax,[rdx-10h]
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
-    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN_19b
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
-    .byte 0x4c, 0x8b, 0x6a, 0x08                                 # mov r13,[rdx+8]
-    .byte 0x41, 0x8b, 0x5c, 0x85, 0xfc                           # mov ebx,[r13+rax*4-4]
-    .byte 0x49, 0x89, 0xda                                       # mov r10,rbx
-    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
-    .byte 0x41, 0x83, 0xfa, 0x4b                                 # cmp r10d,4Bh
-    jne .Lperilune_RETURN_220
+    .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
+    .byte 0x48, 0xc1, 0xee, 0x20                                 # shr rsi,20h
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN_192
+    .byte 0x48, 0x8b, 0x72, 0xe0                                 # mov rsi,[rdx-20h]
+    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x48, 0x8b, 0x56, 0x08                                 # mov rdx,[rsi+8]
+    .byte 0x4c, 0x8b, 0x72, 0x08                                 # mov r14,[rdx+8]
+    .byte 0x41, 0x8b, 0x5c, 0x86, 0xfc                           # mov ebx,[r14+rax*4-4]
+    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    .byte 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00                     # and esi,0FFh
+    .byte 0x83, 0xfe, 0x4b                                       # cmp esi,4Bh
+    jne .Lperilune_RETURN_217
+    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x48, 0x0f, 0xb6, 0x76, 0xfe                           # movzx rsi,byte ptr [rsi-2]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -6736,100 +6573,111 @@ perilune_RETURN:
     .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
     .byte 0x4d, 0x8d, 0x1c, 0x3a                                 # lea r11,[r10+rdi]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    je .Lperilune_RETURN_1a3
-.Lperilune_RETURN_af:
+    je .Lperilune_RETURN_19a
+.Lperilune_RETURN_ad:
     .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
     .byte 0xc1, 0xee, 0x18                                       # shr esi,18h
     .byte 0x85, 0xf6                                             # test esi,esi
-    je .Lperilune_RETURN_1b2
-    .byte 0x8b, 0xfb                                             # mov edi,ebx
-    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
-    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
-    .byte 0x49, 0x03, 0xfc                                       # add rdi,r12
+    je .Lperilune_RETURN_1a9
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x44, 0x8b, 0xe3                                       # mov r12d,ebx
+    .byte 0x49, 0xc1, 0xec, 0x08                                 # shr r12,8
+    .byte 0x49, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12,0FFh
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4c, 0x03, 0xe7                                       # add r12,rdi
     .byte 0x48, 0x81, 0xc6, 0xff, 0xff, 0xff, 0xff               # add rsi,0FFFFFFFFFFFFFFFFh
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x4c, 0x8d, 0x24, 0x37                                 # lea r12,[rdi+rsi]
-.Lperilune_RETURN_e3:
+    .byte 0x4c, 0x03, 0xe6                                       # add r12,rsi
+.Lperilune_RETURN_e1:
     .byte 0x8b, 0xf3                                             # mov esi,ebx
     .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
     .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
-.Lperilune_RETURN_fa:
+    .byte 0x4c, 0x8d, 0x2c, 0x37                                 # lea r13,[rdi+rsi]
+.Lperilune_RETURN_f6:
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x49, 0x3b, 0xf4                                       # cmp rsi,r12
+    .byte 0x40, 0x0f, 0x92, 0xc6                                 # setb sil
+    .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
     .byte 0x0f, 0x92, 0xc3                                       # setb bl
-    .byte 0x40, 0x84, 0xfb                                       # test bl,dil
-    jne .Lperilune_RETURN_172
-.Lperilune_RETURN_110:
-    .byte 0x49, 0x3b, 0xf4                                       # cmp rsi,r12
-    jb .Lperilune_RETURN_209
-    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
-    .byte 0x48, 0x89, 0xbe, 0xe8, 0x05, 0x00, 0x00               # mov [rsi+5E8h],rdi
+    .byte 0x40, 0x84, 0xf3                                       # test bl,sil
+    jne .Lperilune_RETURN_167
+.Lperilune_RETURN_10c:
+    .byte 0x4d, 0x3b, 0xec                                       # cmp r13,r12
+    jb .Lperilune_RETURN_1fe
+    mov [r15 + 0x5e8], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN_1e1
-    .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
+    jne .Lperilune_RETURN_1d9
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x49, 0x0f, 0xb6, 0x74, 0x85, 0x00                     # movzx rsi,byte ptr [r13+rax*4]
+    .byte 0x49, 0x0f, 0xb6, 0x34, 0x86                           # movzx rsi,byte ptr [r14+rax*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x49, 0x8d, 0x74, 0x85, 0x04                           # lea rsi,[r13+rax*4+4]
-    .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x49, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[r14+rax*4+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN_172:
-    .byte 0x49, 0x8b, 0x3a                                       # mov rdi,[r10]
+.Lperilune_RETURN_167:
+    .byte 0x49, 0x8b, 0x32                                       # mov rsi,[r10]
     .byte 0x49, 0x0f, 0xb6, 0x5a, 0x08                           # movzx rbx,byte ptr [r10+8]
-    .byte 0x48, 0x89, 0x3e                                       # mov [rsi],rdi
-    .byte 0x88, 0x5e, 0x08                                       # mov [rsi+8],bl
+    .byte 0x49, 0x89, 0x75, 0x00                                 # mov [r13],rsi
+    .byte 0x41, 0x88, 0x5d, 0x08                                 # mov [r13+8],bl
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    jmp .Lperilune_RETURN_fa
-.Lperilune_RETURN_193:
-    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
-    jmp .Lperilune_RETURN_243
-.Lperilune_RETURN_19b:
-    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
-    jmp .Lperilune_RETURN_243
-.Lperilune_RETURN_1a3:
+    .byte 0x49, 0x81, 0xc5, 0x10, 0x00, 0x00, 0x00               # add r13,10h
+    jmp .Lperilune_RETURN_f6
+.Lperilune_RETURN_18a:
+    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
+    jmp .Lperilune_RETURN_251
+.Lperilune_RETURN_192:
+    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
+    jmp .Lperilune_RETURN_251
+.Lperilune_RETURN_19a:
     .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
     .byte 0x4c, 0x8b, 0x9e, 0xf0, 0x05, 0x00, 0x00               # mov r11,[rsi+5F0h]
-    jmp .Lperilune_RETURN_af
-.Lperilune_RETURN_1b2:
+    jmp .Lperilune_RETURN_ad
+.Lperilune_RETURN_1a9:
     .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
-    .byte 0x8b, 0xfb                                             # mov edi,ebx
-    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
-    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
-    .byte 0x49, 0x03, 0xfc                                       # add rdi,r12
-    .byte 0x4d, 0x89, 0xdc                                       # mov r12,r11
-    .byte 0x4d, 0x2b, 0xe2                                       # sub r12,r10
+    .byte 0x44, 0x8b, 0xe3                                       # mov r12d,ebx
+    .byte 0x49, 0xc1, 0xec, 0x08                                 # shr r12,8
+    .byte 0x49, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12,0FFh
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     .byte 0x4c, 0x03, 0xe7                                       # add r12,rdi
+    .byte 0x4d, 0x89, 0xdd                                       # mov r13,r11
+    .byte 0x4d, 0x2b, 0xea                                       # sub r13,r10
+    .byte 0x4d, 0x03, 0xe5                                       # add r12,r13
     .byte 0x4c, 0x89, 0xa6, 0xf0, 0x05, 0x00, 0x00               # mov [rsi+5F0h],r12
-    jmp .Lperilune_RETURN_e3
-.Lperilune_RETURN_1e1:
-    .byte 0x49, 0x8d, 0x74, 0x85, 0x04                           # lea rsi,[r13+rax*4+4]
-    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp .Lperilune_RETURN_e1
+.Lperilune_RETURN_1d9:
+    .byte 0x49, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[r14+rax*4+4]
     jmp perilune_RESUME
-.Lperilune_RETURN_209:
-    .byte 0x48, 0xc7, 0x06, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rsi],0
-    .byte 0xc6, 0x46, 0x08, 0x00                                 # mov byte ptr [rsi+8],0
-    .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
-    jmp .Lperilune_RETURN_110
-.Lperilune_RETURN_220:
-    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+.Lperilune_RETURN_1fe:
+    .byte 0x49, 0xc7, 0x45, 0x00, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [r13],0
+    .byte 0x41, 0xc6, 0x45, 0x08, 0x00                           # mov byte ptr [r13+8],0
+    .byte 0x49, 0x81, 0xc5, 0x10, 0x00, 0x00, 0x00               # add r13,10h
+    jmp .Lperilune_RETURN_10c
+.Lperilune_RETURN_217:
+    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     jmp perilune_RETURN_2
-.Lperilune_RETURN_243:
+.Lperilune_RETURN_251:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     jmp perilune_STEP_RETURN
-.Lperilune_RETURN_263:
-    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+.Lperilune_RETURN_27f:
+    .byte 0x4c, 0x89, 0xd6                                       # mov rsi,r10
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     jmp perilune_RETURN_1
     .cfi_endproc
     .size perilune_RETURN, . - perilune_RETURN
@@ -6843,56 +6691,57 @@ perilune_RETURN_1:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
-    .byte 0x4d, 0x89, 0xc5                                       # mov r13,r8
-    .byte 0x4d, 0x89, 0xce                                       # mov r14,r9
+    .byte 0x4d, 0x89, 0xcd                                       # mov r13,r9
+    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-    .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
-    .byte 0x48, 0x89, 0x4c, 0x24, 0x10                           # mov [rsp+10h],rcx
+    .byte 0x48, 0x89, 0x4c, 0x24, 0x08                           # mov [rsp+8],rcx
     .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
     .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
     call {close}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_RETURN_1_1c0
-    .byte 0x4c, 0x89, 0xe0                                       # mov rax,r12
-    .byte 0x48, 0x8b, 0x48, 0xf8                                 # mov rcx,[rax-8]
-    .byte 0x48, 0xf7, 0xc1, 0x00, 0x03, 0x01, 0x00               # test rcx,10300h
+    je .Lperilune_RETURN_1_1c1
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
+    .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
+    jne .Lperilune_RETURN_1_1d0
+    .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x89, 0xf9                                       # mov rcx,rdi
+    .byte 0x48, 0x2b, 0xc8                                       # sub rcx,rax
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x48, 0x8b, 0x41, 0xf0                                 # mov rax,[rcx-10h]
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
     jne .Lperilune_RETURN_1_1dc
-    .byte 0x48, 0xc1, 0xe9, 0x2c                                 # shr rcx,2Ch
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
-    .byte 0x48, 0x2b, 0xf9                                       # sub rdi,rcx
-    .byte 0x49, 0x89, 0xc4                                       # mov r12,rax
-    .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
-    .byte 0x48, 0x89, 0xc1                                       # mov rcx,rax
-    .byte 0x48, 0xc1, 0xe9, 0x20                                 # shr rcx,20h
-    .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN_1_1fb
-    .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
-    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
+    .byte 0x48, 0x8b, 0x51, 0xe0                                 # mov rdx,[rcx-20h]
+    .byte 0x49, 0x89, 0xca                                       # mov r10,rcx
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x48, 0x8b, 0x5a, 0x08                                 # mov rbx,[rdx+8]
     .byte 0x44, 0x8b, 0x4c, 0x83, 0xfc                           # mov r9d,[rbx+rax*4-4]
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
     .byte 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00                     # and ecx,0FFh
     .byte 0x83, 0xf9, 0x4b                                       # cmp ecx,4Bh
-    jne .Lperilune_RETURN_1_2a7
+    jne .Lperilune_RETURN_1_27e
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x0f, 0xb6, 0x46, 0xfd                           # movzx r8,byte ptr [rsi-3]
     .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    .byte 0x49, 0x03, 0xf0                                       # add rsi,r8
-    .byte 0x4c, 0x8d, 0x41, 0xff                                 # lea r8,[rcx-1]
-    .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
-    .byte 0x4e, 0x8d, 0x24, 0x06                                 # lea r12,[rsi+r8]
+    .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
+    .byte 0x4a, 0x8d, 0x34, 0x07                                 # lea rsi,[rdi+r8]
+    .byte 0x48, 0x8d, 0x79, 0xff                                 # lea rdi,[rcx-1]
+    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
+    .byte 0x4c, 0x8d, 0x24, 0x3e                                 # lea r12,[rsi+rdi]
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    je .Lperilune_RETURN_1_217
-.Lperilune_RETURN_1_d0:
+    je .Lperilune_RETURN_1_1eb
+.Lperilune_RETURN_1_ce:
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
     .byte 0xc1, 0xe9, 0x18                                       # shr ecx,18h
     .byte 0x85, 0xc9                                             # test ecx,ecx
-    je .Lperilune_RETURN_1_226
+    je .Lperilune_RETURN_1_1fa
+    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
     .byte 0x45, 0x8b, 0xc1                                       # mov r8d,r9d
     .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
     .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
@@ -6901,132 +6750,128 @@ perilune_RETURN_1:
     .byte 0x48, 0x81, 0xc1, 0xff, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4d, 0x8d, 0x14, 0x08                                 # lea r10,[r8+rcx]
-.Lperilune_RETURN_1_102:
+.Lperilune_RETURN_1_103:
     .byte 0x41, 0x8b, 0xc9                                       # mov ecx,r9d
     .byte 0x48, 0xc1, 0xe9, 0x08                                 # shr rcx,8
     .byte 0x48, 0x81, 0xe1, 0xff, 0x00, 0x00, 0x00               # and rcx,0FFh
     .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
     .byte 0x4c, 0x8d, 0x1c, 0x0f                                 # lea r11,[rdi+rcx]
-.Lperilune_RETURN_1_118:
+.Lperilune_RETURN_1_119:
     .byte 0x49, 0x3b, 0xf4                                       # cmp rsi,r12
     .byte 0x0f, 0x92, 0xc1                                       # setb cl
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
     .byte 0x41, 0x0f, 0x92, 0xc0                                 # setb r8b
     .byte 0x41, 0x84, 0xc8                                       # test r8b,cl
-    jne .Lperilune_RETURN_1_18d
-.Lperilune_RETURN_1_12e:
+    jne .Lperilune_RETURN_1_18e
+.Lperilune_RETURN_1_12f:
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    jb .Lperilune_RETURN_1_284
-    .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
-    .byte 0x48, 0x89, 0xb9, 0xe8, 0x05, 0x00, 0x00               # mov [rcx+5E8h],rdi
+    jb .Lperilune_RETURN_1_25b
+    mov [r15 + 0x5e8], rdi
     .byte 0x48, 0x8b, 0x4a, 0x28                                 # mov rcx,[rdx+28h]
     .byte 0x48, 0x85, 0xc9                                       # test rcx,rcx
-    jne .Lperilune_RETURN_1_253
+    jne .Lperilune_RETURN_1_22a
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
     .byte 0x48, 0x0f, 0xb6, 0x34, 0x83                           # movzx rsi,byte ptr [rbx+rax*4]
-    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
     .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN_1_18d:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
+.Lperilune_RETURN_1_18e:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
     .byte 0x4c, 0x8b, 0x2e                                       # mov r13,[rsi]
     .byte 0x4c, 0x0f, 0xb6, 0x76, 0x08                           # movzx r14,byte ptr [rsi+8]
     .byte 0x4d, 0x89, 0x2b                                       # mov [r11],r13
     .byte 0x45, 0x88, 0x73, 0x08                                 # mov [r11+8],r14b
     .byte 0x48, 0x81, 0xc6, 0x10, 0x00, 0x00, 0x00               # add rsi,10h
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    .byte 0x4d, 0x89, 0xc5                                       # mov r13,r8
-    .byte 0x4d, 0x89, 0xce                                       # mov r14,r9
-    jmp .Lperilune_RETURN_1_118
-.Lperilune_RETURN_1_1c0:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    .byte 0x4d, 0x89, 0xcd                                       # mov r13,r9
+    .byte 0x4d, 0x89, 0xc6                                       # mov r14,r8
+    jmp .Lperilune_RETURN_1_119
+.Lperilune_RETURN_1_1c1:
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
-    jmp .Lperilune_RETURN_1_2df
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+    jmp .Lperilune_RETURN_1_2c0
+.Lperilune_RETURN_1_1d0:
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+    jmp .Lperilune_RETURN_1_2c0
 .Lperilune_RETURN_1_1dc:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
-    .byte 0x49, 0x89, 0xc4                                       # mov r12,rax
-    jmp .Lperilune_RETURN_1_2df
-.Lperilune_RETURN_1_1fb:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
-    jmp .Lperilune_RETURN_1_2df
-.Lperilune_RETURN_1_217:
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+    jmp .Lperilune_RETURN_1_2c0
+.Lperilune_RETURN_1_1eb:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x4c, 0x8b, 0xa1, 0xf0, 0x05, 0x00, 0x00               # mov r12,[rcx+5F0h]
-    jmp .Lperilune_RETURN_1_d0
-.Lperilune_RETURN_1_226:
+    jmp .Lperilune_RETURN_1_ce
+.Lperilune_RETURN_1_1fa:
     .byte 0x4c, 0x89, 0xf9                                       # mov rcx,r15
     .byte 0x45, 0x8b, 0xc1                                       # mov r8d,r9d
     .byte 0x49, 0xc1, 0xe8, 0x08                                 # shr r8,8
     .byte 0x49, 0x81, 0xe0, 0xff, 0x00, 0x00, 0x00               # and r8,0FFh
     .byte 0x49, 0xc1, 0xe0, 0x04                                 # shl r8,4
+    .byte 0x4c, 0x89, 0xd7                                       # mov rdi,r10
     .byte 0x4c, 0x03, 0xc7                                       # add r8,rdi
     .byte 0x4d, 0x89, 0xe2                                       # mov r10,r12
     .byte 0x4c, 0x2b, 0xd6                                       # sub r10,rsi
     .byte 0x4d, 0x03, 0xd0                                       # add r10,r8
     .byte 0x4c, 0x89, 0x91, 0xf0, 0x05, 0x00, 0x00               # mov [rcx+5F0h],r10
-    jmp .Lperilune_RETURN_1_102
-.Lperilune_RETURN_1_253:
-    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
+    jmp .Lperilune_RETURN_1_103
+.Lperilune_RETURN_1_22a:
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
     .byte 0x48, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[rbx+rax*4+4]
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_RETURN_1_284:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
+.Lperilune_RETURN_1_25b:
+    .byte 0x48, 0x8b, 0x4c, 0x24, 0x08                           # mov rcx,[rsp+8]
+    .byte 0x4d, 0x89, 0xf0                                       # mov r8,r14
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
     .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    jmp .Lperilune_RETURN_1_12e
-.Lperilune_RETURN_1_2a7:
-    .byte 0x48, 0x8b, 0x4c, 0x24, 0x10                           # mov rcx,[rsp+10h]
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
+    jmp .Lperilune_RETURN_1_12f
+.Lperilune_RETURN_1_27e:
     .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x4d, 0x89, 0xe8                                       # mov r8,r13
-    .byte 0x4d, 0x89, 0xf1                                       # mov r9,r14
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x4d, 0x89, 0xe9                                       # mov r9,r13
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RETURN_2
     .cfi_restore_state
-.Lperilune_RETURN_1_2df:
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+.Lperilune_RETURN_1_2c0:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -7045,92 +6890,91 @@ perilune_RETURN_2:
     .cfi_offset rbp, -16
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x40                                 # sub rsp,40h
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
     .byte 0x48, 0x89, 0x34, 0x24                                 # mov [rsp],rsi
-    .byte 0x48, 0x89, 0x54, 0x24, 0x08                           # mov [rsp+8],rdx
     .byte 0x4c, 0x8b, 0x57, 0xf8                                 # mov r10,[rdi-8]
     .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
-    jne .Lperilune_RETURN_2_1e3
+    jne .Lperilune_RETURN_2_280
     .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
     .byte 0x49, 0x2b, 0xc2                                       # sub rax,r10
-    .byte 0x49, 0x89, 0xfd                                       # mov r13,rdi
+    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
     .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
     .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
     .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
     .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN_2_1f1
+    jne .Lperilune_RETURN_2_1d4
     .byte 0x48, 0x8b, 0x57, 0xe0                                 # mov rdx,[rdi-20h]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
     .byte 0x8b, 0x5c, 0x86, 0xfc                                 # mov ebx,[rsi+rax*4-4]
     .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
-    .byte 0x4d, 0x0f, 0xb6, 0x72, 0xfd                           # movzx r14,byte ptr [r10-3]
-    .byte 0x4d, 0x0f, 0xb6, 0x62, 0xfe                           # movzx r12,byte ptr [r10-2]
-    .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
-    .byte 0x4d, 0x89, 0xeb                                       # mov r11,r13
-    .byte 0x4f, 0x8d, 0x14, 0x33                                 # lea r10,[r11+r14]
-    .byte 0x4d, 0x8d, 0x5c, 0x24, 0xff                           # lea r11,[r12-1]
+    .byte 0x4d, 0x0f, 0xb6, 0x62, 0xfd                           # movzx r12,byte ptr [r10-3]
+    .byte 0x4d, 0x0f, 0xb6, 0x6a, 0xfe                           # movzx r13,byte ptr [r10-2]
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+    .byte 0x4f, 0x8d, 0x14, 0x23                                 # lea r10,[r11+r12]
+    .byte 0x4d, 0x8d, 0x5d, 0xff                                 # lea r11,[r13-1]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4d, 0x03, 0xda                                       # add r11,r10
-    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    je .Lperilune_RETURN_2_202
-.Lperilune_RETURN_2_9c:
-    .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
-    .byte 0x41, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12d,0FFh
-    .byte 0x41, 0x81, 0xc4, 0xf5, 0xff, 0xff, 0xff               # add r12d,0FFFFFFF5h
-    .byte 0x41, 0x83, 0xfc, 0x30                                 # cmp r12d,30h
-    ja .Lperilune_RETURN_2_245
-    .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
-    .byte 0x41, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12d,0FFh
-    .byte 0x41, 0x81, 0xc4, 0xf1, 0xff, 0xff, 0xff               # add r12d,0FFFFFFF1h
-    .byte 0x41, 0x83, 0xfc, 0x07                                 # cmp r12d,7
-    jbe .Lperilune_RETURN_2_23b
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    je .Lperilune_RETURN_2_1dc
+.Lperilune_RETURN_2_96:
+    .byte 0x49, 0x89, 0xdd                                       # mov r13,rbx
+    .byte 0x41, 0x81, 0xe5, 0xff, 0x00, 0x00, 0x00               # and r13d,0FFh
+    .byte 0x41, 0x81, 0xc5, 0xf5, 0xff, 0xff, 0xff               # add r13d,0FFFFFFF5h
+    .byte 0x41, 0x83, 0xfd, 0x30                                 # cmp r13d,30h
+    ja .Lperilune_RETURN_2_21b
+    .byte 0x49, 0x89, 0xdd                                       # mov r13,rbx
+    .byte 0x41, 0x81, 0xe5, 0xff, 0x00, 0x00, 0x00               # and r13d,0FFh
+    .byte 0x41, 0x81, 0xc5, 0xf1, 0xff, 0xff, 0xff               # add r13d,0FFFFFFF1h
+    .byte 0x41, 0x83, 0xfd, 0x07                                 # cmp r13d,7
+    jbe .Lperilune_RETURN_2_213
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jae .Lperilune_RETURN_2_211
-    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x4e, 0x8b, 0x14, 0x37                                 # mov r10,[rdi+r14]
-    .byte 0x4e, 0x0f, 0xb6, 0x5c, 0x37, 0x08                     # movzx r11,byte ptr [rdi+r14+8]
+    jae .Lperilune_RETURN_2_1eb
+    .byte 0x49, 0x89, 0xfa                                       # mov r10,rdi
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
+    .byte 0x4e, 0x8b, 0x14, 0x27                                 # mov r10,[rdi+r12]
+    .byte 0x4a, 0x0f, 0xb6, 0x7c, 0x27, 0x08                     # movzx rdi,byte ptr [rdi+r12+8]
+    .byte 0x44, 0x8b, 0xdb                                       # mov r11d,ebx
+    .byte 0x49, 0xc1, 0xeb, 0x08                                 # shr r11,8
+    .byte 0x49, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11,0FFh
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+    .byte 0x4f, 0x89, 0x14, 0x1c                                 # mov [r12+r11],r10
+    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
+    .byte 0x43, 0x88, 0x7c, 0x1a, 0x08                           # mov [r10+r11+8],dil
+    jmp .Lperilune_RETURN_2_157
+.Lperilune_RETURN_2_10e:
     .byte 0x8b, 0xfb                                             # mov edi,ebx
     .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
     .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
     .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4c, 0x8b, 0x6c, 0x24, 0x10                           # mov r13,[rsp+10h]
-    .byte 0x4d, 0x89, 0x54, 0x3d, 0x00                           # mov [r13+rdi],r10
-    .byte 0x4c, 0x8b, 0x54, 0x24, 0x10                           # mov r10,[rsp+10h]
-    .byte 0x45, 0x88, 0x5c, 0x3a, 0x08                           # mov [r10+rdi+8],r11b
-    jmp .Lperilune_RETURN_2_162
-.Lperilune_RETURN_2_117:
-    .byte 0x8b, 0xfb                                             # mov edi,ebx
-    .byte 0x48, 0xc1, 0xef, 0x08                                 # shr rdi,8
-    .byte 0x48, 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00               # and rdi,0FFh
-    .byte 0x48, 0xc1, 0xe7, 0x04                                 # shl rdi,4
-    .byte 0x4c, 0x8b, 0x64, 0x24, 0x10                           # mov r12,[rsp+10h]
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
     .byte 0x4d, 0x8d, 0x2c, 0x3c                                 # lea r13,[r12+rdi]
     .byte 0x4d, 0x8d, 0x64, 0x3c, 0x40                           # lea r12,[r12+rdi+40h]
     .byte 0xc1, 0xeb, 0x18                                       # shr ebx,18h
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x49, 0x8d, 0x5c, 0x1d, 0x40                           # lea rbx,[r13+rbx+40h]
-.Lperilune_RETURN_2_142:
+.Lperilune_RETURN_2_137:
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
     .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
     .byte 0x41, 0x0f, 0x92, 0xc5                                 # setb r13b
     .byte 0x41, 0x84, 0xfd                                       # test r13b,dil
-    jne .Lperilune_RETURN_2_1bf
-.Lperilune_RETURN_2_159:
+    jne .Lperilune_RETURN_2_1b0
+.Lperilune_RETURN_2_14e:
     .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
-    jb .Lperilune_RETURN_2_29a
-.Lperilune_RETURN_2_162:
-    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x4c, 0x8b, 0x54, 0x24, 0x10                           # mov r10,[rsp+10h]
-    .byte 0x4c, 0x89, 0x97, 0xe8, 0x05, 0x00, 0x00               # mov [rdi+5E8h],r10
+    jb .Lperilune_RETURN_2_266
+.Lperilune_RETURN_2_157:
+    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
+    mov [r15 + 0x5e8], r10
     .byte 0x48, 0x8b, 0x7a, 0x28                                 # mov rdi,[rdx+28h]
     .byte 0x48, 0x85, 0xff                                       # test rdi,rdi
-    jne .Lperilune_RETURN_2_26f
+    jne .Lperilune_RETURN_2_23d
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
@@ -7138,74 +6982,71 @@ perilune_RETURN_2:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
-    .byte 0x48, 0x8b, 0x7c, 0x24, 0x10                           # mov rdi,[rsp+10h]
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN_2_1bf:
+.Lperilune_RETURN_2_1b0:
     .byte 0x49, 0x8b, 0x3a                                       # mov rdi,[r10]
     .byte 0x4d, 0x0f, 0xb6, 0x6a, 0x08                           # movzx r13,byte ptr [r10+8]
     .byte 0x49, 0x89, 0x3c, 0x24                                 # mov [r12],rdi
     .byte 0x45, 0x88, 0x6c, 0x24, 0x08                           # mov [r12+8],r13b
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
     .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
-    jmp .Lperilune_RETURN_2_142
-.Lperilune_RETURN_2_1e3:
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    jmp .Lperilune_RETURN_2_2b4
-.Lperilune_RETURN_2_1f1:
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    jmp .Lperilune_RETURN_2_2b4
-.Lperilune_RETURN_2_202:
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x4d, 0x8b, 0x9b, 0xf0, 0x05, 0x00, 0x00               # mov r11,[r11+5F0h]
-    jmp .Lperilune_RETURN_2_9c
-.Lperilune_RETURN_2_211:
+    jmp .Lperilune_RETURN_2_137
+.Lperilune_RETURN_2_1d4:
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp .Lperilune_RETURN_2_280
+.Lperilune_RETURN_2_1dc:
+    mov r11, [r15 + 0x5f0]
+    jmp .Lperilune_RETURN_2_96
+.Lperilune_RETURN_2_1eb:
     .byte 0x44, 0x8b, 0xd3                                       # mov r10d,ebx
     .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
     .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4a, 0xc7, 0x04, 0x17, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r10],0
     .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x00                     # mov byte ptr [rdi+r10+8],0
-    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
-    jmp .Lperilune_RETURN_2_162
-.Lperilune_RETURN_2_23b:
-    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
-    jmp .Lperilune_RETURN_2_162
-.Lperilune_RETURN_2_245:
-    .byte 0x48, 0x89, 0x7c, 0x24, 0x10                           # mov [rsp+10h],rdi
-    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
+    jmp .Lperilune_RETURN_2_157
+.Lperilune_RETURN_2_213:
+    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
+    jmp .Lperilune_RETURN_2_157
+.Lperilune_RETURN_2_21b:
+    .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x4d, 0x89, 0xe6                                       # mov r14,r12
     .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
     .byte 0x41, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12d,0FFh
     .byte 0x41, 0x83, 0xfc, 0x54                                 # cmp r12d,54h
-    je .Lperilune_RETURN_2_117
-    .byte 0x48, 0x8b, 0x54, 0x24, 0x08                           # mov rdx,[rsp+8]
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    jmp .Lperilune_RETURN_2_2b4
-.Lperilune_RETURN_2_26f:
+    je .Lperilune_RETURN_2_10e
+    jmp .Lperilune_RETURN_2_280
+.Lperilune_RETURN_2_23d:
     .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
-    .byte 0x48, 0x8b, 0x7c, 0x24, 0x10                           # mov rdi,[rsp+10h]
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_RETURN_2_29a:
+.Lperilune_RETURN_2_266:
     .byte 0x49, 0xc7, 0x04, 0x24, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [r12],0
     .byte 0x41, 0xc6, 0x44, 0x24, 0x08, 0x00                     # mov byte ptr [r12+8],0
     .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
-    jmp .Lperilune_RETURN_2_159
-.Lperilune_RETURN_2_2b4:
-    .byte 0x48, 0x83, 0xc4, 0x40                                 # add rsp,40h
+    jmp .Lperilune_RETURN_2_14e
+.Lperilune_RETURN_2_280:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
     .cfi_remember_state
@@ -7219,10 +7060,9 @@ perilune_RETURN_2:
     .type perilune_RETURN0, @function
 perilune_RETURN0:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xd4                                       # mov r12,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_be
+    jne .Lperilune_RETURN0_f7
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
@@ -7232,7 +7072,7 @@ perilune_RETURN0:
     .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
     .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN0_c6
+    jne .Lperilune_RETURN0_f7
     .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
     .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
@@ -7240,13 +7080,12 @@ perilune_RETURN0:
     .byte 0x41, 0xba, 0xff, 0x00, 0x00, 0xff                     # mov r10d,0FF0000FFh
     .byte 0x45, 0x23, 0x54, 0x83, 0xfc                           # and r10d,[r11+rax*4-4]
     .byte 0x41, 0x81, 0xfa, 0x4b, 0x00, 0x00, 0x01               # cmp r10d,100004Bh
-    jne .Lperilune_RETURN0_ec
-    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    jne .Lperilune_RETURN0_cf
     .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    .byte 0x48, 0x89, 0xbe, 0xe8, 0x05, 0x00, 0x00               # mov [rsi+5E8h],rdi
+    mov [r15 + 0x5e8], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN0_ce
+    jne .Lperilune_RETURN0_b6
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
@@ -7256,20 +7095,24 @@ perilune_RETURN0:
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
     .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN0_be:
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    jmp .Lperilune_RETURN0_105
-.Lperilune_RETURN0_c6:
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
-    jmp .Lperilune_RETURN0_105
-.Lperilune_RETURN0_ce:
+    jmp .Lperilune_RETURN0_f7
+.Lperilune_RETURN0_b6:
     .byte 0x49, 0x8d, 0x74, 0x83, 0x04                           # lea rsi,[r11+rax*4+4]
     .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
     jmp perilune_RESUME
-.Lperilune_RETURN0_ec:
-    .byte 0x4c, 0x89, 0xe2                                       # mov rdx,r12
+.Lperilune_RETURN0_cf:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     jmp perilune_RETURN0_1
-.Lperilune_RETURN0_105:
+.Lperilune_RETURN0_f7:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN0, . - perilune_RETURN0
@@ -7278,146 +7121,115 @@ perilune_RETURN0:
     .type perilune_RETURN0_1, @function
 perilune_RETURN0_1:
     .cfi_startproc
-    .byte 0x55                                                   # push rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
-    .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
-    .byte 0x49, 0x89, 0xf4                                       # mov r12,rsi
-    .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
-    .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_1_16a
-    .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
-    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x89, 0xd7                                       # mov rdi,rdx
-    .byte 0x48, 0x8b, 0x77, 0xf0                                 # mov rsi,[rdi-10h]
-    .byte 0x48, 0x89, 0xf2                                       # mov rdx,rsi
-    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN0_1_175
-    .byte 0x4c, 0x8b, 0x57, 0xe0                                 # mov r10,[rdi-20h]
-    .byte 0x49, 0x8b, 0x52, 0x08                                 # mov rdx,[r10+8]
-    .byte 0x4c, 0x8b, 0x6a, 0x08                                 # mov r13,[rdx+8]
-    .byte 0x45, 0x8b, 0x5c, 0xb5, 0xfc                           # mov r11d,[r13+rsi*4-4]
+    .byte 0x4c, 0x8b, 0x57, 0xf8                                 # mov r10,[rdi-8]
+    .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
+    jne .Lperilune_RETURN0_1_202
+    .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x49, 0x89, 0xfb                                       # mov r11,rdi
+    .byte 0x4d, 0x2b, 0xda                                       # sub r11,r10
+    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
+    .byte 0x4c, 0x89, 0xdf                                       # mov rdi,r11
+    .byte 0x4c, 0x8b, 0x6f, 0xf0                                 # mov r13,[rdi-10h]
+    .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
+    .byte 0x49, 0xc1, 0xea, 0x20                                 # shr r10,20h
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_RETURN0_1_15f
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x46, 0x8b, 0x5c, 0xa8, 0xfc                           # mov r11d,[rax+r13*4-4]
     .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
     .byte 0x41, 0x83, 0xfa, 0x4b                                 # cmp r10d,4Bh
-    jne .Lperilune_RETURN0_1_1e6
-    .byte 0x4c, 0x89, 0xd8                                       # mov rax,r11
-    .byte 0xc1, 0xe8, 0x18                                       # shr eax,18h
-    .byte 0x85, 0xc0                                             # test eax,eax
-    je .Lperilune_RETURN0_1_184
-    .byte 0x45, 0x8b, 0xe3                                       # mov r12d,r11d
-    .byte 0x49, 0xc1, 0xec, 0x08                                 # shr r12,8
-    .byte 0x49, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12,0FFh
-    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x4c, 0x03, 0xe7                                       # add r12,rdi
-    .byte 0x4c, 0x8d, 0x50, 0xff                                 # lea r10,[rax-1]
-    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4b, 0x8d, 0x04, 0x14                                 # lea rax,[r12+r10]
-.Lperilune_RETURN0_1_af:
+    jne .Lperilune_RETURN0_1_1c8
+    .byte 0x4c, 0x89, 0xde                                       # mov rsi,r11
+    .byte 0xc1, 0xee, 0x18                                       # shr esi,18h
+    .byte 0x85, 0xf6                                             # test esi,esi
+    je .Lperilune_RETURN0_1_167
+    .byte 0x41, 0x8b, 0xdb                                       # mov ebx,r11d
+    .byte 0x48, 0xc1, 0xeb, 0x08                                 # shr rbx,8
+    .byte 0x48, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and rbx,0FFh
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x48, 0x03, 0xdf                                       # add rbx,rdi
+    .byte 0x48, 0x81, 0xc6, 0xff, 0xff, 0xff, 0xff               # add rsi,0FFFFFFFFFFFFFFFFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x48, 0x03, 0xf3                                       # add rsi,rbx
+.Lperilune_RETURN0_1_aa:
     .byte 0x45, 0x8b, 0xdb                                       # mov r11d,r11d
     .byte 0x49, 0xc1, 0xeb, 0x08                                 # shr r11,8
     .byte 0x49, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11,0FFh
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4c, 0x03, 0xdf                                       # add r11,rdi
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
-    .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
-.Lperilune_RETURN0_1_cc:
+    .byte 0x4c, 0x89, 0xf3                                       # mov rbx,r14
+    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
+.Lperilune_RETURN0_1_c5:
     .byte 0x49, 0x3b, 0xda                                       # cmp rbx,r10
-    .byte 0x4c, 0x89, 0x14, 0x24                                 # mov [rsp],r10
-    .byte 0x41, 0x0f, 0x92, 0xc6                                 # setb r14b
-    .byte 0x4c, 0x3b, 0xd8                                       # cmp r11,rax
+    .byte 0x4d, 0x89, 0xd6                                       # mov r14,r10
+    .byte 0x41, 0x0f, 0x92, 0xc4                                 # setb r12b
+    .byte 0x4c, 0x3b, 0xde                                       # cmp r11,rsi
     .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
-    .byte 0x45, 0x84, 0xf2                                       # test r10b,r14b
-    jne .Lperilune_RETURN0_1_144
-.Lperilune_RETURN0_1_e7:
-    .byte 0x4c, 0x3b, 0xd8                                       # cmp r11,rax
-    jb .Lperilune_RETURN0_1_1ce
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
-    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_RETURN0_1_1a8
-    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x45, 0x84, 0xe2                                       # test r10b,r12b
+    jne .Lperilune_RETURN0_1_13a
+.Lperilune_RETURN0_1_df:
+    .byte 0x4c, 0x3b, 0xde                                       # cmp r11,rsi
+    jb .Lperilune_RETURN0_1_1b0
+    mov [r15 + 0x5e8], rdi
+    .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
+    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
+    jne .Lperilune_RETURN0_1_18b
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4d, 0x0f, 0xb6, 0x54, 0xb5, 0x00                     # movzx r10,byte ptr [r13+rsi*4]
-    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
-    .byte 0x49, 0x8d, 0x74, 0xb5, 0x04                           # lea rsi,[r13+rsi*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    .byte 0x4a, 0x0f, 0xb6, 0x34, 0xa8                           # movzx rsi,byte ptr [rax+r13*4]
+    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
+    .byte 0x4a, 0x8d, 0x74, 0xa8, 0x04                           # lea rsi,[rax+r13*4+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_RETURN0_1_144:
+.Lperilune_RETURN0_1_13a:
     .byte 0x4c, 0x8b, 0x13                                       # mov r10,[rbx]
     .byte 0x4c, 0x0f, 0xb6, 0x63, 0x08                           # movzx r12,byte ptr [rbx+8]
     .byte 0x4d, 0x89, 0x13                                       # mov [r11],r10
     .byte 0x45, 0x88, 0x63, 0x08                                 # mov [r11+8],r12b
     .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
-    jmp .Lperilune_RETURN0_1_cc
-.Lperilune_RETURN0_1_16a:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_RETURN0_1_211
-.Lperilune_RETURN0_1_175:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    jmp .Lperilune_RETURN0_1_211
-.Lperilune_RETURN0_1_184:
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x41, 0x8b, 0xc3                                       # mov eax,r11d
-    .byte 0x48, 0xc1, 0xe8, 0x08                                 # shr rax,8
-    .byte 0x48, 0x25, 0xff, 0x00, 0x00, 0x00                     # and rax,0FFh
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x03, 0xc7                                       # add rax,rdi
-    .byte 0x49, 0x89, 0x84, 0x24, 0xf0, 0x05, 0x00, 0x00         # mov [r12+5F0h],rax
-    jmp .Lperilune_RETURN0_1_af
-.Lperilune_RETURN0_1_1a8:
-    .byte 0x49, 0x8d, 0x74, 0xb5, 0x04                           # lea rsi,[r13+rsi*4+4]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
+    jmp .Lperilune_RETURN0_1_c5
+.Lperilune_RETURN0_1_15f:
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp .Lperilune_RETURN0_1_202
+.Lperilune_RETURN0_1_167:
+    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
+    .byte 0x41, 0x8b, 0xf3                                       # mov esi,r11d
+    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
+    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
+    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
+    .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
+    .byte 0x48, 0x89, 0xb3, 0xf0, 0x05, 0x00, 0x00               # mov [rbx+5F0h],rsi
+    jmp .Lperilune_RETURN0_1_aa
+.Lperilune_RETURN0_1_18b:
+    .byte 0x4a, 0x8d, 0x74, 0xa8, 0x04                           # lea rsi,[rax+r13*4+4]
     jmp perilune_RESUME
-    .cfi_restore_state
-.Lperilune_RETURN0_1_1ce:
+.Lperilune_RETURN0_1_1b0:
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
     .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    jmp .Lperilune_RETURN0_1_e7
-.Lperilune_RETURN0_1_1e6:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    jmp .Lperilune_RETURN0_1_df
+.Lperilune_RETURN0_1_1c8:
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     jmp perilune_RETURN0_2
-    .cfi_restore_state
-.Lperilune_RETURN0_1_211:
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+.Lperilune_RETURN0_1_202:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     jmp perilune_STEP_RETURN
-    .cfi_restore_state
     .cfi_endproc
     .size perilune_RETURN0_1, . - perilune_RETURN0_1
 
@@ -7425,28 +7237,21 @@ perilune_RETURN0_1:
     .type perilune_RETURN0_2, @function
 perilune_RETURN0_2:
     .cfi_startproc
-    .byte 0x55                                                   # push rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
-    .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
-    .byte 0x49, 0x89, 0xf4                                       # mov r12,rsi
+    .byte 0x48, 0x89, 0xf3                                       # mov rbx,rsi
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN0_2_174
+    jne .Lperilune_RETURN0_2_1f0
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
     .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x49, 0x89, 0xfe                                       # mov r14,rdi
     .byte 0x48, 0x89, 0xd7                                       # mov rdi,rdx
     .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
     .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
     .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN0_2_17f
+    jne .Lperilune_RETURN0_2_16a
     .byte 0x48, 0x8b, 0x57, 0xe0                                 # mov rdx,[rdi-20h]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
@@ -7455,42 +7260,41 @@ perilune_RETURN0_2:
     .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
     .byte 0x41, 0x81, 0xc2, 0xf5, 0xff, 0xff, 0xff               # add r10d,0FFFFFFF5h
     .byte 0x41, 0x83, 0xfa, 0x30                                 # cmp r10d,30h
-    ja .Lperilune_RETURN0_2_1b3
+    ja .Lperilune_RETURN0_2_197
     .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
     .byte 0x41, 0x81, 0xc2, 0xf1, 0xff, 0xff, 0xff               # add r10d,0FFFFFFF1h
     .byte 0x41, 0x83, 0xfa, 0x07                                 # cmp r10d,7
-    jbe .Lperilune_RETURN0_2_fb
-    jmp .Lperilune_RETURN0_2_18e
-.Lperilune_RETURN0_2_a7:
+    jbe .Lperilune_RETURN0_2_f3
+    jmp .Lperilune_RETURN0_2_172
+.Lperilune_RETURN0_2_a2:
     .byte 0x45, 0x8b, 0xd3                                       # mov r10d,r11d
     .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
     .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
-    .byte 0x4e, 0x8d, 0x24, 0x17                                 # lea r12,[rdi+r10]
+    .byte 0x4e, 0x8d, 0x2c, 0x17                                 # lea r13,[rdi+r10]
     .byte 0x4e, 0x8d, 0x54, 0x17, 0x40                           # lea r10,[rdi+r10+40h]
     .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4f, 0x8d, 0x5c, 0x1c, 0x40                           # lea r11,[r12+r11+40h]
-    .byte 0x48, 0x8b, 0x1c, 0x24                                 # mov rbx,[rsp]
-    .byte 0x4c, 0x8b, 0x24, 0x24                                 # mov r12,[rsp]
-.Lperilune_RETURN0_2_d7:
+    .byte 0x4f, 0x8d, 0x5c, 0x1d, 0x40                           # lea r11,[r13+r11+40h]
+    .byte 0x4c, 0x89, 0xf3                                       # mov rbx,r14
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+.Lperilune_RETURN0_2_d0:
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    .byte 0x4c, 0x89, 0x24, 0x24                                 # mov [rsp],r12
-    .byte 0x41, 0x0f, 0x92, 0xc6                                 # setb r14b
-    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    .byte 0x4d, 0x89, 0xe6                                       # mov r14,r12
     .byte 0x41, 0x0f, 0x92, 0xc4                                 # setb r12b
-    .byte 0x45, 0x84, 0xf4                                       # test r12b,r14b
-    jne .Lperilune_RETURN0_2_14e
-.Lperilune_RETURN0_2_f2:
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jb .Lperilune_RETURN0_2_1fc
-.Lperilune_RETURN0_2_fb:
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x49, 0x89, 0xba, 0xe8, 0x05, 0x00, 0x00               # mov [r10+5E8h],rdi
+    .byte 0x41, 0x0f, 0x92, 0xc5                                 # setb r13b
+    .byte 0x45, 0x84, 0xe5                                       # test r13b,r12b
+    jne .Lperilune_RETURN0_2_145
+.Lperilune_RETURN0_2_ea:
+    .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
+    jb .Lperilune_RETURN0_2_1d8
+.Lperilune_RETURN0_2_f3:
+    mov [r15 + 0x5e8], rdi
     .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_RETURN0_2_1d6
+    jne .Lperilune_RETURN0_2_1b3
     .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
@@ -7498,70 +7302,49 @@ perilune_RETURN0_2:
     .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
     .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_RETURN0_2_14e:
+.Lperilune_RETURN0_2_145:
     .byte 0x4c, 0x8b, 0x23                                       # mov r12,[rbx]
     .byte 0x4c, 0x0f, 0xb6, 0x6b, 0x08                           # movzx r13,byte ptr [rbx+8]
     .byte 0x4d, 0x89, 0x22                                       # mov [r10],r12
     .byte 0x45, 0x88, 0x6a, 0x08                                 # mov [r10+8],r13b
     .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    .byte 0x4c, 0x8b, 0x24, 0x24                                 # mov r12,[rsp]
-    jmp .Lperilune_RETURN0_2_d7
-.Lperilune_RETURN0_2_174:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    jmp .Lperilune_RETURN0_2_214
-.Lperilune_RETURN0_2_17f:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    jmp .Lperilune_RETURN0_2_214
-.Lperilune_RETURN0_2_18e:
+    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+    jmp .Lperilune_RETURN0_2_d0
+.Lperilune_RETURN0_2_16a:
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp .Lperilune_RETURN0_2_1f0
+.Lperilune_RETURN0_2_172:
     .byte 0x45, 0x8b, 0xd3                                       # mov r10d,r11d
     .byte 0x49, 0xc1, 0xea, 0x08                                 # shr r10,8
     .byte 0x49, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10,0FFh
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4a, 0xc7, 0x04, 0x17, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r10],0
     .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x00                     # mov byte ptr [rdi+r10+8],0
-    jmp .Lperilune_RETURN0_2_fb
-.Lperilune_RETURN0_2_1b3:
+    jmp .Lperilune_RETURN0_2_f3
+.Lperilune_RETURN0_2_197:
     .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
     .byte 0x41, 0x83, 0xfa, 0x54                                 # cmp r10d,54h
-    je .Lperilune_RETURN0_2_a7
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    .byte 0x4c, 0x89, 0xe6                                       # mov rsi,r12
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    jmp .Lperilune_RETURN0_2_214
-.Lperilune_RETURN0_2_1d6:
+    je .Lperilune_RETURN0_2_a2
+    .byte 0x4c, 0x89, 0xf7                                       # mov rdi,r14
+    jmp .Lperilune_RETURN0_2_1f0
+.Lperilune_RETURN0_2_1b3:
     .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
-    .cfi_restore_state
-.Lperilune_RETURN0_2_1fc:
+.Lperilune_RETURN0_2_1d8:
     .byte 0x49, 0xc7, 0x02, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r10],0
     .byte 0x41, 0xc6, 0x42, 0x08, 0x00                           # mov byte ptr [r10+8],0
     .byte 0x49, 0x81, 0xc2, 0x10, 0x00, 0x00, 0x00               # add r10,10h
-    jmp .Lperilune_RETURN0_2_f2
-.Lperilune_RETURN0_2_214:
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    jmp .Lperilune_RETURN0_2_ea
+.Lperilune_RETURN0_2_1f0:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     jmp perilune_STEP_RETURN
-    .cfi_restore_state
     .cfi_endproc
     .size perilune_RETURN0_2, . - perilune_RETURN0_2
 
@@ -7569,10 +7352,9 @@ perilune_RETURN0_2:
     .type perilune_RETURN1, @function
 perilune_RETURN1:
     .cfi_startproc
-    .byte 0x48, 0x89, 0xd3                                       # mov rbx,rdx
     .byte 0x48, 0x8b, 0x47, 0xf8                                 # mov rax,[rdi-8]
     .byte 0x48, 0xa9, 0x00, 0x03, 0x01, 0x00                     # test rax,10300h
-    jne .Lperilune_RETURN1_fd
+    jne .Lperilune_RETURN1_157
     .byte 0x48, 0xc1, 0xe8, 0x2c                                 # shr rax,2Ch
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0x89, 0xfa                                       # mov rdx,rdi
@@ -7582,7 +7364,7 @@ perilune_RETURN1:
     .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
     .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
     .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_RETURN1_105
+    jne .Lperilune_RETURN1_157
     .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
     .byte 0x48, 0x8b, 0x52, 0xe0                                 # mov rdx,[rdx-20h]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
@@ -7591,7 +7373,7 @@ perilune_RETURN1:
     .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
     .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0xff               # and r10d,0FF0000FFh
     .byte 0x41, 0x81, 0xfa, 0x4b, 0x00, 0x00, 0x02               # cmp r10d,200004Bh
-    jne .Lperilune_RETURN1_130
+    jne .Lperilune_RETURN1_125
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x48, 0x8b, 0x34, 0x1f                                 # mov rsi,[rdi+rbx]
@@ -7602,13 +7384,13 @@ perilune_RETURN1:
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4d, 0x89, 0xea                                       # mov r10,r13
     .byte 0x4b, 0x89, 0x34, 0x1a                                 # mov [r10+r11],rsi
-    .byte 0x43, 0x88, 0x7c, 0x1a, 0x08                           # mov [r10+r11+8],dil
-    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x42, 0x88, 0x7c, 0x1e, 0x08                           # mov [rsi+r11+8],dil
     .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
-    .byte 0x48, 0x89, 0xbe, 0xe8, 0x05, 0x00, 0x00               # mov [rsi+5E8h],rdi
+    mov [r15 + 0x5e8], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN1_10d
+    jne .Lperilune_RETURN1_102
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
@@ -7618,20 +7400,24 @@ perilune_RETURN1:
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
     .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_RETURN1_fd:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    jmp .Lperilune_RETURN1_14e
-.Lperilune_RETURN1_105:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
-    jmp .Lperilune_RETURN1_14e
-.Lperilune_RETURN1_10d:
+    jmp .Lperilune_RETURN1_157
+.Lperilune_RETURN1_102:
     .byte 0x49, 0x8d, 0x74, 0x84, 0x04                           # lea rsi,[r12+rax*4+4]
     .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
     jmp perilune_RESUME
-.Lperilune_RETURN1_130:
-    .byte 0x48, 0x89, 0xda                                       # mov rdx,rbx
+.Lperilune_RETURN1_125:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
     jmp perilune_RETURN1_1
-.Lperilune_RETURN1_14e:
+.Lperilune_RETURN1_157:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     jmp perilune_STEP_RETURN
     .cfi_endproc
     .size perilune_RETURN1, . - perilune_RETURN1
@@ -7646,77 +7432,74 @@ perilune_RETURN1_1:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
-    .byte 0x48, 0x8b, 0x57, 0xf8                                 # mov rdx,[rdi-8]
-    .byte 0x48, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test rdx,10300h
-    jne .Lperilune_RETURN1_1_181
-    .byte 0x48, 0xc1, 0xea, 0x2c                                 # shr rdx,2Ch
-    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
-    .byte 0x48, 0x89, 0xfe                                       # mov rsi,rdi
-    .byte 0x48, 0x2b, 0xf2                                       # sub rsi,rdx
+    .byte 0x49, 0x89, 0xf6                                       # mov r14,rsi
+    .byte 0x4c, 0x8b, 0x57, 0xf8                                 # mov r10,[rdi-8]
+    .byte 0x49, 0xf7, 0xc2, 0x00, 0x03, 0x01, 0x00               # test r10,10300h
+    jne .Lperilune_RETURN1_1_179
+    .byte 0x49, 0xc1, 0xea, 0x2c                                 # shr r10,2Ch
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
+    .byte 0x49, 0x2b, 0xc2                                       # sub rax,r10
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x89, 0xf7                                       # mov rdi,rsi
-    .byte 0x4c, 0x8b, 0x77, 0xf0                                 # mov r14,[rdi-10h]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x48, 0xc1, 0xee, 0x20                                 # shr rsi,20h
-    .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN1_1_190
-    .byte 0x4c, 0x8b, 0x57, 0xe0                                 # mov r10,[rdi-20h]
-    .byte 0x49, 0x8b, 0x52, 0x08                                 # mov rdx,[r10+8]
-    .byte 0x4c, 0x8b, 0x62, 0x08                                 # mov r12,[rdx+8]
-    .byte 0x47, 0x8b, 0x54, 0xb4, 0xfc                           # mov r10d,[r12+r14*4-4]
-    .byte 0x4c, 0x89, 0xde                                       # mov rsi,r11
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    .byte 0x48, 0x89, 0xc7                                       # mov rdi,rax
+    .byte 0x48, 0x8b, 0x47, 0xf0                                 # mov rax,[rdi-10h]
+    .byte 0x48, 0x89, 0xc2                                       # mov rdx,rax
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN1_1_185
+    .byte 0x48, 0x8b, 0x57, 0xe0                                 # mov rdx,[rdi-20h]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
+    .byte 0x8b, 0x5c, 0x86, 0xfc                                 # mov ebx,[rsi+rax*4-4]
+    .byte 0x4d, 0x89, 0xf3                                       # mov r11,r14
+    .byte 0x4d, 0x0f, 0xb6, 0x53, 0xfd                           # movzx r10,byte ptr [r11-3]
+    .byte 0x49, 0x89, 0xdb                                       # mov r11,rbx
     .byte 0x41, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11d,0FFh
     .byte 0x41, 0x83, 0xfb, 0x4b                                 # cmp r11d,4Bh
-    jne .Lperilune_RETURN1_1_202
-    .byte 0x4d, 0x89, 0xd3                                       # mov r11,r10
+    jne .Lperilune_RETURN1_1_1f5
+    .byte 0x49, 0x89, 0xdb                                       # mov r11,rbx
     .byte 0x41, 0xc1, 0xeb, 0x18                                 # shr r11d,18h
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    je .Lperilune_RETURN1_1_19f
-    .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
-    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
-    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
-    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x48, 0x03, 0xf7                                       # add rsi,rdi
+    je .Lperilune_RETURN1_1_191
+    .byte 0x44, 0x8b, 0xe3                                       # mov r12d,ebx
+    .byte 0x49, 0xc1, 0xec, 0x08                                 # shr r12,8
+    .byte 0x49, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12,0FFh
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4c, 0x03, 0xe7                                       # add r12,rdi
     .byte 0x49, 0x81, 0xc3, 0xff, 0xff, 0xff, 0xff               # add r11,0FFFFFFFFFFFFFFFFh
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4c, 0x03, 0xde                                       # add r11,rsi
-.Lperilune_RETURN1_1_bc:
-    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    .byte 0x4c, 0x8d, 0x2c, 0x06                                 # lea r13,[rsi+rax]
-    .byte 0x41, 0x8b, 0xf2                                       # mov esi,r10d
-    .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
-    .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
-    .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x48, 0x8d, 0x1c, 0x37                                 # lea rbx,[rdi+rsi]
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-.Lperilune_RETURN1_1_e2:
-    .byte 0x48, 0x8d, 0x74, 0x06, 0x10                           # lea rsi,[rsi+rax+10h]
-    .byte 0x4c, 0x3b, 0xee                                       # cmp r13,rsi
-    .byte 0x40, 0x0f, 0x92, 0xc6                                 # setb sil
+    .byte 0x4d, 0x03, 0xdc                                       # add r11,r12
+.Lperilune_RETURN1_1_b8:
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4c, 0x8b, 0x2c, 0x24                                 # mov r13,[rsp]
+    .byte 0x4f, 0x8d, 0x64, 0x15, 0x00                           # lea r12,[r13+r10]
+    .byte 0x8b, 0xdb                                             # mov ebx,ebx
+    .byte 0x48, 0xc1, 0xeb, 0x08                                 # shr rbx,8
+    .byte 0x48, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and rbx,0FFh
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x48, 0x03, 0xdf                                       # add rbx,rdi
+.Lperilune_RETURN1_1_d9:
+    .byte 0x4f, 0x8d, 0x6c, 0x15, 0x10                           # lea r13,[r13+r10+10h]
+    .byte 0x4d, 0x3b, 0xe5                                       # cmp r12,r13
+    .byte 0x41, 0x0f, 0x92, 0xc5                                 # setb r13b
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
-    .byte 0x41, 0x84, 0xf2                                       # test r10b,sil
-    jne .Lperilune_RETURN1_1_15a
-.Lperilune_RETURN1_1_fe:
+    .byte 0x41, 0x0f, 0x92, 0xc6                                 # setb r14b
+    .byte 0x45, 0x84, 0xee                                       # test r14b,r13b
+    jne .Lperilune_RETURN1_1_151
+.Lperilune_RETURN1_1_f5:
     .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jb .Lperilune_RETURN1_1_1eb
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x89, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov [rax+5E8h],rdi
-    .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
-    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    jne .Lperilune_RETURN1_1_1c5
-    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    jb .Lperilune_RETURN1_1_1de
+    mov [r15 + 0x5e8], rdi
+    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_RETURN1_1_1b8
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4b, 0x0f, 0xb6, 0x34, 0xb4                           # movzx rsi,byte ptr [r12+r14*4]
-    .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x4b, 0x8d, 0x74, 0xb4, 0x04                           # lea rsi,[r12+r14*4+4]
-    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x0f, 0xb6, 0x14, 0x86                           # movzx r10,byte ptr [rsi+rax*4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7724,36 +7507,34 @@ perilune_RETURN1_1:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN1_1_15a:
-    .byte 0x49, 0x8b, 0x75, 0x00                                 # mov rsi,[r13]
-    .byte 0x4d, 0x0f, 0xb6, 0x55, 0x08                           # movzx r10,byte ptr [r13+8]
-    .byte 0x48, 0x89, 0x33                                       # mov [rbx],rsi
-    .byte 0x44, 0x88, 0x53, 0x08                                 # mov [rbx+8],r10b
-    .byte 0x49, 0x81, 0xc5, 0x10, 0x00, 0x00, 0x00               # add r13,10h
+.Lperilune_RETURN1_1_151:
+    .byte 0x4d, 0x8b, 0x2c, 0x24                                 # mov r13,[r12]
+    .byte 0x4d, 0x0f, 0xb6, 0x74, 0x24, 0x08                     # movzx r14,byte ptr [r12+8]
+    .byte 0x4c, 0x89, 0x2b                                       # mov [rbx],r13
+    .byte 0x44, 0x88, 0x73, 0x08                                 # mov [rbx+8],r14b
+    .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
     .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
-    .byte 0x48, 0x8b, 0x34, 0x24                                 # mov rsi,[rsp]
-    jmp .Lperilune_RETURN1_1_e2
-.Lperilune_RETURN1_1_181:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x89, 0xde                                       # mov rsi,r11
+    .byte 0x4c, 0x8b, 0x2c, 0x24                                 # mov r13,[rsp]
+    jmp .Lperilune_RETURN1_1_d9
+.Lperilune_RETURN1_1_179:
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    jmp .Lperilune_RETURN1_1_22a
-.Lperilune_RETURN1_1_190:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x89, 0xde                                       # mov rsi,r11
+    jmp .Lperilune_RETURN1_1_234
+.Lperilune_RETURN1_1_185:
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    jmp .Lperilune_RETURN1_1_22a
-.Lperilune_RETURN1_1_19f:
-    .byte 0x4d, 0x89, 0xfd                                       # mov r13,r15
-    .byte 0x45, 0x8b, 0xda                                       # mov r11d,r10d
+    jmp .Lperilune_RETURN1_1_234
+.Lperilune_RETURN1_1_191:
+    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
+    .byte 0x44, 0x8b, 0xdb                                       # mov r11d,ebx
     .byte 0x49, 0xc1, 0xeb, 0x08                                 # shr r11,8
     .byte 0x49, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and r11,0FFh
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4e, 0x8d, 0x5c, 0x1f, 0x10                           # lea r11,[rdi+r11+10h]
-    .byte 0x4d, 0x89, 0x9d, 0xf0, 0x05, 0x00, 0x00               # mov [r13+5F0h],r11
-    jmp .Lperilune_RETURN1_1_bc
-.Lperilune_RETURN1_1_1c5:
-    .byte 0x4b, 0x8d, 0x74, 0xb4, 0x04                           # lea rsi,[r12+r14*4+4]
+    .byte 0x4d, 0x89, 0x9c, 0x24, 0xf0, 0x05, 0x00, 0x00         # mov [r12+5F0h],r11
+    jmp .Lperilune_RETURN1_1_b8
+.Lperilune_RETURN1_1_1b8:
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x04                           # lea rsi,[rsi+rax*4+4]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7761,14 +7542,20 @@ perilune_RETURN1_1:
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_RETURN1_1_1eb:
+.Lperilune_RETURN1_1_1de:
     .byte 0x48, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rbx],0
     .byte 0xc6, 0x43, 0x08, 0x00                                 # mov byte ptr [rbx+8],0
     .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
-    jmp .Lperilune_RETURN1_1_fe
-.Lperilune_RETURN1_1_202:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_RETURN1_1_f5
+.Lperilune_RETURN1_1_1f5:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x4c, 0x2b, 0xc0                                       # sub r8,rax
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7776,7 +7563,12 @@ perilune_RETURN1_1:
     .cfi_def_cfa rsp, 8
     jmp perilune_RETURN1_2
     .cfi_restore_state
-.Lperilune_RETURN1_1_22a:
+.Lperilune_RETURN1_1_234:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7797,46 +7589,45 @@ perilune_RETURN1_2:
     .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
     .cfi_def_cfa_register rbp
     .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x48, 0x89, 0xf3                                       # mov rbx,rsi
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
+    .byte 0x49, 0x89, 0xf5                                       # mov r13,rsi
     .byte 0x48, 0x8b, 0x77, 0xf8                                 # mov rsi,[rdi-8]
     .byte 0x48, 0xf7, 0xc6, 0x00, 0x03, 0x01, 0x00               # test rsi,10300h
-    jne .Lperilune_RETURN1_2_1c2
+    jne .Lperilune_RETURN1_2_24b
     .byte 0x48, 0xc1, 0xee, 0x2c                                 # shr rsi,2Ch
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
-    .byte 0x49, 0x89, 0xfb                                       # mov r11,rdi
-    .byte 0x4c, 0x2b, 0xde                                       # sub r11,rsi
+    .byte 0x48, 0x89, 0xf8                                       # mov rax,rdi
+    .byte 0x48, 0x2b, 0xc6                                       # sub rax,rsi
     .byte 0x49, 0x89, 0xfc                                       # mov r12,rdi
-    .byte 0x4d, 0x8b, 0x73, 0xf0                                 # mov r14,[r11-10h]
-    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
-    .byte 0x49, 0xc1, 0xea, 0x20                                 # shr r10,20h
-    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    jne .Lperilune_RETURN1_2_1cd
-    .byte 0x49, 0x8b, 0x43, 0xe0                                 # mov rax,[r11-20h]
-    .byte 0x4c, 0x89, 0x1c, 0x24                                 # mov [rsp],r11
-    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x8b, 0x58, 0xf0                                 # mov r11,[rax-10h]
+    .byte 0x4c, 0x89, 0xda                                       # mov rdx,r11
+    .byte 0x48, 0xc1, 0xea, 0x20                                 # shr rdx,20h
+    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
+    jne .Lperilune_RETURN1_2_1c1
+    .byte 0x48, 0x8b, 0x50, 0xe0                                 # mov rdx,[rax-20h]
+    .byte 0x48, 0x89, 0x04, 0x24                                 # mov [rsp],rax
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
-    .byte 0x42, 0x8b, 0x74, 0xb0, 0xfc                           # mov esi,[rax+r14*4-4]
-    .byte 0x48, 0x89, 0xdf                                       # mov rdi,rbx
-    .byte 0x4c, 0x0f, 0xb6, 0x5f, 0xfd                           # movzx r11,byte ptr [rdi-3]
+    .byte 0x42, 0x8b, 0x74, 0x98, 0xfc                           # mov esi,[rax+r11*4-4]
+    .byte 0x4c, 0x89, 0xef                                       # mov rdi,r13
+    .byte 0x4c, 0x0f, 0xb6, 0x57, 0xfd                           # movzx r10,byte ptr [rdi-3]
     .byte 0x48, 0x89, 0xf7                                       # mov rdi,rsi
     .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
     .byte 0x81, 0xc7, 0xf5, 0xff, 0xff, 0xff                     # add edi,0FFFFFFF5h
     .byte 0x83, 0xff, 0x30                                       # cmp edi,30h
-    ja .Lperilune_RETURN1_2_202
+    ja .Lperilune_RETURN1_2_1f0
     .byte 0x48, 0x89, 0xf7                                       # mov rdi,rsi
     .byte 0x81, 0xe7, 0xff, 0x00, 0x00, 0x00                     # and edi,0FFh
     .byte 0x81, 0xc7, 0xf1, 0xff, 0xff, 0xff                     # add edi,0FFFFFFF1h
     .byte 0x83, 0xff, 0x07                                       # cmp edi,7
-    jbe .Lperilune_RETURN1_2_143
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    jbe .Lperilune_RETURN1_2_142
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x4e, 0x8d, 0x14, 0x1f                                 # lea r10,[rdi+r11]
-    .byte 0x4a, 0x8d, 0x5c, 0x1f, 0x10                           # lea rbx,[rdi+r11+10h]
-    .byte 0x4c, 0x3b, 0xd3                                       # cmp r10,rbx
-    jae .Lperilune_RETURN1_2_1db
-    .byte 0x4a, 0x8b, 0x1c, 0x1f                                 # mov rbx,[rdi+r11]
-    .byte 0x4a, 0x0f, 0xb6, 0x7c, 0x1f, 0x08                     # movzx rdi,byte ptr [rdi+r11+8]
+    .byte 0x4a, 0x8d, 0x1c, 0x17                                 # lea rbx,[rdi+r10]
+    .byte 0x4e, 0x8d, 0x64, 0x17, 0x10                           # lea r12,[rdi+r10+10h]
+    .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
+    jae .Lperilune_RETURN1_2_1c9
+    .byte 0x4a, 0x8b, 0x1c, 0x17                                 # mov rbx,[rdi+r10]
+    .byte 0x4a, 0x0f, 0xb6, 0x7c, 0x17, 0x08                     # movzx rdi,byte ptr [rdi+r10+8]
     .byte 0x8b, 0xf6                                             # mov esi,esi
     .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
     .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
@@ -7844,44 +7635,44 @@ perilune_RETURN1_2:
     .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
     .byte 0x49, 0x89, 0x1c, 0x32                                 # mov [r10+rsi],rbx
     .byte 0x41, 0x88, 0x7c, 0x32, 0x08                           # mov [r10+rsi+8],dil
-    jmp .Lperilune_RETURN1_2_143
-.Lperilune_RETURN1_2_eb:
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x4a, 0x8d, 0x1c, 0x1f                                 # lea rbx,[rdi+r11]
-    .byte 0x44, 0x8b, 0xe6                                       # mov r12d,esi
-    .byte 0x49, 0xc1, 0xec, 0x08                                 # shr r12,8
-    .byte 0x49, 0x81, 0xe4, 0xff, 0x00, 0x00, 0x00               # and r12,0FFh
-    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
-    .byte 0x4c, 0x8b, 0x14, 0x24                                 # mov r10,[rsp]
-    .byte 0x4f, 0x8d, 0x2c, 0x22                                 # lea r13,[r10+r12]
-    .byte 0x4f, 0x8d, 0x64, 0x22, 0x40                           # lea r12,[r10+r12+40h]
-    .byte 0x4e, 0x8d, 0x5c, 0x1f, 0x10                           # lea r11,[rdi+r11+10h]
+    jmp .Lperilune_RETURN1_2_142
+.Lperilune_RETURN1_2_e8:
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x8d, 0x24, 0x17                                 # lea r12,[rdi+r10]
+    .byte 0x8b, 0xde                                             # mov ebx,esi
+    .byte 0x48, 0xc1, 0xeb, 0x08                                 # shr rbx,8
+    .byte 0x48, 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00               # and rbx,0FFh
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x8b, 0x2c, 0x24                                 # mov r13,[rsp]
+    .byte 0x4c, 0x03, 0xeb                                       # add r13,rbx
+    .byte 0x4c, 0x8b, 0x34, 0x24                                 # mov r14,[rsp]
+    .byte 0x49, 0x8d, 0x5c, 0x1e, 0x40                           # lea rbx,[r14+rbx+40h]
+    .byte 0x4a, 0x8d, 0x7c, 0x17, 0x10                           # lea rdi,[rdi+r10+10h]
     .byte 0xc1, 0xee, 0x18                                       # shr esi,18h
     .byte 0x48, 0xc1, 0xe6, 0x04                                 # shl rsi,4
     .byte 0x49, 0x8d, 0x74, 0x35, 0x40                           # lea rsi,[r13+rsi+40h]
-.Lperilune_RETURN1_2_123:
-    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    .byte 0x40, 0x0f, 0x92, 0xc7                                 # setb dil
-    .byte 0x4c, 0x3b, 0xe6                                       # cmp r12,rsi
+.Lperilune_RETURN1_2_122:
+    .byte 0x4c, 0x3b, 0xe7                                       # cmp r12,rdi
     .byte 0x41, 0x0f, 0x92, 0xc2                                 # setb r10b
-    .byte 0x41, 0x84, 0xfa                                       # test r10b,dil
-    jne .Lperilune_RETURN1_2_19e
-.Lperilune_RETURN1_2_13a:
-    .byte 0x4c, 0x3b, 0xe6                                       # cmp r12,rsi
-    jb .Lperilune_RETURN1_2_24e
-.Lperilune_RETURN1_2_143:
-    .byte 0x4c, 0x89, 0xfe                                       # mov rsi,r15
+    .byte 0x48, 0x3b, 0xde                                       # cmp rbx,rsi
+    .byte 0x41, 0x0f, 0x92, 0xc5                                 # setb r13b
+    .byte 0x45, 0x84, 0xd5                                       # test r13b,r10b
+    jne .Lperilune_RETURN1_2_19d
+.Lperilune_RETURN1_2_139:
+    .byte 0x48, 0x3b, 0xde                                       # cmp rbx,rsi
+    jb .Lperilune_RETURN1_2_234
+.Lperilune_RETURN1_2_142:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x48, 0x89, 0xbe, 0xe8, 0x05, 0x00, 0x00               # mov [rsi+5E8h],rdi
+    mov [r15 + 0x5e8], rdi
     .byte 0x48, 0x8b, 0x72, 0x28                                 # mov rsi,[rdx+28h]
     .byte 0x48, 0x85, 0xf6                                       # test rsi,rsi
-    jne .Lperilune_RETURN1_2_224
+    jne .Lperilune_RETURN1_2_20a
     .byte 0x48, 0x8b, 0x7a, 0x08                                 # mov rdi,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
-    .byte 0x4a, 0x0f, 0xb6, 0x34, 0xb0                           # movzx rsi,byte ptr [rax+r14*4]
+    .byte 0x4a, 0x0f, 0xb6, 0x34, 0x98                           # movzx rsi,byte ptr [rax+r11*4]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
-    .byte 0x4a, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+r14*4+4]
+    .byte 0x4a, 0x8d, 0x74, 0x98, 0x04                           # lea rsi,[rax+r11*4+4]
     .byte 0x4c, 0x2b, 0xc7                                       # sub r8,rdi
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
@@ -7891,24 +7682,18 @@ perilune_RETURN1_2:
     .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
-.Lperilune_RETURN1_2_19e:
-    .byte 0x48, 0x8b, 0x3b                                       # mov rdi,[rbx]
-    .byte 0x4c, 0x0f, 0xb6, 0x53, 0x08                           # movzx r10,byte ptr [rbx+8]
-    .byte 0x49, 0x89, 0x3c, 0x24                                 # mov [r12],rdi
-    .byte 0x45, 0x88, 0x54, 0x24, 0x08                           # mov [r12+8],r10b
-    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
+.Lperilune_RETURN1_2_19d:
+    .byte 0x4d, 0x8b, 0x14, 0x24                                 # mov r10,[r12]
+    .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x24, 0x08                     # movzx r13,byte ptr [r12+8]
+    .byte 0x4c, 0x89, 0x13                                       # mov [rbx],r10
+    .byte 0x44, 0x88, 0x6b, 0x08                                 # mov [rbx+8],r13b
     .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
-    jmp .Lperilune_RETURN1_2_123
-.Lperilune_RETURN1_2_1c2:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    jmp .Lperilune_RETURN1_2_268
-.Lperilune_RETURN1_2_1cd:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
+    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
+    jmp .Lperilune_RETURN1_2_122
+.Lperilune_RETURN1_2_1c1:
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    jmp .Lperilune_RETURN1_2_268
-.Lperilune_RETURN1_2_1db:
+    jmp .Lperilune_RETURN1_2_24b
+.Lperilune_RETURN1_2_1c9:
     .byte 0x8b, 0xf6                                             # mov esi,esi
     .byte 0x48, 0xc1, 0xee, 0x08                                 # shr rsi,8
     .byte 0x48, 0x81, 0xe6, 0xff, 0x00, 0x00, 0x00               # and rsi,0FFh
@@ -7916,18 +7701,16 @@ perilune_RETURN1_2:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0xc7, 0x04, 0x37, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rsi],0
     .byte 0xc6, 0x44, 0x37, 0x08, 0x00                           # mov byte ptr [rdi+rsi+8],0
-    jmp .Lperilune_RETURN1_2_143
-.Lperilune_RETURN1_2_202:
+    jmp .Lperilune_RETURN1_2_142
+.Lperilune_RETURN1_2_1f0:
     .byte 0x4c, 0x89, 0xe7                                       # mov rdi,r12
-    .byte 0x49, 0x89, 0xf2                                       # mov r10,rsi
-    .byte 0x41, 0x81, 0xe2, 0xff, 0x00, 0x00, 0x00               # and r10d,0FFh
-    .byte 0x41, 0x83, 0xfa, 0x54                                 # cmp r10d,54h
-    je .Lperilune_RETURN1_2_eb
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x89, 0xde                                       # mov rsi,rbx
-    jmp .Lperilune_RETURN1_2_268
-.Lperilune_RETURN1_2_224:
-    .byte 0x4a, 0x8d, 0x74, 0xb0, 0x04                           # lea rsi,[rax+r14*4+4]
+    .byte 0x48, 0x89, 0xf3                                       # mov rbx,rsi
+    .byte 0x81, 0xe3, 0xff, 0x00, 0x00, 0x00                     # and ebx,0FFh
+    .byte 0x83, 0xfb, 0x54                                       # cmp ebx,54h
+    je .Lperilune_RETURN1_2_e8
+    jmp .Lperilune_RETURN1_2_24b
+.Lperilune_RETURN1_2_20a:
+    .byte 0x4a, 0x8d, 0x74, 0x98, 0x04                           # lea rsi,[rax+r11*4+4]
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
@@ -7936,12 +7719,17 @@ perilune_RETURN1_2:
     .cfi_def_cfa rsp, 8
     jmp perilune_RESUME
     .cfi_restore_state
-.Lperilune_RETURN1_2_24e:
-    .byte 0x49, 0xc7, 0x04, 0x24, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [r12],0
-    .byte 0x41, 0xc6, 0x44, 0x24, 0x08, 0x00                     # mov byte ptr [r12+8],0
-    .byte 0x49, 0x81, 0xc4, 0x10, 0x00, 0x00, 0x00               # add r12,10h
-    jmp .Lperilune_RETURN1_2_13a
-.Lperilune_RETURN1_2_268:
+.Lperilune_RETURN1_2_234:
+    .byte 0x48, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rbx],0
+    .byte 0xc6, 0x43, 0x08, 0x00                                 # mov byte ptr [rbx+8],0
+    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
+    jmp .Lperilune_RETURN1_2_139
+.Lperilune_RETURN1_2_24b:
+    .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
+    .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
+    .byte 0x4c, 0x89, 0xee                                       # mov rsi,r13
+    .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
+    .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
     .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
     .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
     .byte 0x5d                                                   # pop rbp
@@ -7960,40 +7748,37 @@ perilune_FORPREP:
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x08                     # movzx r10,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_FORPREP_ff
+    jne .Lperilune_FORPREP_f4
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x18                     # movzx r10,byte ptr [rdi+rax+18h]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_FORPREP_ff
+    jne .Lperilune_FORPREP_f4
     .byte 0x4c, 0x0f, 0xb6, 0x54, 0x07, 0x28                     # movzx r10,byte ptr [rdi+rax+28h]
     .byte 0x41, 0x80, 0xfa, 0x03                                 # cmp r10b,3
-    jne .Lperilune_FORPREP_ff
+    jne .Lperilune_FORPREP_f4
     .byte 0x48, 0x8b, 0x5c, 0x07, 0x20                           # mov rbx,[rdi+rax+20h]
     .byte 0x4c, 0x8b, 0x14, 0x07                                 # mov r10,[rdi+rax]
     .byte 0x4c, 0x8b, 0x5c, 0x07, 0x10                           # mov r11,[rdi+rax+10h]
     .byte 0x48, 0x83, 0xfb, 0x01                                 # cmp rbx,1
-    jne .Lperilune_FORPREP_f5
+    jne .Lperilune_FORPREP_ea
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4c, 0x89, 0xdb                                       # mov rbx,r11
     .byte 0x49, 0x2b, 0xda                                       # sub rbx,r10
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jle .Lperilune_FORPREP_ba
+    jle .Lperilune_FORPREP_af
     jmp .Lperilune_FORPREP_8c
 .Lperilune_FORPREP_77:
     .byte 0x42, 0x83, 0x4c, 0x06, 0xfc, 0x01                     # or dword ptr [rsi+r8-4],1
     .byte 0x4c, 0x89, 0xd3                                       # mov rbx,r10
     .byte 0x49, 0x2b, 0xdb                                       # sub rbx,r11
     .byte 0x4d, 0x3b, 0xd3                                       # cmp r10,r11
-    jge .Lperilune_FORPREP_ba
+    jge .Lperilune_FORPREP_af
 .Lperilune_FORPREP_8c:
     .byte 0x48, 0x0f, 0xb7, 0x46, 0xfe                           # movzx rax,word ptr [rsi-2]
-    .byte 0x49, 0x89, 0xc2                                       # mov r10,rax
-    .byte 0x49, 0xc1, 0xe2, 0x02                                 # shl r10,2
-    .byte 0x4d, 0x8d, 0x5a, 0x04                                 # lea r11,[r10+4]
-    .byte 0x48, 0x0f, 0xb6, 0x44, 0x86, 0x04                     # movzx rax,byte ptr [rsi+rax*4+4]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
-    .byte 0x4a, 0x8d, 0x74, 0x1e, 0x04                           # lea rsi,[rsi+r11+4]
+    .byte 0x4c, 0x0f, 0xb6, 0x54, 0x86, 0x04                     # movzx r10,byte ptr [rsi+rax*4+4]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x8d, 0x74, 0x86, 0x08                           # lea rsi,[rsi+rax*4+8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_FORPREP_ba:
+.Lperilune_FORPREP_af:
     .byte 0x48, 0x89, 0x5c, 0x07, 0x10                           # mov [rdi+rax+10h],rbx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
@@ -8003,11 +7788,11 @@ perilune_FORPREP:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_FORPREP_ff
-.Lperilune_FORPREP_f5:
+    jmp .Lperilune_FORPREP_f4
+.Lperilune_FORPREP_ea:
     .byte 0x48, 0x83, 0xfb, 0xff                                 # cmp rbx,0FFFFFFFFFFFFFFFFh
     je .Lperilune_FORPREP_77
-.Lperilune_FORPREP_ff:
+.Lperilune_FORPREP_f4:
     jmp perilune_STEP_PREPARE
     .cfi_endproc
     .size perilune_FORPREP, . - perilune_FORPREP
@@ -8030,16 +7815,13 @@ perilune_FORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_FORLOOP_6f:
     .byte 0x46, 0x8b, 0x5c, 0x06, 0xfc                           # mov r11d,[rsi+r8-4]
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x45, 0x8b, 0xa4, 0x24, 0x40, 0x06, 0x00, 0x00         # mov r12d,[r12+640h]
-    .byte 0x4d, 0x89, 0xfd                                       # mov r13,r15
-    .byte 0x45, 0x8b, 0xad, 0x44, 0x06, 0x00, 0x00               # mov r13d,[r13+644h]
+    mov r12d, [r15 + 0x640]
+    mov r13d, [r15 + 0x644]
     .byte 0x45, 0x8d, 0x73, 0x01                                 # lea r14d,[r11+1]
     .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
     .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
     je .Lperilune_FORLOOP_227
-    .byte 0x4d, 0x89, 0xfc                                       # mov r12,r15
-    .byte 0x45, 0x8b, 0xa4, 0x24, 0xd8, 0x05, 0x00, 0x00         # mov r12d,[r12+5D8h]
+    mov r12d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xe4                                       # test r12d,r12d
     jne .Lperilune_FORLOOP_227
     .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
@@ -8060,8 +7842,7 @@ perilune_FORLOOP:
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_FORLOOP_119:
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    mov r11d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_FORLOOP_227
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -8102,10 +7883,8 @@ perilune_FORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_FORLOOP_1ff:
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00                     # mov ebx,[rbx+644h]
+    mov r11d, [r15 + 0x640]
+    mov ebx, [r15 + 0x644]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
@@ -8261,16 +8040,13 @@ perilune_TFORLOOP:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_TFORLOOP_4c:
     .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0x40, 0x06, 0x00, 0x00               # mov r11d,[r11+640h]
-    .byte 0x4c, 0x89, 0xfb                                       # mov rbx,r15
-    .byte 0x8b, 0x9b, 0x44, 0x06, 0x00, 0x00                     # mov ebx,[rbx+644h]
+    mov r11d, [r15 + 0x640]
+    mov ebx, [r15 + 0x644]
     .byte 0x45, 0x8d, 0x62, 0x01                                 # lea r12d,[r10+1]
     .byte 0x45, 0x23, 0xe3                                       # and r12d,r11d
     .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
     je .Lperilune_TFORLOOP_d7
-    .byte 0x4d, 0x89, 0xfb                                       # mov r11,r15
-    .byte 0x45, 0x8b, 0x9b, 0xd8, 0x05, 0x00, 0x00               # mov r11d,[r11+5D8h]
+    mov r11d, [r15 + 0x5d8]
     .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
     jne .Lperilune_TFORLOOP_d7
     .byte 0x41, 0x81, 0xc2, 0x01, 0x00, 0x00, 0x00               # add r10d,1
@@ -8341,8 +8117,7 @@ perilune_SETLIST:
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
     .cfi_restore_state
 .Lperilune_SETLIST_ba:
-    .byte 0x4c, 0x89, 0xfa                                       # mov rdx,r15
-    .byte 0x4c, 0x8b, 0x82, 0xf0, 0x05, 0x00, 0x00               # mov r8,[rdx+5F0h]
+    mov r8, [r15 + 0x5f0]
     .byte 0x48, 0x8d, 0x54, 0x07, 0x10                           # lea rdx,[rdi+rax+10h]
     .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
     .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
@@ -8390,8 +8165,7 @@ perilune_CLOSURE:
     .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
     .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
     .byte 0xc6, 0x44, 0x0f, 0x08, 0x42                           # mov byte ptr [rdi+rcx+8],42h
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x8b, 0x80, 0xd8, 0x05, 0x00, 0x00                     # mov eax,[rax+5D8h]
+    mov eax, [r15 + 0x5d8]
     .byte 0x85, 0xc0                                             # test eax,eax
     jne .Lperilune_CLOSURE_ab
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
@@ -8511,8 +8285,7 @@ perilune_SINGLE:
     call {single}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_SINGLE_c4
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -8577,8 +8350,7 @@ perilune_STEP_GET_FIELD:
     call {step_get_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_GET_FIELD_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -8643,8 +8415,7 @@ perilune_STEP_GET:
     call {step_get}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_GET_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -8709,8 +8480,7 @@ perilune_STEP_GET_GLOBAL:
     call {step_get_global}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_GET_GLOBAL_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -8775,8 +8545,7 @@ perilune_STEP_SET_FIELD:
     call {step_set_field}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_SET_FIELD_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -8841,8 +8610,7 @@ perilune_STEP_SET:
     call {step_set}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_SET_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -8907,8 +8675,7 @@ perilune_STEP_LENGTH:
     call {step_length}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_LENGTH_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -8973,8 +8740,7 @@ perilune_STEP_EQUAL:
     call {step_equal}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_EQUAL_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9039,8 +8805,7 @@ perilune_STEP_ORDER:
     call {step_order}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_ORDER_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9105,8 +8870,7 @@ perilune_STEP_CALL:
     call {step_call}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_CALL_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9171,8 +8935,7 @@ perilune_STEP_TAIL_CALL:
     call {step_tail_call}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_TAIL_CALL_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9237,8 +9000,7 @@ perilune_STEP_RETURN:
     call {step_return}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_RETURN_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9303,8 +9065,7 @@ perilune_STEP_PREPARE:
     call {step_prepare}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_PREPARE_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9369,8 +9130,7 @@ perilune_STEP_ITERATE:
     call {step_iterate}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STEP_ITERATE_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9435,8 +9195,7 @@ perilune_POLL:
     call {poll}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_POLL_c0
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9485,8 +9244,7 @@ perilune_POLL:
     .type perilune_CONTINUE, @function
 perilune_CONTINUE:
     .cfi_startproc
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]
@@ -9516,8 +9274,7 @@ perilune_ENTER:
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_ENTER_59
     .byte 0x8b, 0x42, 0x34                                       # mov eax,[rdx+34h]
-    .byte 0x4d, 0x89, 0xfa                                       # mov r10,r15
-    .byte 0x45, 0x8b, 0x92, 0x48, 0x06, 0x00, 0x00               # mov r10d,[r10+648h]
+    mov r10d, [r15 + 0x648]
     .byte 0x41, 0x3b, 0xc2                                       # cmp eax,r10d
     jae .Lperilune_ENTER_50
     .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
@@ -9575,8 +9332,7 @@ perilune_STITCH:
     call {stitch}
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_STITCH_b4
-    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
-    .byte 0x48, 0x8b, 0xb8, 0xe8, 0x05, 0x00, 0x00               # mov rdi,[rax+5E8h]
+    mov rdi, [r15 + 0x5e8]
     .byte 0x48, 0x8b, 0x47, 0xe0                                 # mov rax,[rdi-20h]
     .byte 0x48, 0x8b, 0x50, 0x08                                 # mov rdx,[rax+8]
     .byte 0x8b, 0x77, 0xf0                                       # mov esi,[rdi-10h]

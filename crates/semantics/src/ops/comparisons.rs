@@ -225,33 +225,39 @@ impl<F: Form> Emitter<'_, F> {
     pub(super) fn equal_constant(&mut self) {
         let (x, y) = (self.register(Field::A), self.constant(Field::B));
         let (tx, ty) = (self.tag(x), self.tag(y));
-        let (kinds_differ, differ, test) = (self.alternative(), self.cold(), self.block());
-        let floats = self.alternative();
+        let (kinds_differ, differ, test) = (self.alternative(), self.alternative(), self.block());
+        let (no_string, floats, numbers) = (self.cold(), self.cold(), self.cold());
         let result = self.b.append_block_param(test, I8);
         let same = self.b.ins().icmp(IntCC::Equal, tx, ty);
         self.check(same, kinds_differ);
-        let is_float = self.has_tag(tx, Tag::FLOAT);
-        self.check_not(is_float, floats);
         let (a, b) = (self.bits(x), self.bits(y));
+        // a string, most of all
+        let string = self.has_tag(tx, Tag::STRING);
+        self.check(string, no_string);
         let c = self.b.ins().icmp(IntCC::Equal, a, b);
         self.check(c, differ);
-        self.b.ins().jump(test, &[BlockArg::from(c)]);
-        // integers that differ, or short strings
+        let yes = self.b.ins().iconst(I8, 1);
+        self.b.ins().jump(test, &[BlockArg::from(yes)]);
         self.switch(differ);
-        let (string, unequal) = (self.cold(), self.cold());
-        let integer = self.has_tag(tx, Tag::INTEGER);
-        self.b.ins().brif(integer, unequal, &[], string, &[]);
-        self.switch(string);
-        self.guard_tag(tx, Tag::STRING);
         self.guard_short(b);
-        self.b.ins().jump(unequal, &[]);
-        self.switch(unequal);
+        let no = self.b.ins().iconst(I8, 0);
+        self.b.ins().jump(test, &[BlockArg::from(no)]);
+        // nil, a boolean or an integer
+        self.switch(no_string);
+        let is_float = self.has_tag(tx, Tag::FLOAT);
+        self.check_not(is_float, floats);
+        let c = self.b.ins().icmp(IntCC::Equal, a, b);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
         self.switch(floats);
         let (fx, fy) = (self.float(x), self.float(y));
         let c = self.b.ins().fcmp(FloatCC::Equal, fx, fy);
         self.b.ins().jump(test, &[BlockArg::from(c)]);
         self.switch(kinds_differ);
+        let number = self.is_number(ty);
+        self.check_not(number, numbers);
+        let no = self.b.ins().iconst(I8, 0);
+        self.b.ins().jump(test, &[BlockArg::from(no)]);
+        self.switch(numbers);
         self.different_kinds((tx, ty), test);
         self.switch(test);
         self.test_is(result);
