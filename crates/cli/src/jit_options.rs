@@ -143,7 +143,7 @@ impl JitChoices {
     fn tier(&self, mode: Mode) -> Tier {
         self.tier.unwrap_or(match mode {
             Mode::Default => DEFAULT_TIER,
-            Mode::Off | Mode::Generated | Mode::GcStress | Mode::GcPhases | Mode::SmallStack => {
+            Mode::Off | Mode::Portable | Mode::GcStress | Mode::GcPhases | Mode::SmallStack => {
                 Tier::Off
             }
             Mode::Tier1Sync

@@ -27,8 +27,8 @@ pub(crate) enum Mode {
     Default,
     /// Nothing is compiled.
     Off,
-    /// The same, with the generated handlers of the interpreter in place of the portable loop.
-    Generated,
+    /// The same, by the portable loop of the interpreter in place of the generated handlers.
+    Portable,
     /// Collect after every allocation.
     GcStress,
     /// Stacks grow by what is needed only.
@@ -154,7 +154,7 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--interpreter=generated" => o.portable = Some(false),
         b"--interpreter=portable" => o.portable = Some(true),
         b"--mode=off" => o.mode = Mode::Off,
-        b"--mode=generated" => o.mode = Mode::Generated,
+        b"--mode=portable" => o.mode = Mode::Portable,
         b"--mode=baseline-sync" => o.mode = Mode::BaselineSync,
         b"--mode=tier1-sync" => o.mode = Mode::Tier1Sync,
         b"--mode=background" => o.mode = Mode::Background,

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         | Mode::Tier1Sync
         | Mode::Background
         | Mode::CheckValues => {}
-        Mode::Generated => lua.set_portable_interpreter(false),
+        Mode::Portable => lua.set_portable_interpreter(true),
         Mode::GcStress => lua.set_gc_stress(true),
         Mode::GcPhases | Mode::Tier1GcPhases => lua.set_gc_phases(jit_options::chaos_seed()),
         Mode::SmallStack => lua.set_small_stack(true),

@@ -38,8 +38,8 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --explain show errors with their source line, and mark what is wrong
   --gdb     make machine code known to debuggers
   --interpreter=generated|portable
-            run bytecode by handlers generated for the processor, or by a loop in
-            Rust (the default)
+            run bytecode by handlers generated for the processor (the default on
+            x86-64 Linux), or by a loop in Rust
   --jit=off|baseline|tier1|on
             interpret only; compile by the baseline compiler alone; compile what
             is hot, by tier 1 or by all tiers that the default uses (DEFAULT)
@@ -67,12 +67,13 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             check while code runs that it holds what is in frame and heap
   --jit-workers=N
             compile on N threads (as the machine has cores)
-  --mode=off|generated|baseline-sync|tier1-sync|background|gc-stress|gc-phases
+  --mode=off|portable|baseline-sync|tier1-sync|background|gc-stress|gc-phases
   --mode=small-stack|tier1-gc-stress|tier1-gc-phases|chaos|check-values
-            for tests: --jit=off; --jit=baseline and --jit=tier1 --jit-sync with
-            thresholds of 1; --jit=on with low thresholds; collect garbage
-            after every allocation, or in tiny steps and random phases; move
-            the stack often; some of them together; let all that happen, and more, at random (by the
+            for tests: --jit=off; the same with --interpreter=portable;
+            --jit=baseline and --jit=tier1 --jit-sync with thresholds of 1;
+            --jit=on with low thresholds; collect garbage after every
+            allocation, or in tiny steps and random phases; move the stack
+            often; some of them together; let all that happen, and more, at random (by the
             variable PERILUNE_CHAOS_SEED); --jit=tier1 --jit-sync
             --jit-verify --jit-verify-values with low thresholds
   --perf[=map|jitdump]

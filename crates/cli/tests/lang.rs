@@ -59,7 +59,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// The modes of the binary in which every file runs.
 const MODES: [&str; 12] = [
     "off",
-    "generated",
+    "portable",
     "baseline-sync",
     "tier1-sync",
     "background",

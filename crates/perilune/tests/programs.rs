@@ -18,7 +18,7 @@
 //!
 //! | mode | which programs | what it does |
 //! |---|---|---|
-//! | `off` | all | runs the interpreter |
+//! | `off` | all | runs the interpreter by its portable loop |
 //! | `generated` | all | runs the interpreter by generated handlers |
 //! | `tier1-sync` | all | compiles before code runs, from the first entry or after some |
 //! | `check-values` | all | as `tier1-sync`, with code that checks what it holds |

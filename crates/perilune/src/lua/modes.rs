@@ -27,7 +27,7 @@ impl Lua {
     }
 
     /// Chooses the portable loop of the interpreter, or the handlers that are generated for the
-    /// processor. Where there are none, the loop runs code in either case.
+    /// processor, which are the default. Where there are none, the loop runs code in either case.
     pub fn set_portable_interpreter(&self, on: bool) {
         // SAFETY: P1.
         unsafe { (*self.enter().st).portable = on }

@@ -47,7 +47,7 @@ impl State {
             returned: Returned { bits: 0, tag: 0 },
             fuel: u64::MAX,
             counts: false,
-            portable: true,
+            portable: false,
             entry_threshold: Threshold::NEVER,
             stitch_threshold: u32::MAX,
             loop_threshold: Threshold::NEVER,
