@@ -20,6 +20,7 @@ use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::closure::make_closure;
 use crate::feedback::{access_of_int, note_other_callee};
+use crate::interrupt::obey_interrupt;
 use crate::machine::builtin;
 use crate::native::{after_native, call_for_instruction, native_returned, run_to_lua};
 use crate::numbers::{IDiv, Mod, Pow};
@@ -132,6 +133,10 @@ pub(super) unsafe extern "C-unwind" fn tail_call_native(
     ra: *mut Value,
     i: Instr,
 ) -> u64 {
+    // The loop calls the function like a metamethod, which is a safepoint before the call.
+    if let Err(e) = obey_interrupt(st) {
+        return status(e);
+    }
     run_native(st, ra, i, 0, ra.get().as_native())
 }
 
