@@ -98,6 +98,9 @@ functions! {
     /// TAILCALL of a native function: the register with the function, and the instruction. The
     /// result is as for `CallNative`.
     TailCallNative "tail_call_native" (Full Half) -> 1;
+    /// CALL of a function that has machine code: the register with the function, the instruction,
+    /// and the record of callees. The result is as for `CallNative`.
+    CallCode "call_code" (Full Half Full) -> 1;
     /// CONCAT by the frame on top, which continues after it. The result is as for `Single`.
     Concat "concat" () -> 1;
     /// GETFIELD or SELF, of which the frame on top has stored the position after it, as for the

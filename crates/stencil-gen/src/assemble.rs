@@ -45,8 +45,13 @@ pub(crate) fn assemble(symbol: Symbol, code: &Compiled) -> Result<Assembled, Str
 
     let mut out = String::new();
     let mut count = 0;
-    writeln!(out, "    .p2align 4\n    .type {label}, @function\n{label}:\n    .cfi_startproc")
-        .expect("a string grows");
+    // Those that are executed most begin at a cache line.
+    let align = if matches!(symbol, Symbol::Handler(_, 0)) { 6 } else { 4 };
+    writeln!(
+        out,
+        "    .p2align {align}\n    .type {label}, @function\n{label}:\n    .cfi_startproc"
+    )
+    .expect("a string grows");
     let direct = pinned::accesses(&list, &targets);
     let mut saved = Saved::default();
     let mut left_frame = false;

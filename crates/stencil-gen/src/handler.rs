@@ -264,7 +264,7 @@ impl Handler {
     /// Returns whether another part is entered when much of the work is done.
     fn is_entered_late(&self, part: usize) -> bool {
         let Symbol::Handler(op, _) = self.symbol else { return false };
-        self.is_transfer() && (part > 1 || !matches!(op, Op::Call | Op::TailCall))
+        self.is_transfer() && (part == 2 || !matches!(op, Op::Call | Op::TailCall))
     }
 }
 

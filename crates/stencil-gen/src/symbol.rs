@@ -48,11 +48,12 @@ const FIXED: [Symbol; 6] =
 const STITCHED: u32 = 2;
 
 impl Symbol {
-    /// Returns all functions that are generated.
+    /// Returns all functions that are generated: first parts first, which are executed most.
     pub(crate) fn generated() -> Vec<Symbol> {
-        let handlers = Op::ALL
-            .iter()
-            .flat_map(|&op| (0..parts(op)).map(move |part| Symbol::Handler(op, part)));
+        let handlers = (0..PARTS as usize).flat_map(|part| {
+            let having = Op::ALL.iter().filter(move |&&op| part < parts(op));
+            having.map(move |&op| Symbol::Handler(op, part))
+        });
         let steps = Symbol::steps().into_iter().map(Symbol::Step);
         handlers.chain(steps).chain(FIXED).collect()
     }

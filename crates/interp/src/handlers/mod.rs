@@ -24,6 +24,7 @@ use crate::step::Exit;
 std::arch::global_asm!(
     include_str!("x86_64.s"),
     // u64 perilune_run(st: rdi, table: rsi)
+    "    .section .text.perilune_handlers, \"ax\", @progbits",
     "    .p2align 4",
     "    .globl perilune_run",
     "    .hidden perilune_run",
@@ -60,6 +61,7 @@ std::arch::global_asm!(
     "    ret",
     "    .cfi_endproc",
     "    .size perilune_run, . - perilune_run",
+    "    .text",
     interpret = sym crate::machine::perilune_interpret,
     single = sym runtime::single,
     stitch = sym runtime::stitch,
@@ -84,6 +86,7 @@ std::arch::global_asm!(
     float_mod = sym runtime::float_mod,
     float_floor = sym runtime::float_floor,
     call_native = sym runtime::call_native,
+    call_code = sym runtime::call_code,
     tail_call_native = sym runtime::tail_call_native,
     concat = sym runtime::concat,
     step_get_field = sym steps::get_field,

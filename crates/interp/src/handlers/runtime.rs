@@ -18,6 +18,7 @@ use perilune_runtime::table::Table;
 use perilune_runtime::tier::{MISS, Pair};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use super::steps;
 use crate::closure::make_closure;
 use crate::feedback::{access_of_int, note_other_callee};
 use crate::interrupt::obey_interrupt;
@@ -29,7 +30,7 @@ use crate::run::{SINGLE, run};
 use crate::slots::{clear, move_values};
 use crate::step::{Exit, Step};
 use crate::varargs::copy_extra;
-use crate::{class, concat, for_loop};
+use crate::{class, concat, for_loop, machine};
 
 /// The frame on top is to be continued by handlers.
 pub(super) const CONTINUE: u64 = 0;
@@ -126,6 +127,32 @@ pub(super) unsafe extern "C-unwind" fn call_native(
         note_other_callee(record, function);
     }
     run_native(st, ra, i, i.c(), native)
+}
+
+pub(super) unsafe extern "C-unwind" fn call_code(
+    st: *mut State,
+    ra: *mut Value,
+    i: Instr,
+    record: *mut CalleeCache,
+) -> u64 {
+    let callee = (*ra.get().as_function()).instance;
+    if (*record).callee != callee.addr() {
+        note_other_callee(record, callee.addr());
+    }
+    let end = if i.b() != 0 { ra.add(i.b() + 1) } else { (*st).top };
+    let nargs = end.offset_from(ra) as usize - Frame::RESERVED;
+    let entry = machine::entry_of(callee);
+    if machine::is_idle(entry) || !machine::has_room(st) {
+        let step = call_for_instruction(st, ra, nargs);
+        return on_top(steps::polled(st, step, || (*st).top.max(steps::frame_end(st))));
+    }
+    let at = (*st).base.offset_from((*(*st).thread).stack);
+    let step = run_to_lua(st, machine::call_code(st, ra, entry, nargs, i.c()));
+    let same = step.is_ok() && (*st).base.offset_from((*(*st).thread).stack) == at;
+    if same && (*st).poll.load(Ordering::Relaxed) == 0 {
+        return HERE;
+    }
+    on_top(steps::polled(st, step, || (*st).top.max(steps::frame_end(st))))
 }
 
 pub(super) unsafe extern "C-unwind" fn tail_call_native(

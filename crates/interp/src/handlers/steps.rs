@@ -12,7 +12,7 @@ use perilune_bytecode::{Instr, Op};
 use perilune_runtime::closure::{LuaClosure, NativeClosure};
 use perilune_runtime::frame::{Frame, flags};
 use perilune_runtime::instance::{CalleeCache, FieldCache, Instance};
-use perilune_runtime::state::State;
+use perilune_runtime::state::{State, poll as reason};
 use perilune_runtime::string::LuaString;
 use perilune_runtime::table::Table;
 use perilune_runtime::value::{SlotExt, Tag, Value};
@@ -25,7 +25,7 @@ use crate::operators::{self, Order};
 use crate::poll::safepoint;
 use crate::step::Step;
 use crate::tail::tail_call;
-use crate::{for_loop, index, machine};
+use crate::{for_loop, index, machine, ret};
 
 /// The instruction that the frame on top is at.
 struct At {
@@ -107,7 +107,7 @@ impl At {
 /// Returns the status after a step that a safepoint follows. `end` gives the end of the live
 /// registers of the frame on top.
 #[inline(always)]
-unsafe fn polled(st: *mut State, step: Step, end: impl FnOnce() -> *mut Value) -> u64 {
+pub(super) unsafe fn polled(st: *mut State, step: Step, end: impl FnOnce() -> *mut Value) -> u64 {
     let status = stepped(st, step);
     if status != CONTINUE || (*st).poll.load(Ordering::Relaxed) == 0 {
         return status;
@@ -116,7 +116,7 @@ unsafe fn polled(st: *mut State, step: Step, end: impl FnOnce() -> *mut Value) -
 }
 
 /// Returns the end of the registers of the frame on top, which is one of a Lua function.
-unsafe fn frame_end(st: *mut State) -> *mut Value {
+pub(super) unsafe fn frame_end(st: *mut State) -> *mut Value {
     let base = (*st).base;
     base.add((*(*Frame(base).callee().as_function()).instance).max_stack as usize)
 }
@@ -353,6 +353,10 @@ pub(super) unsafe extern "C-unwind" fn leave(st: *mut State) -> u64 {
     };
     let link = Frame(at.base).link();
     if link.flags() & flags::RETURN_SLOW != 0 {
+        if (*st).poll.load(Ordering::Relaxed) & reason::HOOK == 0 {
+            // native code waits for the results, most of all
+            return stepped(st, run_to_lua(st, ret::leave(st, values, n)));
+        }
         return stepped(st, return_slow(st, values, n));
     }
     let caller = at.base.sub(link.distance());

@@ -34,14 +34,16 @@ impl<F: Form> Emitter<'_, F> {
         self.store(word, Place { base, offset: layout::frame::WORD });
     }
 
-    /// CALL: of a Lua function that is interpreted; in part 1, of a native function.
+    /// CALL: of a Lua function that is interpreted; in part 1, of a native function; in part 2, of
+    /// another Lua function than before; in part 3, of one that has machine code.
     pub(super) fn call_function(&mut self, part: usize) {
-        if part == 1 {
+        if let 1 | 3 = part {
             self.store_position();
             let callee = self.first();
             let word = self.form.word(&mut self.b);
             let record = self.record(layout::instance::CALLEES, LOG_CACHE);
-            let status = self.call(Runtime::CallNative, &[callee, word, record])[0];
+            let function = if part == 1 { Runtime::CallNative } else { Runtime::CallCode };
+            let status = self.call(function, &[callee, word, record])[0];
             return self.form.called(&mut self.b, status);
         }
         let callee = self.register(Field::A);
@@ -54,7 +56,8 @@ impl<F: Form> Emitter<'_, F> {
 
         let reserved = RESERVED + i64::from(callee.offset);
         let base = self.b.ins().iadd_imm_s(callee.base, reserved);
-        self.guard_enterable(instance, base);
+        let compiled = self.cold();
+        self.check_enterable(instance, base, compiled);
 
         // the record of callees
         let record = self.record(layout::instance::CALLEES, LOG_CACHE);
@@ -98,6 +101,12 @@ impl<F: Form> Emitter<'_, F> {
             self.switch(different);
             self.part(2);
         }
+        self.switch(compiled);
+        if part == 0 {
+            self.part(3);
+        } else {
+            self.leave();
+        }
         self.switch(other);
         self.guard_tag(tag, Tag::NATIVE);
         self.part(1);
@@ -110,14 +119,15 @@ impl<F: Form> Emitter<'_, F> {
         self.form.reload(&mut self.b, status);
     }
 
-    /// Continues if a function can be entered with a frame at `base`: it is interpreted, takes no
-    /// extra arguments, has room, and neither the compiler nor a safepoint is to be called.
-    fn guard_enterable(&mut self, instance: Value, base: Value) {
+    /// Continues if a function can be entered with a frame at `base`: it takes no extra arguments,
+    /// has room, and neither the compiler nor a safepoint is to be called. Goes to `compiled` if it
+    /// has machine code.
+    fn check_enterable(&mut self, instance: Value, base: Value, compiled: Block) {
         let slot = self.load64(instance, layout::instance::SLOT);
         let entry = self.load64(slot, 0);
         let interpreter = self.form.interpreter(&mut self.b);
         let idle = self.b.ins().icmp(IntCC::Equal, entry, interpreter);
-        self.guard(idle);
+        self.check(idle, compiled);
         let vararg = self.at(instance, layout::instance::IS_VARARG);
         let vararg = self.load(I8, vararg);
         self.guard_not(vararg);
@@ -199,7 +209,8 @@ impl<F: Form> Emitter<'_, F> {
         let function = self.bits(callee);
         let instance = self.load64(function, layout::closure::INSTANCE);
         let base = self.form.base();
-        self.guard_enterable(instance, base);
+        let compiled = self.slow();
+        self.check_enterable(instance, base, compiled);
         self.count_entry(instance);
 
         // The new frame is at the place of the old one.

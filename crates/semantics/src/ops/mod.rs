@@ -28,7 +28,7 @@ use comparisons::Order;
 pub fn parts(op: Op) -> usize {
     match op {
         Op::SelfR | Op::Tbc | Op::ExtraArg => 0,
-        Op::GetField | Op::SelfK => 4,
+        Op::GetField | Op::SelfK | Op::Call => 4,
         Op::SetField | Op::SetFieldK | Op::Return | Op::Return0 | Op::Return1 => 3,
         Op::GetTable
         | Op::SetTable
@@ -44,7 +44,6 @@ pub fn parts(op: Op) -> usize {
         | Op::Le
         | Op::TailCall
         | Op::TForCall => 2,
-        Op::Call => 3,
         _ => 1,
     }
 }

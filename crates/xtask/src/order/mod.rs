@@ -97,11 +97,12 @@ fn without_crate_hashes(name: &str) -> String {
     made
 }
 
-/// Returns the linker script for sections with these patterns; of equal ones the first counts.
+/// Returns the linker script for the handlers of the interpreter, which are in one section, and
+/// sections with these patterns; of equal ones the first counts.
 fn script(order: &[String]) -> String {
     let mut script = String::from(
         "/* The order of the command's functions in memory; written by `cargo xtask order`. */\n\
-         SECTIONS\n{\n  .text.ordered : SUBALIGN(64)\n  {\n",
+         SECTIONS\n{\n  .text.ordered : SUBALIGN(64)\n  {\n    *(.text.perilune_handlers)\n",
     );
     let mut seen = HashMap::new();
     for pattern in order {
@@ -138,6 +139,7 @@ mod tests {
         let order = ["b", "a", "b"].map(str::to_owned);
         let script = script(&order);
         let lines: Vec<&str> = script.lines().map(str::trim).collect();
-        assert_eq!(lines[4..8], ["{", "*(b)", "*(a)", "}"].map(|l| l));
+        let expected = ["{", "*(.text.perilune_handlers)", "*(b)", "*(a)", "}"];
+        assert_eq!(lines[4..9], expected);
     }
 }
