@@ -9,7 +9,7 @@
 //! * **C1** C code passes the `lua_State` of a live coroutine, on the thread of its state, while a
 //!   frame of a native function or of the host is on top;
 //! * **C2** a native closure whose code is [`run::run`] has the address of a C function;
-//! * **C3** who allows C modules answers for what they do.
+//! * **C3** the host that allows C modules is responsible for what they do.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 

@@ -11,8 +11,8 @@ use std::process::{Command, Output, Stdio};
 use std::{env, fs};
 
 /// The modes besides the default one.
-const MODES: [&str; 6] =
-    ["gc-stress", "gc-phases", "chaos", "tier1-sync", "small-stack", "generated"];
+const MODES: [&str; 7] =
+    ["gc-stress", "gc-phases", "chaos", "tier1-sync", "small-stack", "portable", "baseline-sync"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c_modules")
