@@ -41,7 +41,7 @@ pub enum Feedback {
     Global,
     /// Record: callee seen.
     Callee,
-    /// Record: number of fields, array length and element kind that the tables made here reach.
+    /// Record: shape of the tables made here.
     Site,
     /// Count: times a loop went round, or a branch was taken (saturating).
     Count,

@@ -581,8 +581,8 @@ pub(crate) unsafe fn run<const MODE: u8>(st: *mut State) -> Exit {
             Op::SetField => set_field!(rc!().get()),
             Op::SetFieldK => set_field!(k.add(i.c()).get()),
             Op::NewTable => {
-                let t = Table::new(st, i.b().min(64) as u8, i.c() as u32);
-                ra!().put(Value::table(t));
+                let pc = ip.offset_from((*inst).code) as usize - 1;
+                ra!().put(Value::table(Table::of_constructor(st, inst, pc, i.b())));
                 poll!(ra!().add(1));
             }
             Op::SelfK => {

@@ -9,7 +9,9 @@ use std::mem::offset_of;
 use crate::closure::{LuaClosure, NativeClosure};
 use crate::header::GcHeader;
 use crate::heap::Heap;
-use crate::instance::{CalleeCache, FieldCache, FieldEntry, FurtherEntries, GlobalCache, Instance};
+use crate::instance::{
+    CalleeCache, FieldCache, FieldEntry, FurtherEntries, GlobalCache, Instance, Site,
+};
 use crate::state::State;
 use crate::string::LuaString;
 use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
@@ -236,7 +238,7 @@ pub mod instance {
         GLOBALS = Instance, globals;
         /// The callee caches.
         CALLEES = Instance, callees;
-        /// The feedback of allocation sites.
+        /// The records of allocation sites.
         SITES = Instance, sites;
         /// Number of entries so far.
         ENTRIES = Instance, entries;
@@ -307,6 +309,16 @@ pub mod callee_cache {
         OTHERS = CalleeCache, others;
     }
     const _: () = assert!(size_of::<CalleeCache>() == 16);
+}
+
+/// Offsets in the record of an allocation site.
+pub mod site {
+    use super::*;
+    offsets! {
+        /// The shape of new tables, or null.
+        SHAPE = Site, shape;
+    }
+    const _: () = assert!(size_of::<Site>() == 8);
 }
 
 /// Offsets in a state.

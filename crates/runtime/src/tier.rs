@@ -139,8 +139,9 @@ pub struct RuntimeCalls {
     pub vararg_prep: unsafe extern "C" fn(*mut State, *mut Value, usize) -> *mut Value,
     /// Moves `n` results from `src` to `dst`.
     pub move_values: unsafe extern "C" fn(*mut Value, *mut Value, usize),
-    /// Returns a new table, not rooted, or null if the function has panicked.
-    pub new_table: unsafe extern "C" fn(*mut State, u32, u32) -> *mut Table,
+    /// Returns a new table for the NEWTABLE at a position, with room for a number of fields, not
+    /// rooted; or null if the function has panicked.
+    pub new_table: unsafe extern "C" fn(*mut State, *mut Instance, usize, usize) -> *mut Table,
     /// Returns a closure of the inner function `n`, not rooted, or null if the function has
     /// panicked.
     pub closure:

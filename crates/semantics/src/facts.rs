@@ -3,7 +3,7 @@
 use perilune_bytecode::feedback::{access, operands};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::{FrameWord, flags};
-use perilune_runtime::header::GcHeader;
+use perilune_runtime::header::{GcHeader, Kind};
 use perilune_runtime::instance::{CalleeCache, FieldEntry};
 use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
@@ -33,13 +33,15 @@ pub fn facts() -> Vec<Fact> {
     let mut facts = list![
         layout::value::BITS, layout::value::TAG, layout::value::SIZE,
         layout::frame::CALLEE, layout::frame::WORD, layout::frame::LINK,
-        layout::header::FLAGS, layout::header::AUX, layout::header::WORD,
+        layout::header::KIND, layout::header::FLAGS, layout::header::AUX, layout::header::WORD,
+        layout::table::SHAPE, layout::table::NODES_USED, layout::table::INLINE_FIELDS,
         layout::table::FIELDS, layout::table::META, layout::table::ARRAY, layout::table::ARRAY_LEN,
         layout::table::ARRAY_CAP, layout::table::NODES, layout::table::ABSENT,
         layout::string::LEN, layout::node::VALUE_BITS, layout::node::VALUE_TAG, layout::cell::VALUE,
         layout::closure::INSTANCE, layout::closure::PLACE, layout::closure::UPVALUES,
         layout::instance::CODE, layout::instance::CONSTANTS, layout::instance::CELLS,
         layout::instance::FIELDS, layout::instance::GLOBALS, layout::instance::CALLEES,
+        layout::instance::SITES, layout::site::SHAPE,
         layout::instance::ENTRIES, layout::instance::SLOT, layout::instance::MAX_STACK,
         layout::instance::NUM_PARAMS, layout::instance::IS_VARARG, layout::instance::STITCHED,
         layout::field_cache::OWN_SHAPE, layout::field_cache::SLOT,
@@ -49,13 +51,14 @@ pub fn facts() -> Vec<Fact> {
         layout::global_cache::ENV, layout::global_cache::CELL,
         layout::callee_cache::CALLEE, layout::callee_cache::OTHERS,
         layout::state::POLL, layout::state::BASE, layout::state::TOP, layout::state::LIMIT,
+        layout::state::CURSOR, layout::state::HOLE_END,
         layout::state::META_EPOCH, layout::state::STRING_METATABLE,
         layout::state::ENTRY_MASK, layout::state::ENTRY_PHASE, layout::state::LOOP_MASK,
         layout::state::LOOP_PHASE, layout::state::STITCH_THRESHOLD,
         stitched::PROLOGUE,
         Tag::NIL.0, Tag::FALSE.0, Tag::TRUE.0, Tag::INTEGER.0, Tag::FLOAT.0, Tag::FRAME.0,
         Tag::COLLECTABLE, Tag::STRING.0, Tag::TABLE.0, Tag::FUNCTION.0, Tag::NATIVE.0, Tag::CELL.0,
-        TAGGED, Event::Eq, flags::TAIL_KEEPS, flags::TAIL,
+        TAGGED, Event::Eq, Event::NewIndex, Kind::Table, flags::TAIL_KEEPS, flags::TAIL,
         ArrayKind::Int, ArrayKind::Float, ArrayKind::Any,
         GcHeader::UNLOGGED, WATCHED, LuaString::SHORT,
         FieldEntry::STRING_SHAPE, CalleeCache::NATIVE,

@@ -63,8 +63,8 @@ functions! {
     SetInt "set_int" (Full Full Full Full Full) -> 1;
     /// Stores under a short string key: payload and tag. 0: nothing was stored.
     SetStr "set_str" (Full Full Full Full) -> 1;
-    /// Makes a table with room for fields and array elements.
-    NewTable "new_table" (Half Half) -> 1;
+    /// Makes the table of a NEWTABLE: the instance, the position, and the number of fields.
+    NewTable "new_table" (Full Full Full) -> 1;
     /// Makes a closure of an inner function: the instance, the number, and the frame's base.
     Closure "closure" (Full Full Full) -> 1;
     /// TFORCALL of a loop that runs inline: its first register and operand C. 0: it does not.

@@ -105,7 +105,7 @@ fn layout() -> String {
          use perilune_bytecode::feedback::{access, operands};\n\
          use perilune_bytecode::{Instr, Op};\n\
          use perilune_runtime::frame::{FrameWord, flags};\n\
-         use perilune_runtime::header::GcHeader;\n\
+         use perilune_runtime::header::{GcHeader, Kind};\n\
          use perilune_runtime::instance::{CalleeCache, FieldEntry};\n\
          use perilune_runtime::layout;\n\
          use perilune_runtime::meta::Event;\n\

@@ -5,7 +5,7 @@
 use perilune_bytecode::feedback::{access, operands};
 use perilune_bytecode::{Instr, Op};
 use perilune_runtime::frame::{FrameWord, flags};
-use perilune_runtime::header::GcHeader;
+use perilune_runtime::header::{GcHeader, Kind};
 use perilune_runtime::instance::{CalleeCache, FieldEntry};
 use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
@@ -22,9 +22,13 @@ const _: () = {
     assert!(layout::frame::CALLEE as i128 == -32);
     assert!(layout::frame::WORD as i128 == -16);
     assert!(layout::frame::LINK as i128 == -8);
+    assert!(layout::header::KIND as i128 == 0);
     assert!(layout::header::FLAGS as i128 == 2);
     assert!(layout::header::AUX as i128 == 3);
     assert!(layout::header::WORD as i128 == 4);
+    assert!(layout::table::SHAPE as i128 == 8);
+    assert!(layout::table::NODES_USED as i128 == 56);
+    assert!(layout::table::INLINE_FIELDS as i128 == 64);
     assert!(layout::table::FIELDS as i128 == 16);
     assert!(layout::table::META as i128 == 24);
     assert!(layout::table::ARRAY as i128 == 32);
@@ -45,6 +49,8 @@ const _: () = {
     assert!(layout::instance::FIELDS as i128 == 64);
     assert!(layout::instance::GLOBALS as i128 == 72);
     assert!(layout::instance::CALLEES as i128 == 80);
+    assert!(layout::instance::SITES as i128 == 88);
+    assert!(layout::site::SHAPE as i128 == 0);
     assert!(layout::instance::ENTRIES as i128 == 52);
     assert!(layout::instance::SLOT as i128 == 32);
     assert!(layout::instance::MAX_STACK as i128 == 48);
@@ -68,6 +74,8 @@ const _: () = {
     assert!(layout::state::BASE as i128 == 1512);
     assert!(layout::state::TOP as i128 == 1520);
     assert!(layout::state::LIMIT as i128 == 1528);
+    assert!(layout::state::CURSOR as i128 == 0);
+    assert!(layout::state::HOLE_END as i128 == 8);
     assert!(layout::state::META_EPOCH as i128 == 1504);
     assert!(layout::state::STRING_METATABLE as i128 == 1744);
     assert!(layout::state::ENTRY_MASK as i128 == 1592);
@@ -90,6 +98,8 @@ const _: () = {
     assert!(Tag::CELL.0 as i128 == 70);
     assert!(TAGGED as i128 == 1);
     assert!(Event::Eq as i128 == 5);
+    assert!(Event::NewIndex as i128 == 1);
+    assert!(Kind::Table as i128 == 2);
     assert!(flags::TAIL_KEEPS as i128 == 2371);
     assert!(flags::TAIL as i128 == 32);
     assert!(ArrayKind::Int as i128 == 1);

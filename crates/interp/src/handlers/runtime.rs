@@ -361,10 +361,11 @@ pub(super) unsafe extern "C-unwind" fn set_str(
 
 pub(super) unsafe extern "C-unwind" fn new_table(
     st: *mut State,
-    fields: u32,
-    array: u32,
+    inst: *mut Instance,
+    pc: usize,
+    fields: usize,
 ) -> *mut Table {
-    Table::new(st, fields.min(64) as u8, array)
+    Table::of_constructor(st, inst, pc, fields)
 }
 
 pub(super) unsafe extern "C-unwind" fn closure(

@@ -908,35 +908,48 @@ perilune_SETFIELD:
     .byte 0x4c, 0x8b, 0x6a, 0x40                                 # mov r13,[rdx+40h]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETFIELD_115
+    jne .Lperilune_SETFIELD_14b
     .byte 0x45, 0x8b, 0x63, 0x04                                 # mov r12d,[r11+4]
     .byte 0x48, 0xc1, 0xe3, 0x06                                 # shl rbx,6
     .byte 0x45, 0x8b, 0x74, 0x1d, 0x00                           # mov r14d,[r13+rbx]
     .byte 0x4d, 0x3b, 0xe6                                       # cmp r12,r14
-    jne .Lperilune_SETFIELD_d5
+    jne .Lperilune_SETFIELD_f9
     .byte 0x41, 0x8b, 0x5c, 0x1d, 0x04                           # mov ebx,[r13+rbx+4]
     .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x1c, 0x08                     # movzx r13,byte ptr [r12+rbx+8]
     .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
-    je .Lperilune_SETFIELD_f5
+    je .Lperilune_SETFIELD_119
+    jmp .Lperilune_SETFIELD_aa
+.Lperilune_SETFIELD_8b:
+    .byte 0x49, 0xf7, 0xc5, 0x01, 0x00, 0x00, 0x00               # test r13,1
+    jne .Lperilune_SETFIELD_aa
+    .byte 0x4d, 0x0f, 0xb6, 0x6d, 0x3f                           # movzx r13,byte ptr [r13+3Fh]
+    .byte 0x49, 0xf7, 0xc5, 0x02, 0x00, 0x00, 0x00               # test r13,2
+    je .Lperilune_SETFIELD_12b
+.Lperilune_SETFIELD_aa:
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd5                                       # mov r13,r10
     .byte 0x41, 0xc0, 0xed, 0x06                                 # shr r13b,6
     .byte 0x41, 0x80, 0xcd, 0x18                                 # or r13b,18h
     .byte 0x45, 0x84, 0xdd                                       # test r13b,r11b
-    jne .Lperilune_SETFIELD_f5
+    jne .Lperilune_SETFIELD_12b
     .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
     .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETFIELD_d5:
+.Lperilune_SETFIELD_f9:
     jmp perilune_SETFIELD_2
-.Lperilune_SETFIELD_f5:
+.Lperilune_SETFIELD_119:
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    jne .Lperilune_SETFIELD_8b
+    jmp .Lperilune_SETFIELD_aa
+.Lperilune_SETFIELD_12b:
     jmp perilune_SETFIELD_1
-.Lperilune_SETFIELD_115:
+.Lperilune_SETFIELD_14b:
     jmp perilune_STEP_SET_FIELD
     .cfi_endproc
     .size perilune_SETFIELD, . - perilune_SETFIELD
@@ -956,35 +969,48 @@ perilune_SETFIELDK:
     .byte 0x4c, 0x8b, 0x6a, 0x40                                 # mov r13,[rdx+40h]
     .byte 0x4e, 0x0f, 0xb6, 0x64, 0x27, 0x08                     # movzx r12,byte ptr [rdi+r12+8]
     .byte 0x41, 0x80, 0xfc, 0x41                                 # cmp r12b,41h
-    jne .Lperilune_SETFIELDK_115
+    jne .Lperilune_SETFIELDK_14b
     .byte 0x45, 0x8b, 0x63, 0x04                                 # mov r12d,[r11+4]
     .byte 0x48, 0xc1, 0xe3, 0x06                                 # shl rbx,6
     .byte 0x45, 0x8b, 0x74, 0x1d, 0x00                           # mov r14d,[r13+rbx]
     .byte 0x4d, 0x3b, 0xe6                                       # cmp r12,r14
-    jne .Lperilune_SETFIELDK_d5
+    jne .Lperilune_SETFIELDK_f9
     .byte 0x41, 0x8b, 0x5c, 0x1d, 0x04                           # mov ebx,[r13+rbx+4]
     .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x1c, 0x08                     # movzx r13,byte ptr [r12+rbx+8]
     .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
-    je .Lperilune_SETFIELDK_f5
+    je .Lperilune_SETFIELDK_119
+    jmp .Lperilune_SETFIELDK_aa
+.Lperilune_SETFIELDK_8b:
+    .byte 0x49, 0xf7, 0xc5, 0x01, 0x00, 0x00, 0x00               # test r13,1
+    jne .Lperilune_SETFIELDK_aa
+    .byte 0x4d, 0x0f, 0xb6, 0x6d, 0x3f                           # movzx r13,byte ptr [r13+3Fh]
+    .byte 0x49, 0xf7, 0xc5, 0x02, 0x00, 0x00, 0x00               # test r13,2
+    je .Lperilune_SETFIELDK_12b
+.Lperilune_SETFIELDK_aa:
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd5                                       # mov r13,r10
     .byte 0x41, 0xc0, 0xed, 0x06                                 # shr r13b,6
     .byte 0x41, 0x80, 0xcd, 0x18                                 # or r13b,18h
     .byte 0x45, 0x84, 0xdd                                       # test r13b,r11b
-    jne .Lperilune_SETFIELDK_f5
+    jne .Lperilune_SETFIELDK_12b
     .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
     .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETFIELDK_d5:
+.Lperilune_SETFIELDK_f9:
     jmp perilune_SETFIELDK_2
-.Lperilune_SETFIELDK_f5:
+.Lperilune_SETFIELDK_119:
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    jne .Lperilune_SETFIELDK_8b
+    jmp .Lperilune_SETFIELDK_aa
+.Lperilune_SETFIELDK_12b:
     jmp perilune_SETFIELDK_1
-.Lperilune_SETFIELDK_115:
+.Lperilune_SETFIELDK_14b:
     jmp perilune_STEP_SET_FIELD
     .cfi_endproc
     .size perilune_SETFIELDK, . - perilune_SETFIELDK
@@ -993,58 +1019,54 @@ perilune_SETFIELDK:
     .type perilune_NEWTABLE, @function
 perilune_NEWTABLE:
     .cfi_startproc
-    .byte 0x55                                                   # push rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
-    .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
-    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
-    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
-    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
-    .byte 0x48, 0x0f, 0xb6, 0x56, 0xff                           # movzx rdx,byte ptr [rsi-1]
-    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
-    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
-    .byte 0x48, 0x89, 0xc6                                       # mov rsi,rax
-    call {new_table}
-    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
-    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
-    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
-    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
-    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
-    .byte 0xc6, 0x44, 0x0f, 0x08, 0x41                           # mov byte ptr [rdi+rcx+8],41h
-    mov eax, [r15 + 0x5d8]
-    .byte 0x85, 0xc0                                             # test eax,eax
-    jne .Lperilune_NEWTABLE_ac
+    .byte 0x42, 0x8b, 0x44, 0x06, 0xfc                           # mov eax,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x52, 0x58                                 # mov r10,[rdx+58h]
+    .byte 0x49, 0x8b, 0x1c, 0xc2                                 # mov rbx,[r10+rax*8]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
+    je .Lperilune_NEWTABLE_fe
+    mov rax, [r15 + 0x0]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx r11,byte ptr [rsi-2]
+    mov r12, [r15 + 0x8]
+    .byte 0x4d, 0x89, 0xda                                       # mov r10,r11
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4e, 0x8d, 0x54, 0x10, 0x40                           # lea r10,[rax+r10+40h]
+    .byte 0x4d, 0x3b, 0xd4                                       # cmp r10,r12
+    ja .Lperilune_NEWTABLE_fe
+    mov [r15 + 0x0], r10
+    .byte 0x44, 0x8b, 0x63, 0x04                                 # mov r12d,[rbx+4]
+    .byte 0xc7, 0x00, 0x02, 0x00, 0x00, 0x00                     # mov dword ptr [rax],2
+    .byte 0x44, 0x89, 0x60, 0x04                                 # mov [rax+4],r12d
+    .byte 0x48, 0x89, 0x58, 0x08                                 # mov [rax+8],rbx
+    .byte 0x48, 0xc7, 0x40, 0x18, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rax+18h],0
+    .byte 0x48, 0xc7, 0x40, 0x20, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rax+20h],0
+    .byte 0x48, 0xc7, 0x40, 0x30, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rax+30h],0
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xff                           # movzx rbx,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe3, 0x20                                 # shl rbx,20h
+    .byte 0x48, 0x89, 0x58, 0x28                                 # mov [rax+28h],rbx
+    .byte 0x48, 0x8d, 0x58, 0x40                                 # lea rbx,[rax+40h]
+    .byte 0x48, 0x89, 0x58, 0x10                                 # mov [rax+10h],rbx
+    .byte 0x4d, 0x69, 0xe3, 0x01, 0x01, 0x00, 0x00               # imul r12,r11,101h
+    .byte 0x49, 0xc1, 0xe4, 0x28                                 # shl r12,28h
+    .byte 0x4c, 0x89, 0x60, 0x38                                 # mov [rax+38h],r12
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_NEWTABLE_c8
+.Lperilune_NEWTABLE_a9:
+    .byte 0x48, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [rbx],0
+    .byte 0x48, 0xc7, 0x43, 0x08, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rbx+8],0
+    .byte 0x48, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add rbx,10h
+    .byte 0x49, 0x3b, 0xda                                       # cmp rbx,r10
+    jb .Lperilune_NEWTABLE_a9
+.Lperilune_NEWTABLE_c8:
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x89, 0x04, 0x17                                 # mov [rdi+r10],rax
+    .byte 0x42, 0xc6, 0x44, 0x17, 0x08, 0x41                     # mov byte ptr [rdi+r10+8],41h
     .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_NEWTABLE_ac:
-    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
-    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
-    jmp perilune_POLL
-    .cfi_restore_state
+.Lperilune_NEWTABLE_fe:
+    jmp perilune_NEWTABLE_1
     .cfi_endproc
     .size perilune_NEWTABLE, . - perilune_NEWTABLE
 
@@ -5971,6 +5993,69 @@ perilune_SETFIELDK_1:
     .size perilune_SETFIELDK_1, . - perilune_SETFIELDK_1
 
     .p2align 4
+    .type perilune_NEWTABLE_1, @function
+perilune_NEWTABLE_1:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x4c, 0x89, 0xcb                                       # mov rbx,r9
+    .byte 0x4d, 0x89, 0xc4                                       # mov r12,r8
+    .byte 0x49, 0x89, 0xcd                                       # mov r13,rcx
+    .byte 0x48, 0x89, 0x3c, 0x24                                 # mov [rsp],rdi
+    .byte 0x48, 0x8b, 0x42, 0x08                                 # mov rax,[rdx+8]
+    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfe                           # movzx rcx,byte ptr [rsi-2]
+    .byte 0x4c, 0x89, 0xff                                       # mov rdi,r15
+    .byte 0x48, 0x89, 0xf2                                       # mov rdx,rsi
+    .byte 0x48, 0x2b, 0xd0                                       # sub rdx,rax
+    .byte 0x48, 0x89, 0x74, 0x24, 0x08                           # mov [rsp+8],rsi
+    .byte 0x48, 0xc1, 0xea, 0x02                                 # shr rdx,2
+    .byte 0x48, 0x81, 0xc2, 0xff, 0xff, 0xff, 0xff               # add rdx,0FFFFFFFFFFFFFFFFh
+    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
+    call {new_table}
+    .byte 0x48, 0x8b, 0x74, 0x24, 0x08                           # mov rsi,[rsp+8]
+    .byte 0x48, 0x0f, 0xb6, 0x4e, 0xfd                           # movzx rcx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe1, 0x04                                 # shl rcx,4
+    .byte 0x48, 0x8b, 0x3c, 0x24                                 # mov rdi,[rsp]
+    .byte 0x48, 0x89, 0x04, 0x0f                                 # mov [rdi+rcx],rax
+    .byte 0xc6, 0x44, 0x0f, 0x08, 0x41                           # mov byte ptr [rdi+rcx+8],41h
+    mov eax, [r15 + 0x5d8]
+    .byte 0x85, 0xc0                                             # test eax,eax
+    jne .Lperilune_NEWTABLE_1_bc
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+.Lperilune_NEWTABLE_1_bc:
+    .byte 0x4c, 0x89, 0xe9                                       # mov rcx,r13
+    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x4d, 0x89, 0xe0                                       # mov r8,r12
+    .byte 0x49, 0x89, 0xd9                                       # mov r9,rbx
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_POLL
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_NEWTABLE_1, . - perilune_NEWTABLE_1
+
+    .p2align 4
     .type perilune_SELF_1, @function
 perilune_SELF_1:
     .cfi_startproc
@@ -7345,45 +7430,58 @@ perilune_SETFIELD_2:
     .byte 0x49, 0xc1, 0xe5, 0x06                                 # shl r13,6
     .byte 0x47, 0x8b, 0x64, 0x2e, 0x08                           # mov r12d,[r14+r13+8]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    je .Lperilune_SETFIELD_2_12e
+    je .Lperilune_SETFIELD_2_164
     .byte 0x4f, 0x8b, 0x64, 0x2e, 0x30                           # mov r12,[r14+r13+30h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    je .Lperilune_SETFIELD_2_10e
+    je .Lperilune_SETFIELD_2_144
     .byte 0x47, 0x8b, 0x6c, 0x2e, 0x38                           # mov r13d,[r14+r13+38h]
     .byte 0x49, 0x83, 0xfd, 0x40                                 # cmp r13,40h
-    jae .Lperilune_SETFIELD_2_12e
+    jae .Lperilune_SETFIELD_2_164
     .byte 0x4d, 0x89, 0xe5                                       # mov r13,r12
 .Lperilune_SETFIELD_2_7a:
     .byte 0x45, 0x8b, 0x75, 0x00                                 # mov r14d,[r13]
     .byte 0x49, 0x3b, 0xde                                       # cmp rbx,r14
-    jne .Lperilune_SETFIELD_2_f1
+    jne .Lperilune_SETFIELD_2_115
     .byte 0x41, 0x8b, 0x5d, 0x04                                 # mov ebx,[r13+4]
     .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x1c, 0x08                     # movzx r13,byte ptr [r12+rbx+8]
     .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
-    je .Lperilune_SETFIELD_2_12e
+    je .Lperilune_SETFIELD_2_132
+    jmp .Lperilune_SETFIELD_2_c6
+.Lperilune_SETFIELD_2_a7:
+    .byte 0x49, 0xf7, 0xc5, 0x01, 0x00, 0x00, 0x00               # test r13,1
+    jne .Lperilune_SETFIELD_2_c6
+    .byte 0x4d, 0x0f, 0xb6, 0x6d, 0x3f                           # movzx r13,byte ptr [r13+3Fh]
+    .byte 0x49, 0xf7, 0xc5, 0x02, 0x00, 0x00, 0x00               # test r13,2
+    je .Lperilune_SETFIELD_2_164
+.Lperilune_SETFIELD_2_c6:
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd5                                       # mov r13,r10
     .byte 0x41, 0xc0, 0xed, 0x06                                 # shr r13b,6
     .byte 0x41, 0x80, 0xcd, 0x18                                 # or r13b,18h
     .byte 0x45, 0x84, 0xdd                                       # test r13b,r11b
-    jne .Lperilune_SETFIELD_2_12e
+    jne .Lperilune_SETFIELD_2_164
     .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
     .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETFIELD_2_f1:
+.Lperilune_SETFIELD_2_115:
     .byte 0x49, 0x81, 0xc5, 0x30, 0x00, 0x00, 0x00               # add r13,30h
     .byte 0x4d, 0x8d, 0xb4, 0x24, 0x50, 0x01, 0x00, 0x00         # lea r14,[r12+150h]
     .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
-    jb .Lperilune_SETFIELD_2_7a
-    jmp .Lperilune_SETFIELD_2_12e
-.Lperilune_SETFIELD_2_10e:
+    jae .Lperilune_SETFIELD_2_164
+    jmp .Lperilune_SETFIELD_2_7a
+.Lperilune_SETFIELD_2_132:
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    jne .Lperilune_SETFIELD_2_a7
+    jmp .Lperilune_SETFIELD_2_c6
+.Lperilune_SETFIELD_2_144:
     jmp perilune_STEP_SET_FIELD
-.Lperilune_SETFIELD_2_12e:
+.Lperilune_SETFIELD_2_164:
     jmp perilune_SETFIELD_1
     .cfi_endproc
     .size perilune_SETFIELD_2, . - perilune_SETFIELD_2
@@ -7405,45 +7503,58 @@ perilune_SETFIELDK_2:
     .byte 0x49, 0xc1, 0xe5, 0x06                                 # shl r13,6
     .byte 0x47, 0x8b, 0x64, 0x2e, 0x08                           # mov r12d,[r14+r13+8]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    je .Lperilune_SETFIELDK_2_12e
+    je .Lperilune_SETFIELDK_2_164
     .byte 0x4f, 0x8b, 0x64, 0x2e, 0x30                           # mov r12,[r14+r13+30h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    je .Lperilune_SETFIELDK_2_10e
+    je .Lperilune_SETFIELDK_2_144
     .byte 0x47, 0x8b, 0x6c, 0x2e, 0x38                           # mov r13d,[r14+r13+38h]
     .byte 0x49, 0x83, 0xfd, 0x40                                 # cmp r13,40h
-    jae .Lperilune_SETFIELDK_2_12e
+    jae .Lperilune_SETFIELDK_2_164
     .byte 0x4d, 0x89, 0xe5                                       # mov r13,r12
 .Lperilune_SETFIELDK_2_7a:
     .byte 0x45, 0x8b, 0x75, 0x00                                 # mov r14d,[r13]
     .byte 0x49, 0x3b, 0xde                                       # cmp rbx,r14
-    jne .Lperilune_SETFIELDK_2_f1
+    jne .Lperilune_SETFIELDK_2_115
     .byte 0x41, 0x8b, 0x5d, 0x04                                 # mov ebx,[r13+4]
     .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x1c, 0x08                     # movzx r13,byte ptr [r12+rbx+8]
     .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
-    je .Lperilune_SETFIELDK_2_12e
+    je .Lperilune_SETFIELDK_2_132
+    jmp .Lperilune_SETFIELDK_2_c6
+.Lperilune_SETFIELDK_2_a7:
+    .byte 0x49, 0xf7, 0xc5, 0x01, 0x00, 0x00, 0x00               # test r13,1
+    jne .Lperilune_SETFIELDK_2_c6
+    .byte 0x4d, 0x0f, 0xb6, 0x6d, 0x3f                           # movzx r13,byte ptr [r13+3Fh]
+    .byte 0x49, 0xf7, 0xc5, 0x02, 0x00, 0x00, 0x00               # test r13,2
+    je .Lperilune_SETFIELDK_2_164
+.Lperilune_SETFIELDK_2_c6:
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd5                                       # mov r13,r10
     .byte 0x41, 0xc0, 0xed, 0x06                                 # shr r13b,6
     .byte 0x41, 0x80, 0xcd, 0x18                                 # or r13b,18h
     .byte 0x45, 0x84, 0xdd                                       # test r13b,r11b
-    jne .Lperilune_SETFIELDK_2_12e
+    jne .Lperilune_SETFIELDK_2_164
     .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
     .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
-    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
-    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_SETFIELDK_2_f1:
+.Lperilune_SETFIELDK_2_115:
     .byte 0x49, 0x81, 0xc5, 0x30, 0x00, 0x00, 0x00               # add r13,30h
     .byte 0x4d, 0x8d, 0xb4, 0x24, 0x50, 0x01, 0x00, 0x00         # lea r14,[r12+150h]
     .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
-    jb .Lperilune_SETFIELDK_2_7a
-    jmp .Lperilune_SETFIELDK_2_12e
-.Lperilune_SETFIELDK_2_10e:
+    jae .Lperilune_SETFIELDK_2_164
+    jmp .Lperilune_SETFIELDK_2_7a
+.Lperilune_SETFIELDK_2_132:
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    jne .Lperilune_SETFIELDK_2_a7
+    jmp .Lperilune_SETFIELDK_2_c6
+.Lperilune_SETFIELDK_2_144:
     jmp perilune_STEP_SET_FIELD
-.Lperilune_SETFIELDK_2_12e:
+.Lperilune_SETFIELDK_2_164:
     jmp perilune_SETFIELDK_1
     .cfi_endproc
     .size perilune_SETFIELDK_2, . - perilune_SETFIELDK_2
@@ -9359,7 +9470,7 @@ perilune_CONTINUE:
     .type perilune_ENTER, @function
 perilune_ENTER:
     .cfi_startproc
-    .byte 0x4d, 0x8b, 0x89, 0x48, 0x07, 0x00, 0x00               # mov r9,[r9+748h]
+    .byte 0x4d, 0x8b, 0x89, 0x50, 0x07, 0x00, 0x00               # mov r9,[r9+750h]
     .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_ENTER_59
@@ -9387,7 +9498,7 @@ perilune_ENTER:
     .type perilune_INTERPRET, @function
 perilune_INTERPRET:
     .cfi_startproc
-    .byte 0x4d, 0x8b, 0x89, 0x48, 0x07, 0x00, 0x00               # mov r9,[r9+748h]
+    .byte 0x4d, 0x8b, 0x89, 0x50, 0x07, 0x00, 0x00               # mov r9,[r9+750h]
     .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_INTERPRET_3d
@@ -9475,7 +9586,7 @@ perilune_RESUME:
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_RESUME_42
     .byte 0x48, 0x89, 0xf1                                       # mov rcx,rsi
-    .byte 0x4d, 0x8b, 0x89, 0x50, 0x07, 0x00, 0x00               # mov r9,[r9+750h]
+    .byte 0x4d, 0x8b, 0x89, 0x58, 0x07, 0x00, 0x00               # mov r9,[r9+758h]
     .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
     .byte 0x48, 0x81, 0xc1, 0xfc, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFCh
     .byte 0x48, 0x2b, 0xce                                       # sub rcx,rsi
@@ -9486,7 +9597,7 @@ perilune_RESUME:
     .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_RESUME_42:
-    .byte 0x4d, 0x8b, 0x89, 0x48, 0x07, 0x00, 0x00               # mov r9,[r9+748h]
+    .byte 0x4d, 0x8b, 0x89, 0x50, 0x07, 0x00, 0x00               # mov r9,[r9+750h]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfc                           # movzx rax,byte ptr [rsi-4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
@@ -9626,6 +9737,7 @@ perilune_handlers:
     .quad perilune_SETFIELDK_1
     .quad perilune_SETFIELDK_2
     .quad perilune_NEWTABLE
+    .quad perilune_NEWTABLE_1
     .quad perilune_SELF
     .quad perilune_SELF_1
     .quad perilune_SELF_2
@@ -9866,6 +9978,7 @@ perilune_returning:
     .quad perilune_SETFIELDK_1
     .quad perilune_SETFIELDK_2
     .quad perilune_NEWTABLE
+    .quad perilune_NEWTABLE_1
     .quad perilune_SELF
     .quad perilune_SELF_1
     .quad perilune_SELF_2

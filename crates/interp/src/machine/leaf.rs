@@ -43,8 +43,13 @@ pub(super) unsafe extern "C" fn move_values(src: *mut Value, dst: *mut Value, n:
     slots::move_values(src, dst, n);
 }
 
-pub(super) unsafe extern "C" fn new_table(st: *mut State, fields: u32, array: u32) -> *mut Table {
-    panics::leaf(st, null_mut(), || Table::new(st, fields.min(64) as u8, array))
+pub(super) unsafe extern "C" fn new_table(
+    st: *mut State,
+    inst: *mut Instance,
+    pc: usize,
+    fields: usize,
+) -> *mut Table {
+    panics::leaf(st, null_mut(), || Table::of_constructor(st, inst, pc, fields))
 }
 
 pub(super) unsafe extern "C" fn closure(

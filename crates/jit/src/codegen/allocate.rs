@@ -4,12 +4,14 @@
 //! for another hole, counts what was taken, and asks for a collection. So there is something to
 //! poll after a call of the runtime only.
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_runtime::closure::LuaClosure;
 use perilune_runtime::header::Kind;
-use perilune_runtime::layout::{closure, header, state, table, thread, value};
+use perilune_runtime::instance::Site;
+use perilune_runtime::layout::{closure, header, site, state, table, thread, value};
 use perilune_runtime::table::Table;
 use perilune_runtime::upvalue::Upvalue;
 
@@ -30,19 +32,37 @@ impl Emitter<'_> {
         place
     }
 
-    /// Allocates a table as `Table::new` does; branches to `slow` if there is no room. `named`:
-    /// fields that are about to be stored.
+    /// Loads the shape of the tables that site `site` makes, which has `fields` fields at most;
+    /// branches to `slow` if none was made there in this state.
+    pub(crate) fn site_shape(&mut self, site: usize, fields: usize, slow: Block) -> Value {
+        if fields == 0 {
+            let st = self.state();
+            return self.b.ins().load(I64, CONSTANT, st, state::EMPTY_SHAPE as i32);
+        }
+        let at = self.places.sites + site * size_of::<Site>();
+        let shape = self.load64(self.instance, at + site::SHAPE);
+        self.guard(shape, slow);
+        shape
+    }
+
+    /// Branches to `other` unless a shape is this one.
+    pub(crate) fn guard_shape_id(&mut self, shape: Value, id: u32, other: Block) {
+        let found = self.load32(shape, header::WORD);
+        let same = self.b.ins().icmp_imm_u(IntCC::Equal, found, i64::from(id));
+        self.guard(same, other);
+    }
+
+    /// Allocates a table of a shape as `Table::new` does; branches to `slow` if there is no room.
+    /// `is_stored`: which of its fields are about to be stored.
     pub(crate) fn allocate_table(
         &mut self,
-        fields: usize,
-        array: usize,
-        named: usize,
+        (fields, array): (usize, usize),
+        shape: Value,
+        is_stored: impl Fn(usize) -> bool,
         slow: Block,
     ) -> Value {
         let t = self.bump(Table::size_for(fields as u8), slow);
-        let st = self.state();
-        let shape = self.b.ins().load(I64, CONSTANT, st, state::EMPTY_SHAPE as i32);
-        let id = self.b.ins().load(I32, CONSTANT, shape, header::WORD as i32);
+        let id = self.load32(shape, header::WORD);
         let kind = self.b.ins().iconst(I32, Kind::Table as i64);
         self.store(kind, t, header::KIND);
         self.store(id, t, header::WORD);
@@ -57,7 +77,7 @@ impl Emitter<'_> {
         self.store(lengths, t, table::ARRAY_LEN);
         let caps = self.int((fields as i64) << 40 | (fields as i64) << 48);
         self.store(caps, t, table::NODES_USED);
-        for slot in named..fields {
+        for slot in (0..fields).filter(|&slot| !is_stored(slot)) {
             self.store_value((zero, zero), t, table::INLINE_FIELDS + slot * value::SIZE);
         }
         t
@@ -65,21 +85,25 @@ impl Emitter<'_> {
 
     /// Allocates a table in the runtime, for the instruction at `pc`. There is something to poll
     /// once the table is in a register.
-    pub(crate) fn call_new_table(&mut self, pc: Pc, fields: usize, array: usize) -> Value {
+    pub(crate) fn call_new_table(&mut self, pc: Pc, fields: usize) -> Value {
         self.save_frame(pc + 1);
         let st = self.state();
-        let fields = self.b.ins().iconst(I32, fields as i64);
-        let array = self.b.ins().iconst(I32, array as i64);
+        let (position, fields) = (self.int(pc.index() as i64), self.int(fields as i64));
         let new_table = self.body.calls.new_table as usize;
-        let t = self.runtime_word(new_table, &[st, fields, array]);
+        let t = self.runtime_word(new_table, &[st, self.instance, position, fields]);
         self.unless_panicked(t)
     }
 
-    /// Stores the first fields of the new table `t`, and the shape that it has with them.
-    pub(crate) fn store_first_fields(&mut self, t: Value, shape: Value, values: &[(Value, Known)]) {
-        for (slot, &(bits, tag)) in values.iter().enumerate() {
+    /// Stores fields of the new table `t`, by slot, and the shape that it has with them.
+    pub(crate) fn store_first_fields(
+        &mut self,
+        t: Value,
+        shape: Value,
+        values: &[(u32, Value, Known)],
+    ) {
+        for &(slot, bits, tag) in values {
             let tag = self.tag_value(tag);
-            self.store_value((bits, tag), t, table::INLINE_FIELDS + slot * value::SIZE);
+            self.store_value((bits, tag), t, table::INLINE_FIELDS + slot as usize * value::SIZE);
         }
         let id = self.load32(shape, header::WORD);
         self.store(shape, t, table::SHAPE);

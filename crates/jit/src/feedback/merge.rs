@@ -7,7 +7,7 @@ use perilune_bytecode::{Feedback, FeedbackLayout, Op, Proto};
 use perilune_runtime::engine::Shape;
 use perilune_runtime::state::State;
 
-use super::snapshot::{CalleeSeen, FieldSnapshot, Shapes, Snapshot};
+use super::snapshot::{CalleeSeen, FieldPath, FieldSnapshot, Shapes, Snapshot};
 
 /// The most inline paths of a field access. Others use the inline cache itself, which has as many
 /// entries.
@@ -19,10 +19,31 @@ impl FieldSnapshot {
         self.paths.iter().filter_map(|p| p.shape())
     }
 
+    /// Returns whether a path is among its own, or one for more of the same tables is.
+    pub(crate) fn has(&self, path: &FieldPath) -> bool {
+        self.paths.iter().any(|p| match (p, path) {
+            (
+                FieldPath::Own { shape, absent, .. },
+                FieldPath::Own { shape: wanted, absent: as_well, .. },
+            ) => shape == wanted && (absent.is_some() || as_well.is_none()),
+            _ => p == path,
+        })
+    }
+
     fn merge(&mut self, before: &FieldSnapshot) {
         self.seen |= before.seen;
         for p in &before.paths {
-            if self.paths.len() < MAX_PATHS && !self.paths.contains(p) {
+            let same = self.paths.iter_mut().find_map(|known| match (known, p) {
+                (
+                    FieldPath::Own { shape, absent, .. },
+                    FieldPath::Own { shape: other, absent: as_well, .. },
+                ) if shape == other => {
+                    *absent = absent.or(*as_well);
+                    Some(())
+                }
+                _ => None,
+            });
+            if same.is_none() && self.paths.len() < MAX_PATHS && !self.paths.contains(p) {
                 self.paths.push(*p);
             }
         }

@@ -24,6 +24,8 @@ pub enum FieldPath {
         shape: u32,
         /// Slot.
         slot: u32,
+        /// The entry that says that the metatables of those that have nil there lack it as well.
+        absent: Option<usize>,
     },
     /// Tables of this shape do not have it, nor do their metatables.
     Absent {
@@ -136,7 +138,10 @@ impl FieldPath {
         let dictionary = e.holder_is_dictionary();
         Some(match e.kind() {
             EntryKind::Unused => return None,
-            EntryKind::Own(shape) => FieldPath::Own { shape, slot: e.slot },
+            EntryKind::Own(shape) => {
+                let absent = (e.chain_shape == shape).then_some(entry);
+                FieldPath::Own { shape, slot: e.slot, absent }
+            }
             EntryKind::Strings => FieldPath::Method { entry, dictionary },
             EntryKind::Userdata => FieldPath::Member { entry, dictionary },
             EntryKind::Gain(shape) => {

@@ -133,7 +133,7 @@ pub(crate) fn feedback(proto: &Proto, snapshot: &Snapshot) -> String {
 fn path(path: &FieldPath) -> String {
     let holder = |dictionary| if dictionary { "a dictionary" } else { "an object" };
     match *path {
-        FieldPath::Own { shape, slot } => format!("shape {shape} slot {slot}"),
+        FieldPath::Own { shape, slot, .. } => format!("shape {shape} slot {slot}"),
         FieldPath::Absent { shape, .. } => format!("shape {shape} without it"),
         FieldPath::Chain { shape, dictionary, .. } => {
             format!("shape {shape}, in {} along the metatables", holder(dictionary))

@@ -41,7 +41,7 @@ impl FieldSnapshot {
     }
 
     fn has_paths(&self, now: &FieldSnapshot) -> bool {
-        self.paths.len() >= MAX_PATHS || now.paths.iter().all(|p| self.paths.contains(p))
+        self.paths.len() >= MAX_PATHS || now.paths.iter().all(|p| self.has(p))
     }
 }
 
@@ -140,14 +140,15 @@ mod tests {
         let mut before = empty(&p);
         for shape in 1..=MAX_PATHS as u32 {
             let mut now = empty(&p);
-            now.fields[0].paths = vec![FieldPath::Own { shape, slot: 0 }];
+            now.fields[0].paths = vec![FieldPath::Own { shape, slot: 0, absent: None }];
             assert!(!before.covers(&now, &p), "shape {shape}");
             now.merge(&before, &p);
             assert!(now.covers(&before, &p));
             before = now;
         }
         let mut now = empty(&p);
-        now.fields[0].paths = vec![FieldPath::Own { shape: MAX_PATHS as u32 + 1, slot: 0 }];
+        now.fields[0].paths =
+            vec![FieldPath::Own { shape: MAX_PATHS as u32 + 1, slot: 0, absent: None }];
         assert!(before.covers(&now, &p), "the cache finds it");
         now.merge(&before, &p);
         assert_eq!(now.fields[0].paths.len(), MAX_PATHS);

@@ -16,15 +16,21 @@ use crate::testing::fault::Fault;
 /// Most fields that a table gets room for in line; the runtime makes larger ones.
 const MAX_FIELDS: usize = 16;
 
-/// The stores of a constructor that follow its NEWTABLE at once.
+/// The stores of a constructor that follow its NEWTABLE at once, or stores that give the new table
+/// its first fields.
 struct Constructor {
-    /// Those that give the table one field each, in order.
-    stores: Vec<Pc>,
+    /// Those that store a field, each with its slot, in order.
+    stores: Vec<(Pc, u32)>,
     /// Where the code continues.
     end: Pc,
-    /// Shape before the last of them, and the entry of its cache.
-    last: Option<(u32, usize)>,
+    /// The shape that tables begin with, if stores rely on it.
+    first: Option<u32>,
+    /// The last store that gives the table a field, shape before it, and the entry of its cache.
+    last: Option<(Pc, u32, usize)>,
 }
+
+/// A field of a new table: its slot, and payload and tag of its value.
+pub(crate) type FirstField = (u32, Value, Known);
 
 impl Translator<'_> {
     /// Returns the instructions after the one at `pc` that are executed after it and after nothing
@@ -66,18 +72,20 @@ impl Translator<'_> {
         wanted
     }
 
-    /// Returns the stores after the NEWTABLE at `pc` that give the table its first fields, each a
-    /// new one, as far as feedback tells.
+    /// Returns the stores right after the NEWTABLE at `pc` that are to fields which the table
+    /// begins with, or give it further ones, as far as feedback tells.
     ///
-    /// Which fields the table has after them follows from shapes alone: the first store begins at
-    /// the shape without fields, the others where the one before ended, and a shape is never
-    /// another one. So the code has to guard the last transition only, in any state. That each was
-    /// made by a store to this table would not be enough: hooks and finalizers can store as well.
-    /// Stores of nil as a constant do nothing.
+    /// Which fields the table has after them follows from shapes alone: the first store relies on
+    /// the shape that the table begins with (the one without fields, if it gives it one), the
+    /// others on that in which the one before ended, and a shape is never another one. So the code
+    /// has to guard the first shape and the last transition only, in any state. That each was made
+    /// by a store to this table would not be enough: hooks and finalizers can store as well. Stores
+    /// of nil as a constant do nothing to a field that the table does not have.
     fn constructor(&self, pc: Pc) -> Constructor {
         let a = self.instr(pc).ra();
-        let mut found = Constructor { stores: Vec::new(), end: pc + 1, last: None };
+        let mut found = Constructor { stores: Vec::new(), end: pc + 1, first: None, last: None };
         let mut reached = None;
+        let unlinked = self.fault == Some(Fault::UnlinkedConstructor);
         for q in self.straight_after(pc) {
             let i = self.instr(q);
             let (stores, is_nil) = match i.op() {
@@ -90,21 +98,28 @@ impl Translator<'_> {
             if !stores || found.stores.len() == MAX_FIELDS / 2 {
                 break;
             }
-            let seen = self.snapshot.field(q);
-            if is_nil {
-                if found.stores.iter().any(|&before| self.instr(before).b() == i.b()) {
-                    break;
-                }
-            } else if let [FieldPath::Gain { shape, slot, to, entry, plain: true }] = seen.paths[..]
-                && slot as usize == found.stores.len()
-                && (reached.is_none_or(|reached| reached == shape)
-                    || self.fault == Some(Fault::UnlinkedConstructor))
-            {
-                found.stores.push(q);
-                found.last = Some((shape, entry));
-                reached = Some(to);
-            } else {
+            let same = |&(before, _): &(Pc, u32)| self.instr(before).b() == i.b();
+            if found.stores.iter().any(same) {
                 break;
+            }
+            let follows = |shape| reached.is_none_or(|reached| reached == shape) || unlinked;
+            match self.snapshot.field(q).paths[..] {
+                [FieldPath::Own { shape, slot, .. }] if follows(shape) => {
+                    if reached.is_none() {
+                        found.first = Some(shape);
+                    }
+                    reached = Some(shape);
+                    found.stores.push((q, slot));
+                }
+                [FieldPath::Gain { shape, slot, to, entry, plain: true }]
+                    if !is_nil && follows(shape) && (reached.is_some() || slot == 0) =>
+                {
+                    reached = Some(to);
+                    found.stores.push((q, slot));
+                    found.last = Some((q, shape, entry));
+                }
+                [] | [FieldPath::Absent { .. }] if is_nil => {}
+                _ => break,
             }
             found.end = q + 1;
         }
@@ -116,7 +131,7 @@ impl Translator<'_> {
         let i = self.instr(pc);
         let fields = self.fields_wanted(pc);
         if fields > MAX_FIELDS {
-            let t = self.emit.call_new_table(pc, fields, i.c());
+            let t = self.emit.call_new_table(pc, fields);
             self.set(i.ra(), t, Known::Tag(Tag::TABLE));
             // the collector clears what lies above, should it run now
             self.regs.forget_from(i.ra() + 1);
@@ -125,62 +140,75 @@ impl Translator<'_> {
             return;
         }
         let constructor = self.constructor(pc);
-        self.built_until = constructor.end;
-        if let Some(last) = constructor.last {
-            let fields = fields.max(constructor.stores.len());
-            return self.construct(pc, fields, &constructor, last);
+        let slots = constructor.stores.iter().map(|&(_, slot)| slot as usize + 1).max();
+        if slots.is_some_and(|slots| slots <= MAX_FIELDS) {
+            self.built_until = constructor.end;
+            return self.construct(pc, fields.max(slots.unwrap_or(0)), &constructor);
         }
         let slow = self.emit.cold_block();
         let (done, made) = self.emit.block_of_word();
-        let t = self.emit.allocate_table(fields, i.c(), 0, slow);
+        let shape = self.emit.site_shape(self.site_of(pc), i.b(), slow);
+        let t = self.emit.allocate_table((fields, i.c()), shape, |_| false, slow);
         self.store_home(i.ra(), t, Known::Tag(Tag::TABLE));
         self.emit.jump_with(done, t);
         self.emit.switch_to(slow);
-        let t = self.emit.call_new_table(pc, fields, i.c());
+        let t = self.emit.call_new_table(pc, fields);
         self.store_home(i.ra(), t, Known::Tag(Tag::TABLE));
-        self.poll_new(i.ra(), constructor.end, done);
+        self.poll_new(i.ra(), pc + 1, done);
         self.emit.switch_to(done);
         self.regs.note(i.ra(), made, Known::Tag(Tag::TABLE));
         self.regs.forget_from(i.ra() + 1);
     }
 
+    /// The number of the record of the NEWTABLE at `pc`.
+    fn site_of(&self, pc: Pc) -> usize {
+        self.snapshot.cell(pc) as usize
+    }
+
     /// NEWTABLE with all that its constructor stores.
-    fn construct(&mut self, pc: Pc, fields: usize, c: &Constructor, last: (u32, usize)) {
+    fn construct(&mut self, pc: Pc, fields: usize, c: &Constructor) {
         let i = self.instr(pc);
-        let values: Vec<(Value, Known)> =
-            c.stores.iter().map(|&q| self.stored(self.instr(q))).collect();
         let (one_by_one, slow) = (self.emit.cold_block(), self.emit.cold_block());
         let (done, made) = self.emit.block_of_word();
-        for &(_, tag) in &values {
-            match tag {
-                Known::Tag(t) if t != Tag::NIL => {}
-                tag => {
-                    let t = self.emit.tag_value(tag);
-                    self.emit.guard(t, one_by_one);
-                }
+        // what is loaded here is still known at the end, so it comes before all guards
+        let mut values: Vec<FirstField> = Vec::with_capacity(c.stores.len());
+        for &(q, slot) in &c.stores {
+            let (bits, tag) = self.stored(self.instr(q));
+            values.push((slot, bits, tag));
+        }
+        for (&(q, _), &(_, _, tag)) in c.stores.iter().zip(&values) {
+            let gains = !matches!(self.snapshot.field(q).paths[..], [FieldPath::Own { .. }]);
+            if gains && !matches!(tag, Known::Tag(t) if t != Tag::NIL) {
+                let t = self.emit.tag_value(tag);
+                self.emit.guard(t, one_by_one);
             }
         }
-        let (shape, entry) = last;
-        let cache = self.snapshot.cell(c.stores[c.stores.len() - 1]) as usize;
-        let r = self.emit.record(cache, entry, one_by_one);
-        self.emit.guard_record_id(r, shape, one_by_one);
-        let next = self.emit.successor(r, one_by_one);
+        let mut shape = self.emit.site_shape(self.site_of(pc), i.b(), one_by_one);
+        if let Some(id) = c.first {
+            self.emit.guard_shape_id(shape, id, one_by_one);
+        }
+        if let Some((q, before, entry)) = c.last {
+            let r = self.emit.record(self.snapshot.cell(q) as usize, entry, one_by_one);
+            self.emit.guard_record_id(r, before, one_by_one);
+            shape = self.emit.successor(r, one_by_one);
+        }
 
-        let t = self.emit.allocate_table(fields, i.c(), c.stores.len(), slow);
-        self.finish_table(pc, t, Some((next, &values)));
+        let is_stored = |slot| values.iter().any(|&(stored, ..)| stored as usize == slot);
+        let t = self.emit.allocate_table((fields, i.c()), shape, is_stored, slow);
+        self.finish_table(pc, t, Some((shape, &values)));
         self.emit.jump_with(done, t);
 
         self.emit.switch_to(slow);
-        let t = self.emit.call_new_table(pc, fields, i.c());
-        self.finish_table(pc, t, Some((next, &values)));
+        let t = self.emit.call_new_table(pc, fields);
+        self.finish_table(pc, t, Some((shape, &values)));
         self.poll_new(i.ra(), c.end, done);
 
         self.emit.switch_to(one_by_one);
-        let t = self.emit.call_new_table(pc, fields, i.c());
+        let t = self.emit.call_new_table(pc, fields);
         self.finish_table(pc, t, None);
         let top = self.emit.address(i.ra() + 1);
         self.emit.poll(pc + 1, top);
-        for &q in &c.stores {
+        for &(q, _) in &c.stores {
             self.emit.generic(q);
         }
         let t = self.emit.load_register(i.ra(), I64).0;
@@ -192,7 +220,7 @@ impl Translator<'_> {
     }
 
     /// Stores the first fields of the new table `t` and their shape, and puts it into its register.
-    fn finish_table(&mut self, pc: Pc, t: Value, fields: Option<(Value, &[(Value, Known)])>) {
+    fn finish_table(&mut self, pc: Pc, t: Value, fields: Option<(Value, &[FirstField])>) {
         if let Some((shape, values)) = fields {
             self.emit.store_first_fields(t, shape, values);
         }

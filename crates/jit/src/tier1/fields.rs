@@ -61,9 +61,9 @@ impl Translator<'_> {
             let shape = self.emit.shape(object);
             for path in seen.paths.iter().take(MAX_PATHS) {
                 let next = match *path {
-                    FieldPath::Own { shape: id, slot } => {
+                    FieldPath::Own { shape: id, slot, absent } => {
                         let next = self.emit.shape_case(shape, id);
-                        self.own(object, slot, ways);
+                        self.own((object, shape), slot, absent, ways);
                         next
                     }
                     FieldPath::Absent { shape: id, entry } => {
@@ -196,7 +196,13 @@ impl Translator<'_> {
     }
 
     /// Ends a lookup with a field of the table's own.
-    fn own(&mut self, object: Value, slot: u32, ways: Ways) {
+    fn own(
+        &mut self,
+        (object, shape): (Value, Value),
+        slot: u32,
+        absent: Option<usize>,
+        ways: Ways,
+    ) {
         let (bits, tag) = self.emit.load_field(object, slot);
         self.emit.verify_field(ways.pc, object, self.instr(ways.pc).c(), (bits, tag));
         let nil = self.emit.block();
@@ -204,7 +210,21 @@ impl Translator<'_> {
         self.found(ways.dst, (bits, tag), ways.done);
         self.emit.switch_to(nil);
         let meta = self.emit.meta(object);
-        self.emit.guard_not(meta, ways.by_cache);
+        let Some(entry) = absent else {
+            self.emit.guard_not(meta, ways.by_cache);
+            return self.nothing(ways);
+        };
+        let (has_meta, lacks) = (self.emit.block(), self.emit.block());
+        self.emit.branch(meta, has_meta, lacks);
+        self.emit.switch_to(has_meta);
+        let r = self.emit.record(self.cache_of(ways.pc), entry, ways.slow);
+        self.emit.guard_record(r, shape, ways.by_cache);
+        self.emit.guard_no_holder(r, ways.by_cache);
+        self.emit.guard_chain(r, meta, ways.by_cache, ways.by_cache);
+        let nothing = self.emit.int(0);
+        self.emit.verify_lookup(ways.pc, ways.object, (nothing, nothing));
+        self.emit.jump(lacks);
+        self.emit.switch_to(lacks);
         self.nothing(ways);
     }
 
@@ -234,7 +254,7 @@ impl Translator<'_> {
                 self.emit.guard_not_watched(flags, by_cache);
                 for path in seen.paths.iter().take(MAX_PATHS) {
                     let next = match *path {
-                        FieldPath::Own { shape: id, slot } => {
+                        FieldPath::Own { shape: id, slot, .. } => {
                             let next = self.emit.shape_case(shape, id);
                             self.emit.store_field(object, slot, value, by_cache);
                             self.emit.verify_field(pc, object, i.b(), (bits, t));

@@ -107,6 +107,9 @@ pub(crate) unsafe fn visit_children<V: Visitor>(o: *mut GcHeader, v: &mut V) {
             for child in (*i).children() {
                 v.pointer(*child);
             }
+            for site in (*i).sites() {
+                v.pointer(site.shape);
+            }
         }
         Kind::Shape => {
             for key in &(*o.cast::<LocalShape>()).keys {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use perilune_bytecode::{Constant, Proto, RecordCounts};
 
-use super::{CalleeCache, FieldCache, FieldEntry, GlobalCache, Instance, Places, SiteFeedback};
+use super::{CalleeCache, FieldCache, FieldEntry, GlobalCache, Instance, Places, Site};
 use crate::header::{GcHeader, Kind};
 use crate::state::State;
 use crate::string::{LuaString, MAX_SHORT};
@@ -62,9 +62,9 @@ impl Instance {
         for i in 0..counts.callees as usize {
             callees.add(i).write(CalleeCache { callee: 0, others: 0 });
         }
-        let sites = this.add(places.sites).cast::<SiteFeedback>();
+        let sites = this.add(places.sites).cast::<Site>();
         for i in 0..counts.sites as usize {
-            sites.add(i).write(SiteFeedback { fields: 0, array_kinds: 0, array: 0 });
+            sites.add(i).write(Site { shape: null_mut() });
         }
         let children = this.add(places.children).cast::<*mut Instance>();
         for i in 0..proto.protos.len() {

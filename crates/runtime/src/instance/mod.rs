@@ -58,8 +58,8 @@ pub struct Instance {
     pub globals: *mut GlobalCache,
     /// Inline caches of callees.
     pub callees: *mut CalleeCache,
-    /// Feedback of allocation sites.
-    pub sites: *mut SiteFeedback,
+    /// Records of allocation sites.
+    pub sites: *mut Site,
     /// Instances of the inner functions; null until first needed.
     pub children: *mut *mut Instance,
     /// The function's code and description.
@@ -84,7 +84,8 @@ pub struct Places {
     /// [`Instance::children`]
     pub children: usize,
     cells: usize,
-    sites: usize,
+    /// [`Instance::sites`]
+    pub sites: usize,
     size: usize,
 }
 
@@ -113,8 +114,7 @@ impl Places {
         let children =
             place(size_of::<*mut Instance>(), align_of::<*mut Instance>(), proto.protos.len());
         let cells = place(size_of::<u32>(), align_of::<u32>(), proto.code.len());
-        let sites =
-            place(size_of::<SiteFeedback>(), align_of::<SiteFeedback>(), counts.sites as usize);
+        let sites = place(size_of::<Site>(), align_of::<Site>(), counts.sites as usize);
         Places { constants, fields, globals, callees, children, cells, sites, size: end }
     }
 }
@@ -125,6 +125,7 @@ const _: () = assert!(
         && align_of::<FieldCache>() <= align_of::<Instance>()
         && align_of::<GlobalCache>() <= align_of::<Instance>()
         && align_of::<CalleeCache>() <= align_of::<Instance>()
+        && align_of::<Site>() <= align_of::<Instance>()
 );
 
 /// The inline cache of a field access: one entry, and more once the access has proved polymorphic.
@@ -280,15 +281,12 @@ impl CalleeCache {
     pub const NATIVE: usize = 1 << (usize::BITS - 1);
 }
 
-/// The sizes that tables allocated at one site grow to.
+/// What an instance keeps for a NEWTABLE.
 #[repr(C)]
-pub struct SiteFeedback {
-    /// Number of inline field slots of a new table.
-    pub fields: u8,
-    /// The kinds of array seen (a bit for each `ArrayKind`).
-    pub array_kinds: u8,
-    /// Number of array elements allocated for a new table.
-    pub array: u16,
+pub struct Site {
+    /// The shape of the tables that are made there: that of a table with the fields that the
+    /// constructor names. Null as long as none was made.
+    pub shape: *mut LocalShape,
 }
 
 impl Instance {
@@ -338,6 +336,14 @@ impl Instance {
     /// As for [`Instance::cells`].
     pub unsafe fn global_caches(&self) -> &[GlobalCache] {
         from_raw_parts(self.globals, self.counts.globals as usize)
+    }
+
+    /// Returns the records of allocation sites with their current contents.
+    ///
+    /// # Safety
+    /// As for [`Instance::cells`].
+    pub unsafe fn sites(&self) -> &[Site] {
+        from_raw_parts(self.sites, self.counts.sites as usize)
     }
 
     /// Returns the inline caches of callees with their current contents.

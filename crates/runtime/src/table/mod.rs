@@ -20,6 +20,7 @@
 mod array;
 mod asking;
 mod cache;
+mod constructor;
 mod environment;
 mod get;
 mod hash;

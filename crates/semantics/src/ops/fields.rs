@@ -5,7 +5,8 @@ use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_runtime::instance::{FieldCache, FieldEntry};
 use perilune_runtime::layout::{self, field_cache};
-use perilune_runtime::table::WATCHED;
+use perilune_runtime::meta::Event;
+use perilune_runtime::table::{TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
 
 use crate::emitter::Emitter;
@@ -266,12 +267,31 @@ impl<F: Form> Emitter<'_, F> {
         self.part(1);
     }
 
+    /// Ends the block: goes to `lacks` if the table has no `__newindex`, as far as its metatable's
+    /// bits say.
+    fn without_newindex(&mut self, table: Value, lacks: Block, unknown: Block) {
+        let meta = self.load64(table, layout::table::META);
+        let (some, real) = (self.block(), self.block());
+        self.b.ins().brif(meta, some, &[], lacks, &[]);
+        self.switch(some);
+        let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);
+        self.b.ins().brif(tagged, lacks, &[], real, &[]);
+        self.switch(real);
+        let absent = self.load8(meta, layout::table::ABSENT);
+        let absent = self.b.ins().band_imm_u(absent, 1 << Event::NewIndex as u8);
+        self.b.ins().brif(absent, lacks, &[], unknown, &[]);
+    }
+
     /// Stores a value in the slot that an entry of a cache names, and ends the instruction; goes to
     /// `other` if there is more to be done.
     fn set_own(&mut self, table: Value, entry: Value, v: (Value, Value), other: Block) {
         let slot = self.slot(entry, table);
         let old = self.tag(slot);
-        self.check(old, other);
+        let (absent, present) = (self.cold(), self.block());
+        self.b.ins().brif(old, present, &[], absent, &[]);
+        self.switch(absent);
+        self.without_newindex(table, present, other);
+        self.switch(present);
         // The flag UNLOGGED matters only for collectable values, whose tags have bit 6.
         let flags = self.at(table, layout::header::FLAGS);
         let flags = self.load(I8, flags);

@@ -43,7 +43,8 @@ pub fn parts(op: Op) -> usize {
         | Op::Lt
         | Op::Le
         | Op::TailCall
-        | Op::TForCall => 2,
+        | Op::TForCall
+        | Op::NewTable => 2,
         _ => 1,
     }
 }
@@ -102,7 +103,7 @@ pub fn define<F: Form>(e: &mut Emitter<'_, F>, op: Op, part: usize) {
         Op::SelfK => e.get_field(part, true),
         Op::SetField => e.set_field(part, |e| e.register(C)),
         Op::SetFieldK => e.set_field(part, |e| e.constant(C)),
-        Op::NewTable => e.new_table(),
+        Op::NewTable => e.new_table(part),
         Op::Closure => e.closure(),
         Op::SetList => e.set_list(),
         Op::VarArg => e.extra_arguments(),
