@@ -14,13 +14,15 @@ pub(crate) enum Tier {
     Baseline,
     /// Hot methods, by tier 1.
     Tier1,
+    /// Hot methods, by tier 2.
+    Tier2,
     /// Hot methods, by all tiers that there are.
     On,
 }
 
 impl Tier {
     /// All of them.
-    const ALL: [Tier; 4] = [Tier::Off, Tier::Baseline, Tier::Tier1, Tier::On];
+    const ALL: [Tier; 5] = [Tier::Off, Tier::Baseline, Tier::Tier1, Tier::Tier2, Tier::On];
 
     /// Returns the word for it.
     pub(crate) fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Tier {
             Tier::Off => "off",
             Tier::Baseline => "baseline",
             Tier::Tier1 => "tier1",
+            Tier::Tier2 => "tier2",
             Tier::On => "on",
         }
     }
@@ -151,6 +154,7 @@ impl JitChoices {
             | Mode::Tier1GcPhases
             | Mode::Chaos
             | Mode::CheckValues => Tier::Tier1,
+            Mode::Tier2Sync => Tier::Tier2,
             Mode::Background => Tier::On,
             Mode::BaselineSync => Tier::Baseline,
         })
@@ -178,7 +182,9 @@ impl JitChoices {
     pub(crate) fn engine(&self, mode: Mode) -> Engine {
         let engine = match self.tier(mode) {
             Tier::Off => Engine::interpreter(),
-            Tier::Baseline | Tier::Tier1 | Tier::On => Engine::with_jit(self.jit_options(mode)),
+            Tier::Baseline | Tier::Tier1 | Tier::Tier2 | Tier::On => {
+                Engine::with_jit(self.jit_options(mode))
+            }
         };
         if self.stats {
             report_at_exit(&engine);
@@ -204,6 +210,12 @@ impl JitChoices {
         }
         if mode == Mode::BaselineSync {
             (o.stitch_threshold, o.loop_threshold) = (1, 1);
+        }
+        o.tier2 = self.tier(mode) == Tier::Tier2;
+        if mode == Mode::Tier2Sync {
+            // with some feedback first
+            (o.threshold, o.loop_threshold, o.miss_threshold, o.sync) = (2, 4, 4, true);
+            o.verify = true;
         }
         if mode == Mode::CheckValues {
             // with some feedback first, and more when what was met differs from it
@@ -236,7 +248,7 @@ pub(crate) fn chaos_seed() -> u64 {
 
 fn tier(value: &str) -> Result<Tier, String> {
     let tier = Tier::ALL.into_iter().find(|t| t.name() == value);
-    tier.ok_or_else(|| format!("'{value}' is none of 'off', 'baseline', 'tier1' and 'on'"))
+    tier.ok_or_else(|| format!("'{value}' is none of 'off', 'baseline', 'tier1', 'tier2' and 'on'"))
 }
 
 fn number(value: &str, min: u32, max: u32) -> Result<u32, String> {

@@ -39,6 +39,8 @@ pub(crate) enum Mode {
     Tier1Sync,
     /// Hot methods are compiled by other threads.
     Background,
+    /// Compile every method early, by tier 2.
+    Tier2Sync,
     /// As `tier1-sync`, `gc-stress` and `small-stack` together.
     Tier1GcStress,
     /// Each safepoint does a tiny increment of the collector's work, in any phase and mode, by the
@@ -157,6 +159,7 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--mode=portable" => o.mode = Mode::Portable,
         b"--mode=baseline-sync" => o.mode = Mode::BaselineSync,
         b"--mode=tier1-sync" => o.mode = Mode::Tier1Sync,
+        b"--mode=tier2-sync" => o.mode = Mode::Tier2Sync,
         b"--mode=background" => o.mode = Mode::Background,
         b"--mode=tier1-gc-stress" => o.mode = Mode::Tier1GcStress,
         b"--mode=chaos" => o.mode = Mode::Chaos,

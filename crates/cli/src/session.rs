@@ -64,6 +64,7 @@ pub(crate) fn run(args: &[Vec<u8>], options: &Options, name: &[u8]) -> bool {
         | Mode::Off
         | Mode::BaselineSync
         | Mode::Tier1Sync
+        | Mode::Tier2Sync
         | Mode::Background
         | Mode::CheckValues => {}
         Mode::Portable => lua.set_portable_interpreter(true),

@@ -31,7 +31,7 @@ const OPTIONS: &str = "  -e stat   execute string 'stat'
 
 const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             bytecode: list the bytecode of what would be run, and do not run
-            it; feedback, exits, clif, clif-opt, vcode, asm (and with them
+            it; feedback, ssa, exits, clif, clif-opt, vcode, asm (and with them
             bytecode): run, and show these stages of what is compiled to
             machine code, of all functions or of those of a name or place
             (asm:fib, clif:fib.lua:3)
@@ -40,9 +40,9 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
   --interpreter=generated|portable
             run bytecode by handlers generated for the processor (the default on
             x86-64 Linux), or by a loop in Rust
-  --jit=off|baseline|tier1|on
+  --jit=off|baseline|tier1|tier2|on
             interpret only; compile by the baseline compiler alone; compile what
-            is hot, by tier 1 or by all tiers that the default uses (DEFAULT)
+            is hot, by tier 1, by tier 2, or by all tiers that the default uses (DEFAULT)
   --jit-budget=BYTES
             room for machine code (64m)
   --jit-partition-max-bytes=BYTES
@@ -67,10 +67,11 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             check while code runs that it holds what is in frame and heap
   --jit-workers=N
             compile on N threads (as the machine has cores)
-  --mode=off|portable|baseline-sync|tier1-sync|background|gc-stress|gc-phases
-  --mode=small-stack|tier1-gc-stress|tier1-gc-phases|chaos|check-values
+  --mode=off|portable|baseline-sync|tier1-sync|tier2-sync|background|gc-stress
+  --mode=gc-phases|small-stack|tier1-gc-stress|tier1-gc-phases|chaos|check-values
             for tests: --jit=off; the same with --interpreter=portable;
             --jit=baseline and --jit=tier1 --jit-sync with thresholds of 1;
+            --jit=tier2 --jit-sync --jit-verify with low thresholds;
             --jit=on with low thresholds; collect garbage after every
             allocation, or in tiny steps and random phases; move the stack
             often; some of them together; let all that happen, and more, at random (by the

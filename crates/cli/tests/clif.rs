@@ -1,23 +1,43 @@
 //! Golden Cranelift IR and exits of small functions: what `--dump=exits,clif` shows of the programs
-//! in `crates/cli/tests/clif`. Each defines the function that it is named after, and makes it hot.
+//! in `crates/cli/tests/clif` by tier 1, and `--dump=ssa` by tier 2. Each defines the function that
+//! it is named after, and makes it hot.
 //!
 //! To bless: `PERILUNE_BLESS=1 cargo test -p perilune-cli --test clif`, then read the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the dumps of a function, its exits and its IR, with numbers in place of the ids of
-/// shapes.
-fn dumps(program: &Path, function: &str) -> (String, String) {
-    let request = format!("--dump=feedback:{function},exits:{function},clif:{function}");
+/// Runs a program; returns what is dumped.
+fn run(program: &Path, tier: &str, request: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_perilune"))
-        .args(["--jit=tier1", "--jit-sync", "--jit-threshold=3", &request])
+        .args([tier, "--jit-sync", "--jit-verify", "--jit-threshold=3", request])
         .arg(program)
         .env_clear()
         .output()
         .expect("the command runs");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}");
+    text
+}
+
+/// Returns the intermediate representation of a function in tier 2, with numbers in place of the
+/// ids of shapes.
+fn ssa(program: &Path, function: &str) -> String {
+    let request = format!("--dump=feedback:{function},ssa:{function}");
+    let text = run(program, "--jit=tier2", &request);
+    let (feedback, ssa) = text.split_once("-- ssa of ").expect("a dump");
+    let mut ssa = body(ssa);
+    for (n, shape) in shapes(feedback).iter().enumerate() {
+        ssa = ssa.replace(&format!(", {shape} ["), &format!(", shape{n} ["));
+    }
+    ssa
+}
+
+/// Returns the dumps of a function, its exits and its IR, with numbers in place of the ids of
+/// shapes.
+fn dumps(program: &Path, function: &str) -> (String, String) {
+    let request = format!("--dump=feedback:{function},exits:{function},clif:{function}");
+    let text = run(program, "--jit=tier1", &request);
     let (feedback, exits) = text.split_once("-- exits of ").expect("a dump of exits");
     let (exits, clif) = exits.split_once("-- clif of ").expect("a dump of the IR");
     let exits = body(exits);
@@ -82,7 +102,9 @@ fn emitted_ir_is_as_recorded() {
         let name = program.file_stem().and_then(|n| n.to_str()).expect("a name");
         let function = name.split('_').next_back().expect("a part");
         let (exits, clif) = dumps(&program, function);
-        for (extension, actual) in [("exits", exits), ("clif", clif)] {
+        for (extension, actual) in
+            [("exits", exits), ("clif", clif), ("ssa", ssa(&program, function))]
+        {
             let golden = program.with_extension(extension);
             if bless {
                 std::fs::write(&golden, &actual).expect("the file is written");

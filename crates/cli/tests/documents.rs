@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The documents that show commands.
-const DOCUMENTS: &[&str] = &["call-path.md", "jit-debugging.md"];
+const DOCUMENTS: &[&str] = &["call-path.md", "jit-debugging.md", "optimizing.md"];
 
 const INDENT: &str = "    ";
 

@@ -96,7 +96,10 @@ fn thresholds_are_exact() {
 #[test]
 fn wrong_values() {
     for (options, message) in [
-        ("--jit=maybe", "'--jit=maybe': 'maybe' is none of 'off', 'baseline', 'tier1' and 'on'"),
+        (
+            "--jit=maybe",
+            "'--jit=maybe': 'maybe' is none of 'off', 'baseline', 'tier1', 'tier2' and 'on'",
+        ),
         (
             "--jit-budget=64q",
             "'--jit-budget=64q': '64q' is no number of bytes (such as 65536, 512k or 64m)",

@@ -57,11 +57,12 @@ use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The modes of the binary in which every file runs.
-const MODES: [&str; 12] = [
+const MODES: [&str; 13] = [
     "off",
     "portable",
     "baseline-sync",
     "tier1-sync",
+    "tier2-sync",
     "background",
     "check-values",
     "chaos",

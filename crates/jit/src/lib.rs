@@ -11,6 +11,7 @@
 //! | `codegen` | what compilers emit: frames, guards, calls and the like, as Cranelift IR |
 //! | `exits` | where code leaves a frame, and in which state |
 //! | `tier1` | the translation of bytecode: decides, and lets `codegen` emit |
+//! | `tier2` | the optimizing compiler: an intermediate representation, and passes over it |
 //! | `pipeline` | jobs, compile threads, modules of machine code |
 //! | `observe` | dumps, metrics, profilers and debuggers |
 //! | `testing` | faults and chaos, for tests |
@@ -35,6 +36,7 @@ mod pipeline;
 mod policy;
 mod testing;
 mod tier1;
+mod tier2;
 
 pub use engine::jit::Jit;
 pub use engine::options::JitOptions;

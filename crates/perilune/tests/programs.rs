@@ -22,6 +22,7 @@
 //! | `generated` | all | runs the interpreter by generated handlers |
 //! | `tier1-sync` | all | compiles before code runs, from the first entry or after some |
 //! | `check-values` | all | as `tier1-sync`, with code that checks what it holds |
+//! | `tier2` | all | as `tier1-sync` by tier 2, with code that checks what it holds or without |
 //! | `baseline` | all | runs stitched code, from the first entry or after some |
 //! | `chaos` | all | decides at random, at safepoints, what happens to code and heap |
 //! | `background` | one in five | compiles on another thread, as users have it |
@@ -122,6 +123,14 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
             gc_phases: (seed % 20 == 8).then_some(seed),
             small_stack: seed.is_multiple_of(4),
             code: Code::Baseline(threshold, loops),
+            ..mode
+        },
+        Mode {
+            gc_stress: seed % 300 == 6,
+            gc_phases: (seed % 20 == 9).then_some(seed),
+            small_stack: seed % 4 == 2,
+            // with some feedback first
+            code: Code::Tier2(1 + threshold, 1 + loops, seed % 8 < 2),
             ..mode
         },
         Mode { code: Code::CheckValues(threshold, loops), ..mode },

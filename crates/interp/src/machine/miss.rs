@@ -44,16 +44,16 @@ pub(super) unsafe fn count(st: *mut State) {
 /// I2.
 #[inline(always)]
 pub(super) unsafe fn count_any(st: *mut State) {
-    spend(st, 1);
+    spend(st, 1, false);
 }
 
 #[inline(always)]
-unsafe fn spend(st: *mut State, misses: u32) {
+unsafe fn spend(st: *mut State, misses: u32, left: bool) {
     let frame = Frame((*st).base);
     let inst = (*frame.callee().as_function()).instance;
     (*inst).misses_left = (*inst).misses_left.saturating_sub(misses);
     if (*inst).misses_left == 0 {
-        ask(st, inst, frame.word().code());
+        ask(st, inst, frame.word().code(), left);
     }
 }
 
@@ -63,7 +63,7 @@ unsafe fn spend(st: *mut State, misses: u32) {
 /// # Safety
 /// I2.
 pub(super) unsafe fn count_deoptimization(st: *mut State) {
-    spend(st, DEOPTIMIZATION);
+    spend(st, DEOPTIMIZATION, true);
 }
 
 /// What a deoptimization counts for, in misses: the frame continues in the interpreter, and a loop
@@ -72,8 +72,8 @@ const DEOPTIMIZATION: u32 = 32;
 
 #[cold]
 #[inline(never)]
-unsafe fn ask(st: *mut State, inst: *mut Instance, code: u32) {
+unsafe fn ask(st: *mut State, inst: *mut Instance, code: u32, left: bool) {
     (*inst).miss_step = (*inst).miss_step.saturating_mul(4).min(LONGEST);
     (*inst).misses_left = (*inst).miss_step;
-    super::with_tier(st, |tier| tier.missed(st, inst, code));
+    super::with_tier(st, |tier| tier.missed(st, inst, code, left));
 }

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_bytecode::effects::effects;
-use perilune_bytecode::{Op, Proto};
+use perilune_bytecode::{Op, Proto, active_locals};
 
 use crate::analysis::flow::Flow;
 use crate::entity::{Pc, Reg};
@@ -44,12 +44,26 @@ pub(crate) struct Live(SecondaryMap<Pc, Set>);
 impl Live {
     /// Analyses a function.
     pub(crate) fn new(proto: &Proto, flow: &Flow) -> Live {
+        Live::analyse(proto, Some(flow))
+    }
+
+    /// Analyses a function for the interpreter, which may continue anywhere: all code counts, and a
+    /// local variable counts as read as long as it is in scope, since debuggers may look at it.
+    pub(crate) fn in_interpreter(proto: &Proto) -> Live {
+        Live::analyse(proto, None)
+    }
+
+    fn analyse(proto: &Proto, flow: Option<&Flow>) -> Live {
         let mut at: SecondaryMap<Pc, Set> = SecondaryMap::with_capacity(proto.code.len());
         let mut changed = true;
         while changed {
             changed = false;
-            for pc in Pc::all(proto).rev().filter(|&pc| flow.reached[pc]) {
-                let (next, jump) = flow.successors(proto, pc);
+            for pc in Pc::all(proto).rev() {
+                let (next, jump) = match flow {
+                    Some(flow) if !flow.reached[pc] => continue,
+                    Some(flow) => flow.successors(proto, pc),
+                    None => pc.successors(proto),
+                };
                 let mut live = Set::default();
                 for to in [next, jump].into_iter().flatten() {
                     live.join(&at[to]);
@@ -59,8 +73,18 @@ impl Live {
                 for (from, count) in e.writes {
                     live.remove(from, count);
                 }
+                let results = matches!(i.op(), Op::Call | Op::CallMeta | Op::VarArg) && i.c() == 0;
+                if results || i.op() == Op::TailCall {
+                    // what it leaves is read by the next instruction, up to the end
+                    live.remove(i.a(), ALL - i.a());
+                }
                 for (from, count) in e.reads {
                     live.add(from, count);
+                }
+                if flow.is_none() {
+                    for variable in active_locals(proto, pc.index()) {
+                        live.add(variable.register.into(), 1);
+                    }
                 }
                 let open = matches!(i.op(), Op::Call | Op::TailCall | Op::Return | Op::SetList);
                 if open && i.b() == 0 {
@@ -135,11 +159,11 @@ mod tests {
         check(
             "local f, a = ... return f(a, ...)",
             r"
-            0 VARARGPREP 0: r3 r5
-            1 VARARG 0 3: r3 r5
-            2 MOVE 2 0: r0 r1 r3 r5
-            3 MOVE 4 1: r1 r2 r3 r5
-            4 VARARG 5 0: r2 r3 r4 r5
+            0 VARARGPREP 0: r3
+            1 VARARG 0 3: r3
+            2 MOVE 2 0: r0 r1 r3
+            3 MOVE 4 1: r1 r2 r3
+            4 VARARG 5 0: r2 r3 r4
             5 TAILCALL 2 0 0: r2 r3 r4 r5
             6 RETURN 2 0 0: r2 r3 r4 r5
         ",

@@ -22,7 +22,8 @@ const ABOVE: usize = 8;
 pub(crate) struct Tags(Box<[Option<Tag>]>);
 
 impl Tags {
-    fn unknown(proto: &Proto) -> Tags {
+    /// Returns tags of which none is known.
+    pub(crate) fn unknown(proto: &Proto) -> Tags {
         Tags(vec![None; (usize::from(proto.max_stack) + ABOVE).min(256)].into())
     }
 
@@ -48,7 +49,8 @@ impl Tags {
         self.0[from.index().min(end)..end].fill(tag);
     }
 
-    fn set(&mut self, r: Reg, tag: Option<Tag>) {
+    /// Sets the tag of a register.
+    pub(crate) fn set(&mut self, r: Reg, tag: Option<Tag>) {
         self.0[r.index()] = tag;
     }
 

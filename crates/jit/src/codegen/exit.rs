@@ -6,7 +6,7 @@ use perilune_runtime::layout::state;
 use perilune_runtime::tier::status;
 
 use super::Emitter;
-use crate::exits::state::{FrameState, Point, Registers};
+use crate::exits::state::{FrameState, Home, Point, Registers};
 
 impl Emitter<'_> {
     /// Exits from the code unless the status is good. It counts no results.
@@ -39,9 +39,10 @@ impl Emitter<'_> {
 
     /// Emits the exits, and what they share.
     pub(super) fn exit_blocks(&mut self) {
-        for (block, state) in std::mem::take(&mut self.deferred) {
+        for (block, state, stores) in std::mem::take(&mut self.deferred) {
             self.switch_to(block);
             self.set_source(state.pc);
+            self.store_homes(&stores);
             self.leave(state);
         }
         for (point, block) in std::mem::take(&mut self.deoptimizing) {
@@ -86,8 +87,31 @@ impl Emitter<'_> {
 
     /// Deoptimizes the frame in this state in `block`, to which nothing branches from here on.
     pub(crate) fn deoptimize_in(&mut self, block: Block, state: FrameState) {
+        self.deoptimize_storing(block, state, Vec::new());
+    }
+
+    /// As [`Emitter::deoptimize_in`], where registers are to be stored first.
+    pub(crate) fn deoptimize_storing(
+        &mut self,
+        block: Block,
+        state: FrameState,
+        stores: Vec<Home>,
+    ) {
         self.exits.add(state);
-        self.deferred.push((block, state));
+        self.deferred.push((block, state, stores));
+    }
+
+    /// Stores registers to their home slots.
+    pub(crate) fn store_homes(&mut self, stores: &[Home]) {
+        for &Home { register, payload, tag } in stores {
+            if let Some(payload) = payload {
+                self.store_payload(register, payload);
+            }
+            if let Some(tag) = tag {
+                let tag = self.tag_value(tag);
+                self.store_tag(register, tag);
+            }
+        }
     }
 
     /// Ends the block: goes to the block that deoptimizes at the point of the state.

@@ -39,7 +39,7 @@ use perilune_runtime::tier::RuntimeCalls;
 
 use crate::entity::Pc;
 use crate::exits::map::ExitMap;
-use crate::exits::state::{FrameState, Point};
+use crate::exits::state::{FrameState, Home, Point};
 use crate::pipeline::symbols::Callees;
 use crate::testing::fault::Fault;
 
@@ -85,8 +85,8 @@ pub(crate) struct Emitter<'a> {
     deoptimizing: Vec<(Point, Block)>,
     /// Where the self-check reports differences.
     verify_reports: Option<verify::VerifyReports>,
-    /// Blocks that deoptimize, which are emitted last.
-    deferred: Vec<(Block, FrameState)>,
+    /// Blocks that deoptimize, which are emitted last, with what they store to home slots.
+    deferred: Vec<(Block, FrameState, Vec<Home>)>,
     /// What of it leaves the frame to the interpreter, and in which state.
     exits: ExitMap,
     entry_sig: SigRef,
@@ -214,6 +214,24 @@ impl Emitter<'_> {
     /// Ends the block.
     pub(crate) fn jump(&mut self, to: Block) {
         self.b.ins().jump(to, &[]);
+    }
+
+    /// Creates a block that is passed values of these types, and returns both.
+    pub(crate) fn block_of(&mut self, types: &[Type]) -> (Block, Vec<Value>) {
+        let block = self.b.create_block();
+        let params = types.iter().map(|&ty| self.b.append_block_param(block, ty)).collect();
+        (block, params)
+    }
+
+    /// Says that a block is rarely executed.
+    pub(crate) fn set_cold(&mut self, block: Block) {
+        self.b.set_cold_block(block);
+    }
+
+    /// Ends the block, and passes values to the next one.
+    pub(crate) fn jump_with_all(&mut self, to: Block, values: &[Value]) {
+        let args: Vec<BlockArg> = values.iter().map(|&v| BlockArg::from(v)).collect();
+        self.b.ins().jump(to, &args);
     }
 
     /// Ends the block, and passes a value to the next one.

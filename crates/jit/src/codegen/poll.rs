@@ -7,6 +7,7 @@ use perilune_runtime::layout::{frame, state};
 
 use super::{Emitter, MEM};
 use crate::entity::Pc;
+use crate::exits::state::Home;
 
 impl Emitter<'_> {
     /// Loads the poll word.
@@ -29,10 +30,16 @@ impl Emitter<'_> {
 
     /// As [`Emitter::poll`], in a loop that continues at `pc`.
     pub(crate) fn poll_in_loop(&mut self, pc: Pc) {
+        self.poll_in_loop_storing(pc, &[]);
+    }
+
+    /// As [`Emitter::poll_in_loop`], where registers are to be stored first.
+    pub(crate) fn poll_in_loop_storing(&mut self, pc: Pc, stores: &[Home]) {
         let word = self.poll_word();
         let (cold, on) = (self.cold_block(), self.block());
         self.branch(word, cold, on);
         self.switch_to(cold);
+        self.store_homes(stores);
         self.preserving_step(self.body.calls.preserving_poll as usize, pc);
         self.jump(on);
         self.switch_to(on);

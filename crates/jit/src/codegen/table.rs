@@ -239,6 +239,20 @@ impl Emitter<'_> {
         Element { kind, payload, tag, numbers, any }
     }
 
+    /// Loads the element under `key` of an array of values of any kind; branches to `wrong` if it
+    /// is not in the array, nil, or the array is one of numbers.
+    pub(crate) fn any_element(&mut self, table: Value, key: Value, wrong: Block) -> (Value, Value) {
+        let at = self.array_index(table, key, wrong);
+        let kind = self.array_kind(table);
+        let is_any = self.is_any(kind);
+        self.guard(is_any, wrong);
+        let (payload, tag) = self.element_addresses(table, at);
+        let bits = self.load64(payload, 0);
+        let tag = self.load8(tag, 0);
+        self.guard(tag, wrong);
+        (bits, tag)
+    }
+
     /// Continues where an element is a number, and loads it.
     pub(crate) fn in_numbers(&mut self, element: &Element) -> (Value, Value) {
         self.switch_to(element.numbers);

@@ -1,6 +1,6 @@
 //! Values: payload and tag, constants, and merge points with a value.
 
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Type, Value};
 use cranelift_frontend::Variable;
@@ -71,6 +71,28 @@ impl Emitter<'_> {
         let distance = self.b.ins().iadd_imm_s(tag, -i64::from(Tag::INTEGER.0));
         let numbers = i64::from(Tag::FLOAT.0 - Tag::INTEGER.0) + 1;
         self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, distance, numbers)
+    }
+
+    /// Returns whether a value, given as payload and tag, is the one with this payload and tag.
+    pub(crate) fn is_value(&mut self, bits: Value, tag: Value, of: Value, wanted: Tag) -> Value {
+        let payloads = self.b.ins().bxor(bits, of);
+        let wanted = self.tag(wanted);
+        let tags = self.b.ins().bxor(tag, wanted);
+        let differences = self.b.ins().bor(payloads, tags);
+        self.b.ins().icmp_imm_u(IntCC::Equal, differences, 0)
+    }
+
+    /// Returns whether a value, given as payload, payload as a float, and tag, is a number equal to
+    /// an integer.
+    pub(crate) fn is_integer(&mut self, bits: Value, float: Value, tag: Value, n: i64) -> Value {
+        let same = self.b.ins().icmp_imm_s(IntCC::Equal, bits, n);
+        let is_integer = self.is_tag(tag, Tag::INTEGER);
+        let as_integer = self.b.ins().band(same, is_integer);
+        let wanted = self.b.ins().f64const(n as f64);
+        let same = self.b.ins().fcmp(FloatCC::Equal, float, wanted);
+        let is_float = self.is_tag(tag, Tag::FLOAT);
+        let as_float = self.b.ins().band(same, is_float);
+        self.b.ins().bor(as_integer, as_float)
     }
 
     /// Returns the payload of a float.

@@ -18,6 +18,9 @@ pub struct JitOptions {
     pub stitch_threshold: u32,
     /// Compile what is hot by the optimizing compiler.
     pub optimize: bool,
+    /// Use tier 2, which optimizes more, in place of tier 1. States that count instructions use
+    /// tier 1 all the same.
+    pub tier2: bool,
     /// Misses of compiled code after which recompiling the method is considered. The next time it
     /// takes four times as many.
     pub miss_threshold: u32,
@@ -71,6 +74,7 @@ impl Default for JitOptions {
             loop_threshold: 2048,
             stitch_threshold: u32::MAX,
             optimize: true,
+            tier2: false,
             miss_threshold: 64,
             prune: true,
             sync: false,

@@ -22,6 +22,7 @@ use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Known};
 use crate::policy::hotness::{estimated_size, heat, is_quick, is_too_large};
+use crate::policy::recompile::Avoid;
 use crate::testing::fault::{Stage, guarded};
 
 /// A state's part of the compiler.
@@ -252,7 +253,7 @@ impl Tier for JitState {
         self.jit.space.with_version(CodeId::from_raw(code), |v| v.is_retired()).unwrap_or(false)
     }
 
-    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32) {
+    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32, left: bool) {
         let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
         // frames in retired code leave it soon
         let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
@@ -270,13 +271,27 @@ impl Tier for JitState {
             }
             now
         };
-        let Some(known) = history.to_recompile(&method, &(*inst).proto, now) else { return };
+        let (known, avoid) = match history.to_recompile(&method, &(*inst).proto, now) {
+            Some(known) => (known, None),
+            // what tier 1 exits for shows in feedback, or is not worth it
+            None if !left || !self.jit.options.tier2 => return,
+            None => match history.to_avoid(&method, frame.word().pc()) {
+                Some((known, avoid)) => (known, Some(avoid)),
+                None => return,
+            },
+        };
         let Ok((mut now, shapes)) = self.feedback(st, inst, Some(&known)) else { return };
         if is_refused {
             now.take_tags(frame.0, inst);
             now.keep_entry_tags(&known.snapshot);
         }
-        history.change();
+        match avoid {
+            None => history.change(),
+            Some(Avoid::At(pc)) => {
+                now.failed.insert(pc);
+            }
+            Some(Avoid::All) => history.settle(),
+        }
         self.compile(st, &method, inst, known.entry, now, shapes);
     }
 

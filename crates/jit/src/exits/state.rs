@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::entity::Pc;
+use cranelift_codegen::ir::Value;
+
+use crate::codegen::value::Known;
+use crate::entity::{Pc, Reg};
 
 /// How far an instruction is when code leaves the frame at it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,10 +21,20 @@ pub(crate) enum Point {
     Prepared,
 }
 
+/// What is stored to the home slot of a register before the frame is left.
+#[derive(Clone, Copy)]
+pub(crate) struct Home {
+    pub(crate) register: Reg,
+    /// The payload, unless it is there.
+    pub(crate) payload: Option<Value>,
+    /// The tag, unless it is there.
+    pub(crate) tag: Option<Known>,
+}
+
 /// Where the registers of a frame are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Registers {
-    /// Each is in its home slot: nothing is to be stored but the header.
+    /// Each is in its home slot, or is stored there on the way.
     Home,
 }
 

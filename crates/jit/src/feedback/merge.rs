@@ -1,5 +1,6 @@
 //! Feedback of several states and compiles as one, and feedback that stands for anything.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use perilune_bytecode::feedback::{access, operands as seen};
@@ -74,7 +75,8 @@ impl Snapshot {
         let fields = (0..layout.counts.fields).map(|_| FieldSnapshot::default()).collect();
         let callees = (0..layout.counts.callees).map(|_| CalleeSeen::Nothing).collect();
         let entry_tags = Box::default();
-        Snapshot { cells, fields, callees, entry_tags, general: false, prunes: false }
+        let (general, failed, prunes) = (false, BTreeSet::new(), false);
+        Snapshot { cells, fields, callees, entry_tags, general, failed, prunes }
     }
 
     /// Adds the feedback with which the code to be replaced was compiled: other states may still
@@ -83,6 +85,7 @@ impl Snapshot {
         for (pc, i) in proto.code.iter().enumerate() {
             self.cells[pc] |= before.cells[pc] & bits(i.op()).0;
         }
+        self.failed.extend(&before.failed);
         if self.entry_tags.is_empty() {
             self.entry_tags = before.entry_tags.clone();
         }

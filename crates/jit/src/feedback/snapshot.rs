@@ -1,5 +1,6 @@
 //! The copy of feedback that a compile job owns: that of the state that requested the compile.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cranelift_codegen::entity::EntityRef;
@@ -170,6 +171,9 @@ pub struct Snapshot {
     pub entry_tags: Box<[u8]>,
     /// The code is to speculate on nothing.
     pub general: bool,
+    /// Instructions at which code has exited though feedback has shown nothing new since: it is not
+    /// to speculate there again.
+    pub failed: BTreeSet<u32>,
     /// Code that was never executed is left to the interpreter.
     pub prunes: bool,
 }
@@ -188,6 +192,7 @@ impl Snapshot {
             callees: (*inst).callee_caches().iter().map(CalleeSeen::of).collect(),
             entry_tags: Box::default(),
             general: false,
+            failed: BTreeSet::new(),
             prunes: false,
         }
     }

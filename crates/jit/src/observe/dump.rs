@@ -31,6 +31,8 @@ kinds! {
     Bytecode = "bytecode",
     /// The feedback of the interpreter.
     Feedback = "feedback",
+    /// The intermediate representation of tier 2, after all passes.
+    Ssa = "ssa",
     /// Where the code leaves its frame to the interpreter, and in which state.
     Exits = "exits",
     /// Cranelift IR as translated.

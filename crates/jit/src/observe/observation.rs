@@ -23,9 +23,8 @@ use super::metrics::{BOOKKEEPING, Metric, Metrics};
 use super::perf::Perf;
 use super::source_map::{Piece, Placed, file, lines};
 use crate::engine::options::JitOptions;
-use crate::exits::map::ExitMap;
 use crate::feedback::snapshot::Snapshot;
-use crate::pipeline::input::Input;
+use crate::pipeline::input::{Input, Translated};
 use crate::testing::fault::{Fault, Stage};
 
 /// Whether machine code can be disassembled. Elsewhere Cranelift's listing is shown in its place.
@@ -166,11 +165,11 @@ impl Observation<'_> {
         self.observer.stage(stage);
     }
 
-    /// Reports the Cranelift IR of the function, and its exits.
+    /// Reports the intermediate representations of the function, and its exits.
     pub(crate) fn translated(
         &mut self,
         func: &mut Function,
-        exits: &ExitMap,
+        translated: &Translated,
         module: &dyn Module,
         input: &Input<'_>,
     ) {
@@ -178,7 +177,10 @@ impl Observation<'_> {
         if self.observer.fault == Some(Fault::Malformed) {
             func.signature.returns.pop();
         }
-        self.dump(DumpKind::Exits, |o| exits.text(&o.proto));
+        if let Some(ssa) = &translated.ssa {
+            self.dump(DumpKind::Ssa, |_| ssa.to_string());
+        }
+        self.dump(DumpKind::Exits, |o| translated.exits.text(&o.proto));
         self.dump(DumpKind::Clif, |_| clif::text(func, module, input.calls, input.direct));
     }
 

@@ -14,13 +14,13 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 use perilune_bytecode::Proto;
 
-use super::input::Input;
+use super::input::{Input, Translated};
 use super::passes;
 use super::staging::Staging;
 use super::symbols::{Callees, Symbols};
 use crate::observe::observation::Observation;
 use crate::testing::fault::Stage;
-use crate::{codegen, tier1};
+use crate::{codegen, tier1, tier2};
 
 /// What a compile thread keeps from job to job.
 pub(crate) struct Compiler {
@@ -131,8 +131,15 @@ impl Assembly<'_> {
         let callees = Callees::new(&mut self.module, &self.members, &self.symbols);
         context.clear();
         observation.stage(Stage::Translate);
-        let exits = tier1::translate(&mut context.func, builder, &**isa, input, callees);
-        observation.translated(&mut context.func, &exits, &self.module, input);
+        let func = &mut context.func;
+        let translated = if input.tier2 {
+            tier2::compile(func, builder, &**isa, input, callees)?
+        } else {
+            let exits = tier1::translate(func, builder, &**isa, input, callees);
+            Translated { exits, ssa: None }
+        };
+        observation.translated(&mut context.func, &translated, &self.module, input);
+        drop(translated);
         observation.stage(Stage::Verify);
         if input.verify {
             context.verify(&**isa).map_err(|e| format!("verifier: {e}"))?;

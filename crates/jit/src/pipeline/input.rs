@@ -6,8 +6,10 @@ use std::sync::Arc;
 use perilune_bytecode::Proto;
 use perilune_runtime::tier::RuntimeCalls;
 
+use crate::exits::map::ExitMap;
 use crate::feedback::snapshot::Snapshot;
 use crate::testing::fault::Fault;
+use crate::tier2;
 
 /// A function to be translated, and what is assumed of it.
 pub(crate) struct Input<'a> {
@@ -22,12 +24,21 @@ pub(crate) struct Input<'a> {
     pub(crate) verify: bool,
     /// Whether the code compares what it holds of registers and tables with frame and heap.
     pub(crate) verify_values: bool,
+    /// Whether tier 2 compiles it.
+    pub(crate) tier2: bool,
     /// What the translation is to do wrong, for tests.
     pub(crate) fault: Option<Fault>,
     /// Whether the code counts instructions.
     pub(crate) counts: bool,
     /// Calls whose callee is likely to be a member of the same module, by pc.
     pub(crate) direct: &'a HashMap<u32, Direct>,
+}
+
+/// What a translation leaves besides Cranelift IR.
+pub(crate) struct Translated {
+    pub(crate) exits: ExitMap,
+    /// The intermediate representation, of what tier 2 compiles.
+    pub(crate) ssa: Option<tier2::ir::Function>,
 }
 
 /// The likely callee of a call.

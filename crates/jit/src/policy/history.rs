@@ -87,6 +87,11 @@ impl History {
         self.past().changes >= MAX_CHANGES
     }
 
+    /// Records that it is not to speculate any more.
+    pub(crate) fn settle(&self) {
+        self.past().changes = MAX_CHANGES;
+    }
+
     /// Records that it is about to be recompiled for new feedback.
     pub(crate) fn change(&self) {
         self.past().changes += 1;

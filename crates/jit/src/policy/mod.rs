@@ -5,4 +5,4 @@ pub(crate) mod call_graph;
 pub(crate) mod history;
 pub(crate) mod hotness;
 pub(crate) mod partition;
-mod recompile;
+pub(crate) mod recompile;

@@ -13,6 +13,15 @@ use super::history::{History, Known};
 use crate::feedback::merge::{MAX_PATHS, bits};
 use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 
+/// Where recompiled code is not to speculate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Avoid {
+    /// At an instruction.
+    At(u32),
+    /// Anywhere.
+    All,
+}
+
 impl History {
     /// Returns what a method was compiled for, if it is worth recompiling for the feedback of
     /// `now`.
@@ -30,6 +39,20 @@ impl History {
         let known = self.known()?;
         let covered = known.snapshot.covers(&now(), proto);
         (!covered && method.live() <= MAX_LIVE).then_some(known)
+    }
+
+    /// Returns what a method was compiled for, if its code has exited at the instruction at `pc`
+    /// for nothing that feedback shows, and what to avoid then: speculation at this place, or all.
+    pub(crate) fn to_avoid(&self, method: &Method, pc: u32) -> Option<(Arc<Known>, Avoid)> {
+        /// So many instructions may fail before nothing is speculated on any more.
+        const MAX_FAILED: usize = 16;
+        if method.phase() != Phase::Compiled || self.is_settled() {
+            return None;
+        }
+        let known = self.known()?;
+        let failed = &known.snapshot.failed;
+        let is_one = !failed.contains(&pc) && failed.len() < MAX_FAILED;
+        Some((known, if is_one { Avoid::At(pc) } else { Avoid::All }))
     }
 }
 
@@ -82,6 +105,8 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::feedback::snapshot::FieldPath;
     use perilune_bytecode::feedback::operands as seen;
@@ -109,6 +134,7 @@ mod tests {
             callees: vec![CalleeSeen::Nothing; proto.code.len()].into(),
             entry_tags: Box::default(),
             general: false,
+            failed: BTreeSet::new(),
             prunes: false,
         }
     }

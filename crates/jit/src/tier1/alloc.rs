@@ -1,5 +1,7 @@
 //! New tables, with the fields that a constructor gives them, and closures.
 
+use std::ops::Range;
+
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, Value};
@@ -126,6 +128,24 @@ impl Translator<'_> {
         found
     }
 
+    /// Returns what the NEWTABLE at `pc` stores at once, and how many slots the table has with it.
+    fn constructed(&self, pc: Pc) -> Option<(Constructor, usize)> {
+        if self.fields_wanted(pc) > MAX_FIELDS {
+            return None;
+        }
+        let constructor = self.constructor(pc);
+        let slots = constructor.stores.iter().map(|&(_, slot)| slot as usize + 1).max();
+        Some((constructor, slots.filter(|&slots| slots <= MAX_FIELDS)?))
+    }
+
+    /// Returns the stores after the NEWTABLE at `pc` that its code does.
+    pub(super) fn built_by(&self, pc: Pc) -> Range<Pc> {
+        match self.constructed(pc) {
+            Some((constructor, _)) => pc + 1..constructor.end,
+            None => pc..pc,
+        }
+    }
+
     /// NEWTABLE, with the stores of its constructor.
     pub(super) fn new_table(&mut self, pc: Pc) {
         let i = self.instr(pc);
@@ -139,11 +159,9 @@ impl Translator<'_> {
             self.emit.poll(pc + 1, top);
             return;
         }
-        let constructor = self.constructor(pc);
-        let slots = constructor.stores.iter().map(|&(_, slot)| slot as usize + 1).max();
-        if slots.is_some_and(|slots| slots <= MAX_FIELDS) {
-            self.built_until = constructor.end;
-            return self.construct(pc, fields.max(slots.unwrap_or(0)), &constructor);
+        if let Some((constructor, slots)) = self.constructed(pc) {
+            self.built = pc + 1..constructor.end;
+            return self.construct(pc, fields.max(slots), &constructor);
         }
         let slow = self.emit.cold_block();
         let (done, made) = self.emit.block_of_word();

@@ -6,6 +6,7 @@ use cranelift_frontend::Variable;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
+use super::generic::Way;
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg};
 
@@ -38,6 +39,9 @@ impl Translator<'_> {
     /// Ends the block: goes from the instruction at `pc` to `target`, by way of a poll if that is
     /// backwards.
     pub(super) fn go(&mut self, pc: Pc, target: Pc) {
+        if self.ways.is_some() {
+            return self.fall(target);
+        }
         if target <= pc {
             self.emit.charge(pc, target);
             self.emit.poll_in_loop(target);
@@ -52,6 +56,12 @@ impl Translator<'_> {
 
     /// Ends the block: goes to `target`, where control flow meets.
     pub(super) fn fall(&mut self, target: Pc) {
+        if let Some(ways) = &mut self.ways {
+            let block = self.emit.block();
+            ways.push(Way { target, block });
+            self.emit.jump(block);
+            return;
+        }
         for (r, tag) in self.carried(target) {
             let (variable, v) = match tag {
                 Tag::FLOAT => (self.float_variable(r), self.peek_float(r)),

@@ -13,6 +13,7 @@ mod builtins;
 mod calls;
 mod control;
 mod fields;
+pub(crate) mod generic;
 mod iterate;
 mod metamethods;
 mod regs;
@@ -21,9 +22,10 @@ mod tables;
 mod verify;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
-use cranelift_codegen::ir::{Block, Function, InstBuilder};
+use cranelift_codegen::ir::{Block, Function, InstBuilder, Value};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilderContext, Variable};
 use perilune_bytecode::{Constant, Instr, Op, Proto};
@@ -68,8 +70,14 @@ pub(crate) struct Translator<'a> {
     /// What is known where a block with one predecessor begins.
     known_at: SecondaryMap<Pc, Option<Regs>>,
     regs: Regs,
-    /// Stores before this place are done already, where the table was made.
-    built_until: Pc,
+    /// Stores that are done already, where the table was made.
+    built: Range<Pc>,
+    /// The number of arguments that the code is passed.
+    nargs: Value,
+    /// The code is entered at a loop.
+    is_loop: bool,
+    /// The ends of a single instruction, where one is translated for the optimizing compiler.
+    ways: Option<Vec<generic::Way>>,
 }
 
 /// Fills `func` with the translation; returns its exits.
@@ -80,51 +88,72 @@ pub(crate) fn translate<'a>(
     input: &Input<'a>,
     callees: Callees<'a>,
 ) -> ExitMap {
-    let body = Body {
-        proto: input.proto,
-        calls: input.calls,
-        id: input.id,
-        is_loop: input.entry.is_some(),
-        counts: input.counts,
-        verify_values: input.verify_values,
-        fault: input.fault,
-    };
-    let (emit, nargs) = Emitter::begin(func, context, body, callees);
+    let mut t = Translator::begin(func, context, input, callees);
     let entry = Pc::new(input.entry.unwrap_or(0));
-    let flow = Flow::new(input.proto, input.snapshot, entry);
-    let live = Live::new(input.proto, &flow);
-    let tag_flow = TagFlow::new(input.proto, input.snapshot, &flow, &live, entry);
-    let tags = tag_flow.at(entry).clone();
-    let mut t = Translator {
-        emit,
-        proto: input.proto,
-        snapshot: input.snapshot,
-        calls: input.calls,
-        direct: input.direct,
-        fault: input.fault,
-        regs: Regs::new(&tags, &flow, input.fault == Some(Fault::StaleRegisters)),
-        live,
-        tag_flow,
-        blocks: SecondaryMap::new(),
-        known_at: SecondaryMap::new(),
-        tags,
-        guarded: Vec::new(),
-        ints: SecondaryMap::new(),
-        floats: SecondaryMap::new(),
-        flow,
-        built_until: Pc::new(0),
-    };
-    if input.entry.is_none() {
-        t.emit.prologue(nargs);
-    } else {
-        t.check_entry(entry);
-    }
+    t.enter(entry);
     t.fall(entry);
     t.body();
     t.emit.finish(isa)
 }
 
+impl<'a> Translator<'a> {
+    /// Begins a translation in `func`.
+    fn begin(
+        func: &'a mut Function,
+        context: &'a mut FunctionBuilderContext,
+        input: &Input<'a>,
+        callees: Callees<'a>,
+    ) -> Translator<'a> {
+        let body = Body {
+            proto: input.proto,
+            calls: input.calls,
+            id: input.id,
+            is_loop: input.entry.is_some(),
+            counts: input.counts,
+            verify_values: input.verify_values,
+            fault: input.fault,
+        };
+        let (emit, nargs) = Emitter::begin(func, context, body, callees);
+        let entry = Pc::new(input.entry.unwrap_or(0));
+        let flow = Flow::new(input.proto, input.snapshot, entry);
+        let live = Live::new(input.proto, &flow);
+        let tag_flow = TagFlow::new(input.proto, input.snapshot, &flow, &live, entry);
+        let tags = tag_flow.at(entry).clone();
+        Translator {
+            emit,
+            proto: input.proto,
+            snapshot: input.snapshot,
+            calls: input.calls,
+            direct: input.direct,
+            fault: input.fault,
+            regs: Regs::new(&tags, &flow, input.fault == Some(Fault::StaleRegisters)),
+            live,
+            tag_flow,
+            blocks: SecondaryMap::new(),
+            known_at: SecondaryMap::new(),
+            tags,
+            guarded: Vec::new(),
+            ints: SecondaryMap::new(),
+            floats: SecondaryMap::new(),
+            flow,
+            built: Pc::new(0)..Pc::new(0),
+            nargs,
+            is_loop: input.entry.is_some(),
+            ways: None,
+        }
+    }
+}
+
 impl Translator<'_> {
+    /// Emits what happens before the first instruction, which is at `entry`.
+    fn enter(&mut self, entry: Pc) {
+        if self.is_loop {
+            self.check_entry(entry);
+        } else {
+            self.emit.prologue(self.nargs);
+        }
+    }
+
     /// Translates all instructions that can be reached, in order.
     fn body(&mut self) {
         // whether control can reach the end of the current block
@@ -210,7 +239,7 @@ impl Translator<'_> {
             Op::GetTable | Op::GetI => self.get_table(pc),
             Op::GetField | Op::SelfK => self.get_field(pc),
             Op::SetTable | Op::SetTableK | Op::SetI | Op::SetIK => self.set_table(pc),
-            Op::SetField | Op::SetFieldK if pc < self.built_until => self.verify_constructed(pc),
+            Op::SetField | Op::SetFieldK if self.built.contains(&pc) => self.verify_constructed(pc),
             Op::SetField | Op::SetFieldK => self.set_field(pc),
             Op::NewTable => self.new_table(pc),
             Op::SelfR => {

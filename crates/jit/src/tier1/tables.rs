@@ -199,12 +199,7 @@ impl Translator<'_> {
         if self.emit.require(&[object_tag], Tag::TABLE, slow) {
             let strings = self.emit.block();
             if mask & access::ARRAY != 0 && self.emit.require(&[key_tag], Tag::INTEGER, strings) {
-                let numbers = access::INTS | access::FLOATS;
-                let others = mask & !(numbers | access::ARRAY | access::OUTSIDE);
-                let seen = ElementStore {
-                    numbers_only: mask & numbers != 0 && others == 0,
-                    grows: mask & access::OUTSIDE != 0,
-                };
+                let seen = self.element_store(pc);
                 let value = Stored { bits, tag: t, known: tag };
                 self.emit.store_element(pc, (object, key), value, seen, (slow, done));
             } else {
@@ -234,6 +229,17 @@ impl Translator<'_> {
             self.emit.jump(slow);
         }
         self.emit.end_slowly(slow, pc, done);
+    }
+
+    /// What the store to an element at `pc` is likely to meet.
+    pub(super) fn element_store(&self, pc: Pc) -> ElementStore {
+        let mask = self.snapshot.cell(pc);
+        let numbers = access::INTS | access::FLOATS;
+        let others = mask & !(numbers | access::ARRAY | access::OUTSIDE);
+        ElementStore {
+            numbers_only: mask & numbers != 0 && others == 0,
+            grows: mask & access::OUTSIDE != 0,
+        }
     }
 
     pub(super) fn length(&mut self, pc: Pc) {

@@ -134,6 +134,8 @@ pub(crate) enum Code {
     /// Machine code: functions are compiled after so many entries, and loops after so many rounds,
     /// before they continue.
     Sync(u32, u32),
+    /// As [`Code::Sync`], by tier 2; with code that compares what it holds, or without.
+    Tier2(u32, u32, bool),
     /// Stitched code, after so many entries and rounds.
     Baseline(u32, u32),
     /// Stitched code after so many entries and rounds, and machine code that other threads compile
@@ -171,6 +173,7 @@ impl Mode {
             (_, Code::Interpreter) => "off",
             (_, Code::Handlers) => "generated",
             (_, Code::Sync(..)) => "tier1-sync",
+            (_, Code::Tier2(..)) => "tier2",
             (_, Code::Baseline(..)) => "baseline",
             (_, Code::Tiers(..)) => "tiers",
             (_, Code::CheckValues(..)) => "check-values",
@@ -191,6 +194,13 @@ impl Mode {
         Engine::with_jit(match self.code {
             Code::Interpreter | Code::Handlers => return Engine::interpreter(),
             Code::Sync(threshold, loop_threshold) => of(threshold, loop_threshold, true),
+            Code::Tier2(threshold, loop_threshold, verify_values) => JitOptions {
+                tier2: true,
+                miss_threshold: 1 + threshold,
+                verify: true,
+                verify_values,
+                ..of(threshold, loop_threshold, true)
+            },
             Code::Baseline(stitch_threshold, loop_threshold) => {
                 JitOptions { stitch_threshold, loop_threshold, ..JitOptions::baseline() }
             }

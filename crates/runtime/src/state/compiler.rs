@@ -70,11 +70,11 @@ pub trait Tier {
     /// frames in it should continue elsewhere.
     fn is_retired(&mut self, code: u32) -> bool;
     /// Notes that code of the version `code` has often met cases that it was not compiled for, in a
-    /// function of this instance.
+    /// function of this instance. `left`: this time it was left for the interpreter.
     ///
     /// # Safety
     /// As for [`Tier::hot_entry`].
-    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32);
+    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32, left: bool);
     /// Does a random operation on code, in the mode `chaos`.
     ///
     /// # Safety

@@ -1,0 +1,188 @@
+//! Fields, elements and lengths.
+
+use perilune_bytecode::Op as Bytecode;
+use perilune_bytecode::feedback::access;
+use perilune_runtime::value::Tag;
+
+use super::Builder;
+use crate::analysis::facts::facts;
+use crate::entity::RegisterOperands;
+use crate::feedback::snapshot::FieldPath;
+use crate::tier2::ir::{Chain, Gain, Op, Type, Value};
+
+impl Builder<'_> {
+    /// GETFIELD and SELF, of tables of one shape.
+    pub(super) fn get_field(&mut self) {
+        let i = self.instr(self.pc);
+        let snapshot = self.source.snapshot;
+        let object = self.read(i.rb());
+        let [path] = snapshot.field(self.pc).paths[..] else { return self.generic() };
+        if snapshot.general || self.is_never(object, Tag::TABLE) {
+            return self.generic();
+        }
+        let found = match path {
+            FieldPath::Own { shape, slot, absent } => {
+                let table = self.guard(object, Tag::TABLE);
+                self.guard_shape(table, shape);
+                self.field(table, slot, absent)
+            }
+            FieldPath::Chain { shape, entry, dictionary } => {
+                let table = self.guard(object, Tag::TABLE);
+                self.guard_shape(table, shape);
+                let cache = snapshot.cell(self.pc) as usize;
+                let chain = Chain { cache, entry, shape, dictionary };
+                let state = self.state();
+                self.value(Type::Any, Op::ChainField(table, chain, state))
+            }
+            _ => return self.generic(),
+        };
+        if i.op() == Bytecode::SelfK {
+            let object = self.read(i.rb());
+            self.write(i.ra() + 2, object);
+        }
+        self.write(i.ra(), found);
+    }
+
+    fn guard_shape(&mut self, table: Value, shape: u32) {
+        let origin = self.f.origin(table);
+        if !self.known.has_shape(origin, shape) {
+            let state = self.state();
+            self.push(Op::GuardShape(table, shape, state));
+            self.known.note_shape(origin, shape);
+        }
+    }
+
+    /// Returns the field in a slot of a table whose shape is guarded.
+    fn field(&mut self, table: Value, slot: u32, absent: Option<usize>) -> Value {
+        let origin = self.f.origin(table);
+        if let Some(v) = self.known.field(origin, slot) {
+            return v;
+        }
+        let state = self.state();
+        let v = self.value(Type::Any, Op::Field(table, slot, absent, state));
+        self.known.note_field(origin, slot, v);
+        v
+    }
+
+    /// SETFIELD, to fields that tables of one shape have.
+    pub(super) fn set_field(&mut self) {
+        let i = self.instr(self.pc);
+        let snapshot = self.source.snapshot;
+        let object = self.read(i.ra());
+        let (shape, gain) = match snapshot.field(self.pc).paths[..] {
+            [FieldPath::Own { shape, slot, .. }] => (shape, Err(slot)),
+            [FieldPath::Gain { shape, slot, to, entry, plain }] => {
+                let cache = snapshot.cell(self.pc) as usize;
+                (shape, Ok((Gain { cache, entry, shape, slot, plain }, to)))
+            }
+            _ => return self.generic(),
+        };
+        if snapshot.general || self.is_never(object, Tag::TABLE) {
+            return self.generic();
+        }
+        let table = self.guard(object, Tag::TABLE);
+        self.guard_shape(table, shape);
+        let v = match i.op() {
+            Bytecode::SetFieldK => self.constant(i.c()),
+            _ => self.read(i.rc()),
+        };
+        if gain.is_ok() && self.f.ty(v) == Type::Is(Tag::NIL) {
+            return self.generic();
+        }
+        let state = self.state();
+        let origin = self.f.origin(table);
+        let is_there = self.f.ty(v).tag().is_some_and(|tag| tag != Tag::NIL);
+        let held = is_there.then_some(v);
+        match gain {
+            Err(slot) => {
+                self.push(Op::SetField(table, slot, v, state));
+                self.known.store_field(origin, slot, held);
+            }
+            Ok((gain, to)) => {
+                self.push(Op::AddField(table, v, gain, state));
+                // another table of this shape may be the same
+                self.known.forget_shape(shape);
+                self.known.note_shape(origin, to);
+                self.known.store_field(origin, gain.slot, held);
+            }
+        }
+    }
+
+    /// SETTABLE and SETI, of arrays.
+    pub(super) fn set_element(&mut self) {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let snapshot = self.source.snapshot;
+        let seen = snapshot.cell(pc) & access::ALL;
+        let others = access::STRING | access::OTHER | access::NO_TABLE;
+        if snapshot.general || seen & access::ARRAY == 0 || seen & others != 0 {
+            return self.generic();
+        }
+        let object = self.read(i.ra());
+        let key = match i.op() {
+            Bytecode::SetI | Bytecode::SetIK => self.integer(i.b() as i64),
+            _ => self.read(i.rb()),
+        };
+        if self.is_never(object, Tag::TABLE) || self.is_never(key, Tag::INTEGER) {
+            return self.generic();
+        }
+        let table = self.guard(object, Tag::TABLE);
+        let key = self.guard(key, Tag::INTEGER);
+        let v = match i.op() {
+            Bytecode::SetTableK | Bytecode::SetIK => self.constant(i.c()),
+            _ => self.read(i.rc()),
+        };
+        let state = self.state();
+        self.push(Op::SetElement(table, key, v, state));
+    }
+
+    /// GETTABUP.
+    pub(super) fn get_global(&mut self) {
+        let i = self.instr(self.pc);
+        let state = self.state();
+        let v = self.value(Type::Any, Op::Global(state));
+        self.after_call(state);
+        self.write(i.ra(), v);
+    }
+
+    /// GETTABLE and GETI, of arrays.
+    pub(super) fn get_element(&mut self) {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let snapshot = self.source.snapshot;
+        let seen = snapshot.cell(pc) & access::ALL;
+        let kinds = access::INTS | access::FLOATS | access::ANY;
+        let is_array = seen & access::ARRAY != 0 && seen & !(access::ARRAY | kinds) == 0;
+        if snapshot.general || !is_array {
+            return self.generic();
+        }
+        let object = self.read(i.rb());
+        let key = match i.op() {
+            Bytecode::GetI => self.integer(i.c() as i64),
+            _ => self.read(i.rc()),
+        };
+        if self.is_never(object, Tag::TABLE) || self.is_never(key, Tag::INTEGER) {
+            return self.generic();
+        }
+        let number = facts(snapshot, pc, i).result;
+        if number.is_none() && seen & kinds != access::ANY {
+            return self.generic();
+        }
+        let table = self.guard(object, Tag::TABLE);
+        let key = self.guard(key, Tag::INTEGER);
+        let state = self.state();
+        match number {
+            Some(tag) => self.set(i.ra(), Type::Is(tag), Op::Number(table, key, tag, state)),
+            None => self.set(i.ra(), Type::Any, Op::Element(table, key, state)),
+        }
+    }
+
+    /// LEN, of what is known to be a table or a string.
+    pub(super) fn length(&mut self) {
+        let i = self.instr(self.pc);
+        let v = self.read(i.rb());
+        if !matches!(self.f.ty(v), Type::Is(Tag::TABLE | Tag::STRING)) {
+            return self.generic();
+        }
+        let state = self.state();
+        self.set(i.ra(), Type::Is(Tag::INTEGER), Op::Length(v, state));
+    }
+}

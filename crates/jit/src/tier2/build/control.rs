@@ -1,0 +1,269 @@
+//! Tests, comparisons and loops over numbers.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use perilune_bytecode::feedback::operands as seen;
+use perilune_bytecode::{Constant, Op as Bytecode};
+use perilune_runtime::string::MAX_SHORT;
+use perilune_runtime::value::Tag;
+
+use super::Builder;
+use crate::analysis::facts::{Speculation, speculation};
+use crate::codegen::number::Operator;
+use crate::entity::{Reg, RegisterOperands};
+use crate::tier2::ir::{Block, BlockData, End, Op, Target, Type, Value};
+
+impl Builder<'_> {
+    /// A test with the JMP that follows it.
+    pub(super) fn test(&mut self) -> bool {
+        let i = self.instr(self.pc);
+        let wanted = match i.op() {
+            Bytecode::Test | Bytecode::TestSet => i.c() != 0,
+            _ => i.c() & 1 != 0,
+        };
+        let condition = match i.op() {
+            Bytecode::Test => self.truth(i.ra()),
+            Bytecode::TestSet => self.truth(i.rb()),
+            Bytecode::Eq | Bytecode::EqK | Bytecode::EqI => self.equality(),
+            _ => self.order(),
+        };
+        let Some(condition) = condition else { return self.generic_end() };
+        match condition {
+            Ok(condition) => {
+                let (yes, no) = self.branch(condition);
+                let (jump, skip) = if wanted { (yes, no) } else { (no, yes) };
+                let before = (self.registers.clone(), self.known.clone());
+                self.take_jump(jump);
+                (self.registers, self.known) = before;
+                self.switch_to(skip);
+                self.past_jump()
+            }
+            Err(truth) if truth == wanted => {
+                let block = self.f.blocks.push(BlockData::default());
+                let target = Target { block, args: Vec::new() };
+                self.end(End::Jump(target));
+                self.take_jump(block);
+                false
+            }
+            Err(_) => self.past_jump(),
+        }
+    }
+
+    /// Builds what a test leads to that takes the jump after it.
+    fn take_jump(&mut self, block: Block) {
+        self.switch_to(block);
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        if i.op() == Bytecode::TestSet {
+            let v = self.read(i.rb());
+            self.write(i.ra(), v);
+        }
+        // the jump is an instruction of its own: it decides whether the way leads backwards
+        self.pc = pc + 1;
+        self.goto((pc + 1).jump_target(self.source.proto));
+        self.pc = pc;
+    }
+
+    /// Continues after the jump that a test has not taken.
+    pub(super) fn past_jump(&mut self) -> bool {
+        let pc = self.pc;
+        if self.source.flow.reached[pc + 1] {
+            self.fall(pc + 2);
+            return false;
+        }
+        true
+    }
+
+    /// Returns whether a register counts as true, or its truth where that is known.
+    fn truth(&mut self, r: Reg) -> Condition {
+        let v = self.read(r);
+        Some(match self.f.ty(v) {
+            Type::Is(tag) => Err(tag.0 >= Tag::TRUE.0),
+            _ => Ok(self.value(Type::Condition, Op::IsTrue(v))),
+        })
+    }
+
+    /// Returns the result of a comparison for order; `None` if the runtime has to compare.
+    fn order(&mut self) -> Condition {
+        use Bytecode::{GeI, GtI, Le, LeI, Lt, LtI};
+        let i = self.instr(self.pc);
+        let (cc, float_cc) = match i.op() {
+            Lt | LtI => (IntCC::SignedLessThan, FloatCC::LessThan),
+            Le | LeI => (IntCC::SignedLessThanOrEqual, FloatCC::LessThanOrEqual),
+            GtI => (IntCC::SignedGreaterThan, FloatCC::GreaterThan),
+            GeI => (IntCC::SignedGreaterThanOrEqual, FloatCC::GreaterThanOrEqual),
+            _ => return None,
+        };
+        let is_register = matches!(i.op(), Lt | Le);
+        let tag = match speculation(self.source.snapshot, self.pc, i) {
+            Speculation::Int => Tag::INTEGER,
+            Speculation::Float => Tag::FLOAT,
+            Speculation::Number | Speculation::Any => return None,
+        };
+        let x = self.read(i.ra());
+        let y = if is_register { self.read(i.rb()) } else { x };
+        if self.is_never(x, tag) || self.is_never(y, tag) {
+            return None;
+        }
+        let x = self.guard(x, tag);
+        let y = if is_register {
+            let y = self.read(i.rb());
+            self.guard(y, tag)
+        } else if tag == Tag::INTEGER {
+            self.integer(i.sb())
+        } else {
+            self.value(Type::Is(tag), Op::Float((i.sb() as f64).to_bits()))
+        };
+        let op = match tag {
+            Tag::INTEGER => Op::CompareInt(cc, x, y),
+            _ => Op::CompareFloat(float_cc, x, y),
+        };
+        Some(Ok(self.value(Type::Condition, op)))
+    }
+
+    /// Returns the result of a comparison for equality; `None` if the code of tier 1 compares.
+    fn equality(&mut self) -> Condition {
+        let i = self.instr(self.pc);
+        let x = self.read(i.ra());
+        match i.op() {
+            Bytecode::EqI => match self.f.ty(x) {
+                Type::Is(Tag::INTEGER) => {
+                    let y = self.integer(i.sb());
+                    Some(Ok(self.value(Type::Condition, Op::CompareInt(IntCC::Equal, x, y))))
+                }
+                Type::Is(Tag::FLOAT) => {
+                    let y = self.value(Type::Is(Tag::FLOAT), Op::Float((i.sb() as f64).to_bits()));
+                    let op = Op::CompareFloat(FloatCC::Equal, x, y);
+                    Some(Ok(self.value(Type::Condition, op)))
+                }
+                Type::Is(_) => Some(Err(false)),
+                _ => Some(Ok(self.value(Type::Condition, Op::IsInteger(x, i.sb())))),
+            },
+            Bytecode::EqK => {
+                let primitive = match &self.source.proto.constants[i.b()] {
+                    Constant::Nil => Tag::NIL,
+                    Constant::Bool(false) => Tag::FALSE,
+                    Constant::Bool(true) => Tag::TRUE,
+                    Constant::Str(s) if s.len() <= MAX_SHORT => {
+                        return match self.f.ty(x) {
+                            Type::Is(Tag::STRING) => {
+                                let y = self.constant(i.b());
+                                Some(Ok(self.value(Type::Condition, Op::Same(x, y))))
+                            }
+                            Type::Is(_) => Some(Err(false)),
+                            _ => {
+                                let y = self.constant(i.b());
+                                Some(Ok(self.value(Type::Condition, Op::IsString(x, y))))
+                            }
+                        };
+                    }
+                    _ => return None,
+                };
+                Some(match self.f.ty(x) {
+                    Type::Is(tag) => Err(tag == primitive),
+                    _ => Ok(self.value(Type::Condition, Op::HasTag(x, primitive))),
+                })
+            }
+            _ => {
+                let y = self.read(i.rb());
+                let slow = seen::OTHER | seen::MIXED;
+                match (self.f.ty(x), self.f.ty(y)) {
+                    (Type::Is(Tag::INTEGER), Type::Is(Tag::INTEGER)) => {
+                        let op = Op::CompareInt(IntCC::Equal, x, y);
+                        Some(Ok(self.value(Type::Condition, op)))
+                    }
+                    (Type::Is(Tag::FLOAT), Type::Is(Tag::FLOAT)) => {
+                        let op = Op::CompareFloat(FloatCC::Equal, x, y);
+                        Some(Ok(self.value(Type::Condition, op)))
+                    }
+                    (Type::Is(tag), _) if tag.0 < Tag::INTEGER.0 => {
+                        Some(Ok(self.value(Type::Condition, Op::HasTag(y, tag))))
+                    }
+                    (_, Type::Is(tag)) if tag.0 < Tag::INTEGER.0 => {
+                        Some(Ok(self.value(Type::Condition, Op::HasTag(x, tag))))
+                    }
+                    // metamethods were seen, or numbers of both kinds
+                    _ if self.source.snapshot.general => None,
+                    _ if self.source.snapshot.cell(self.pc) & slow != 0 => None,
+                    _ => {
+                        let state = self.state();
+                        Some(Ok(self.value(Type::Condition, Op::Equal(x, y, state))))
+                    }
+                }
+            }
+        }
+    }
+
+    /// FORPREP.
+    pub(super) fn for_prep(&mut self) -> bool {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let a = i.ra();
+        let is_int = speculation(self.source.snapshot, pc, i) == Speculation::Int;
+        let values = [a, a + 1, a + 2].map(|r| self.read(r));
+        let step = self.constant_of(values[2]).filter(|&n| n != 0);
+        let (Some(step), true) = (step, is_int) else { return self.generic_end() };
+        if values.iter().any(|&v| self.is_never(v, Tag::INTEGER)) {
+            return self.generic_end();
+        }
+        let [init, limit] = [values[0], values[1]].map(|v| self.guard(v, Tag::INTEGER));
+        let cc = if step > 0 { IntCC::SignedGreaterThan } else { IntCC::SignedLessThan };
+        let none = self.value(Type::Condition, Op::CompareInt(cc, init, limit));
+        let (skip, run) = self.branch(none);
+        let before = (self.registers.clone(), self.known.clone());
+        self.switch_to(skip);
+        self.goto(pc + 2 + i.bx());
+        (self.registers, self.known) = before;
+        self.switch_to(run);
+        let state = self.state();
+        let int = Type::Is(Tag::INTEGER);
+        let (from, to) = if step > 0 { (init, limit) } else { (limit, init) };
+        let mut rounds = self.value(int, Op::IntArith(Operator::Sub, to, from, state));
+        if step.unsigned_abs() != 1 {
+            let size = self.integer(step.unsigned_abs() as i64);
+            rounds = self.value(int, Op::Rounds(rounds, size));
+        }
+        self.write(a, init);
+        self.write(a + 1, rounds);
+        self.write(a + 3, init);
+        true
+    }
+
+    /// FORLOOP.
+    pub(super) fn for_loop(&mut self) -> bool {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let a = i.ra();
+        let values = [a, a + 1, a + 2].map(|r| self.read(r));
+        let int = Type::Is(Tag::INTEGER);
+        if values.iter().any(|&v| self.f.ty(v) != int) {
+            return self.generic_end();
+        }
+        let [index, left, step] = values;
+        let zero = self.integer(0);
+        let more = self.value(Type::Condition, Op::CompareInt(IntCC::NotEqual, left, zero));
+        let (on, end) = self.branch(more);
+        let before = (self.registers.clone(), self.known.clone());
+        self.switch_to(on);
+        let state = self.state();
+        let next = self.value(int, Op::IntArith(Operator::Add, index, step, state));
+        let one = self.integer(1);
+        let left = self.value(int, Op::IntArith(Operator::Sub, left, one, state));
+        self.write(a, next);
+        self.write(a + 1, left);
+        self.write(a + 3, next);
+        self.goto(pc + 1 - i.bx());
+        (self.registers, self.known) = before;
+        self.switch_to(end);
+        true
+    }
+
+    /// Returns the integer that a value is, if it is a constant that was built in this block.
+    fn constant_of(&self, v: Value) -> Option<i64> {
+        let insts = self.f.blocks[self.block].insts.iter().rev();
+        insts.filter(|inst| inst.result == Some(v)).find_map(|inst| match inst.op {
+            Op::Integer(n) => Some(n),
+            _ => None,
+        })
+    }
+}
+
+/// The result of a comparison: a condition, or what it is known to be. `None`: it is not known how
+/// to compare.
+type Condition = Option<Result<Value, bool>>;

@@ -1,0 +1,606 @@
+//! From bytecode and feedback to the intermediate representation.
+//!
+//! Instructions are built in order. Registers become values: what a register holds is in its home
+//! slot only where an instruction is executed by the code of tier 1 ([`Op::Generic`]), where the
+//! runtime may look at the frame, or where the frame is left. What feedback has not seen exits.
+//!
+//! **Invariant:** after an instruction that may collect garbage, the values of registers are those
+//! that it has found in their home slots, or that were loaded from there since: no value is held
+//! that the collector does not know of.
+
+mod access;
+mod arith;
+mod control;
+mod order;
+
+use std::ops::Range;
+
+use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use perilune_bytecode::effects::effects;
+use perilune_bytecode::flow::is_test;
+use perilune_bytecode::{Constant, Instr, Op as Bytecode, Proto};
+use perilune_runtime::value::Tag;
+
+use super::ir::{
+    Block, BlockData, End, FrameState, Function, Inst, Op, State, Target, Type, Value,
+};
+use super::known::Known;
+use super::passes::homes::loop_registers;
+use order::Order;
+
+use crate::analysis::flow::Flow;
+use crate::analysis::live::Live;
+use crate::analysis::tags::{self, TagFlow, Tags};
+use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::feedback::snapshot::Snapshot;
+use crate::tier1::generic::Generic;
+
+/// What is known of a function before it is built.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) proto: &'a Proto,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) flow: &'a Flow,
+    /// Registers that are read, by code or as variables in scope, before they are written.
+    pub(crate) needed: &'a Live,
+    pub(crate) tags: &'a TagFlow,
+    /// What instructions do that have no operations here.
+    pub(crate) generic: &'a Generic<'a>,
+    /// Where the code is entered: at the beginning, or at a loop.
+    pub(crate) entry: Pc,
+    pub(crate) is_loop: bool,
+}
+
+/// Builds a function.
+pub(crate) fn build(source: Source<'_>) -> Function {
+    let size = source.tags.at(source.entry).registers().count();
+    let mut builder = Builder {
+        source,
+        f: Function::default(),
+        block: Block::new(0),
+        registers: vec![None; size],
+        tags: source.tags.at(source.entry).clone(),
+        known: Known::default(),
+        state: None,
+        pc: source.entry,
+        order: Order::new(source.proto, source.flow, source.entry),
+        built: source.entry..source.entry,
+        starts: SecondaryMap::new(),
+    };
+    builder.entry();
+    builder.body();
+    builder.f
+}
+
+/// Where a block begins, and how it is reached.
+#[derive(Clone, Default)]
+struct Start {
+    block: Option<Block>,
+    /// It was begun: what leads there now leads backwards.
+    is_begun: bool,
+    incoming: Vec<Incoming>,
+}
+
+/// An edge: a block that ends with a jump whose arguments are not known yet.
+#[derive(Clone)]
+struct Incoming {
+    from: Block,
+    registers: Vec<Option<Value>>,
+    known: Known,
+}
+
+struct Builder<'a> {
+    source: Source<'a>,
+    f: Function,
+    /// The block that instructions are added to.
+    block: Block,
+    /// Values of registers. Others are in their home slots.
+    registers: Vec<Option<Value>>,
+    /// Tags known before the instruction that is being built.
+    tags: Tags,
+    known: Known,
+    /// The state before the instruction, once it was needed.
+    state: Option<State>,
+    pc: Pc,
+    order: Order,
+    /// Stores that are done already, where the table was made.
+    built: Range<Pc>,
+    starts: SecondaryMap<Pc, Start>,
+}
+
+impl Builder<'_> {
+    /// Begins the function: its parameters, or the registers of a loop, are at home.
+    fn entry(&mut self) {
+        self.begin(BlockData::default());
+        let params = usize::from(self.source.proto.num_params);
+        let entry = self.source.entry;
+        for r in self.all() {
+            let is_passed =
+                if self.source.is_loop { self.is_needed(entry, r) } else { r.index() < params };
+            if is_passed {
+                self.load(r);
+            }
+        }
+        self.fall(entry);
+    }
+
+    fn body(&mut self) {
+        for n in 0..self.order.blocks.len() {
+            let pc = self.order.blocks[n];
+            // unless nothing that was built leads there
+            if self.begin_at(pc) {
+                self.block_from(pc);
+            }
+        }
+    }
+
+    /// Builds the instructions of a block that begins at `pc`.
+    fn block_from(&mut self, mut pc: Pc) {
+        let Source { proto, snapshot, flow, .. } = self.source;
+        loop {
+            self.pc = pc;
+            self.state = None;
+            let (next, _) = flow.successors(proto, pc);
+            if !self.instruction(pc) {
+                return;
+            }
+            let written = self.written(pc);
+            tags::step(proto, snapshot, flow, pc, false, &mut self.tags);
+            // what an instruction has left at home is loaded while it is known to be there
+            for r in written {
+                if self.registers[r.index()].is_none() {
+                    self.load(r);
+                }
+            }
+            pc = next.expect("control continues after the instruction");
+            if flow.leader[pc] {
+                return self.fall(pc);
+            }
+        }
+    }
+
+    /// Returns the registers that an instruction writes, each exactly once.
+    fn written(&self, pc: Pc) -> Vec<Reg> {
+        let i = self.instr(pc);
+        let e = effects(i);
+        let writes = e.writes.iter().flat_map(|&(from, count)| Reg::new(from).range(count));
+        writes
+            .filter(|&r| r.index() < self.registers.len() && !self.is_captured(r))
+            .filter(|&r| self.is_needed(pc + 1, r))
+            .collect()
+    }
+
+    /// All registers that are looked at.
+    fn all(&self) -> impl Iterator<Item = Reg> + use<> {
+        (0..self.registers.len()).map(Reg::new)
+    }
+
+    fn is_captured(&self, r: Reg) -> bool {
+        self.source.flow.captured[r]
+    }
+
+    /// Whether the value of a register still matters before the instruction at `pc`.
+    fn is_needed(&self, pc: Pc, r: Reg) -> bool {
+        !self.is_captured(r) && self.source.needed.is_live(pc, r)
+    }
+
+    fn instr(&self, pc: Pc) -> Instr {
+        pc.instr(self.source.proto)
+    }
+
+    /// Begins a block.
+    fn begin(&mut self, data: BlockData) {
+        self.block = self.f.blocks.push(data);
+        self.f.order.push(self.block);
+    }
+
+    /// Adds an instruction without a result.
+    fn push(&mut self, op: Op) {
+        let inst = Inst { pc: self.pc, result: None, op };
+        self.f.blocks[self.block].insts.push(inst);
+    }
+
+    /// Adds an instruction with a result.
+    fn value(&mut self, ty: Type, op: Op) -> Value {
+        let v = self.f.value(ty);
+        let inst = Inst { pc: self.pc, result: Some(v), op };
+        self.f.blocks[self.block].insts.push(inst);
+        v
+    }
+
+    fn end(&mut self, end: End) {
+        self.f.blocks[self.block].end = end;
+    }
+
+    /// Loads a register from its home slot.
+    fn load(&mut self, r: Reg) -> Value {
+        let ty = self.tags[r].map_or(Type::Any, Type::Is);
+        let v = self.value(ty, Op::Register(r));
+        if !self.is_captured(r) {
+            self.registers[r.index()] = Some(v);
+        }
+        v
+    }
+
+    /// Returns the value of a register.
+    fn read(&mut self, r: Reg) -> Value {
+        match self.registers.get(r.index()).copied().flatten() {
+            Some(v) => self.refined(v),
+            None => self.load(r),
+        }
+    }
+
+    /// Writes a register.
+    fn write(&mut self, r: Reg, v: Value) {
+        if self.is_captured(r) {
+            self.push(Op::SetRegister(r, v));
+        } else {
+            self.registers[r.index()] = Some(v);
+        }
+    }
+
+    /// Returns the state before the instruction. Nothing may have been written yet.
+    fn state(&mut self) -> State {
+        if let Some(state) = self.state {
+            return state;
+        }
+        let state = self.state_at(self.pc);
+        self.state = Some(state);
+        state
+    }
+
+    /// Returns the state of the frame if it continues at `pc`.
+    fn state_at(&mut self, pc: Pc) -> State {
+        let registers = self.all().filter(|&r| self.is_needed(pc, r));
+        let registers = registers.filter_map(|r| Some((r, self.registers[r.index()]?))).collect();
+        self.f.states.push(FrameState { pc, registers })
+    }
+
+    /// Returns a value as one with this tag, guarded to be one.
+    fn guard(&mut self, v: Value, tag: Tag) -> Value {
+        let v = self.refined(v);
+        if self.f.ty(v) == Type::Is(tag) {
+            return v;
+        }
+        let state = self.state();
+        let guarded = self.value(Type::Is(tag), Op::Guard(v, tag, state));
+        let origin = self.f.origin(v);
+        self.f.values[guarded].origin = Some(origin);
+        self.known.note_guarded(origin, guarded);
+        guarded
+    }
+
+    /// Returns a value after the guards of its type that lead here.
+    fn refined(&self, v: Value) -> Value {
+        self.known.guarded(self.f.origin(v)).unwrap_or(v)
+    }
+
+    /// Executes the instruction by the code of tier 1.
+    fn generic(&mut self) {
+        let state = self.state();
+        self.push(Op::Generic(state));
+        self.after_call(state);
+        self.forget();
+    }
+
+    /// Forgets the registers that the instruction has left at home.
+    fn forget(&mut self) {
+        let size = self.registers.len();
+        let i = self.instr(self.pc);
+        let e = effects(i);
+        if let Some(from) = e.releases {
+            self.registers[from.min(size)..].fill(None);
+        }
+        for (from, count) in e.writes.into_iter().chain([loop_registers(i)]) {
+            self.registers[from.min(size)..(from + count).min(size)].fill(None);
+        }
+    }
+
+    /// Something was called while the frame was in this state.
+    fn after_call(&mut self, state: State) {
+        self.known.forget();
+        let mut kept = vec![None; self.registers.len()];
+        for &(r, v) in &self.f.states[state].registers {
+            kept[r.index()] = Some(v);
+        }
+        self.registers = kept;
+    }
+
+    /// Ends the block: goes to the instruction at `to`, by way of a poll if that is backwards.
+    fn goto(&mut self, to: Pc) {
+        if to <= self.pc {
+            let state = self.state_at(to);
+            self.push(Op::Poll(state));
+            self.after_call(state);
+        }
+        self.fall(to);
+    }
+
+    /// Ends the block: goes to the instruction at `to`.
+    fn fall(&mut self, to: Pc) {
+        let block = match self.starts[to].block {
+            Some(block) => block,
+            None => {
+                let is_loop = self.order.is_loop[to];
+                let data = BlockData { is_loop, ..BlockData::default() };
+                *self.starts[to].block.insert(self.f.blocks.push(data))
+            }
+        };
+        let mut args = Vec::new();
+        if self.starts[to].is_begun {
+            for (param, r) in self.f.blocks[block].params.clone() {
+                let v = self.read(r);
+                args.push(self.coerce(v, self.f.ty(param), to));
+            }
+        } else {
+            let incoming = Incoming {
+                from: self.block,
+                registers: self.registers.clone(),
+                known: self.known.clone(),
+            };
+            self.starts[to].incoming.push(incoming);
+        }
+        self.end(End::Jump(Target { block, args }));
+    }
+
+    /// Returns a value as one of this type, at the end of a block that goes to `to`.
+    fn coerce(&mut self, v: Value, ty: Type, to: Pc) -> Value {
+        let Some(tag) = ty.tag().filter(|_| self.f.ty(v) != ty) else { return v };
+        let state = self.state_at(to);
+        let guarded = self.value(ty, Op::Guard(v, tag, state));
+        self.f.values[guarded].origin = Some(self.f.origin(v));
+        guarded
+    }
+
+    /// Begins the block of the instruction at `pc`; returns whether anything leads there.
+    fn begin_at(&mut self, pc: Pc) -> bool {
+        let start = &mut self.starts[pc];
+        let Some(block) = start.block else { return false };
+        start.is_begun = true;
+        let incoming = std::mem::take(&mut start.incoming);
+        self.pc = pc;
+        self.tags = self.source.tags.at(pc).clone();
+        let is_loop = self.order.is_loop[pc];
+        let mut registers = vec![None; self.registers.len()];
+        let needed: Vec<Reg> = self.all().filter(|&r| self.is_needed(pc, r)).collect();
+        for r in needed {
+            let held: Vec<Option<Value>> =
+                incoming.iter().map(|edge| edge.registers[r.index()]).collect();
+            if !is_loop && held.iter().all(|v| *v == held[0]) {
+                registers[r.index()] = held[0];
+                continue;
+            }
+            let known = self.tags[r].map(Type::Is);
+            let refined = |(edge, v): (&Incoming, &Option<Value>)| {
+                let v = (*v)?;
+                Some(edge.known.guarded(self.f.origin(v)).unwrap_or(v))
+            };
+            let types = incoming.iter().zip(&held).map(refined);
+            let types = types.map(|v| v.map_or(Type::Any, |v| self.f.ty(v)));
+            let ty = match known {
+                Some(ty) => ty,
+                None if is_loop => Type::Any,
+                None => types.reduce(Type::join).unwrap_or(Type::Any),
+            };
+            let param = self.f.value(ty);
+            for (edge, v) in incoming.iter().zip(held) {
+                self.block = edge.from;
+                self.registers.clone_from(&edge.registers);
+                self.known.clone_from(&edge.known);
+                let v = match v {
+                    Some(v) => self.refined(v),
+                    None => self.value(ty, Op::Register(r)),
+                };
+                let v = self.coerce(v, ty, pc);
+                let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
+                    unreachable!("an edge ends with a jump")
+                };
+                target.args.push(v);
+            }
+            self.f.blocks[block].params.push((param, r));
+            registers[r.index()] = Some(param);
+        }
+        self.registers = registers;
+        let mut edges = incoming.into_iter().map(|edge| edge.known);
+        let mut known = edges.next().unwrap_or_default();
+        edges.for_each(|other| known.meet(&other));
+        if is_loop {
+            // what the loop does to memory is not known yet
+            known.forget();
+        }
+        self.known = known;
+        self.block = block;
+        self.f.order.push(block);
+        true
+    }
+
+    /// Ends the block with a branch; continues, in blocks of their own, with what the branch leads
+    /// to.
+    fn branch(&mut self, condition: Value) -> (Block, Block) {
+        let yes = self.f.blocks.push(BlockData::default());
+        let no = self.f.blocks.push(BlockData::default());
+        let target = |block| Target { block, args: Vec::new() };
+        self.end(End::Branch(condition, target(yes), target(no)));
+        (yes, no)
+    }
+
+    /// Continues in a block that a branch leads to.
+    fn switch_to(&mut self, block: Block) {
+        self.block = block;
+        self.f.order.push(block);
+    }
+
+    /// Builds one instruction; returns whether control continues after it.
+    fn instruction(&mut self, pc: Pc) -> bool {
+        if self.source.flow.cold[pc] {
+            let state = self.state();
+            self.end(End::Exit(state));
+            return false;
+        }
+        use Bytecode::*;
+        let i = self.instr(pc);
+        if self.source.snapshot.failed.contains(&pc.as_u32()) {
+            return self.without_speculation();
+        }
+        match i.op() {
+            Move => {
+                let v = self.read(i.rb());
+                self.write(i.ra(), v);
+            }
+            LoadI => self.set(i.ra(), Type::Is(Tag::INTEGER), Op::Integer(i.sbx())),
+            LoadF => {
+                let bits = (i.sbx() as f64).to_bits();
+                self.set(i.ra(), Type::Is(Tag::FLOAT), Op::Float(bits));
+            }
+            LoadK => self.load_constant(i.ra(), i.bx()),
+            LoadKX => {
+                let n = self.instr(pc + 1).ax_value();
+                self.load_constant(i.ra(), n);
+            }
+            LoadFalse => self.set_primitive(i.ra(), Tag::FALSE),
+            LoadTrue => self.set_primitive(i.ra(), Tag::TRUE),
+            LFalseSkip => {
+                self.set_primitive(i.ra(), Tag::FALSE);
+                self.goto(pc + 2);
+                return false;
+            }
+            LoadNil => {
+                for r in i.ra().range(i.b() + 1) {
+                    self.set_primitive(r, Tag::NIL);
+                }
+            }
+            GetUpval => {
+                let v = match self.known.upvalue(i.b()) {
+                    Some(v) => v,
+                    None => self.value(Type::Any, Op::Upvalue(i.b())),
+                };
+                self.known.note_upvalue(i.b(), v);
+                self.write(i.ra(), v);
+            }
+            SetUpval => {
+                let v = self.read(i.ra());
+                self.push(Op::SetUpvalue(i.b(), v));
+                self.known.note_upvalue(i.b(), v);
+            }
+            GetField | SelfK => self.get_field(),
+            NewTable => {
+                self.generic();
+                self.built = self.source.generic.built_by(pc);
+            }
+            SetField | SetFieldK if self.built.contains(&pc) => {}
+            SetField | SetFieldK => self.set_field(),
+            GetTable | GetI => self.get_element(),
+            SetTable | SetTableK | SetI | SetIK => self.set_element(),
+            GetTabUp => self.get_global(),
+            Len => self.length(),
+            Not => {
+                let v = self.read(i.rb());
+                match self.f.ty(v) {
+                    Type::Is(tag) => {
+                        let not = if tag.0 < Tag::TRUE.0 { Tag::TRUE } else { Tag::FALSE };
+                        self.set_primitive(i.ra(), not);
+                    }
+                    _ => self.set(i.ra(), Type::Any, Op::Not(v)),
+                }
+            }
+            op if arith::is_operator(op) => self.arithmetic(),
+            Jmp => {
+                self.goto(pc.jump_target(self.source.proto));
+                return false;
+            }
+            op if is_test(op) => return self.test(),
+            ForPrep => return self.for_prep(),
+            ForLoop => return self.for_loop(),
+            Return0 => {
+                self.end(End::ReturnNone);
+                return false;
+            }
+            Return1 => {
+                let v = self.read(i.ra());
+                self.end(End::Return(v));
+                return false;
+            }
+            VarArgPrep | ExtraArg => {}
+            Return | TForPrep | TForLoop => return self.generic_end(),
+            _ => self.generic(),
+        }
+        true
+    }
+
+    /// Builds an instruction at which code has exited for nothing that feedback shows.
+    fn without_speculation(&mut self) -> bool {
+        let (next, jump) = self.source.flow.successors(self.source.proto, self.pc);
+        if jump.is_some() || next.is_none() {
+            return self.generic_end();
+        }
+        self.generic();
+        true
+    }
+
+    /// Ends the block with an instruction that is executed by the code of tier 1.
+    fn generic_end(&mut self) -> bool {
+        let pc = self.pc;
+        let state = self.state();
+        let (next, jump) = self.source.flow.successors(self.source.proto, pc);
+        let from = self.block;
+        let before = (self.registers.clone(), self.tags.clone());
+        let mut ways = Vec::new();
+        let mut open = None;
+        for (to, jumps) in [(jump, true), (next, false)] {
+            let Some(to) = to else { continue };
+            let way = self.f.blocks.push(BlockData::default());
+            ways.push((to, Target { block: way, args: Vec::new() }));
+            if jumps {
+                self.switch_to(way);
+                self.after_generic_end(state, jumps);
+                self.goto(to);
+                (self.registers, self.tags) = before.clone();
+            } else {
+                open = Some(way);
+            }
+        }
+        self.f.blocks[from].end = End::Generic(state, ways);
+        let Some(way) = open else { return false };
+        self.switch_to(way);
+        self.after_generic_end(state, false);
+        if is_test(self.instr(pc).op()) {
+            return self.past_jump();
+        }
+        true
+    }
+
+    fn after_generic_end(&mut self, state: State, jumps: bool) {
+        self.after_call(state);
+        self.forget();
+        let Source { proto, snapshot, flow, .. } = self.source;
+        tags::step(proto, snapshot, flow, self.pc, jumps, &mut self.tags);
+    }
+
+    /// Sets a register to the result of an instruction.
+    fn set(&mut self, r: Reg, ty: Type, op: Op) {
+        let v = self.value(ty, op);
+        self.write(r, v);
+    }
+
+    fn set_primitive(&mut self, r: Reg, tag: Tag) {
+        self.set(r, Type::Is(tag), Op::Primitive(tag));
+    }
+
+    fn load_constant(&mut self, r: Reg, n: usize) {
+        let v = self.constant(n);
+        self.write(r, v);
+    }
+
+    /// Returns a constant of the function.
+    fn constant(&mut self, n: usize) -> Value {
+        let (tag, op) = match &self.source.proto.constants[n] {
+            Constant::Nil => (Tag::NIL, Op::Primitive(Tag::NIL)),
+            Constant::Bool(true) => (Tag::TRUE, Op::Primitive(Tag::TRUE)),
+            Constant::Bool(false) => (Tag::FALSE, Op::Primitive(Tag::FALSE)),
+            Constant::Integer(n) => (Tag::INTEGER, Op::Integer(*n)),
+            Constant::Float(f) => (Tag::FLOAT, Op::Float(f.to_bits())),
+            Constant::Str(_) => (Tag::STRING, Op::Str(n)),
+        };
+        self.value(Type::Is(tag), op)
+    }
+}

@@ -1,0 +1,415 @@
+//! The intermediate representation: a control-flow graph of instructions over values in SSA form.
+//!
+//! Values are Lua values, of which the tag may be known, or conditions. Blocks have parameters in
+//! place of phi instructions. An instruction that relies on something names the [`FrameState`] in
+//! which the frame continues in the interpreter where that does not hold: the state *before* the
+//! instruction of the bytecode, so that it is executed once.
+
+use cranelift_codegen::entity::{PrimaryMap, entity_impl};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use perilune_runtime::value::Tag;
+
+use crate::codegen::number::Operator;
+use crate::entity::{Pc, Reg};
+
+/// A value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Value(u32);
+entity_impl!(Value, "v");
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Block(u32);
+entity_impl!(Block, "block");
+
+/// A frame state.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct State(u32);
+entity_impl!(State, "state");
+
+/// What is known of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Type {
+    /// A Lua value of any type.
+    Any,
+    /// A Lua value with this tag.
+    Is(Tag),
+    /// A condition: what branches test.
+    Condition,
+}
+
+/// A function.
+#[derive(Default)]
+pub(crate) struct Function {
+    pub(crate) values: PrimaryMap<Value, ValueData>,
+    pub(crate) blocks: PrimaryMap<Block, BlockData>,
+    pub(crate) states: PrimaryMap<State, FrameState>,
+    /// The blocks that can be reached, each after those that dominate it.
+    pub(crate) order: Vec<Block>,
+}
+
+/// What is known of a value, and where it comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct ValueData {
+    pub(crate) ty: Type,
+    /// The value that it was before a guard said more of its type: the same payload and tag.
+    pub(crate) origin: Option<Value>,
+}
+
+/// A basic block.
+#[derive(Default)]
+pub(crate) struct BlockData {
+    /// Parameters, each for a register.
+    pub(crate) params: Vec<(Value, Reg)>,
+    pub(crate) insts: Vec<Inst>,
+    pub(crate) end: End,
+    /// Control comes back to here.
+    pub(crate) is_loop: bool,
+}
+
+/// An instruction.
+#[derive(Clone, Copy)]
+pub(crate) struct Inst {
+    /// The instruction of the bytecode that it belongs to.
+    pub(crate) pc: Pc,
+    pub(crate) result: Option<Value>,
+    pub(crate) op: Op,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Op {
+    /// An integer.
+    Integer(i64),
+    /// A float, by its bits.
+    Float(u64),
+    /// Nil, false or true.
+    Primitive(Tag),
+    /// A constant of the function that is a string, by its number.
+    Str(usize),
+    /// Loads a register from its home slot.
+    Register(Reg),
+    /// Stores a value to the home slot of a register that closures share.
+    SetRegister(Reg, Value),
+    /// Loads an upvalue.
+    Upvalue(usize),
+    /// Stores to an upvalue.
+    SetUpvalue(usize, Value),
+    /// Exits unless the value has this tag; the result is the value.
+    Guard(Value, Tag, State),
+    /// Exits unless the table has this shape.
+    GuardShape(Value, u32, State),
+    /// Computes an integer of integers. Exits for what is an error.
+    IntArith(Operator, Value, Value, State),
+    /// The quotient of unsigned integers, of which the second is not 0.
+    Rounds(Value, Value),
+    /// Computes a float of floats.
+    FloatArith(Operator, Value, Value),
+    /// Converts an integer to a float.
+    ToFloat(Value),
+    /// Converts a number to a float; exits if it is none.
+    NumberToFloat(Value, State),
+    /// Exits if both values are integers.
+    GuardNotBothInt(Value, Value, State),
+    /// Compares integers.
+    CompareInt(IntCC, Value, Value),
+    /// Compares floats.
+    CompareFloat(FloatCC, Value, Value),
+    /// Whether payloads are equal, of values with the same tag.
+    Same(Value, Value),
+    /// Whether a value is a short string, the second operand.
+    IsString(Value, Value),
+    /// Whether a value is a number equal to an integer.
+    IsInteger(Value, i64),
+    /// Whether two values of any type are equal. Exits if a metamethod may have a say, or numbers
+    /// of both kinds are compared.
+    Equal(Value, Value, State),
+    /// Whether a value has this tag.
+    HasTag(Value, Tag),
+    /// Whether a value counts as true.
+    IsTrue(Value),
+    /// False for what counts as true, and true for nil and false.
+    Not(Value),
+    /// Loads the field in a slot of a table whose shape is guarded. Exits if it is nil and a
+    /// metamethod may have a say; the entry of the inline cache, if there is one, is for tables
+    /// whose metatables do not have the field either.
+    Field(Value, u32, Option<usize>, State),
+    /// Stores the field in a slot of a table whose shape is guarded. Exits if the store may concern
+    /// more than the table.
+    SetField(Value, u32, Value, State),
+    /// Adds a field to a table whose shape is guarded. Exits if it is nil, if there is no room, or
+    /// the store may concern more than the table.
+    AddField(Value, Value, Gain, State),
+    /// Loads the field that the chain of metatables of a table whose shape is guarded has, by an
+    /// entry of an inline cache; exits if the cache does not hold.
+    ChainField(Value, Chain, State),
+    /// Loads the element under an integer of an array of numbers with this tag; exits if there is
+    /// none.
+    Number(Value, Value, Tag, State),
+    /// Loads an element of an array of any kind; exits if it is none or nil.
+    Element(Value, Value, State),
+    /// Stores an element of an array. Exits if a metamethod may have a say.
+    SetElement(Value, Value, Value, State),
+    /// Loads a global by its inline cache. Where the cache does not hold, the runtime executes the
+    /// instruction, with registers stored to their home slots.
+    Global(State),
+    /// The length of a table without metatable (exits), or of a string.
+    Length(Value, State),
+    /// Stores home what the runtime may look at if there is something to poll, and polls.
+    Poll(State),
+    /// Executes the instruction of the bytecode with all registers in their home slots, where it
+    /// leaves its results.
+    Generic(State),
+}
+
+/// An entry of an inline cache of fields that is for a chain of metatables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Chain {
+    pub(crate) cache: usize,
+    pub(crate) entry: usize,
+    pub(crate) shape: u32,
+    pub(crate) dictionary: bool,
+}
+
+/// An entry of an inline cache of fields that is for a store which adds a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Gain {
+    pub(crate) cache: usize,
+    pub(crate) entry: usize,
+    pub(crate) shape: u32,
+    pub(crate) slot: u32,
+    /// Tables of the shape have no metatable.
+    pub(crate) plain: bool,
+}
+
+/// How a block ends.
+#[derive(Default)]
+pub(crate) enum End {
+    /// Not yet.
+    #[default]
+    Open,
+    Jump(Target),
+    /// The first target if the condition holds, else the second.
+    Branch(Value, Target, Target),
+    /// Returns a value.
+    Return(Value),
+    /// Returns nothing.
+    ReturnNone,
+    /// The frame continues in the interpreter.
+    Exit(State),
+    /// Executes the instruction of the bytecode as [`Op::Generic`] does, and goes to the target
+    /// for the instruction that it continues with. Without targets it returns.
+    Generic(State, Vec<(Pc, Target)>),
+}
+
+/// Where a block ends, with the values for the parameters of the next one.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pub(crate) block: Block,
+    pub(crate) args: Vec<Value>,
+}
+
+/// The state of a frame before an instruction of the bytecode.
+pub(crate) struct FrameState {
+    pub(crate) pc: Pc,
+    /// Values of registers. Others are in their home slots, or needed no more.
+    pub(crate) registers: Vec<(Reg, Value)>,
+}
+
+impl Function {
+    /// Creates a value.
+    pub(crate) fn value(&mut self, ty: Type) -> Value {
+        self.values.push(ValueData { ty, origin: None })
+    }
+
+    /// Returns the type of a value.
+    pub(crate) fn ty(&self, v: Value) -> Type {
+        self.values[v].ty
+    }
+
+    /// Returns the value that a guarded value was at first.
+    pub(crate) fn origin(&self, v: Value) -> Value {
+        self.values[v].origin.unwrap_or(v)
+    }
+}
+
+impl Type {
+    /// Returns the tag, if it is known.
+    pub(crate) fn tag(self) -> Option<Tag> {
+        match self {
+            Type::Is(tag) => Some(tag),
+            Type::Any | Type::Condition => None,
+        }
+    }
+
+    /// Returns what is known of a value that is of one of two types.
+    pub(crate) fn join(self, other: Type) -> Type {
+        if self == other { self } else { Type::Any }
+    }
+}
+
+impl Op {
+    /// Returns the values that it reads.
+    pub(crate) fn args(&self) -> impl Iterator<Item = Value> + use<> {
+        use Op::*;
+        let (a, b, c) = match *self {
+            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Upvalue(_) | Poll(_)
+            | Generic(_) | Global(_) => (None, None, None),
+            SetRegister(_, v)
+            | SetUpvalue(_, v)
+            | Guard(v, ..)
+            | GuardShape(v, ..)
+            | ToFloat(v)
+            | NumberToFloat(v, _)
+            | HasTag(v, _)
+            | IsTrue(v)
+            | Not(v)
+            | Field(v, ..)
+            | ChainField(v, ..)
+            | Length(v, _)
+            | IsInteger(v, _) => (Some(v), None, None),
+            IntArith(_, a, b, _)
+            | FloatArith(_, a, b)
+            | Rounds(a, b)
+            | CompareInt(_, a, b)
+            | CompareFloat(_, a, b)
+            | Same(a, b)
+            | GuardNotBothInt(a, b, _)
+            | SetField(a, _, b, _)
+            | Number(a, b, ..)
+            | IsString(a, b)
+            | Equal(a, b, _)
+            | AddField(a, b, ..)
+            | Element(a, b, _) => (Some(a), Some(b), None),
+            SetElement(a, b, c, _) => (Some(a), Some(b), Some(c)),
+        };
+        a.into_iter().chain(b).chain(c)
+    }
+
+    /// Replaces the values that it reads.
+    pub(crate) fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
+        use Op::*;
+        match self {
+            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Upvalue(_) | Poll(_)
+            | Generic(_) | Global(_) => {}
+            SetRegister(_, v)
+            | SetUpvalue(_, v)
+            | Guard(v, ..)
+            | GuardShape(v, ..)
+            | ToFloat(v)
+            | NumberToFloat(v, _)
+            | HasTag(v, _)
+            | IsTrue(v)
+            | Not(v)
+            | Field(v, ..)
+            | ChainField(v, ..)
+            | Length(v, _)
+            | IsInteger(v, _) => *v = f(*v),
+            IntArith(_, a, b, _)
+            | FloatArith(_, a, b)
+            | Rounds(a, b)
+            | CompareInt(_, a, b)
+            | CompareFloat(_, a, b)
+            | Same(a, b)
+            | GuardNotBothInt(a, b, _)
+            | SetField(a, _, b, _)
+            | Number(a, b, ..)
+            | IsString(a, b)
+            | Equal(a, b, _)
+            | AddField(a, b, ..)
+            | Element(a, b, _) => (*a, *b) = (f(*a), f(*b)),
+            SetElement(a, b, c, _) => (*a, *b, *c) = (f(*a), f(*b), f(*c)),
+        }
+    }
+
+    /// Returns the state in which it exits, or that it stores home.
+    pub(crate) fn state(&self) -> Option<State> {
+        use Op::*;
+        match *self {
+            IntArith(Operator::Mod | Operator::IDiv, _, _, s)
+            | Guard(_, _, s)
+            | GuardShape(_, _, s)
+            | NumberToFloat(_, s)
+            | GuardNotBothInt(_, _, s)
+            | Field(_, _, _, s)
+            | SetField(_, _, _, s)
+            | ChainField(_, _, s)
+            | Number(_, _, _, s)
+            | Element(_, _, s)
+            | Length(_, s)
+            | Equal(_, _, s)
+            | AddField(_, _, _, s)
+            | SetElement(_, _, _, s)
+            | Global(s)
+            | Poll(s)
+            | Generic(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it is not needed where its result is not: it has no effect, and exits at
+    /// most where the result would not be what was speculated.
+    pub(crate) fn is_removable(&self) -> bool {
+        use Op::*;
+        match self {
+            IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
+            Guard(..) | NumberToFloat(..) | Rounds(..) | Integer(_) | Float(_) | Primitive(_)
+            | Str(_) | Register(_) | Upvalue(_) | FloatArith(..) | ToFloat(_) | CompareInt(..)
+            | CompareFloat(..) | Same(..) | HasTag(..) | IsString(..) | IsInteger(..)
+            | IsTrue(_) | Not(_) => true,
+            _ => false,
+        }
+    }
+}
+
+impl End {
+    /// Returns the targets.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+        let (first, second, more): (_, _, &[(Pc, Target)]) = match self {
+            End::Open | End::Return(_) | End::ReturnNone | End::Exit(_) => (None, None, &[]),
+            End::Jump(t) => (Some(t), None, &[]),
+            End::Branch(_, yes, no) => (Some(yes), Some(no), &[]),
+            End::Generic(_, ways) => (None, None, ways),
+        };
+        first.into_iter().chain(second).chain(more.iter().map(|(_, t)| t))
+    }
+
+    /// Returns the targets, to be changed.
+    pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
+        let (first, second, more): (_, _, &mut [(Pc, Target)]) = match self {
+            End::Open | End::Return(_) | End::ReturnNone | End::Exit(_) => (None, None, &mut []),
+            End::Jump(t) => (Some(t), None, &mut []),
+            End::Branch(_, yes, no) => (Some(yes), Some(no), &mut []),
+            End::Generic(_, ways) => (None, None, ways),
+        };
+        first.into_iter().chain(second).chain(more.iter_mut().map(|(_, t)| t))
+    }
+
+    /// Replaces the values that it reads.
+    pub(crate) fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
+        if let End::Branch(v, ..) | End::Return(v) = self {
+            *v = f(*v);
+        }
+        for target in self.targets_mut() {
+            for arg in &mut target.args {
+                *arg = f(*arg);
+            }
+        }
+    }
+
+    /// Returns the value that it reads apart from arguments.
+    pub(crate) fn arg(&self) -> Option<Value> {
+        match *self {
+            End::Branch(v, ..) | End::Return(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// Returns the state in which it exits, or that it stores home.
+    pub(crate) fn state(&self) -> Option<State> {
+        match *self {
+            End::Exit(s) | End::Generic(s, _) => Some(s),
+            _ => None,
+        }
+    }
+}

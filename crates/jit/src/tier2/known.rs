@@ -1,0 +1,133 @@
+//! What is known where code is built: guarded types of values, shapes of tables, and what fields
+//! and upvalues hold.
+//!
+//! Guards and loads that it makes needless are not built. What is known of memory holds until
+//! something is called.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::ir::Value;
+
+/// What is known of values and of memory.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    /// Values after guards of their types, by what they were before.
+    guarded: HashMap<Value, Value>,
+    /// Shapes of tables, which guards have compared.
+    shapes: HashMap<Value, u32>,
+    /// Values of the fields of tables whose shapes are known, by slot.
+    fields: HashMap<(Value, u32), Value>,
+    /// Values of upvalues.
+    upvalues: HashMap<usize, Value>,
+}
+
+impl Known {
+    /// Something was called: nothing is known of memory any more.
+    pub(super) fn forget(&mut self) {
+        self.shapes.clear();
+        self.fields.clear();
+        self.upvalues.clear();
+    }
+
+    /// Returns the value after the last guard of its type, by its origin.
+    pub(super) fn guarded(&self, origin: Value) -> Option<Value> {
+        self.guarded.get(&origin).copied()
+    }
+
+    /// The type of a value was guarded.
+    pub(super) fn note_guarded(&mut self, origin: Value, guarded: Value) {
+        self.guarded.insert(origin, guarded);
+    }
+
+    /// Returns whether `table` has this shape.
+    pub(super) fn has_shape(&self, table: Value, shape: u32) -> bool {
+        self.shapes.get(&table) == Some(&shape)
+    }
+
+    /// A guard has compared the shape of `table`.
+    pub(super) fn note_shape(&mut self, table: Value, shape: u32) {
+        self.shapes.insert(table, shape);
+    }
+
+    /// A table of this shape has another shape now, whichever values stand for it.
+    pub(super) fn forget_shape(&mut self, shape: u32) {
+        self.shapes.retain(|_, known| *known != shape);
+    }
+
+    /// Returns what a field holds.
+    pub(super) fn field(&self, table: Value, slot: u32) -> Option<Value> {
+        self.fields.get(&(table, slot)).copied()
+    }
+
+    /// A field was loaded.
+    pub(super) fn note_field(&mut self, table: Value, slot: u32, value: Value) {
+        self.fields.insert((table, slot), value);
+    }
+
+    /// A field is stored: the same slot of another table may be the same field. `value`: what it
+    /// holds, unless that may be nil, for which metatables are asked.
+    pub(super) fn store_field(&mut self, table: Value, slot: u32, value: Option<Value>) {
+        self.fields.retain(|&(_, other), _| other != slot);
+        if let Some(value) = value {
+            self.note_field(table, slot, value);
+        }
+    }
+
+    /// Returns what an upvalue holds.
+    pub(super) fn upvalue(&self, n: usize) -> Option<Value> {
+        self.upvalues.get(&n).copied()
+    }
+
+    /// An upvalue was loaded or stored.
+    pub(super) fn note_upvalue(&mut self, n: usize, value: Value) {
+        self.upvalues.insert(n, value);
+    }
+
+    /// Keeps what is known on both ways to a merge point.
+    pub(super) fn meet(&mut self, other: &Known) {
+        keep_common(&mut self.guarded, &other.guarded);
+        keep_common(&mut self.shapes, &other.shapes);
+        keep_common(&mut self.fields, &other.fields);
+        keep_common(&mut self.upvalues, &other.upvalues);
+    }
+}
+
+fn keep_common<K: Hash + Eq, V: PartialEq>(of: &mut HashMap<K, V>, other: &HashMap<K, V>) {
+    of.retain(|key, value| other.get(key) == Some(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::entity::EntityRef;
+
+    use super::*;
+
+    #[test]
+    fn a_store_forgets_the_slot_in_other_tables() {
+        let [t, u, v, w] = [0, 1, 2, 3].map(Value::new);
+        let mut known = Known::default();
+        known.note_field(t, 0, v);
+        known.note_field(t, 1, v);
+        known.store_field(u, 0, Some(w));
+        assert_eq!(known.field(t, 0), None);
+        assert_eq!(known.field(t, 1), Some(v));
+        assert_eq!(known.field(u, 0), Some(w));
+        known.store_field(t, 0, None);
+        assert_eq!(known.field(u, 0), None);
+    }
+
+    #[test]
+    fn a_merge_point_knows_what_both_ways_know() {
+        let [t, v] = [0, 1].map(Value::new);
+        let mut one = Known::default();
+        one.note_shape(t, 7);
+        one.note_upvalue(0, v);
+        let mut other = Known::default();
+        other.note_shape(t, 8);
+        other.note_upvalue(0, v);
+        one.meet(&other);
+        assert!(!one.has_shape(t, 7));
+        assert_eq!(one.upvalue(0), Some(v));
+    }
+}

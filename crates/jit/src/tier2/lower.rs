@@ -1,0 +1,655 @@
+//! From the intermediate representation to Cranelift IR.
+//!
+//! Registers are stored to their home slots where the runtime may look at them, unless they are
+//! there ([`homes`]): before generic instructions, on the way to a poll that has something to do,
+//! and in the blocks that exit. Exits never return, so the code before them keeps its values in
+//! registers of the machine.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F64, I8, I64};
+use cranelift_codegen::ir::{self, InstBuilder};
+use perilune_bytecode::Proto;
+use perilune_runtime::value::Tag;
+
+use super::ir::{Block, Chain, End, Function, Gain, Inst, Op, State, Type, Value};
+use super::passes::homes::{self, Homes};
+use crate::codegen::Emitter;
+use crate::codegen::table::Stored;
+use crate::codegen::value::Known;
+use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::exits::state::{FrameState, Home, Point};
+use crate::tier1::generic::{Generic, Held, Payload};
+
+/// A value in registers of the machine.
+#[derive(Clone, Copy)]
+enum Low {
+    /// A Lua value.
+    Lua(Payload, Known),
+    Condition(ir::Value),
+}
+
+/// Emits the code of a function.
+pub(super) struct Lower<'f, 'a> {
+    f: &'f Function,
+    proto: &'a Proto,
+    generic: Generic<'a>,
+    values: SecondaryMap<Value, Option<Low>>,
+    /// Integers that are constants.
+    integers: HashMap<Value, i64>,
+    blocks: SecondaryMap<Block, Option<ir::Block>>,
+    /// What home slots hold.
+    homes: Homes,
+    /// Blocks that exit, by state and by what they store.
+    exits: HashMap<(State, Vec<Reg>), ir::Block>,
+}
+
+/// Emits the code of `f`, whose beginning is emitted.
+pub(super) fn lower<'a>(f: &Function, proto: &'a Proto, generic: Generic<'a>) -> Generic<'a> {
+    let registers = 256;
+    let mut at = homes::analyse(f, proto, registers);
+    let mut lower = Lower {
+        f,
+        proto,
+        generic,
+        values: SecondaryMap::new(),
+        integers: HashMap::new(),
+        blocks: SecondaryMap::new(),
+        homes: at[f.order[0]].clone().expect("the function is entered there"),
+        exits: HashMap::new(),
+    };
+    for &block in &f.order {
+        lower.declare(block);
+    }
+    let first = lower.block(f.order[0]);
+    lower.emit().jump(first);
+    for &block in &f.order {
+        lower.homes = at[block].take().expect("every block is reached");
+        lower.lower_block(block);
+    }
+    lower.generic
+}
+
+impl<'a> Lower<'_, 'a> {
+    fn emit(&mut self) -> &mut Emitter<'a> {
+        self.generic.emit()
+    }
+
+    fn block(&self, block: Block) -> ir::Block {
+        self.blocks[block].expect("it was declared")
+    }
+
+    /// Creates a block with its parameters.
+    fn declare(&mut self, block: Block) {
+        let f = self.f;
+        let data = &f.blocks[block];
+        let mut types = Vec::new();
+        for &(v, _) in &data.params {
+            match f.ty(v) {
+                Type::Is(Tag::FLOAT) => types.push(F64),
+                Type::Is(_) => types.push(I64),
+                _ => types.extend([I64, I64]),
+            }
+        }
+        let (low, params) = self.emit().block_of(&types);
+        if matches!(data.end, End::Exit(_)) {
+            self.emit().set_cold(low);
+        }
+        self.blocks[block] = Some(low);
+        let mut params = params.into_iter();
+        let mut next = || params.next().expect("one was made for it");
+        for &(v, _) in &data.params {
+            let value = match f.ty(v) {
+                Type::Is(Tag::FLOAT) => Low::Lua(Payload::Float(next()), Known::Tag(Tag::FLOAT)),
+                Type::Is(tag) => Low::Lua(Payload::Bits(next()), Known::Tag(tag)),
+                _ => {
+                    let bits = next();
+                    Low::Lua(Payload::Bits(bits), Known::Value(next()))
+                }
+            };
+            self.values[v] = Some(value);
+        }
+    }
+
+    fn lower_block(&mut self, block: Block) {
+        let low = self.block(block);
+        let data = &self.f.blocks[block];
+        if data.is_loop {
+            self.emit().switch_to_loop(low);
+            self.emit().begin_loop();
+        } else {
+            self.emit().switch_to(low);
+        }
+        self.generic.begin_block();
+        for inst in &data.insts {
+            self.emit().set_source(inst.pc);
+            self.inst(inst);
+            self.homes.step(self.f, self.proto, inst);
+        }
+        self.end(&data.end);
+    }
+
+    fn low(&self, v: Value) -> Low {
+        self.values[v].unwrap_or_else(|| panic!("{v} is defined before it is used:\n{}", self.f))
+    }
+
+    /// Returns payload and tag.
+    fn lua(&self, v: Value) -> (Payload, Known) {
+        match self.low(v) {
+            Low::Lua(payload, tag) => (payload, tag),
+            Low::Condition(_) => unreachable!("a condition is no Lua value"),
+        }
+    }
+
+    fn tag(&self, v: Value) -> Known {
+        self.lua(v).1
+    }
+
+    /// Returns the payload as an integer.
+    fn bits(&mut self, v: Value) -> ir::Value {
+        match self.lua(v).0 {
+            Payload::Bits(bits) => bits,
+            Payload::Float(float) => self.emit().float_bits(float),
+        }
+    }
+
+    /// Returns the payload as a float.
+    fn float(&mut self, v: Value) -> ir::Value {
+        match self.lua(v).0 {
+            Payload::Float(float) => float,
+            Payload::Bits(bits) => self.emit().bits_float(bits),
+        }
+    }
+
+    fn set(&mut self, inst: &Inst, low: Low) {
+        let v = inst.result.expect("it has a result");
+        self.values[v] = Some(low);
+    }
+
+    /// The result of an instruction: a value with payload and tag.
+    fn set_lua(&mut self, inst: &Inst, payload: Payload, tag: Known) {
+        self.set(inst, Low::Lua(payload, tag));
+    }
+
+    /// The result of an instruction: a value of any type.
+    fn set_any(&mut self, inst: &Inst, (bits, tag): (ir::Value, ir::Value)) {
+        self.set_lua(inst, Payload::Bits(bits), Known::Value(tag));
+    }
+
+    fn set_int(&mut self, inst: &Inst, bits: ir::Value) {
+        self.set_lua(inst, Payload::Bits(bits), Known::Tag(Tag::INTEGER));
+    }
+
+    fn set_float(&mut self, inst: &Inst, float: ir::Value) {
+        self.set_lua(inst, Payload::Float(float), Known::Tag(Tag::FLOAT));
+    }
+
+    /// Returns what has to be stored so that the registers of a state are in their home slots.
+    fn stores(&self, state: State) -> Vec<(Reg, Value)> {
+        let registers = self.f.states[state].registers.iter();
+        let is_home = |r, v| self.homes.get(r) == Some(self.f.origin(v));
+        registers.filter(|&&(r, v)| !is_home(r, v)).copied().collect()
+    }
+
+    /// Returns the store of a value to the home slot of a register.
+    fn home(&self, register: Reg, v: Value) -> Home {
+        let (payload, tag) = self.lua(v);
+        let payload = match payload {
+            Payload::Bits(v) | Payload::Float(v) => v,
+        };
+        let held = self.homes.get(register).map(|held| self.f.ty(held));
+        let has_tag = matches!((held, tag), (Some(Type::Is(held)), Known::Tag(tag)) if held == tag);
+        Home { register, payload: Some(payload), tag: (!has_tag).then_some(tag) }
+    }
+
+    fn homes_of(&self, stores: &[(Reg, Value)]) -> Vec<Home> {
+        stores.iter().map(|&(r, v)| self.home(r, v)).collect()
+    }
+
+    /// Returns the block that exits in this state.
+    fn exit(&mut self, state: State) -> ir::Block {
+        let stores = self.stores(state);
+        let key = (state, stores.iter().map(|&(r, _)| r).collect());
+        if let Some(&block) = self.exits.get(&key) {
+            return block;
+        }
+        let block = self.emit().cold_block();
+        let homes = self.homes_of(&stores);
+        let left = FrameState::home(self.f.states[state].pc, Point::Before);
+        self.emit().deoptimize_storing(block, left, homes);
+        self.exits.insert(key, block);
+        block
+    }
+
+    /// Executes the instruction at `pc` as tier 1 does.
+    fn generic(&mut self, state: State) -> (Vec<crate::tier1::generic::Way>, bool) {
+        let stores = self.stores(state);
+        let homes = self.homes_of(&stores);
+        self.emit().store_homes(&homes);
+        let registers = self.f.states[state].registers.iter();
+        let held: Vec<Held> = registers
+            .map(|&(register, v)| {
+                let (payload, tag) = self.lua(v);
+                Held { register, payload, tag }
+            })
+            .collect();
+        self.generic.instruction(self.f.states[state].pc, &held)
+    }
+
+    fn inst(&mut self, inst: &Inst) {
+        match inst.op {
+            Op::Integer(n) => {
+                self.integers.insert(inst.result.expect("it has a result"), n);
+                let v = self.emit().int(n);
+                self.set_int(inst, v);
+            }
+            Op::Float(bits) => {
+                let v = self.emit().ins().f64const(f64::from_bits(bits));
+                self.set_float(inst, v);
+            }
+            Op::Primitive(tag) => {
+                let zero = self.emit().int(0);
+                self.set_lua(inst, Payload::Bits(zero), Known::Tag(tag));
+            }
+            Op::Str(n) => {
+                let (bits, tag) = self.emit().constant(n);
+                self.set_lua(inst, Payload::Bits(bits), Known::Tag(tag));
+            }
+            Op::Register(r) => {
+                let v = inst.result.expect("it has a result");
+                let (payload, tag) = self.generic.register(r, self.f.ty(v).tag());
+                self.set_lua(inst, payload, tag);
+            }
+            Op::SetRegister(r, v) => {
+                let (bits, tag) = (self.bits(v), self.tag(v));
+                let tag = self.emit().tag_value(tag);
+                self.emit().store_register(r, bits, tag);
+            }
+            Op::Upvalue(n) => {
+                let up = self.emit().upvalue(n);
+                let place = self.emit().upvalue_place(up);
+                let value = self.emit().load_value(place, 0);
+                self.set_any(inst, value);
+            }
+            Op::SetUpvalue(n, v) => {
+                let up = self.emit().upvalue(n);
+                let place = self.emit().upvalue_place(up);
+                let (bits, tag) = (self.bits(v), self.tag(v));
+                let t = self.emit().tag_value(tag);
+                self.emit().store_value((bits, t), place, 0);
+                self.emit().barrier(up, (bits, tag));
+            }
+            Op::Guard(v, tag, state) => self.guard(inst, v, tag, state),
+            Op::GuardShape(v, shape, state) => {
+                let other = self.exit(state);
+                let table = self.bits(v);
+                let found = self.emit().shape(table);
+                let same = self.emit().ins().icmp_imm_u(IntCC::Equal, found, i64::from(shape));
+                self.emit().guard(same, other);
+            }
+            Op::IntArith(operator, x, y, state) => {
+                let slow = inst.op.state().map(|_| self.exit(state));
+                let constant = self.integers.get(&y).copied();
+                let (x, y) = (self.bits(x), self.bits(y));
+                // only what exits has a block for it
+                let slow = slow.unwrap_or(ir::Block::new(0));
+                let v = self.emit().int_operator(operator, x, y, constant, slow);
+                self.set_int(inst, v);
+            }
+            Op::Rounds(x, y) => {
+                let (x, y) = (self.bits(x), self.bits(y));
+                let v = self.emit().ins().udiv(x, y);
+                self.set_int(inst, v);
+            }
+            Op::FloatArith(operator, x, y) => {
+                let (x, y) = (self.float(x), self.float(y));
+                let v = self.emit().float_operator(operator, x, y);
+                self.set_float(inst, v);
+            }
+            Op::ToFloat(v) => {
+                let v = self.bits(v);
+                let v = self.emit().ins().fcvt_from_sint(F64, v);
+                self.set_float(inst, v);
+            }
+            Op::NumberToFloat(v, state) => {
+                let slow = self.exit(state);
+                let (tag, bits, float) = (self.tag(v), self.bits(v), self.float(v));
+                let v = self.emit().number_to_float(tag, bits, float, slow);
+                self.set_float(inst, v.expect("it may be a number"));
+            }
+            Op::GuardNotBothInt(x, y, state) => self.guard_not_both_int(x, y, state),
+            Op::CompareInt(cc, x, y) => {
+                let (x, y) = (self.bits(x), self.bits(y));
+                let c = self.emit().ins().icmp(cc, x, y);
+                self.set(inst, Low::Condition(c));
+            }
+            Op::CompareFloat(cc, x, y) => {
+                let (x, y) = (self.float(x), self.float(y));
+                let c = self.emit().ins().fcmp(cc, x, y);
+                self.set(inst, Low::Condition(c));
+            }
+            Op::Same(x, y) => {
+                let (x, y) = (self.bits(x), self.bits(y));
+                let c = self.emit().ins().icmp(IntCC::Equal, x, y);
+                self.set(inst, Low::Condition(c));
+            }
+            Op::IsString(x, y) => {
+                let tag = self.tag(x);
+                let tag = self.emit().tag_value(tag);
+                let (x, y) = (self.bits(x), self.bits(y));
+                let c = self.emit().is_value(x, tag, y, Tag::STRING);
+                self.set(inst, Low::Condition(c));
+            }
+            Op::IsInteger(v, n) => {
+                let tag = self.tag(v);
+                let tag = self.emit().tag_value(tag);
+                let (bits, float) = (self.bits(v), self.float(v));
+                let c = self.emit().is_integer(bits, float, tag, n);
+                self.set(inst, Low::Condition(c));
+            }
+            Op::Equal(x, y, state) => self.equal(inst, x, y, state),
+            Op::HasTag(v, tag) => {
+                let t = self.tag(v);
+                let t = self.emit().tag_value(t);
+                let c = self.emit().is_tag(t, tag);
+                self.set(inst, Low::Condition(c));
+            }
+            Op::IsTrue(v) => {
+                let t = self.tag(v);
+                let t = self.emit().tag_value(t);
+                let c = self.emit().is_truthy(t);
+                self.set(inst, Low::Condition(c));
+            }
+            Op::Not(v) => {
+                let t = self.tag(v);
+                let t = self.emit().tag_value(t);
+                let falsy = self.emit().is_falsy(t);
+                let (yes, no) = (self.emit().tag(Tag::TRUE), self.emit().tag(Tag::FALSE));
+                let tag = self.emit().ins().select(falsy, yes, no);
+                let zero = self.emit().int(0);
+                self.set_any(inst, (zero, tag));
+            }
+            Op::Field(table, slot, absent, state) => {
+                self.field(inst, table, (slot, absent), state);
+            }
+            Op::SetField(table, slot, v, state) => {
+                let other = self.exit(state);
+                let value = self.stored(v);
+                let table = self.bits(table);
+                let flags = self.emit().flags(table);
+                self.emit().guard_not_watched(flags, other);
+                self.emit().store_field(table, slot, value, other);
+                let key = self.instr(inst.pc).b();
+                self.emit().verify_field(inst.pc, table, key, (value.bits, value.tag));
+            }
+            Op::AddField(table, v, gain, state) => self.add_field(inst, table, v, gain, state),
+            Op::ChainField(table, chain, state) => self.chain_field(inst, table, chain, state),
+            Op::Number(table, key, tag, state) => {
+                let wrong = self.exit(state);
+                let (table, key) = (self.bits(table), self.bits(key));
+                let place = self.emit().number_place(table, key, tag, wrong);
+                if tag == Tag::FLOAT {
+                    let v = self.emit().load_number(place, F64);
+                    self.set_float(inst, v);
+                } else {
+                    let v = self.emit().load_number(place, I64);
+                    self.set_int(inst, v);
+                }
+            }
+            Op::Element(table, key, state) => {
+                let wrong = self.exit(state);
+                let (table, key) = (self.bits(table), self.bits(key));
+                let value = self.emit().any_element(table, key, wrong);
+                self.emit().verify_element(inst.pc, table, key, value);
+                self.set_any(inst, value);
+            }
+            Op::SetElement(table, key, v, state) => {
+                let slow = self.exit(state);
+                let value = self.stored(v);
+                let (table, key) = (self.bits(table), self.bits(key));
+                let seen = self.generic.element_store(inst.pc);
+                let done = self.emit().block();
+                self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
+                self.emit().switch_to(done);
+            }
+            Op::Global(state) => self.global(inst, state),
+            Op::Length(v, state) => {
+                let slow = self.exit(state);
+                let object = self.bits(v);
+                let n = if self.f.ty(v) == Type::Is(Tag::STRING) {
+                    self.emit().string_len(object)
+                } else {
+                    let meta = self.emit().meta(object);
+                    self.emit().guard_not(meta, slow);
+                    self.emit().array_len(object)
+                };
+                self.set_int(inst, n);
+            }
+            Op::Poll(state) => self.poll(state),
+            Op::Generic(state) => {
+                self.generic(state);
+            }
+        }
+    }
+
+    fn instr(&self, pc: Pc) -> perilune_bytecode::Instr {
+        pc.instr(self.proto)
+    }
+
+    fn stored(&mut self, v: Value) -> Stored {
+        let (bits, known) = (self.bits(v), self.tag(v));
+        let tag = self.emit().tag_value(known);
+        Stored { bits, tag, known }
+    }
+
+    fn guard(&mut self, inst: &Inst, v: Value, tag: Tag, state: State) {
+        let wrong = self.exit(state);
+        let known = self.tag(v);
+        if !self.emit().require(&[known], tag, wrong) {
+            // it never has the tag: what follows is not reached
+            self.emit().jump(wrong);
+            let rest = self.emit().block();
+            self.emit().switch_to(rest);
+        }
+        let payload = match tag {
+            Tag::FLOAT => Payload::Float(self.float(v)),
+            _ => Payload::Bits(self.bits(v)),
+        };
+        self.set_lua(inst, payload, Known::Tag(tag));
+    }
+
+    fn guard_not_both_int(&mut self, x: Value, y: Value, state: State) {
+        let both = self.exit(state);
+        let tags = [self.tag(x), self.tag(y)];
+        let others = self.emit().block();
+        if self.emit().require(&tags, Tag::INTEGER, others) {
+            self.emit().jump(both);
+        } else {
+            self.emit().jump(others);
+        }
+        self.emit().switch_to(others);
+    }
+
+    fn field(
+        &mut self,
+        inst: &Inst,
+        object: Value,
+        (slot, absent): (u32, Option<usize>),
+        state: State,
+    ) {
+        let other = self.exit(state);
+        let table = self.bits(object);
+        let (bits, tag) = self.emit().load_field(table, slot);
+        let key = self.instr(inst.pc).c();
+        self.emit().verify_field(inst.pc, table, key, (bits, tag));
+        let (done, value) = self.emit().block_of(&[I64, I64]);
+        let (some, nil) = (self.emit().block(), self.emit().block());
+        self.emit().branch(tag, some, nil);
+        self.emit().switch_to(some);
+        self.emit().jump_with_all(done, &[bits, tag]);
+        self.emit().switch_to(nil);
+        let meta = self.emit().meta(table);
+        let zero = self.emit().int(0);
+        match absent {
+            None => self.emit().guard_not(meta, other),
+            Some(entry) => {
+                let (has_meta, lacks) = (self.emit().block(), self.emit().block());
+                self.emit().branch(meta, has_meta, lacks);
+                self.emit().switch_to(has_meta);
+                let cache = self.generic.record_number(inst.pc);
+                let record = self.emit().record(cache, entry, other);
+                let shape = self.emit().shape(table);
+                self.emit().guard_record(record, shape, other);
+                self.emit().guard_no_holder(record, other);
+                self.emit().guard_chain(record, meta, other, other);
+                let tag = self.tag(object);
+                self.emit().verify_lookup(inst.pc, (table, tag), (zero, zero));
+                self.emit().jump(lacks);
+                self.emit().switch_to(lacks);
+            }
+        }
+        self.emit().jump_with_all(done, &[zero, zero]);
+        self.emit().switch_to(done);
+        self.set_any(inst, (value[0], value[1]));
+    }
+
+    fn equal(&mut self, inst: &Inst, x: Value, y: Value, state: State) {
+        let slow = self.exit(state);
+        let tags = [self.tag(x), self.tag(y)].map(|tag| self.emit().tag_value(tag));
+        let bits = [x, y].map(|v| self.bits(v));
+        let (yes, no) = (self.emit().block(), self.emit().block());
+        let (done, result) = self.emit().block_of(&[I8]);
+        self.emit().equal_values((bits[0], tags[0]), (bits[1], tags[1]), (yes, no), slow);
+        for (block, truth) in [(yes, 1), (no, 0)] {
+            self.emit().switch_to(block);
+            let truth = self.emit().ins().iconst(I8, truth);
+            self.emit().jump_with_all(done, &[truth]);
+        }
+        self.emit().switch_to(done);
+        self.set(inst, Low::Condition(result[0]));
+    }
+
+    fn add_field(&mut self, inst: &Inst, table: Value, v: Value, gain: Gain, state: State) {
+        let other = self.exit(state);
+        let (bits, tag) = (self.bits(v), self.tag(v));
+        let table = self.bits(table);
+        let flags = self.emit().flags(table);
+        self.emit().guard_not_watched(flags, other);
+        let record = self.emit().record(gain.cache, gain.entry, other);
+        self.emit().guard_record_id(record, gain.shape, other);
+        let unlogged = self.emit().is_unlogged(flags);
+        self.emit().guard_not(unlogged, other);
+        if !gain.plain {
+            self.emit().guard_no_newindex(table, other);
+        }
+        self.emit().add_field(table, gain.slot, record, (bits, tag), other);
+        let key = self.instr(inst.pc).b();
+        let tag = self.emit().tag_value(tag);
+        self.emit().verify_field(inst.pc, table, key, (bits, tag));
+    }
+
+    fn global(&mut self, inst: &Inst, state: State) {
+        let i = self.instr(inst.pc);
+        let stores = self.stores(state);
+        let homes = self.homes_of(&stores);
+        let slow = self.emit().cold_block();
+        let (done, value) = self.emit().block_of(&[I64, I64]);
+        let cache = self.generic.record_number(inst.pc);
+        let (env, cell) = self.emit().global_cell(cache, i.b(), slow);
+        let (bits, tag) = self.emit().load_cell(cell);
+        self.emit().guard(tag, slow);
+        self.emit().verify_field(inst.pc, env, i.c(), (bits, tag));
+        self.emit().jump_with_all(done, &[bits, tag]);
+        self.emit().switch_to(slow);
+        self.emit().store_homes(&homes);
+        self.emit().generic(inst.pc);
+        let (bits, tag) = self.emit().load_register(i.ra(), I64);
+        self.emit().jump_with_all(done, &[bits, tag]);
+        self.emit().switch_to(done);
+        self.set_any(inst, (value[0], value[1]));
+    }
+
+    fn chain_field(&mut self, inst: &Inst, table: Value, chain: Chain, state: State) {
+        let other = self.exit(state);
+        let object = self.bits(table);
+        let shape = self.emit().shape(object);
+        let record = self.emit().record(chain.cache, chain.entry, other);
+        self.emit().guard_record(record, shape, other);
+        let meta = self.emit().meta(object);
+        self.emit().guard_chain(record, meta, other, other);
+        let value = self.emit().load_from_holder(record, chain.dictionary, other, other);
+        let tag = self.tag(table);
+        self.emit().verify_lookup(inst.pc, (object, tag), value);
+        self.set_any(inst, value);
+    }
+
+    fn poll(&mut self, state: State) {
+        let stores = self.stores(state);
+        let homes = self.homes_of(&stores);
+        let pc = self.f.states[state].pc;
+        self.emit().poll_in_loop_storing(pc, &homes);
+    }
+
+    fn end(&mut self, end: &End) {
+        match end {
+            End::Open => unreachable!("blocks that are reached have an end"),
+            End::Jump(target) => {
+                let mut args = Vec::new();
+                let params = &self.f.blocks[target.block].params;
+                for (&(param, _), &arg) in params.iter().zip(&target.args) {
+                    match self.f.ty(param) {
+                        Type::Is(Tag::FLOAT) => args.push(self.float(arg)),
+                        Type::Is(_) => args.push(self.bits(arg)),
+                        _ => {
+                            args.push(self.bits(arg));
+                            let tag = self.tag(arg);
+                            args.push(self.emit().tag_value(tag));
+                        }
+                    }
+                }
+                let to = self.block(target.block);
+                self.emit().jump_with_all(to, &args);
+            }
+            End::Branch(condition, yes, no) => {
+                let Low::Condition(condition) = self.low(*condition) else {
+                    unreachable!("a branch is on a condition")
+                };
+                let (yes, no) = (self.block(yes.block), self.block(no.block));
+                self.emit().branch(condition, yes, no);
+            }
+            End::Return(v) => {
+                let (bits, tag) = (self.bits(*v), self.tag(*v));
+                let tag = self.emit().tag_value(tag);
+                self.emit().return_one(bits, tag);
+            }
+            End::ReturnNone => {
+                let nil = self.emit().int(0);
+                self.emit().return_none(nil);
+            }
+            End::Exit(state) => {
+                let stores = self.stores(*state);
+                let homes = self.homes_of(&stores);
+                self.emit().store_homes(&homes);
+                let left = FrameState::home(self.f.states[*state].pc, Point::Before);
+                self.emit().deoptimize(left);
+            }
+            End::Generic(state, targets) => {
+                let (ways, open) = self.generic(*state);
+                if open {
+                    // control continues after the instruction
+                    let (_, last) = targets.last().expect("it continues");
+                    let to = self.block(last.block);
+                    self.emit().jump(to);
+                }
+                for way in ways {
+                    self.emit().switch_to(way.block);
+                    let to = targets.iter().find(|(pc, _)| *pc == way.target);
+                    let to = self.block(to.expect("it is a successor").1.block);
+                    self.emit().jump(to);
+                }
+            }
+        }
+    }
+}

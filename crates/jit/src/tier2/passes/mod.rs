@@ -1,0 +1,13 @@
+//! What is done with a function between building and lowering, a pass a file.
+
+pub(super) mod homes;
+mod params;
+mod unused;
+
+use super::ir::Function;
+
+/// Runs the passes that change the function, in order.
+pub(super) fn run(f: &mut Function) {
+    params::run(f);
+    unused::run(f);
+}

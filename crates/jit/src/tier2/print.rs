@@ -1,0 +1,175 @@
+//! Functions as text.
+
+use std::fmt;
+
+use perilune_runtime::value::Tag;
+
+use super::ir::{BlockData, End, FrameState, Function, Inst, Op, State, Target, Type, Value};
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for &block in &self.order {
+            let data = &self.blocks[block];
+            write!(f, "{block}{}", Params(self, data))?;
+            if data.is_loop {
+                f.write_str(" loop")?;
+            }
+            writeln!(f, ":")?;
+            for inst in &data.insts {
+                writeln!(f, "    {}", Line(self, inst))?;
+            }
+            writeln!(f, "    {}", Ending(self, &data.end))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the name of a tag.
+fn name(tag: Tag) -> &'static str {
+    match tag {
+        Tag::NIL => "nil",
+        Tag::FALSE => "false",
+        Tag::TRUE => "true",
+        Tag::INTEGER => "integer",
+        Tag::FLOAT => "float",
+        Tag::STRING => "string",
+        Tag::TABLE => "table",
+        Tag::FUNCTION => "function",
+        Tag::NATIVE => "native",
+        Tag::USERDATA => "userdata",
+        Tag::THREAD => "thread",
+        Tag::LIGHT => "light",
+        _ => "other",
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Type::Any => f.write_str("any"),
+            Type::Is(tag) => f.write_str(name(tag)),
+            Type::Condition => f.write_str("condition"),
+        }
+    }
+}
+
+struct Params<'a>(&'a Function, &'a BlockData);
+
+impl fmt::Display for Params<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Params(function, data) = *self;
+        if data.params.is_empty() {
+            return Ok(());
+        }
+        for (n, &(v, r)) in data.params.iter().enumerate() {
+            let sep = if n == 0 { "(" } else { ", " };
+            write!(f, "{sep}{v}: {} {r}", function.ty(v))?;
+        }
+        f.write_str(")")
+    }
+}
+
+struct Line<'a>(&'a Function, &'a Inst);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use Op::*;
+        let Line(function, inst) = *self;
+        if let Some(v) = inst.result {
+            write!(f, "{v}: {} = ", function.ty(v))?;
+        }
+        match inst.op {
+            Integer(n) => write!(f, "integer {n}")?,
+            Float(bits) => write!(f, "float {:?}", f64::from_bits(bits))?,
+            Primitive(tag) => f.write_str(name(tag))?,
+            Str(n) => write!(f, "string {n}")?,
+            Register(r) => write!(f, "register {r}")?,
+            SetRegister(r, v) => write!(f, "set_register {r}, {v}")?,
+            Upvalue(n) => write!(f, "upvalue {n}")?,
+            SetUpvalue(n, v) => write!(f, "set_upvalue {n}, {v}")?,
+            Guard(v, tag, _) => write!(f, "guard {v}, {}", name(tag))?,
+            GuardShape(v, shape, _) => write!(f, "guard_shape {v}, {shape}")?,
+            IntArith(operator, a, b, _) => write!(f, "int_{operator:?} {a}, {b}")?,
+            FloatArith(operator, a, b) => write!(f, "float_{operator:?} {a}, {b}")?,
+            Rounds(a, b) => write!(f, "rounds {a}, {b}")?,
+            ToFloat(v) => write!(f, "to_float {v}")?,
+            NumberToFloat(v, _) => write!(f, "number_to_float {v}")?,
+            GuardNotBothInt(a, b, _) => write!(f, "guard_not_both_int {a}, {b}")?,
+            CompareInt(cc, a, b) => write!(f, "compare_int {cc} {a}, {b}")?,
+            CompareFloat(cc, a, b) => write!(f, "compare_float {cc} {a}, {b}")?,
+            Same(a, b) => write!(f, "same {a}, {b}")?,
+            IsString(a, b) => write!(f, "is_string {a}, {b}")?,
+            IsInteger(v, n) => write!(f, "is_integer {v}, {n}")?,
+            Equal(a, b, _) => write!(f, "equal {a}, {b}")?,
+            AddField(t, v, gain, _) => {
+                write!(
+                    f,
+                    "add_field {t}, {}, {v}, cache {}, entry {}",
+                    gain.slot, gain.cache, gain.entry
+                )?;
+            }
+            SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
+            Global(_) => write!(f, "global {}", inst.pc)?,
+            HasTag(v, tag) => write!(f, "has_tag {v}, {}", name(tag))?,
+            IsTrue(v) => write!(f, "is_true {v}")?,
+            Not(v) => write!(f, "not {v}")?,
+            Field(v, slot, ..) => write!(f, "field {v}, {slot}")?,
+            SetField(t, slot, v, _) => write!(f, "set_field {t}, {slot}, {v}")?,
+            ChainField(v, chain, _) => {
+                write!(f, "chain_field {v}, cache {}, entry {}", chain.cache, chain.entry)?;
+            }
+            Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", name(tag))?,
+            Element(t, k, _) => write!(f, "element {t}, {k}")?,
+            Length(v, _) => write!(f, "length {v}")?,
+            Poll(_) => f.write_str("poll")?,
+            Generic(_) => write!(f, "generic {}", inst.pc)?,
+        }
+        match inst.op.state() {
+            Some(state) => write!(f, " {}", Shown(function, state)),
+            None => Ok(()),
+        }
+    }
+}
+
+struct Shown<'a>(&'a Function, State);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FrameState { pc, registers } = &self.0.states[self.1];
+        write!(f, "[{pc}")?;
+        for &(r, v) in registers {
+            write!(f, " {r}={v}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+struct Ending<'a>(&'a Function, &'a End);
+
+impl fmt::Display for Ending<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            End::Open => f.write_str("open"),
+            End::Jump(target) => write!(f, "jump {target}"),
+            End::Branch(v, yes, no) => write!(f, "branch {v}, {yes}, {no}"),
+            End::Return(v) => write!(f, "return {v}"),
+            End::ReturnNone => f.write_str("return"),
+            End::Exit(state) => write!(f, "exit {}", Shown(self.0, *state)),
+            End::Generic(state, ways) => {
+                write!(f, "generic {}", Shown(self.0, *state))?;
+                ways.iter().try_for_each(|(pc, target)| write!(f, ", {pc}: {target}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.block)?;
+        if self.args.is_empty() {
+            return Ok(());
+        }
+        let args: Vec<String> = self.args.iter().map(Value::to_string).collect();
+        write!(f, "({})", args.join(", "))
+    }
+}

@@ -1,0 +1,226 @@
+//! Checks of functions: what every pass relies on, and leaves true.
+
+use cranelift_codegen::entity::SecondaryMap;
+use perilune_runtime::value::Tag;
+
+use super::ir::{Block, End, Function, Op, State, Type, Value};
+
+/// Checks a function.
+///
+/// # Errors
+/// The first fault: a value that is used where it is not defined or of a type that an instruction
+/// does not take, a block without an end, arguments that are no match for parameters.
+pub(super) fn verify(f: &Function) -> Result<(), String> {
+    let mut verifier = Verifier { f, position: SecondaryMap::new(), dominator: Vec::new() };
+    for (n, &block) in f.order.iter().enumerate() {
+        verifier.position[block] = Some(n);
+    }
+    verifier.dominators()?;
+    verifier.check()
+}
+
+struct Verifier<'a> {
+    f: &'a Function,
+    /// The place of each block in the order.
+    position: SecondaryMap<Block, Option<usize>>,
+    /// The place of the immediate dominator of each block, by place.
+    dominator: Vec<usize>,
+}
+
+/// Where a value is defined: the place of its block, and of its instruction there.
+type Place = (usize, usize);
+
+impl Verifier<'_> {
+    fn place(&self, block: Block) -> Result<usize, String> {
+        self.position[block].ok_or_else(|| format!("{block} is in no order"))
+    }
+
+    /// Finds the dominators. Cooper, Harvey and Kennedy, *A Simple, Fast Dominance Algorithm*.
+    fn dominators(&mut self) -> Result<(), String> {
+        let mut predecessors = vec![Vec::new(); self.f.order.len()];
+        for (n, &block) in self.f.order.iter().enumerate() {
+            for target in self.f.blocks[block].end.targets() {
+                predecessors[self.place(target.block)?].push(n);
+            }
+        }
+        let mut found: Vec<Option<usize>> = vec![None; self.f.order.len()];
+        found[0] = Some(0);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for n in 1..found.len() {
+                let known = predecessors[n].iter().copied().filter(|&p| found[p].is_some());
+                let common = known.reduce(|a, b| common(&found, a, b));
+                if common != found[n] {
+                    found[n] = common;
+                    changed = true;
+                }
+            }
+        }
+        for (n, dominator) in found.into_iter().enumerate() {
+            let block = self.f.order[n];
+            self.dominator.push(dominator.ok_or_else(|| format!("{block} is not reached"))?);
+        }
+        Ok(())
+    }
+
+    /// Whether what is defined at one place can be used at another.
+    fn dominates(&self, (block, inst): Place, (mut user, at): Place) -> bool {
+        if user == block {
+            return inst < at;
+        }
+        while user > block {
+            user = self.dominator[user];
+        }
+        user == block
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let mut places: SecondaryMap<Value, Option<Place>> = SecondaryMap::new();
+        for (n, &block) in self.f.order.iter().enumerate() {
+            let data = &self.f.blocks[block];
+            let params = data.params.iter().map(|&(v, _)| (v, 0));
+            let results = data.insts.iter().enumerate();
+            let results = results.filter_map(|(at, inst)| Some((inst.result?, at + 1)));
+            for (v, at) in params.chain(results) {
+                if places[v].replace((n, at)).is_some() {
+                    return Err(format!("{v} is defined twice"));
+                }
+            }
+        }
+        for (n, &block) in self.f.order.iter().enumerate() {
+            let data = &self.f.blocks[block];
+            let end = data.insts.len() + 1;
+            let defined = |v: Value, at: usize| match places[v] {
+                Some(place) if self.dominates(place, (n, at)) => Ok(()),
+                _ => Err(format!("{v} is used in {block}, where it is not defined")),
+            };
+            let state = |state: Option<State>, at| match state {
+                Some(state) => {
+                    self.f.states[state].registers.iter().try_for_each(|&(_, v)| defined(v, at))
+                }
+                None => Ok(()),
+            };
+            for (at, inst) in data.insts.iter().enumerate() {
+                inst.op.args().try_for_each(|v| defined(v, at + 1))?;
+                state(inst.op.state(), at + 1)?;
+                self.check_types(&inst.op).map_err(|e| format!("{block}: {:?}: {e}", inst.op))?;
+            }
+            data.end.arg().map_or(Ok(()), |v| defined(v, end))?;
+            state(data.end.state(), end)?;
+            self.check_end(block, &data.end)?;
+            for target in data.end.targets() {
+                target.args.iter().try_for_each(|&v| defined(v, end))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_end(&self, block: Block, end: &End) -> Result<(), String> {
+        if let End::Open = end {
+            return Err(format!("{block} has no end"));
+        }
+        if let End::Branch(v, ..) = end {
+            self.is(*v, Type::Condition)?;
+        }
+        for target in end.targets() {
+            let params = &self.f.blocks[target.block].params;
+            if params.len() != target.args.len() {
+                return Err(format!("{block} passes too few or too many to {}", target.block));
+            }
+            for (&(param, _), &arg) in params.iter().zip(&target.args) {
+                let ty = self.f.ty(param);
+                if ty != Type::Any && self.f.ty(arg) != ty {
+                    return Err(format!("{block} passes {arg} for {param}, a {ty}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is(&self, v: Value, ty: Type) -> Result<(), String> {
+        let found = self.f.ty(v);
+        if found == ty { Ok(()) } else { Err(format!("{v} is {found}, not {ty}")) }
+    }
+
+    fn check_types(&self, op: &Op) -> Result<(), String> {
+        let (int, float) = (Type::Is(Tag::INTEGER), Type::Is(Tag::FLOAT));
+        let table = Type::Is(Tag::TABLE);
+        match *op {
+            Op::IntArith(_, a, b, _) | Op::Rounds(a, b) | Op::CompareInt(_, a, b) => {
+                self.is(a, int).and_then(|()| self.is(b, int))
+            }
+            Op::FloatArith(_, a, b) | Op::CompareFloat(_, a, b) => {
+                self.is(a, float).and_then(|()| self.is(b, float))
+            }
+            Op::ToFloat(v) => self.is(v, int),
+            Op::GuardShape(v, ..)
+            | Op::Field(v, ..)
+            | Op::SetField(v, ..)
+            | Op::ChainField(v, ..) => self.is(v, table),
+            Op::AddField(t, ..) => self.is(t, table),
+            Op::Number(t, k, ..) | Op::Element(t, k, _) | Op::SetElement(t, k, ..) => {
+                self.is(t, table).and_then(|()| self.is(k, int))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the nearest block that dominates both.
+fn common(found: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
+    while a != b {
+        let later = if a > b { &mut a } else { &mut b };
+        *later = found[*later].expect("a block that was visited has one");
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::entity::EntityRef;
+
+    use super::super::ir::{BlockData, Inst, Target};
+    use super::*;
+    use crate::entity::Pc;
+
+    /// A block that defines an integer, and one that returns it.
+    fn function() -> (Function, Value) {
+        let mut f = Function::default();
+        let v = f.value(Type::Is(Tag::INTEGER));
+        let op = Op::Integer(1);
+        let insts = vec![Inst { pc: Pc::new(0), result: Some(v), op }];
+        let second = Block::new(1);
+        let target = Target { block: second, args: Vec::new() };
+        let first = BlockData { insts, end: End::Jump(target), ..BlockData::default() };
+        let last = BlockData { end: End::Return(v), ..BlockData::default() };
+        f.order = vec![f.blocks.push(first), f.blocks.push(last)];
+        (f, v)
+    }
+
+    #[test]
+    fn what_dominates_its_use_is_accepted() {
+        assert_eq!(verify(&function().0), Ok(()));
+    }
+
+    #[test]
+    fn faults_are_found() {
+        let (mut f, _) = function();
+        f.blocks[Block::new(0)].insts.clear();
+        assert_eq!(verify(&f), Err("v0 is used in block1, where it is not defined".into()));
+        let (mut f, v) = function();
+        f.blocks[Block::new(1)].params.push((v, crate::entity::Reg::new(0)));
+        assert_eq!(verify(&f), Err("v0 is defined twice".into()));
+        let (mut f, v) = function();
+        let other = f.value(Type::Any);
+        f.blocks[Block::new(1)].params.push((other, crate::entity::Reg::new(0)));
+        assert_eq!(verify(&f), Err("block0 passes too few or too many to block1".into()));
+        let (mut f, _) = function();
+        f.blocks[Block::new(1)].end = End::Branch(
+            v,
+            Target { block: Block::new(1), args: Vec::new() },
+            Target { block: Block::new(1), args: Vec::new() },
+        );
+        assert_eq!(verify(&f), Err("v0 is integer, not condition".into()));
+    }
+}
