@@ -14,7 +14,7 @@ use crate::instance::{
 };
 use crate::state::State;
 use crate::string::LuaString;
-use crate::table::{ArrayKind, Cell, LocalShape, Node, Table};
+use crate::table::{ArrayKind, Cell, LocalShape, MegamorphicEntry, Node, Table};
 use crate::thread::Thread;
 use crate::upvalue::Upvalue;
 use crate::userdata::Userdata;
@@ -287,6 +287,31 @@ pub mod field_cache {
     const _: () = assert!(size_of::<FieldCache>() == 64);
 }
 
+/// Offsets in the further entries of an inline cache of a field.
+pub mod further_entries {
+    use super::*;
+    offsets! {
+        /// The name of the field.
+        NAME = FurtherEntries, name;
+    }
+}
+
+/// Offsets in an entry of the cache of megamorphic accesses.
+pub mod megamorphic {
+    use super::*;
+    offsets! {
+        /// The name, or null.
+        NAME = MegamorphicEntry, name;
+        /// The id of the shape.
+        SHAPE = MegamorphicEntry, shape;
+        /// The slot.
+        SLOT = MegamorphicEntry, slot;
+    }
+    /// Logarithm to base 2 of the size.
+    pub const LOG_SIZE: u32 = size_of::<MegamorphicEntry>().trailing_zeros();
+    const _: () = assert!(size_of::<MegamorphicEntry>() == 1 << LOG_SIZE);
+}
+
 /// Offsets in an inline cache of a global.
 pub mod global_cache {
     use super::*;
@@ -362,6 +387,8 @@ pub mod state {
         RETURNED_TAG = State, returned.tag;
         /// The epoch of metatable chains.
         META_EPOCH = State, meta_epoch;
+        /// The entries of the cache of megamorphic accesses, or null.
+        MEGAMORPHIC = State, megamorphic.entries;
         /// The shape of a new table.
         EMPTY_SHAPE = State, empty_shape;
         /// The names of the types.

@@ -302,11 +302,7 @@ impl<'a, F: Form> Emitter<'a, F> {
     /// Returns the address of the instruction's record among those at `offset` of the instance,
     /// whose size is a power of two.
     pub(crate) fn record(&mut self, offset: usize, log_size: u32) -> Value {
-        let at = self.form.cell(&mut self.b);
-        let number = self.b.ins().uload32(MEM, at.base, at.offset);
-        let instance = self.form.instance();
-        let records = self.load64(instance, offset);
-        self.element(records, number, log_size)
+        self.form.record(&mut self.b, offset, log_size)
     }
 
     /// Adds 1 to a count and returns it; continues unless that reaches a threshold of the state, at

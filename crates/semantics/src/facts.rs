@@ -8,7 +8,7 @@ use perilune_runtime::instance::{CalleeCache, FieldEntry};
 use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
+use perilune_runtime::table::{ArrayKind, MegamorphicCache, TAGGED, WATCHED};
 use perilune_runtime::tier::stitched;
 use perilune_runtime::value::Tag;
 
@@ -48,6 +48,10 @@ pub fn facts() -> Vec<Fact> {
         layout::field_cache::CHAIN_SHAPE, layout::field_cache::EPOCH, layout::field_cache::META,
         layout::field_cache::HOLDER, layout::field_cache::HOLDER_SHAPE,
         layout::field_cache::MORE, layout::field_cache::MISSES,
+        layout::further_entries::NAME, layout::state::MEGAMORPHIC,
+        layout::megamorphic::NAME, layout::megamorphic::SHAPE, layout::megamorphic::SLOT,
+        layout::megamorphic::LOG_SIZE, MegamorphicCache::SIZE, MegamorphicCache::SHIFT,
+        MegamorphicCache::FACTOR,
         layout::global_cache::ENV, layout::global_cache::CELL,
         layout::callee_cache::CALLEE, layout::callee_cache::OTHERS,
         layout::state::POLL, layout::state::BASE, layout::state::TOP, layout::state::LIMIT,

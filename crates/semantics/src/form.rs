@@ -72,6 +72,9 @@ pub trait Operands {
     fn constant(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Place;
     /// Returns an operand as an integer of 64 bits.
     fn number(&mut self, b: &mut FunctionBuilder<'_>, field: Field) -> Value;
+    /// Returns the address of the instruction's record among those at `offset` of the instance,
+    /// whose size is a power of two.
+    fn record(&mut self, b: &mut FunctionBuilder<'_>, offset: usize, log_size: u32) -> Value;
     /// Returns the address of the feedback cell of the instruction.
     fn cell(&mut self, b: &mut FunctionBuilder<'_>) -> Place;
     /// Returns what the slot of a method holds that is to be interpreted.

@@ -312,6 +312,14 @@ impl Operands for Handler {
         b.ins().load(I32, MEM, self.pc, -WORD)
     }
 
+    fn record(&mut self, b: &mut FunctionBuilder<'_>, offset: usize, log_size: u32) -> Value {
+        let at = self.cell(b);
+        let number = b.ins().uload32(MEM, at.base, at.offset);
+        let records = b.ins().load(I64, MEM, self.instance, offset as i32);
+        let offset = b.ins().ishl_imm_u(number, i64::from(log_size));
+        b.ins().iadd(records, offset)
+    }
+
     fn cell(&mut self, b: &mut FunctionBuilder<'_>) -> Place {
         Place { base: b.ins().iadd(self.pc, self.distance), offset: -WORD }
     }

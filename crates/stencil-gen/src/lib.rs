@@ -110,7 +110,7 @@ fn layout() -> String {
          use perilune_runtime::layout;\n\
          use perilune_runtime::meta::Event;\n\
          use perilune_runtime::string::LuaString;\n\
-         use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};\n\
+         use perilune_runtime::table::{ArrayKind, MegamorphicCache, TAGGED, WATCHED};\n\
          use perilune_runtime::tier::stitched;\n\
          use perilune_runtime::value::Tag;\n\n\
          #[rustfmt::skip]\nconst _: () = {\n",

@@ -38,11 +38,13 @@ pub(crate) enum Hole {
     Offset,
     /// The position of the next instruction.
     Position,
+    /// The offset of the instruction's record in the instance.
+    Record,
 }
 
 impl Hole {
     /// All kinds.
-    pub(crate) const ALL: [Hole; 9] = [
+    pub(crate) const ALL: [Hole; 10] = [
         Hole::Register(Field::A),
         Hole::Register(Field::B),
         Hole::Register(Field::C),
@@ -52,6 +54,7 @@ impl Hole {
         Hole::Constant(Field::Extra),
         Hole::Offset,
         Hole::Position,
+        Hole::Record,
     ];
 
     /// Returns the number that stands for it. None is near another, or fits a byte.
@@ -208,6 +211,11 @@ impl Operands for Stencil {
                 b.ins().ushr_imm_u(word, 8)
             }
         }
+    }
+
+    fn record(&mut self, b: &mut FunctionBuilder<'_>, _: usize, _: u32) -> Value {
+        // The records follow the instance, where the proto says.
+        b.ins().iadd_imm_s(self.instance, i64::from(self.number_of(Hole::Record)))
     }
 
     fn cell(&mut self, _: &mut FunctionBuilder<'_>) -> Place {

@@ -38,7 +38,7 @@ pub(crate) const JUMPS: [Jump; 7] =
 /// The namespace of generated functions among the external names of generated code.
 const GENERATED: u32 = 0;
 /// The number of parts that have names.
-const PARTS: u32 = 4;
+const PARTS: u32 = 5;
 /// The first name that is not that of a handler.
 const OTHERS: u32 = 256 * PARTS;
 /// The functions that are generated besides the handlers, in the order of their external names.

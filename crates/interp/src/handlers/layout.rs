@@ -10,7 +10,7 @@ use perilune_runtime::instance::{CalleeCache, FieldEntry};
 use perilune_runtime::layout;
 use perilune_runtime::meta::Event;
 use perilune_runtime::string::LuaString;
-use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
+use perilune_runtime::table::{ArrayKind, MegamorphicCache, TAGGED, WATCHED};
 use perilune_runtime::tier::stitched;
 use perilune_runtime::value::Tag;
 
@@ -66,6 +66,15 @@ const _: () = {
     assert!(layout::field_cache::HOLDER_SHAPE as i128 == 12);
     assert!(layout::field_cache::MORE as i128 == 48);
     assert!(layout::field_cache::MISSES as i128 == 56);
+    assert!(layout::further_entries::NAME as i128 == 336);
+    assert!(layout::state::MEGAMORPHIC as i128 == 4264);
+    assert!(layout::megamorphic::NAME as i128 == 0);
+    assert!(layout::megamorphic::SHAPE as i128 == 8);
+    assert!(layout::megamorphic::SLOT as i128 == 12);
+    assert!(layout::megamorphic::LOG_SIZE as i128 == 4);
+    assert!(MegamorphicCache::SIZE as i128 == 1024);
+    assert!(MegamorphicCache::SHIFT as i128 == 3);
+    assert!(MegamorphicCache::FACTOR as i128 == 40503);
     assert!(layout::global_cache::ENV as i128 == 0);
     assert!(layout::global_cache::CELL as i128 == 8);
     assert!(layout::callee_cache::CALLEE as i128 == 0);

@@ -4107,58 +4107,47 @@ perilune_TESTSET:
     .type perilune_CALL, @function
 perilune_CALL:
     .cfi_startproc
-    .byte 0x55                                                   # push rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
-    .cfi_def_cfa_register rbp
-    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_CALL_2f5
-    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
-    .byte 0x4c, 0x8b, 0x5a, 0x20                                 # mov r11,[rdx+20h]
-    .byte 0x4d, 0x8b, 0x1b                                       # mov r11,[r11]
-    mov rbx, [rip + {interpret}@GOTPCREL]
-    .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
-    jne .Lperilune_CALL_2d1
-    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_CALL_302
-    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
-    mov rbx, [r15 + 0x5f8]
-    .byte 0x4c, 0x8d, 0x64, 0x07, 0x20                           # lea r12,[rdi+rax+20h]
-    .byte 0x49, 0x2b, 0xdc                                       # sub rbx,r12
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jl .Lperilune_CALL_302
-    mov r11d, [r15 + 0x5d8]
-    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_CALL_302
-    .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
-    .byte 0x48, 0x89, 0x14, 0x24                                 # mov [rsp],rdx
-    mov edx, [r15 + 0x638]
-    mov ebx, [r15 + 0x63c]
-    .byte 0x45, 0x8d, 0x63, 0x01                                 # lea r12d,[r11+1]
-    .byte 0x44, 0x23, 0xe2                                       # and r12d,edx
-    .byte 0x44, 0x3b, 0xe3                                       # cmp r12d,ebx
-    je .Lperilune_CALL_302
-    .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x4c, 0x8b, 0x62, 0x50                                 # mov r12,[rdx+50h]
-    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
-    .byte 0x49, 0x8b, 0x1c, 0x1c                                 # mov rbx,[r12+rbx]
-    .byte 0x4c, 0x8b, 0x24, 0x24                                 # mov r12,[rsp]
+    jne .Lperilune_CALL_2bf
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x4d, 0x8b, 0x5b, 0x08                                 # mov r11,[r11+8]
+    .byte 0x49, 0x8b, 0x5b, 0x20                                 # mov rbx,[r11+20h]
+    .byte 0x48, 0x8b, 0x1b                                       # mov rbx,[rbx]
+    mov r12, [rip + {interpret}@GOTPCREL]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jne .Lperilune_CALL_299
-    .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
-    .byte 0x4c, 0x8b, 0x34, 0x24                                 # mov r14,[rsp]
-    .byte 0x45, 0x89, 0x5e, 0x34                                 # mov [r14+34h],r11d
+    jne .Lperilune_CALL_29f
+    .byte 0x49, 0x0f, 0xb6, 0x5b, 0x32                           # movzx rbx,byte ptr [r11+32h]
+    .byte 0x84, 0xdb                                             # test bl,bl
+    jne .Lperilune_CALL_2c9
+    .byte 0x49, 0x0f, 0xb6, 0x5b, 0x30                           # movzx rbx,byte ptr [r11+30h]
+    mov r12, [r15 + 0x5f8]
+    .byte 0x4c, 0x8d, 0x6c, 0x07, 0x20                           # lea r13,[rdi+rax+20h]
+    .byte 0x4d, 0x2b, 0xe5                                       # sub r12,r13
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
+    jl .Lperilune_CALL_2c9
+    mov ebx, [r15 + 0x5d8]
+    .byte 0x85, 0xdb                                             # test ebx,ebx
+    jne .Lperilune_CALL_2c9
+    .byte 0x41, 0x8b, 0x5b, 0x34                                 # mov ebx,[r11+34h]
+    mov r12d, [r15 + 0x638]
+    mov r13d, [r15 + 0x63c]
+    .byte 0x44, 0x8d, 0x73, 0x01                                 # lea r14d,[rbx+1]
+    .byte 0x45, 0x23, 0xf4                                       # and r14d,r12d
+    .byte 0x45, 0x3b, 0xf5                                       # cmp r14d,r13d
+    je .Lperilune_CALL_2c9
+    .byte 0x46, 0x8b, 0x64, 0x06, 0xfc                           # mov r12d,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x6a, 0x50                                 # mov r13,[rdx+50h]
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4f, 0x8b, 0x64, 0x25, 0x00                           # mov r12,[r13+r12]
+    .byte 0x4d, 0x3b, 0xe3                                       # cmp r12,r11
+    jne .Lperilune_CALL_268
+    .byte 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00                     # add ebx,1
+    .byte 0x41, 0x89, 0x5b, 0x34                                 # mov [r11+34h],ebx
     .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
     .byte 0x4c, 0x2b, 0x5a, 0x08                                 # sub r11,[rdx+8]
     .byte 0x49, 0xc1, 0xeb, 0x02                                 # shr r11,2
@@ -4169,130 +4158,78 @@ perilune_CALL:
     .byte 0x48, 0xc1, 0xe2, 0x2c                                 # shl rdx,2Ch
     .byte 0x48, 0x83, 0xca, 0x07                                 # or rdx,7
     .byte 0x48, 0x89, 0x54, 0x07, 0x18                           # mov [rdi+rax+18h],rdx
-    .byte 0x48, 0x0f, 0xb6, 0x56, 0xfe                           # movzx rdx,byte ptr [rsi-2]
-    .byte 0x4c, 0x8d, 0x5a, 0xff                                 # lea r11,[rdx-1]
+    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
+    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx rbx,byte ptr [rsi-2]
+    .byte 0x4c, 0x8d, 0x5b, 0xff                                 # lea r11,[rbx-1]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4f, 0x8d, 0x5c, 0x1a, 0x20                           # lea r11,[r10+r11+20h]
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    je .Lperilune_CALL_20f
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-.Lperilune_CALL_14a:
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x48, 0x0f, 0xb6, 0x52, 0x31                           # movzx rdx,byte ptr [rdx+31h]
-    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
-    .byte 0x49, 0x8d, 0x54, 0x12, 0x20                           # lea rdx,[r10+rdx+20h]
-    .byte 0x4c, 0x3b, 0xda                                       # cmp r11,rdx
-    jb .Lperilune_CALL_222
-.Lperilune_CALL_165:
-    .byte 0x4c, 0x8d, 0x54, 0x07, 0x20                           # lea r10,[rdi+rax+20h]
-    mov [r15 + 0x5e8], r10
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x48, 0x8b, 0x52, 0x28                                 # mov rdx,[rdx+28h]
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_CALL_26d
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x8b, 0x52, 0x34                                       # mov edx,[rdx+34h]
-    mov r10d, [r15 + 0x648]
-    .byte 0x41, 0x3b, 0xd2                                       # cmp edx,r10d
-    jae .Lperilune_CALL_243
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x48, 0x8b, 0x4a, 0x08                                 # mov rcx,[rdx+8]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
+    je .Lperilune_CALL_1e9
+.Lperilune_CALL_13c:
+    .byte 0x48, 0x0f, 0xb6, 0x5a, 0x31                           # movzx rbx,byte ptr [rdx+31h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+rbx+20h]
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    jb .Lperilune_CALL_1f8
+.Lperilune_CALL_153:
+    .byte 0x4c, 0x8d, 0x5c, 0x07, 0x20                           # lea r11,[rdi+rax+20h]
+    mov [r15 + 0x5e8], r11
+    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_CALL_23e
+    .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
+    mov r11d, [r15 + 0x648]
+    .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
+    jae .Lperilune_CALL_219
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
-    .byte 0x48, 0x8b, 0x52, 0x10                                 # mov rdx,[rdx+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x31                                 # movzx rsi,byte ptr [rcx]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x49, 0x0f, 0xb6, 0x33                                 # movzx rsi,byte ptr [r11]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8d, 0x71, 0x04                                 # lea rsi,[rcx+4]
-    .byte 0x4c, 0x2b, 0xc1                                       # sub r8,rcx
-    .byte 0x48, 0x89, 0xd1                                       # mov rcx,rdx
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+    .byte 0x49, 0x8d, 0x73, 0x04                                 # lea rsi,[r11+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_CALL_1e9:
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+.Lperilune_CALL_1c4:
     jmp perilune_CALL_1
-    .cfi_restore_state
-    jmp .Lperilune_CALL_302
-.Lperilune_CALL_20f:
+    jmp .Lperilune_CALL_2c9
+.Lperilune_CALL_1e9:
     mov r11, [r15 + 0x5f0]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    jmp .Lperilune_CALL_14a
-.Lperilune_CALL_222:
+    jmp .Lperilune_CALL_13c
+.Lperilune_CALL_1f8:
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
     .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
-    .byte 0x4c, 0x3b, 0xda                                       # cmp r11,rdx
-    jae .Lperilune_CALL_165
-    jmp .Lperilune_CALL_222
-.Lperilune_CALL_243:
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    jae .Lperilune_CALL_153
+    jmp .Lperilune_CALL_1f8
+.Lperilune_CALL_219:
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     jmp perilune_STITCH
-    .cfi_restore_state
-.Lperilune_CALL_26d:
-    .byte 0x4c, 0x8d, 0x52, 0xe0                                 # lea r10,[rdx-20h]
+.Lperilune_CALL_23e:
+    .byte 0x49, 0x81, 0xc2, 0xe0, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFFE0h
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8b, 0x14, 0x24                                 # mov rdx,[rsp]
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    .cfi_restore_state
-.Lperilune_CALL_299:
-    .byte 0x48, 0x8b, 0x4f, 0xe0                                 # mov rcx,[rdi-20h]
-    .byte 0x48, 0x8b, 0x51, 0x08                                 # mov rdx,[rcx+8]
+.Lperilune_CALL_268:
+    .byte 0x4c, 0x8b, 0x47, 0xe0                                 # mov r8,[rdi-20h]
+    .byte 0x49, 0x8b, 0x50, 0x08                                 # mov rdx,[r8+8]
     .byte 0x4c, 0x8b, 0x52, 0x08                                 # mov r10,[rdx+8]
     .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
     .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
     .byte 0x4d, 0x2b, 0xc2                                       # sub r8,r10
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     jmp perilune_CALL_2
-    .cfi_restore_state
-.Lperilune_CALL_2d1:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
+.Lperilune_CALL_29f:
     jmp perilune_CALL_3
-    .cfi_restore_state
-.Lperilune_CALL_2f5:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+.Lperilune_CALL_2bf:
     .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
-    je .Lperilune_CALL_1e9
-.Lperilune_CALL_302:
+    je .Lperilune_CALL_1c4
+.Lperilune_CALL_2c9:
     .byte 0x4c, 0x8b, 0x47, 0xe0                                 # mov r8,[rdi-20h]
     .byte 0x49, 0x8b, 0x50, 0x08                                 # mov rdx,[r8+8]
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
     .byte 0x4d, 0x89, 0xc8                                       # mov r8,r9
-    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
-    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
-    .byte 0x5d                                                   # pop rbp
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
     jmp perilune_STEP_CALL
-    .cfi_restore_state
     .cfi_endproc
     .size perilune_CALL, . - perilune_CALL
 
@@ -7309,10 +7246,10 @@ perilune_GETFIELD_2:
     .byte 0x49, 0xc1, 0xe4, 0x06                                 # shl r12,6
     .byte 0x4b, 0x8b, 0x44, 0x25, 0x30                           # mov rax,[r13+r12+30h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_GETFIELD_2_26d
+    je .Lperilune_GETFIELD_2_292
     .byte 0x47, 0x8b, 0x64, 0x25, 0x38                           # mov r12d,[r13+r12+38h]
     .byte 0x49, 0x83, 0xfc, 0x40                                 # cmp r12,40h
-    jae .Lperilune_GETFIELD_2_24d
+    jae .Lperilune_GETFIELD_2_1f8
     .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
 .Lperilune_GETFIELD_2_59:
     .byte 0x44, 0x8b, 0x33                                       # mov r14d,[rbx]
@@ -7323,7 +7260,7 @@ perilune_GETFIELD_2:
     .byte 0x49, 0xc1, 0xe5, 0x04                                 # shl r13,4
     .byte 0x4f, 0x0f, 0xb6, 0x64, 0x2e, 0x08                     # movzx r12,byte ptr [r14+r13+8]
     .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
-    je .Lperilune_GETFIELD_2_1f8
+    je .Lperilune_GETFIELD_2_21d
     .byte 0x4b, 0x8b, 0x04, 0x2e                                 # mov rax,[r14+r13]
     .byte 0x4c, 0x0f, 0xb6, 0x56, 0xfd                           # movzx r10,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
@@ -7347,7 +7284,7 @@ perilune_GETFIELD_2:
     jne .Lperilune_GETFIELD_2_1dc
     .byte 0x4c, 0x8b, 0x53, 0x20                                 # mov r10,[rbx+20h]
     .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
-    je .Lperilune_GETFIELD_2_205
+    je .Lperilune_GETFIELD_2_24f
     .byte 0x8b, 0x43, 0x0c                                       # mov eax,[rbx+0Ch]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_GETFIELD_2_16f
@@ -7356,7 +7293,7 @@ perilune_GETFIELD_2:
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4b, 0x0f, 0xb6, 0x44, 0x1a, 0x08                     # movzx rax,byte ptr [r10+r11+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_GETFIELD_2_26d
+    je .Lperilune_GETFIELD_2_292
     .byte 0x4f, 0x8b, 0x14, 0x1a                                 # mov r10,[r10+r11]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -7374,9 +7311,9 @@ perilune_GETFIELD_2:
     .byte 0x4d, 0x03, 0xda                                       # add r11,r10
     .byte 0x4d, 0x0f, 0xb6, 0x54, 0xc3, 0x08                     # movzx r10,byte ptr [r11+rax*8+8]
     .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
-    je .Lperilune_GETFIELD_2_26d
+    je .Lperilune_GETFIELD_2_292
     .byte 0x41, 0x80, 0xfa, 0x46                                 # cmp r10b,46h
-    je .Lperilune_GETFIELD_2_24d
+    je .Lperilune_GETFIELD_2_22f
     .byte 0x49, 0x8b, 0x04, 0xc3                                 # mov rax,[r11+rax*8]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -7390,13 +7327,19 @@ perilune_GETFIELD_2:
     .byte 0x48, 0x81, 0xc3, 0x30, 0x00, 0x00, 0x00               # add rbx,30h
     .byte 0x4c, 0x8d, 0xa0, 0x50, 0x01, 0x00, 0x00               # lea r12,[rax+150h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jae .Lperilune_GETFIELD_2_26d
+    jae .Lperilune_GETFIELD_2_292
     jmp .Lperilune_GETFIELD_2_59
 .Lperilune_GETFIELD_2_1f8:
+    jmp perilune_GETFIELD_4
+    jmp .Lperilune_GETFIELD_2_292
+.Lperilune_GETFIELD_2_21d:
     .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     jne .Lperilune_GETFIELD_2_c3
-.Lperilune_GETFIELD_2_205:
+    jmp .Lperilune_GETFIELD_2_24f
+.Lperilune_GETFIELD_2_22f:
+    jmp perilune_GETFIELD_1
+.Lperilune_GETFIELD_2_24f:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
@@ -7405,10 +7348,7 @@ perilune_GETFIELD_2:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_GETFIELD_2_26d
-.Lperilune_GETFIELD_2_24d:
-    jmp perilune_GETFIELD_1
-.Lperilune_GETFIELD_2_26d:
+.Lperilune_GETFIELD_2_292:
     jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_GETFIELD_2, . - perilune_GETFIELD_2
@@ -7430,13 +7370,13 @@ perilune_SETFIELD_2:
     .byte 0x49, 0xc1, 0xe5, 0x06                                 # shl r13,6
     .byte 0x47, 0x8b, 0x64, 0x2e, 0x08                           # mov r12d,[r14+r13+8]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    je .Lperilune_SETFIELD_2_164
+    je .Lperilune_SETFIELD_2_189
     .byte 0x4f, 0x8b, 0x64, 0x2e, 0x30                           # mov r12,[r14+r13+30h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    je .Lperilune_SETFIELD_2_144
+    je .Lperilune_SETFIELD_2_169
     .byte 0x47, 0x8b, 0x6c, 0x2e, 0x38                           # mov r13d,[r14+r13+38h]
     .byte 0x49, 0x83, 0xfd, 0x40                                 # cmp r13,40h
-    jae .Lperilune_SETFIELD_2_164
+    jae .Lperilune_SETFIELD_2_132
     .byte 0x4d, 0x89, 0xe5                                       # mov r13,r12
 .Lperilune_SETFIELD_2_7a:
     .byte 0x45, 0x8b, 0x75, 0x00                                 # mov r14d,[r13]
@@ -7447,21 +7387,21 @@ perilune_SETFIELD_2:
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x1c, 0x08                     # movzx r13,byte ptr [r12+rbx+8]
     .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
-    je .Lperilune_SETFIELD_2_132
+    je .Lperilune_SETFIELD_2_157
     jmp .Lperilune_SETFIELD_2_c6
 .Lperilune_SETFIELD_2_a7:
     .byte 0x49, 0xf7, 0xc5, 0x01, 0x00, 0x00, 0x00               # test r13,1
     jne .Lperilune_SETFIELD_2_c6
     .byte 0x4d, 0x0f, 0xb6, 0x6d, 0x3f                           # movzx r13,byte ptr [r13+3Fh]
     .byte 0x49, 0xf7, 0xc5, 0x02, 0x00, 0x00, 0x00               # test r13,2
-    je .Lperilune_SETFIELD_2_164
+    je .Lperilune_SETFIELD_2_189
 .Lperilune_SETFIELD_2_c6:
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd5                                       # mov r13,r10
     .byte 0x41, 0xc0, 0xed, 0x06                                 # shr r13b,6
     .byte 0x41, 0x80, 0xcd, 0x18                                 # or r13b,18h
     .byte 0x45, 0x84, 0xdd                                       # test r13b,r11b
-    jne .Lperilune_SETFIELD_2_164
+    jne .Lperilune_SETFIELD_2_189
     .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
     .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
@@ -7472,16 +7412,19 @@ perilune_SETFIELD_2:
     .byte 0x49, 0x81, 0xc5, 0x30, 0x00, 0x00, 0x00               # add r13,30h
     .byte 0x4d, 0x8d, 0xb4, 0x24, 0x50, 0x01, 0x00, 0x00         # lea r14,[r12+150h]
     .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
-    jae .Lperilune_SETFIELD_2_164
+    jae .Lperilune_SETFIELD_2_189
     jmp .Lperilune_SETFIELD_2_7a
 .Lperilune_SETFIELD_2_132:
+    jmp perilune_SETFIELD_3
+    jmp .Lperilune_SETFIELD_2_189
+.Lperilune_SETFIELD_2_157:
     .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
     jne .Lperilune_SETFIELD_2_a7
     jmp .Lperilune_SETFIELD_2_c6
-.Lperilune_SETFIELD_2_144:
+.Lperilune_SETFIELD_2_169:
     jmp perilune_STEP_SET_FIELD
-.Lperilune_SETFIELD_2_164:
+.Lperilune_SETFIELD_2_189:
     jmp perilune_SETFIELD_1
     .cfi_endproc
     .size perilune_SETFIELD_2, . - perilune_SETFIELD_2
@@ -7503,13 +7446,13 @@ perilune_SETFIELDK_2:
     .byte 0x49, 0xc1, 0xe5, 0x06                                 # shl r13,6
     .byte 0x47, 0x8b, 0x64, 0x2e, 0x08                           # mov r12d,[r14+r13+8]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    je .Lperilune_SETFIELDK_2_164
+    je .Lperilune_SETFIELDK_2_189
     .byte 0x4f, 0x8b, 0x64, 0x2e, 0x30                           # mov r12,[r14+r13+30h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
-    je .Lperilune_SETFIELDK_2_144
+    je .Lperilune_SETFIELDK_2_169
     .byte 0x47, 0x8b, 0x6c, 0x2e, 0x38                           # mov r13d,[r14+r13+38h]
     .byte 0x49, 0x83, 0xfd, 0x40                                 # cmp r13,40h
-    jae .Lperilune_SETFIELDK_2_164
+    jae .Lperilune_SETFIELDK_2_132
     .byte 0x4d, 0x89, 0xe5                                       # mov r13,r12
 .Lperilune_SETFIELDK_2_7a:
     .byte 0x45, 0x8b, 0x75, 0x00                                 # mov r14d,[r13]
@@ -7520,21 +7463,21 @@ perilune_SETFIELDK_2:
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
     .byte 0x4d, 0x0f, 0xb6, 0x6c, 0x1c, 0x08                     # movzx r13,byte ptr [r12+rbx+8]
     .byte 0x45, 0x84, 0xed                                       # test r13b,r13b
-    je .Lperilune_SETFIELDK_2_132
+    je .Lperilune_SETFIELDK_2_157
     jmp .Lperilune_SETFIELDK_2_c6
 .Lperilune_SETFIELDK_2_a7:
     .byte 0x49, 0xf7, 0xc5, 0x01, 0x00, 0x00, 0x00               # test r13,1
     jne .Lperilune_SETFIELDK_2_c6
     .byte 0x4d, 0x0f, 0xb6, 0x6d, 0x3f                           # movzx r13,byte ptr [r13+3Fh]
     .byte 0x49, 0xf7, 0xc5, 0x02, 0x00, 0x00, 0x00               # test r13,2
-    je .Lperilune_SETFIELDK_2_164
+    je .Lperilune_SETFIELDK_2_189
 .Lperilune_SETFIELDK_2_c6:
     .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
     .byte 0x4d, 0x89, 0xd5                                       # mov r13,r10
     .byte 0x41, 0xc0, 0xed, 0x06                                 # shr r13b,6
     .byte 0x41, 0x80, 0xcd, 0x18                                 # or r13b,18h
     .byte 0x45, 0x84, 0xdd                                       # test r13b,r11b
-    jne .Lperilune_SETFIELDK_2_164
+    jne .Lperilune_SETFIELDK_2_189
     .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
     .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
     .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
@@ -7545,16 +7488,19 @@ perilune_SETFIELDK_2:
     .byte 0x49, 0x81, 0xc5, 0x30, 0x00, 0x00, 0x00               # add r13,30h
     .byte 0x4d, 0x8d, 0xb4, 0x24, 0x50, 0x01, 0x00, 0x00         # lea r14,[r12+150h]
     .byte 0x4d, 0x3b, 0xee                                       # cmp r13,r14
-    jae .Lperilune_SETFIELDK_2_164
+    jae .Lperilune_SETFIELDK_2_189
     jmp .Lperilune_SETFIELDK_2_7a
 .Lperilune_SETFIELDK_2_132:
+    jmp perilune_SETFIELDK_3
+    jmp .Lperilune_SETFIELDK_2_189
+.Lperilune_SETFIELDK_2_157:
     .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
     .byte 0x4d, 0x85, 0xed                                       # test r13,r13
     jne .Lperilune_SETFIELDK_2_a7
     jmp .Lperilune_SETFIELDK_2_c6
-.Lperilune_SETFIELDK_2_144:
+.Lperilune_SETFIELDK_2_169:
     jmp perilune_STEP_SET_FIELD
-.Lperilune_SETFIELDK_2_164:
+.Lperilune_SETFIELDK_2_189:
     jmp perilune_SETFIELDK_1
     .cfi_endproc
     .size perilune_SETFIELDK_2, . - perilune_SETFIELDK_2
@@ -7572,10 +7518,10 @@ perilune_SELF_2:
     .byte 0x49, 0xc1, 0xe4, 0x06                                 # shl r12,6
     .byte 0x4b, 0x8b, 0x44, 0x25, 0x30                           # mov rax,[r13+r12+30h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_SELF_2_293
+    je .Lperilune_SELF_2_2b8
     .byte 0x47, 0x8b, 0x64, 0x25, 0x38                           # mov r12d,[r13+r12+38h]
     .byte 0x49, 0x83, 0xfc, 0x40                                 # cmp r12,40h
-    jae .Lperilune_SELF_2_273
+    jae .Lperilune_SELF_2_214
     .byte 0x48, 0x89, 0xc3                                       # mov rbx,rax
 .Lperilune_SELF_2_59:
     .byte 0x44, 0x8b, 0x33                                       # mov r14d,[rbx]
@@ -7586,7 +7532,7 @@ perilune_SELF_2:
     .byte 0x49, 0xc1, 0xe5, 0x04                                 # shl r13,4
     .byte 0x4f, 0x0f, 0xb6, 0x64, 0x2e, 0x08                     # movzx r12,byte ptr [r14+r13+8]
     .byte 0x45, 0x84, 0xe4                                       # test r12b,r12b
-    je .Lperilune_SELF_2_214
+    je .Lperilune_SELF_2_239
     .byte 0x4b, 0x8b, 0x04, 0x2e                                 # mov rax,[r14+r13]
     .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
@@ -7612,7 +7558,7 @@ perilune_SELF_2:
     jne .Lperilune_SELF_2_1f8
     .byte 0x48, 0x8b, 0x43, 0x20                                 # mov rax,[rbx+20h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
-    je .Lperilune_SELF_2_221
+    je .Lperilune_SELF_2_26b
     .byte 0x44, 0x8b, 0x5b, 0x0c                                 # mov r11d,[rbx+0Ch]
     .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
     je .Lperilune_SELF_2_184
@@ -7621,7 +7567,7 @@ perilune_SELF_2:
     .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
     .byte 0x4a, 0x0f, 0xb6, 0x44, 0x1b, 0x08                     # movzx rax,byte ptr [rbx+r11+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_SELF_2_293
+    je .Lperilune_SELF_2_2b8
     .byte 0x4e, 0x8b, 0x1c, 0x1b                                 # mov r11,[rbx+r11]
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
@@ -7641,9 +7587,9 @@ perilune_SELF_2:
     .byte 0x48, 0x03, 0xd8                                       # add rbx,rax
     .byte 0x4a, 0x0f, 0xb6, 0x44, 0xdb, 0x08                     # movzx rax,byte ptr [rbx+r11*8+8]
     .byte 0x84, 0xc0                                             # test al,al
-    je .Lperilune_SELF_2_293
+    je .Lperilune_SELF_2_2b8
     .byte 0x3c, 0x46                                             # cmp al,46h
-    je .Lperilune_SELF_2_273
+    je .Lperilune_SELF_2_24b
     .byte 0x4e, 0x8b, 0x1c, 0xdb                                 # mov r11,[rbx+r11*8]
     .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
@@ -7659,13 +7605,19 @@ perilune_SELF_2:
     .byte 0x48, 0x81, 0xc3, 0x30, 0x00, 0x00, 0x00               # add rbx,30h
     .byte 0x4c, 0x8d, 0xa0, 0x50, 0x01, 0x00, 0x00               # lea r12,[rax+150h]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jae .Lperilune_SELF_2_293
+    jae .Lperilune_SELF_2_2b8
     jmp .Lperilune_SELF_2_59
 .Lperilune_SELF_2_214:
+    jmp perilune_SELF_4
+    jmp .Lperilune_SELF_2_2b8
+.Lperilune_SELF_2_239:
     .byte 0x4d, 0x8b, 0x62, 0x18                                 # mov r12,[r10+18h]
     .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
     jne .Lperilune_SELF_2_ce
-.Lperilune_SELF_2_221:
+    jmp .Lperilune_SELF_2_26b
+.Lperilune_SELF_2_24b:
+    jmp perilune_SELF_1
+.Lperilune_SELF_2_26b:
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x89, 0x54, 0x07, 0x20                           # mov [rdi+rax+20h],r10
@@ -7676,10 +7628,7 @@ perilune_SELF_2:
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_SELF_2_293
-.Lperilune_SELF_2_273:
-    jmp perilune_SELF_1
-.Lperilune_SELF_2_293:
+.Lperilune_SELF_2_2b8:
     jmp perilune_STEP_GET_FIELD
     .cfi_endproc
     .size perilune_SELF_2, . - perilune_SELF_2
@@ -7688,61 +7637,54 @@ perilune_SELF_2:
     .type perilune_CALL_2, @function
 perilune_CALL_2:
     .cfi_startproc
-    .byte 0x49, 0x89, 0xd5                                       # mov r13,rdx
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
     .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
     .byte 0x4c, 0x8d, 0x14, 0x07                                 # lea r10,[rdi+rax]
     .byte 0x4c, 0x0f, 0xb6, 0x5c, 0x07, 0x08                     # movzx r11,byte ptr [rdi+rax+8]
     .byte 0x41, 0x80, 0xfb, 0x42                                 # cmp r11b,42h
-    jne .Lperilune_CALL_2_2ba
-    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
-    .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
-    .byte 0x4c, 0x8b, 0x5a, 0x20                                 # mov r11,[rdx+20h]
-    .byte 0x4d, 0x8b, 0x1b                                       # mov r11,[r11]
-    mov rbx, [rip + {interpret}@GOTPCREL]
-    .byte 0x4c, 0x3b, 0xdb                                       # cmp r11,rbx
-    jne .Lperilune_CALL_2_2c7
-    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x32                           # movzx r11,byte ptr [rdx+32h]
-    .byte 0x45, 0x84, 0xdb                                       # test r11b,r11b
-    jne .Lperilune_CALL_2_2c7
-    .byte 0x4c, 0x0f, 0xb6, 0x5a, 0x30                           # movzx r11,byte ptr [rdx+30h]
-    mov rbx, [r15 + 0x5f8]
-    .byte 0x4c, 0x8d, 0x64, 0x07, 0x20                           # lea r12,[rdi+rax+20h]
-    .byte 0x49, 0x2b, 0xdc                                       # sub rbx,r12
-    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
-    .byte 0x49, 0x3b, 0xdb                                       # cmp rbx,r11
-    jl .Lperilune_CALL_2_2c7
-    mov r11d, [r15 + 0x5d8]
-    .byte 0x45, 0x85, 0xdb                                       # test r11d,r11d
-    jne .Lperilune_CALL_2_2c7
-    .byte 0x44, 0x8b, 0x5a, 0x34                                 # mov r11d,[rdx+34h]
-    .byte 0x49, 0x89, 0xd6                                       # mov r14,rdx
-    mov edx, [r15 + 0x638]
-    mov ebx, [r15 + 0x63c]
-    .byte 0x41, 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00               # add r11d,1
-    .byte 0x44, 0x23, 0xda                                       # and r11d,edx
-    .byte 0x44, 0x3b, 0xdb                                       # cmp r11d,ebx
-    je .Lperilune_CALL_2_2c7
-    .byte 0x42, 0x8b, 0x54, 0x06, 0xfc                           # mov edx,[rsi+r8-4]
-    .byte 0x4c, 0x89, 0xeb                                       # mov rbx,r13
-    .byte 0x4c, 0x8b, 0x5b, 0x50                                 # mov r11,[rbx+50h]
-    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
-    .byte 0x49, 0x8b, 0x1c, 0x13                                 # mov rbx,[r11+rdx]
-    .byte 0x4d, 0x89, 0xf4                                       # mov r12,r14
+    jne .Lperilune_CALL_2_292
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x4d, 0x8b, 0x5b, 0x08                                 # mov r11,[r11+8]
+    .byte 0x49, 0x8b, 0x5b, 0x20                                 # mov rbx,[r11+20h]
+    .byte 0x48, 0x8b, 0x1b                                       # mov rbx,[rbx]
+    mov r12, [rip + {interpret}@GOTPCREL]
     .byte 0x49, 0x3b, 0xdc                                       # cmp rbx,r12
-    jne .Lperilune_CALL_2_222
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_2_10b
-.Lperilune_CALL_2_f3:
-    .byte 0x41, 0x8b, 0x5c, 0x13, 0x08                           # mov ebx,[r11+rdx+8]
-    .byte 0x44, 0x8d, 0x63, 0x01                                 # lea r12d,[rbx+1]
-    .byte 0x83, 0xfb, 0xff                                       # cmp ebx,0FFFFFFFFh
-    .byte 0x44, 0x0f, 0x44, 0xe3                                 # cmove r12d,ebx
-    .byte 0x45, 0x89, 0x64, 0x13, 0x08                           # mov [r11+rdx+8],r12d
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-.Lperilune_CALL_2_10b:
-    .byte 0x83, 0x42, 0x34, 0x01                                 # add dword ptr [rdx+34h],1
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jne .Lperilune_CALL_2_29c
+    .byte 0x49, 0x0f, 0xb6, 0x5b, 0x32                           # movzx rbx,byte ptr [r11+32h]
+    .byte 0x84, 0xdb                                             # test bl,bl
+    jne .Lperilune_CALL_2_29c
+    .byte 0x49, 0x0f, 0xb6, 0x5b, 0x30                           # movzx rbx,byte ptr [r11+30h]
+    mov r12, [r15 + 0x5f8]
+    .byte 0x4c, 0x8d, 0x6c, 0x07, 0x20                           # lea r13,[rdi+rax+20h]
+    .byte 0x4d, 0x2b, 0xe5                                       # sub r12,r13
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4c, 0x3b, 0xe3                                       # cmp r12,rbx
+    jl .Lperilune_CALL_2_29c
+    mov ebx, [r15 + 0x5d8]
+    .byte 0x85, 0xdb                                             # test ebx,ebx
+    jne .Lperilune_CALL_2_29c
+    .byte 0x41, 0x8b, 0x5b, 0x34                                 # mov ebx,[r11+34h]
+    mov r12d, [r15 + 0x638]
+    mov r13d, [r15 + 0x63c]
+    .byte 0x81, 0xc3, 0x01, 0x00, 0x00, 0x00                     # add ebx,1
+    .byte 0x41, 0x23, 0xdc                                       # and ebx,r12d
+    .byte 0x41, 0x3b, 0xdd                                       # cmp ebx,r13d
+    je .Lperilune_CALL_2_29c
+    .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x62, 0x50                                 # mov r12,[rdx+50h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x8b, 0x2c, 0x1c                                 # mov r13,[r12+rbx]
+    .byte 0x4d, 0x3b, 0xeb                                       # cmp r13,r11
+    jne .Lperilune_CALL_2_200
+    jmp .Lperilune_CALL_2_fa
+.Lperilune_CALL_2_e4:
+    .byte 0x45, 0x8b, 0x6c, 0x1c, 0x08                           # mov r13d,[r12+rbx+8]
+    .byte 0x45, 0x8d, 0x75, 0x01                                 # lea r14d,[r13+1]
+    .byte 0x41, 0x83, 0xfd, 0xff                                 # cmp r13d,0FFFFFFFFh
+    .byte 0x45, 0x0f, 0x44, 0xf5                                 # cmove r14d,r13d
+    .byte 0x45, 0x89, 0x74, 0x1c, 0x08                           # mov [r12+rbx+8],r14d
+.Lperilune_CALL_2_fa:
+    .byte 0x41, 0x83, 0x43, 0x34, 0x01                           # add dword ptr [r11+34h],1
     .byte 0x49, 0x89, 0xf3                                       # mov r11,rsi
     .byte 0x4c, 0x2b, 0x5a, 0x08                                 # sub r11,[rdx+8]
     .byte 0x49, 0xc1, 0xeb, 0x02                                 # shr r11,2
@@ -7753,78 +7695,68 @@ perilune_CALL_2:
     .byte 0x48, 0xc1, 0xe2, 0x2c                                 # shl rdx,2Ch
     .byte 0x48, 0x83, 0xca, 0x07                                 # or rdx,7
     .byte 0x48, 0x89, 0x54, 0x07, 0x18                           # mov [rdi+rax+18h],rdx
-    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx rbx,byte ptr [rsi-2]
-    .byte 0x48, 0x8d, 0x53, 0xff                                 # lea rdx,[rbx-1]
-    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
-    .byte 0x4d, 0x8d, 0x5c, 0x12, 0x20                           # lea r11,[r10+rdx+20h]
-    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    je .Lperilune_CALL_2_230
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-.Lperilune_CALL_2_161:
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x0f, 0xb6, 0x52, 0x31                           # movzx rdx,byte ptr [rdx+31h]
-    .byte 0x48, 0xc1, 0xe2, 0x04                                 # shl rdx,4
-    .byte 0x4d, 0x8d, 0x54, 0x12, 0x20                           # lea r10,[r10+rdx+20h]
-    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    jb .Lperilune_CALL_2_242
-.Lperilune_CALL_2_17b:
-    .byte 0x4c, 0x8d, 0x54, 0x07, 0x20                           # lea r10,[rdi+rax+20h]
-    mov [r15 + 0x5e8], r10
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x48, 0x8b, 0x52, 0x28                                 # mov rdx,[rdx+28h]
-    .byte 0x48, 0x85, 0xd2                                       # test rdx,rdx
-    jne .Lperilune_CALL_2_28b
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    .byte 0x8b, 0x52, 0x34                                       # mov edx,[rdx+34h]
-    mov r10d, [r15 + 0x648]
-    .byte 0x41, 0x3b, 0xd2                                       # cmp edx,r10d
-    jae .Lperilune_CALL_2_263
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x48, 0x8b, 0x14, 0x07                                 # mov rdx,[rdi+rax]
     .byte 0x48, 0x8b, 0x52, 0x08                                 # mov rdx,[rdx+8]
-    .byte 0x4c, 0x89, 0xf6                                       # mov rsi,r14
-    .byte 0x4c, 0x8b, 0x46, 0x18                                 # mov r8,[rsi+18h]
-    .byte 0x4d, 0x89, 0xf2                                       # mov r10,r14
-    .byte 0x49, 0x8b, 0x4a, 0x10                                 # mov rcx,[r10+10h]
-    .byte 0x48, 0x0f, 0xb6, 0x32                                 # movzx rsi,byte ptr [rdx]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfe                           # movzx rbx,byte ptr [rsi-2]
+    .byte 0x4c, 0x8d, 0x5b, 0xff                                 # lea r11,[rbx-1]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4f, 0x8d, 0x5c, 0x1a, 0x20                           # lea r11,[r10+r11+20h]
+    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
+    je .Lperilune_CALL_2_20e
+.Lperilune_CALL_2_153:
+    .byte 0x48, 0x0f, 0xb6, 0x5a, 0x31                           # movzx rbx,byte ptr [rdx+31h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x4d, 0x8d, 0x54, 0x1a, 0x20                           # lea r10,[r10+rbx+20h]
+    .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
+    jb .Lperilune_CALL_2_21d
+.Lperilune_CALL_2_16a:
+    .byte 0x4c, 0x8d, 0x5c, 0x07, 0x20                           # lea r11,[rdi+rax+20h]
+    mov [r15 + 0x5e8], r11
+    .byte 0x4c, 0x8b, 0x52, 0x28                                 # mov r10,[rdx+28h]
+    .byte 0x4d, 0x85, 0xd2                                       # test r10,r10
+    jne .Lperilune_CALL_2_263
+    .byte 0x44, 0x8b, 0x52, 0x34                                 # mov r10d,[rdx+34h]
+    mov r11d, [r15 + 0x648]
+    .byte 0x45, 0x3b, 0xd3                                       # cmp r10d,r11d
+    jae .Lperilune_CALL_2_23e
+    .byte 0x4c, 0x8b, 0x5a, 0x08                                 # mov r11,[rdx+8]
+    .byte 0x4c, 0x8b, 0x42, 0x18                                 # mov r8,[rdx+18h]
+    .byte 0x48, 0x8b, 0x4a, 0x10                                 # mov rcx,[rdx+10h]
+    .byte 0x49, 0x0f, 0xb6, 0x33                                 # movzx rsi,byte ptr [r11]
     .byte 0x4d, 0x8b, 0x14, 0xf1                                 # mov r10,[r9+rsi*8]
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x48, 0x8d, 0x72, 0x04                                 # lea rsi,[rdx+4]
-    .byte 0x4c, 0x2b, 0xc2                                       # sub r8,rdx
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
+    .byte 0x49, 0x8d, 0x73, 0x04                                 # lea rsi,[r11+4]
+    .byte 0x4d, 0x2b, 0xc3                                       # sub r8,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-.Lperilune_CALL_2_1fd:
+.Lperilune_CALL_2_1db:
     jmp perilune_CALL_1
-    jmp .Lperilune_CALL_2_2c7
-.Lperilune_CALL_2_222:
-    .byte 0x48, 0x85, 0xdb                                       # test rbx,rbx
-    jne .Lperilune_CALL_2_f3
-    jmp .Lperilune_CALL_2_2c7
-.Lperilune_CALL_2_230:
+    jmp .Lperilune_CALL_2_29c
+.Lperilune_CALL_2_200:
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    jne .Lperilune_CALL_2_e4
+    jmp .Lperilune_CALL_2_29c
+.Lperilune_CALL_2_20e:
     mov r11, [r15 + 0x5f0]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
-    jmp .Lperilune_CALL_2_161
-.Lperilune_CALL_2_242:
+    jmp .Lperilune_CALL_2_153
+.Lperilune_CALL_2_21d:
     .byte 0x49, 0xc7, 0x03, 0x00, 0x00, 0x00, 0x00               # mov qword ptr [r11],0
     .byte 0x41, 0xc6, 0x43, 0x08, 0x00                           # mov byte ptr [r11+8],0
     .byte 0x49, 0x81, 0xc3, 0x10, 0x00, 0x00, 0x00               # add r11,10h
     .byte 0x4d, 0x3b, 0xda                                       # cmp r11,r10
-    jae .Lperilune_CALL_2_17b
-    jmp .Lperilune_CALL_2_242
-.Lperilune_CALL_2_263:
+    jae .Lperilune_CALL_2_16a
+    jmp .Lperilune_CALL_2_21d
+.Lperilune_CALL_2_23e:
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     jmp perilune_STITCH
-.Lperilune_CALL_2_28b:
-    .byte 0x4c, 0x8d, 0x52, 0xe0                                 # lea r10,[rdx-20h]
+.Lperilune_CALL_2_263:
+    .byte 0x49, 0x81, 0xc2, 0xe0, 0xff, 0xff, 0xff               # add r10,0FFFFFFFFFFFFFFE0h
     .byte 0x48, 0x8d, 0x7c, 0x07, 0x20                           # lea rdi,[rdi+rax+20h]
-    .byte 0x4c, 0x89, 0xf2                                       # mov rdx,r14
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
-    jmp .Lperilune_CALL_2_2c7
-.Lperilune_CALL_2_2ba:
-    .byte 0x4c, 0x89, 0xea                                       # mov rdx,r13
+    jmp .Lperilune_CALL_2_29c
+.Lperilune_CALL_2_292:
     .byte 0x41, 0x80, 0xfb, 0x43                                 # cmp r11b,43h
-    je .Lperilune_CALL_2_1fd
-.Lperilune_CALL_2_2c7:
+    je .Lperilune_CALL_2_1db
+.Lperilune_CALL_2_29c:
     .byte 0x4c, 0x8b, 0x47, 0xe0                                 # mov r8,[rdi-20h]
     .byte 0x49, 0x8b, 0x50, 0x08                                 # mov rdx,[r8+8]
     .byte 0x4c, 0x89, 0xc9                                       # mov rcx,r9
@@ -8336,6 +8268,186 @@ perilune_GETFIELD_3:
     .size perilune_GETFIELD_3, . - perilune_GETFIELD_3
 
     .p2align 4
+    .type perilune_SETFIELD_3, @function
+perilune_SETFIELD_3:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x8b, 0x04, 0x17                                 # mov rax,[rdi+r10]
+    .byte 0x48, 0x89, 0x04, 0x24                                 # mov [rsp],rax
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x17, 0x08                     # movzx r10,byte ptr [rdi+r10+8]
+    .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x62, 0x40                                 # mov r12,[rdx+40h]
+    .byte 0x48, 0xc1, 0xe3, 0x06                                 # shl rbx,6
+    .byte 0x49, 0x8b, 0x44, 0x1c, 0x30                           # mov rax,[r12+rbx+30h]
+    .byte 0x4c, 0x8b, 0xa8, 0x50, 0x01, 0x00, 0x00               # mov r13,[rax+150h]
+    .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x4c, 0x8b, 0xa0, 0xa8, 0x10, 0x00, 0x00               # mov r12,[rax+10A8h]
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    je .Lperilune_SETFIELD_3_14e
+    .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
+    .byte 0x49, 0xc1, 0xee, 0x03                                 # shr r14,3
+    .byte 0x48, 0x69, 0xc3, 0x37, 0x9e, 0x00, 0x00               # imul rax,rbx,9E37h
+    .byte 0x4c, 0x33, 0xf0                                       # xor r14,rax
+    .byte 0x49, 0x81, 0xe6, 0xff, 0x03, 0x00, 0x00               # and r14,3FFh
+    .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
+    .byte 0x4b, 0x8b, 0x04, 0x34                                 # mov rax,[r12+r14]
+    .byte 0x49, 0x3b, 0xc5                                       # cmp rax,r13
+    jne .Lperilune_SETFIELD_3_14e
+    .byte 0x43, 0x8b, 0x44, 0x34, 0x08                           # mov eax,[r12+r14+8]
+    .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
+    jne .Lperilune_SETFIELD_3_14e
+    .byte 0x43, 0x8b, 0x5c, 0x34, 0x0c                           # mov ebx,[r12+r14+0Ch]
+    .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x49, 0x0f, 0xb6, 0x44, 0x1c, 0x08                     # movzx rax,byte ptr [r12+rbx+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_SETFIELD_3_13c
+    jmp .Lperilune_SETFIELD_3_e5
+.Lperilune_SETFIELD_3_c7:
+    .byte 0x49, 0xf7, 0xc5, 0x01, 0x00, 0x00, 0x00               # test r13,1
+    jne .Lperilune_SETFIELD_3_e5
+    .byte 0x49, 0x0f, 0xb6, 0x45, 0x3f                           # movzx rax,byte ptr [r13+3Fh]
+    .byte 0x48, 0xa9, 0x02, 0x00, 0x00, 0x00                     # test rax,2
+    je .Lperilune_SETFIELD_3_14e
+.Lperilune_SETFIELD_3_e5:
+    .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
+    .byte 0x4c, 0x89, 0xd0                                       # mov rax,r10
+    .byte 0x40, 0xc0, 0xe8, 0x06                                 # shr al,6
+    .byte 0x0c, 0x18                                             # or al,18h
+    .byte 0x44, 0x84, 0xd8                                       # test al,r11b
+    jne .Lperilune_SETFIELD_3_14e
+    .byte 0x48, 0x8b, 0x04, 0x24                                 # mov rax,[rsp]
+    .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
+    .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+    jmp .Lperilune_SETFIELD_3_14e
+.Lperilune_SETFIELD_3_13c:
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    jne .Lperilune_SETFIELD_3_c7
+    jmp .Lperilune_SETFIELD_3_e5
+.Lperilune_SETFIELD_3_14e:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_SETFIELD_1
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_SETFIELD_3, . - perilune_SETFIELD_3
+
+    .p2align 4
+    .type perilune_SETFIELDK_3, @function
+perilune_SETFIELDK_3:
+    .cfi_startproc
+    .byte 0x55                                                   # push rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    .byte 0x48, 0x89, 0xe5                                       # mov rbp,rsp
+    .cfi_def_cfa_register rbp
+    .byte 0x48, 0x83, 0xec, 0x30                                 # sub rsp,30h
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x4c, 0x0f, 0xb6, 0x56, 0xff                           # movzx r10,byte ptr [rsi-1]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x4c, 0x8b, 0x1c, 0x07                                 # mov r11,[rdi+rax]
+    .byte 0x49, 0xc1, 0xe2, 0x04                                 # shl r10,4
+    .byte 0x4a, 0x8b, 0x04, 0x11                                 # mov rax,[rcx+r10]
+    .byte 0x48, 0x89, 0x04, 0x24                                 # mov [rsp],rax
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x11, 0x08                     # movzx r10,byte ptr [rcx+r10+8]
+    .byte 0x42, 0x8b, 0x5c, 0x06, 0xfc                           # mov ebx,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x62, 0x40                                 # mov r12,[rdx+40h]
+    .byte 0x48, 0xc1, 0xe3, 0x06                                 # shl rbx,6
+    .byte 0x49, 0x8b, 0x44, 0x1c, 0x30                           # mov rax,[r12+rbx+30h]
+    .byte 0x4c, 0x8b, 0xa8, 0x50, 0x01, 0x00, 0x00               # mov r13,[rax+150h]
+    .byte 0x41, 0x8b, 0x5b, 0x04                                 # mov ebx,[r11+4]
+    .byte 0x4c, 0x89, 0xf8                                       # mov rax,r15
+    .byte 0x4c, 0x8b, 0xa0, 0xa8, 0x10, 0x00, 0x00               # mov r12,[rax+10A8h]
+    .byte 0x4d, 0x85, 0xe4                                       # test r12,r12
+    je .Lperilune_SETFIELDK_3_14e
+    .byte 0x4d, 0x89, 0xee                                       # mov r14,r13
+    .byte 0x49, 0xc1, 0xee, 0x03                                 # shr r14,3
+    .byte 0x48, 0x69, 0xc3, 0x37, 0x9e, 0x00, 0x00               # imul rax,rbx,9E37h
+    .byte 0x4c, 0x33, 0xf0                                       # xor r14,rax
+    .byte 0x49, 0x81, 0xe6, 0xff, 0x03, 0x00, 0x00               # and r14,3FFh
+    .byte 0x49, 0xc1, 0xe6, 0x04                                 # shl r14,4
+    .byte 0x4b, 0x8b, 0x04, 0x34                                 # mov rax,[r12+r14]
+    .byte 0x49, 0x3b, 0xc5                                       # cmp rax,r13
+    jne .Lperilune_SETFIELDK_3_14e
+    .byte 0x43, 0x8b, 0x44, 0x34, 0x08                           # mov eax,[r12+r14+8]
+    .byte 0x48, 0x3b, 0xc3                                       # cmp rax,rbx
+    jne .Lperilune_SETFIELDK_3_14e
+    .byte 0x43, 0x8b, 0x5c, 0x34, 0x0c                           # mov ebx,[r12+r14+0Ch]
+    .byte 0x4d, 0x8b, 0x63, 0x10                                 # mov r12,[r11+10h]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x49, 0x0f, 0xb6, 0x44, 0x1c, 0x08                     # movzx rax,byte ptr [r12+rbx+8]
+    .byte 0x84, 0xc0                                             # test al,al
+    je .Lperilune_SETFIELDK_3_13c
+    jmp .Lperilune_SETFIELDK_3_e5
+.Lperilune_SETFIELDK_3_c7:
+    .byte 0x49, 0xf7, 0xc5, 0x01, 0x00, 0x00, 0x00               # test r13,1
+    jne .Lperilune_SETFIELDK_3_e5
+    .byte 0x49, 0x0f, 0xb6, 0x45, 0x3f                           # movzx rax,byte ptr [r13+3Fh]
+    .byte 0x48, 0xa9, 0x02, 0x00, 0x00, 0x00                     # test rax,2
+    je .Lperilune_SETFIELDK_3_14e
+.Lperilune_SETFIELDK_3_e5:
+    .byte 0x4d, 0x0f, 0xb6, 0x5b, 0x02                           # movzx r11,byte ptr [r11+2]
+    .byte 0x4c, 0x89, 0xd0                                       # mov rax,r10
+    .byte 0x40, 0xc0, 0xe8, 0x06                                 # shr al,6
+    .byte 0x0c, 0x18                                             # or al,18h
+    .byte 0x44, 0x84, 0xd8                                       # test al,r11b
+    jne .Lperilune_SETFIELDK_3_14e
+    .byte 0x48, 0x8b, 0x04, 0x24                                 # mov rax,[rsp]
+    .byte 0x49, 0x89, 0x04, 0x1c                                 # mov [r12+rbx],rax
+    .byte 0x45, 0x88, 0x54, 0x1c, 0x08                           # mov [r12+rbx+8],r10b
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    .cfi_restore_state
+    jmp .Lperilune_SETFIELDK_3_14e
+.Lperilune_SETFIELDK_3_13c:
+    .byte 0x4d, 0x8b, 0x6b, 0x18                                 # mov r13,[r11+18h]
+    .byte 0x4d, 0x85, 0xed                                       # test r13,r13
+    jne .Lperilune_SETFIELDK_3_c7
+    jmp .Lperilune_SETFIELDK_3_e5
+.Lperilune_SETFIELDK_3_14e:
+    .byte 0x48, 0x83, 0xc4, 0x30                                 # add rsp,30h
+    .byte 0x48, 0x89, 0xec                                       # mov rsp,rbp
+    .byte 0x5d                                                   # pop rbp
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    jmp perilune_SETFIELDK_1
+    .cfi_restore_state
+    .cfi_endproc
+    .size perilune_SETFIELDK_3, . - perilune_SETFIELDK_3
+
+    .p2align 4
     .type perilune_SELF_3, @function
 perilune_SELF_3:
     .cfi_startproc
@@ -8464,6 +8576,132 @@ perilune_CALL_3:
     .cfi_restore_state
     .cfi_endproc
     .size perilune_CALL_3, . - perilune_CALL_3
+
+    .p2align 4
+    .type perilune_GETFIELD_4, @function
+perilune_GETFIELD_4:
+    .cfi_startproc
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x5a, 0x40                                 # mov r11,[rdx+40h]
+    .byte 0x49, 0xc1, 0xe2, 0x06                                 # shl r10,6
+    .byte 0x4f, 0x8b, 0x54, 0x13, 0x30                           # mov r10,[r11+r10+30h]
+    .byte 0x49, 0x8b, 0x9a, 0x50, 0x01, 0x00, 0x00               # mov rbx,[r10+150h]
+    .byte 0x44, 0x8b, 0x50, 0x04                                 # mov r10d,[rax+4]
+    mov r11, [r15 + 0x10a8]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_GETFIELD_4_134
+    .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
+    .byte 0x49, 0xc1, 0xec, 0x03                                 # shr r12,3
+    .byte 0x4d, 0x69, 0xea, 0x37, 0x9e, 0x00, 0x00               # imul r13,r10,9E37h
+    .byte 0x4d, 0x33, 0xe5                                       # xor r12,r13
+    .byte 0x49, 0x81, 0xe4, 0xff, 0x03, 0x00, 0x00               # and r12,3FFh
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4f, 0x8b, 0x2c, 0x23                                 # mov r13,[r11+r12]
+    .byte 0x4c, 0x3b, 0xeb                                       # cmp r13,rbx
+    jne .Lperilune_GETFIELD_4_134
+    .byte 0x43, 0x8b, 0x5c, 0x23, 0x08                           # mov ebx,[r11+r12+8]
+    .byte 0x49, 0x3b, 0xda                                       # cmp rbx,r10
+    jne .Lperilune_GETFIELD_4_134
+    .byte 0x47, 0x8b, 0x5c, 0x23, 0x0c                           # mov r11d,[r11+r12+0Ch]
+    .byte 0x48, 0x8b, 0x58, 0x10                                 # mov rbx,[rax+10h]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x1b, 0x08                     # movzx r10,byte ptr [rbx+r11+8]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_GETFIELD_4_e9
+    .byte 0x4a, 0x8b, 0x04, 0x1b                                 # mov rax,[rbx+r11]
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x89, 0x04, 0x1f                                 # mov [rdi+r11],rax
+    .byte 0x46, 0x88, 0x54, 0x1f, 0x08                           # mov [rdi+r11+8],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    jmp .Lperilune_GETFIELD_4_134
+.Lperilune_GETFIELD_4_e9:
+    .byte 0x48, 0x8b, 0x40, 0x18                                 # mov rax,[rax+18h]
+    .byte 0x48, 0x85, 0xc0                                       # test rax,rax
+    jne .Lperilune_GETFIELD_4_134
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfd                           # movzx rax,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0xc7, 0x04, 0x07, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+rax],0
+    .byte 0x44, 0x88, 0x54, 0x07, 0x08                           # mov [rdi+rax+8],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_GETFIELD_4_134:
+    jmp perilune_GETFIELD_1
+    .cfi_endproc
+    .size perilune_GETFIELD_4, . - perilune_GETFIELD_4
+
+    .p2align 4
+    .type perilune_SELF_4, @function
+perilune_SELF_4:
+    .cfi_startproc
+    .byte 0x48, 0x0f, 0xb6, 0x46, 0xfe                           # movzx rax,byte ptr [rsi-2]
+    .byte 0x48, 0xc1, 0xe0, 0x04                                 # shl rax,4
+    .byte 0x48, 0x8b, 0x04, 0x07                                 # mov rax,[rdi+rax]
+    .byte 0x46, 0x8b, 0x54, 0x06, 0xfc                           # mov r10d,[rsi+r8-4]
+    .byte 0x4c, 0x8b, 0x5a, 0x40                                 # mov r11,[rdx+40h]
+    .byte 0x49, 0xc1, 0xe2, 0x06                                 # shl r10,6
+    .byte 0x4f, 0x8b, 0x54, 0x13, 0x30                           # mov r10,[r11+r10+30h]
+    .byte 0x49, 0x8b, 0x9a, 0x50, 0x01, 0x00, 0x00               # mov rbx,[r10+150h]
+    .byte 0x44, 0x8b, 0x50, 0x04                                 # mov r10d,[rax+4]
+    mov r11, [r15 + 0x10a8]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    je .Lperilune_SELF_4_149
+    .byte 0x49, 0x89, 0xdc                                       # mov r12,rbx
+    .byte 0x49, 0xc1, 0xec, 0x03                                 # shr r12,3
+    .byte 0x4d, 0x69, 0xea, 0x37, 0x9e, 0x00, 0x00               # imul r13,r10,9E37h
+    .byte 0x4d, 0x33, 0xe5                                       # xor r12,r13
+    .byte 0x49, 0x81, 0xe4, 0xff, 0x03, 0x00, 0x00               # and r12,3FFh
+    .byte 0x49, 0xc1, 0xe4, 0x04                                 # shl r12,4
+    .byte 0x4f, 0x8b, 0x2c, 0x23                                 # mov r13,[r11+r12]
+    .byte 0x4c, 0x3b, 0xeb                                       # cmp r13,rbx
+    jne .Lperilune_SELF_4_149
+    .byte 0x43, 0x8b, 0x5c, 0x23, 0x08                           # mov ebx,[r11+r12+8]
+    .byte 0x49, 0x3b, 0xda                                       # cmp rbx,r10
+    jne .Lperilune_SELF_4_149
+    .byte 0x47, 0x8b, 0x5c, 0x23, 0x0c                           # mov r11d,[r11+r12+0Ch]
+    .byte 0x48, 0x8b, 0x58, 0x10                                 # mov rbx,[rax+10h]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4e, 0x0f, 0xb6, 0x54, 0x1b, 0x08                     # movzx r10,byte ptr [rbx+r11+8]
+    .byte 0x45, 0x84, 0xd2                                       # test r10b,r10b
+    je .Lperilune_SELF_4_f3
+    .byte 0x4e, 0x8b, 0x1c, 0x1b                                 # mov r11,[rbx+r11]
+    .byte 0x48, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx rbx,byte ptr [rsi-3]
+    .byte 0x48, 0xc1, 0xe3, 0x04                                 # shl rbx,4
+    .byte 0x48, 0x89, 0x44, 0x1f, 0x20                           # mov [rdi+rbx+20h],rax
+    .byte 0xc6, 0x44, 0x1f, 0x28, 0x41                           # mov byte ptr [rdi+rbx+28h],41h
+    .byte 0x4c, 0x89, 0x1c, 0x1f                                 # mov [rdi+rbx],r11
+    .byte 0x44, 0x88, 0x54, 0x1f, 0x08                           # mov [rdi+rbx+8],r10b
+    .byte 0x48, 0x0f, 0xb6, 0x06                                 # movzx rax,byte ptr [rsi]
+    .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+    jmp .Lperilune_SELF_4_149
+.Lperilune_SELF_4_f3:
+    .byte 0x4c, 0x8b, 0x58, 0x18                                 # mov r11,[rax+18h]
+    .byte 0x4d, 0x85, 0xdb                                       # test r11,r11
+    jne .Lperilune_SELF_4_149
+    .byte 0x4c, 0x0f, 0xb6, 0x5e, 0xfd                           # movzx r11,byte ptr [rsi-3]
+    .byte 0x49, 0xc1, 0xe3, 0x04                                 # shl r11,4
+    .byte 0x4a, 0x89, 0x44, 0x1f, 0x20                           # mov [rdi+r11+20h],rax
+    .byte 0x42, 0xc6, 0x44, 0x1f, 0x28, 0x41                     # mov byte ptr [rdi+r11+28h],41h
+    .byte 0x4a, 0xc7, 0x04, 0x1f, 0x00, 0x00, 0x00, 0x00         # mov qword ptr [rdi+r11],0
+    .byte 0x46, 0x88, 0x54, 0x1f, 0x08                           # mov [rdi+r11+8],r10b
+    .byte 0x4c, 0x0f, 0xb6, 0x16                                 # movzx r10,byte ptr [rsi]
+    .byte 0x4f, 0x8b, 0x14, 0xd1                                 # mov r10,[r9+r10*8]
+    .byte 0x48, 0x81, 0xc6, 0x04, 0x00, 0x00, 0x00               # add rsi,4
+    .byte 0x41, 0xff, 0xe2                                       # jmp r10
+.Lperilune_SELF_4_149:
+    jmp perilune_SELF_1
+    .cfi_endproc
+    .size perilune_SELF_4, . - perilune_SELF_4
 
     .p2align 4
     .type perilune_SINGLE, @function
@@ -9470,7 +9708,7 @@ perilune_CONTINUE:
     .type perilune_ENTER, @function
 perilune_ENTER:
     .cfi_startproc
-    .byte 0x4d, 0x8b, 0x89, 0x50, 0x07, 0x00, 0x00               # mov r9,[r9+750h]
+    .byte 0x4d, 0x8b, 0x89, 0x70, 0x07, 0x00, 0x00               # mov r9,[r9+770h]
     .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_ENTER_59
@@ -9498,7 +9736,7 @@ perilune_ENTER:
     .type perilune_INTERPRET, @function
 perilune_INTERPRET:
     .cfi_startproc
-    .byte 0x4d, 0x8b, 0x89, 0x50, 0x07, 0x00, 0x00               # mov r9,[r9+750h]
+    .byte 0x4d, 0x8b, 0x89, 0x70, 0x07, 0x00, 0x00               # mov r9,[r9+770h]
     .byte 0x48, 0x8b, 0x42, 0x28                                 # mov rax,[rdx+28h]
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     jne .Lperilune_INTERPRET_3d
@@ -9586,7 +9824,7 @@ perilune_RESUME:
     .byte 0x48, 0x85, 0xc0                                       # test rax,rax
     je .Lperilune_RESUME_42
     .byte 0x48, 0x89, 0xf1                                       # mov rcx,rsi
-    .byte 0x4d, 0x8b, 0x89, 0x58, 0x07, 0x00, 0x00               # mov r9,[r9+758h]
+    .byte 0x4d, 0x8b, 0x89, 0x78, 0x07, 0x00, 0x00               # mov r9,[r9+778h]
     .byte 0x48, 0x8b, 0x72, 0x08                                 # mov rsi,[rdx+8]
     .byte 0x48, 0x81, 0xc1, 0xfc, 0xff, 0xff, 0xff               # add rcx,0FFFFFFFFFFFFFFFCh
     .byte 0x48, 0x2b, 0xce                                       # sub rcx,rsi
@@ -9597,7 +9835,7 @@ perilune_RESUME:
     .byte 0x4c, 0x89, 0xd9                                       # mov rcx,r11
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
 .Lperilune_RESUME_42:
-    .byte 0x4d, 0x8b, 0x89, 0x50, 0x07, 0x00, 0x00               # mov r9,[r9+750h]
+    .byte 0x4d, 0x8b, 0x89, 0x70, 0x07, 0x00, 0x00               # mov r9,[r9+770h]
     .byte 0x48, 0x0f, 0xb6, 0x46, 0xfc                           # movzx rax,byte ptr [rsi-4]
     .byte 0x4d, 0x8b, 0x14, 0xc1                                 # mov r10,[r9+rax*8]
     .byte 0x41, 0xff, 0xe2                                       # jmp r10
@@ -9720,6 +9958,7 @@ perilune_handlers:
     .quad perilune_GETFIELD_1
     .quad perilune_GETFIELD_2
     .quad perilune_GETFIELD_3
+    .quad perilune_GETFIELD_4
     .quad perilune_SETTABUP
     .quad perilune_SETTABUPK
     .quad perilune_SETTABLE
@@ -9733,15 +9972,18 @@ perilune_handlers:
     .quad perilune_SETFIELD
     .quad perilune_SETFIELD_1
     .quad perilune_SETFIELD_2
+    .quad perilune_SETFIELD_3
     .quad perilune_SETFIELDK
     .quad perilune_SETFIELDK_1
     .quad perilune_SETFIELDK_2
+    .quad perilune_SETFIELDK_3
     .quad perilune_NEWTABLE
     .quad perilune_NEWTABLE_1
     .quad perilune_SELF
     .quad perilune_SELF_1
     .quad perilune_SELF_2
     .quad perilune_SELF_3
+    .quad perilune_SELF_4
     .quad perilune_STEP_GET
     .quad perilune_ADDI
     .quad perilune_SUBI
@@ -9961,6 +10203,7 @@ perilune_returning:
     .quad perilune_GETFIELD_1
     .quad perilune_GETFIELD_2
     .quad perilune_GETFIELD_3
+    .quad perilune_GETFIELD_4
     .quad perilune_SETTABUP
     .quad perilune_SETTABUPK
     .quad perilune_SETTABLE
@@ -9974,15 +10217,18 @@ perilune_returning:
     .quad perilune_SETFIELD
     .quad perilune_SETFIELD_1
     .quad perilune_SETFIELD_2
+    .quad perilune_SETFIELD_3
     .quad perilune_SETFIELDK
     .quad perilune_SETFIELDK_1
     .quad perilune_SETFIELDK_2
+    .quad perilune_SETFIELDK_3
     .quad perilune_NEWTABLE
     .quad perilune_NEWTABLE_1
     .quad perilune_SELF
     .quad perilune_SELF_1
     .quad perilune_SELF_2
     .quad perilune_SELF_3
+    .quad perilune_SELF_4
     .quad perilune_STEP_GET
     .quad perilune_ADDI
     .quad perilune_SUBI

@@ -49,6 +49,8 @@ pub(super) enum Kind {
     Offset,
     /// The position of the next instruction.
     Position,
+    /// The offset of the instruction's record in an instance.
+    Record,
     /// The distance to the next instruction.
     Next,
     /// To the one after it.

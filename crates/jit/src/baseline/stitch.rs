@@ -1,7 +1,8 @@
 //! Puts stitched code together.
 
 use perilune_bytecode::flow::{is_test, jump_target};
-use perilune_bytecode::{Instr, Op, Proto};
+use perilune_bytecode::{Feedback, Instr, Op, Proto, RecordCounts};
+use perilune_runtime::instance::{CalleeCache, FieldCache, GlobalCache, Instance, Places, Site};
 use perilune_runtime::tier::stitched::PROLOGUE;
 
 use crate::observe::source_map::Piece;
@@ -34,6 +35,7 @@ pub(crate) fn stitch(proto: &Proto) -> Option<Vec<u8>> {
     let hot = place(|s| &s.hot);
     let cold = place(|s| &s.cold);
     i32::try_from(end).ok()?;
+    i32::try_from(Instance::bytes_for(proto)).ok()?;
     assert!(BEGIN.hot.code.len() <= PROLOGUE && BEGIN.cold.code.is_empty(), "a long prologue");
 
     let mut out = Vec::with_capacity(end);
@@ -48,7 +50,8 @@ pub(crate) fn stitch(proto: &Proto) -> Option<Vec<u8>> {
     for s in &stencils {
         out.extend_from_slice(s.cold.code);
     }
-    let patcher = Patcher { code, hot: &hot };
+    let records = record_offsets(proto);
+    let patcher = Patcher { code, hot: &hot, records: &records };
     for patch in BEGIN.hot.patches {
         write(&mut out, usize::from(patch.at), distance(0, patch, hot[0]));
     }
@@ -77,6 +80,24 @@ pub(crate) fn pieces(proto: &Proto) -> Vec<Piece> {
     pieces
 }
 
+/// Returns the offset in an instance of the record that each instruction has, if it has one.
+fn record_offsets(proto: &Proto) -> Vec<usize> {
+    let places = Places::in_instances_of(proto);
+    let mut counts = RecordCounts::default();
+    let offset = |i: &Instr| {
+        let kind = i.op().feedback();
+        let (first, size) = match kind {
+            Feedback::Field => (places.fields, size_of::<FieldCache>()),
+            Feedback::Global => (places.globals, size_of::<GlobalCache>()),
+            Feedback::Callee => (places.callees, size_of::<CalleeCache>()),
+            Feedback::Site => (places.sites, size_of::<Site>()),
+            Feedback::None | Feedback::Operands | Feedback::Access | Feedback::Count => (0, 0),
+        };
+        first + counts.number(kind).unwrap_or(0) as usize * size
+    };
+    proto.code.iter().map(offset).collect()
+}
+
 /// Returns the stencil of an instruction.
 fn stencil(code: &[Instr], pc: usize) -> &'static Stencil {
     let i = code[pc];
@@ -102,6 +123,8 @@ struct Patcher<'a> {
     code: &'a [Instr],
     /// Where the code of each instruction is.
     hot: &'a [usize],
+    /// The offset of the record of each instruction in an instance.
+    records: &'a [usize],
 }
 
 impl Patcher<'_> {
@@ -120,6 +143,7 @@ impl Patcher<'_> {
             Kind::ConstantExtra => of_value(self.code[pc + 1].ax_value()),
             Kind::Offset => (pc * WORD) as i32 + patch.addend,
             Kind::Position => (pc + 1) as i32 + patch.addend,
+            Kind::Record => self.records[pc] as i32 + patch.addend,
             Kind::Next => jump(pc + 1),
             Kind::Skip => jump(pc + 2),
             Kind::Own => jump(jump_target(self.code, pc)),

@@ -80,7 +80,8 @@ pub struct Places {
     pub fields: usize,
     /// [`Instance::globals`]
     pub globals: usize,
-    callees: usize,
+    /// [`Instance::callees`]
+    pub callees: usize,
     /// [`Instance::children`]
     pub children: usize,
     cells: usize,

@@ -8,31 +8,38 @@
 use super::{LocalShape, Table};
 use crate::string::LuaString;
 
-/// Number of entries, a power of two: 16 KB, which stay in the first-level cache.
-const SIZE: usize = 1024;
-
+/// An entry.
 #[derive(Clone, Copy)]
-struct Entry {
+#[repr(C)]
+pub(crate) struct Entry {
     /// Null if the entry is empty.
-    name: *mut LuaString,
-    shape: u32,
-    slot: u32,
+    pub(crate) name: *mut LuaString,
+    pub(crate) shape: u32,
+    pub(crate) slot: u32,
 }
 
 const EMPTY: Entry = Entry { name: std::ptr::null_mut(), shape: 0, slot: 0 };
 
 /// A direct-mapped cache from shape and name to the slot of the field.
 #[derive(Default)]
+#[repr(C)]
 pub struct MegamorphicCache {
     /// Allocated with the first entry.
-    entries: Option<Box<[Entry; SIZE]>>,
+    pub(crate) entries: Option<Box<[Entry; MegamorphicCache::SIZE]>>,
 }
 
 impl MegamorphicCache {
+    /// Number of entries, a power of two: 16 KB, which stay in the first-level cache.
+    pub const SIZE: usize = 1024;
+    /// By how much the address of a name is shifted: strings are aligned to 8 bytes.
+    pub const SHIFT: u32 = 3;
+    /// What the id of a shape is multiplied by: names of one shape should not collide.
+    pub const FACTOR: usize = 0x9E37;
+
     #[inline(always)]
     fn place(shape: u32, name: *mut LuaString) -> usize {
-        // Strings are aligned to 8 bytes, and names of one shape should not collide.
-        (name.addr() >> 3 ^ (shape as usize).wrapping_mul(0x9E37)) % SIZE
+        let of_shape = (shape as usize).wrapping_mul(MegamorphicCache::FACTOR);
+        (name.addr() >> MegamorphicCache::SHIFT ^ of_shape) % MegamorphicCache::SIZE
     }
 
     /// Returns the slot of the field `name` in tables of this shape, if it is in the cache.
@@ -49,7 +56,7 @@ impl MegamorphicCache {
     pub(super) unsafe fn record(&mut self, t: *mut Table, name: *mut LuaString, slot: u32) {
         debug_assert!(LocalShape::find((*t).shape, name) == Some(slot));
         let shape = (*t).header.word;
-        let entries = self.entries.get_or_insert_with(|| Box::new([EMPTY; SIZE]));
+        let entries = self.entries.get_or_insert_with(|| Box::new([EMPTY; MegamorphicCache::SIZE]));
         entries[MegamorphicCache::place(shape, name)] = Entry { name, shape, slot };
     }
 

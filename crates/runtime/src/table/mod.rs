@@ -43,6 +43,7 @@ pub(crate) use asking::Asking;
 pub use cache::{Found, Stored};
 pub use hash::DEAD_KEY;
 pub use local_shape::LocalShape;
+pub(crate) use megamorphic::Entry as MegamorphicEntry;
 pub use megamorphic::MegamorphicCache;
 pub use metatable::TAGGED;
 pub use next::InvalidKey;

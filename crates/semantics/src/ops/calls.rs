@@ -91,6 +91,9 @@ impl<F: Form> Emitter<'_, F> {
         let empty = self.int(Link::new(0, 0, 0).0 as i64);
         let link = self.b.ins().bor(distance, empty);
         self.store(link, Place { base, offset: layout::frame::LINK });
+        // Loaded again, as it would be kept in a native frame otherwise.
+        let function = self.bits(callee);
+        let instance = self.load64(function, layout::closure::INSTANCE);
         let end = self.arguments_end(base);
         self.clear_parameters(base, instance, end);
         let at = self.in_state(layout::state::BASE);

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
 use perilune_runtime::instance::{FieldCache, FieldEntry};
 use perilune_runtime::layout::{self, field_cache};
 use perilune_runtime::meta::Event;
-use perilune_runtime::table::{TAGGED, WATCHED};
+use perilune_runtime::table::{MegamorphicCache, TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
 
 use crate::emitter::Emitter;
@@ -41,8 +41,9 @@ impl<F: Form> Emitter<'_, F> {
 
     /// `R[A]` := `R[B][K[C]]`; for SELF, `R[A+2]` := `R[B]` as well.
     ///
-    /// Part 2 is for the further entries of the cache, part 3 for methods of strings, and part 1
-    /// for the cache of the state and for fields of environments, whose values are in cells.
+    /// Part 2 is for the further entries of the cache, part 4 for the cache of the state, part 3
+    /// for methods of strings, and part 1 for what the runtime finds by the caches, such as fields
+    /// of environments, whose values are in cells.
     pub(super) fn get_field(&mut self, part: usize, method: bool) {
         let from = self.register(Field::B);
         let object = self.bits(from);
@@ -60,10 +61,13 @@ impl<F: Form> Emitter<'_, F> {
         if part == 2 {
             let cache = self.record(layout::instance::FIELDS, LOG_CACHE);
             let shape = self.load32(object, layout::header::WORD);
-            let (entries, end) = self.further_entries(cache, indirect);
+            let megamorphic = self.block();
+            let (entries, end) = self.further_entries(cache, megamorphic);
             let (attempt, next) = (self.block(), self.block());
             let entry = self.b.append_block_param(attempt, I64);
             self.b.ins().jump(attempt, &[BlockArg::from(entries)]);
+            self.switch(megamorphic);
+            self.part(4);
             self.switch(attempt);
             self.try_entry(&Lookup { object, shape, method, indirect }, entry, next);
             self.switch(next);
@@ -76,6 +80,24 @@ impl<F: Form> Emitter<'_, F> {
         }
         if part == 3 {
             return self.get_method(method);
+        }
+        if part == 4 {
+            let place = self.megamorphic_slot(object, indirect);
+            let tag = self.tag(place);
+            let (absent, nothing) = (self.cold(), self.cold());
+            self.check(tag, absent);
+            let v = self.bits(place);
+            let table = self.b.ins().iconst(I8, i64::from(Tag::TABLE.0));
+            self.found_field(method, (object, table), (v, tag));
+            self.switch(absent);
+            let meta = self.load64(object, layout::table::META);
+            self.b.ins().brif(meta, indirect, &[], nothing, &[]);
+            self.switch(nothing);
+            let zero = self.int(0);
+            let table = self.b.ins().iconst(I8, i64::from(Tag::TABLE.0));
+            self.found_field(method, (object, table), (zero, tag));
+            self.switch(indirect);
+            return self.part(1);
         }
         let tag = self.tag(from);
         let no_table = self.cold();
@@ -193,6 +215,33 @@ impl<F: Form> Emitter<'_, F> {
         self.found_field(method, receiver, (zero, nil));
     }
 
+    /// Returns the place of the field in a table by the cache of the state; goes to `other` if that
+    /// does not know.
+    fn megamorphic_slot(&mut self, table: Value, other: Block) -> Place {
+        let cache = self.record(layout::instance::FIELDS, LOG_CACHE);
+        let more = self.load64(cache, field_cache::MORE);
+        let name = self.load64(more, layout::further_entries::NAME);
+        let shape = self.load32(table, layout::header::WORD);
+        let state = self.state();
+        let entries = self.load64(state, layout::state::MEGAMORPHIC);
+        self.check(entries, other);
+        let of_name = self.b.ins().ushr_imm_u(name, i64::from(MegamorphicCache::SHIFT));
+        let of_shape = self.b.ins().imul_imm_s(shape, MegamorphicCache::FACTOR as i64);
+        let place = self.b.ins().bxor(of_name, of_shape);
+        let place = self.b.ins().band_imm_u(place, MegamorphicCache::SIZE as i64 - 1);
+        let entry = self.element(entries, place, layout::megamorphic::LOG_SIZE);
+        let known = self.load64(entry, layout::megamorphic::NAME);
+        let same = self.b.ins().icmp(IntCC::Equal, known, name);
+        self.check(same, other);
+        let known = self.load32(entry, layout::megamorphic::SHAPE);
+        let same = self.b.ins().icmp(IntCC::Equal, known, shape);
+        self.check(same, other);
+        let slot = self.load32(entry, layout::megamorphic::SLOT);
+        let fields = self.load64(table, layout::table::FIELDS);
+        let base = self.element(fields, slot, layout::value::LOG_SIZE);
+        Place { base, offset: 0 }
+    }
+
     /// Returns the first of a cache's further entries, and the end of them; goes to `megamorphic`
     /// if the cache of the state is to be asked. Without further entries, the runtime executes the
     /// instruction.
@@ -235,6 +284,12 @@ impl<F: Form> Emitter<'_, F> {
             self.guard_tag(tag_of_object, Tag::TABLE);
         }
         let other = self.cold();
+        if part == 3 {
+            let slot = self.megamorphic_slot(table, other);
+            self.set_slot(table, slot, (bits, tag), other);
+            self.switch(other);
+            return self.part(1);
+        }
         let shape = self.load32(table, layout::header::WORD);
         if part == 0 {
             let further = self.block();
@@ -250,10 +305,13 @@ impl<F: Form> Emitter<'_, F> {
         let chain_shape = self.load32(cache, field_cache::CHAIN_SHAPE);
         let c = self.b.ins().icmp(IntCC::Equal, shape, chain_shape);
         self.check_not(c, other);
-        let (entries, end) = self.further_entries(cache, other);
+        let megamorphic = self.block();
+        let (entries, end) = self.further_entries(cache, megamorphic);
         let (attempt, next) = (self.block(), self.block());
         let entry = self.b.append_block_param(attempt, I64);
         self.b.ins().jump(attempt, &[BlockArg::from(entries)]);
+        self.switch(megamorphic);
+        self.part(3);
         self.switch(attempt);
         let own = self.load32(entry, field_cache::OWN_SHAPE);
         let c = self.b.ins().icmp(IntCC::Equal, shape, own);
@@ -286,6 +344,11 @@ impl<F: Form> Emitter<'_, F> {
     /// `other` if there is more to be done.
     fn set_own(&mut self, table: Value, entry: Value, v: (Value, Value), other: Block) {
         let slot = self.slot(entry, table);
+        self.set_slot(table, slot, v, other);
+    }
+
+    /// Does the same as [`Emitter::set_own`] for a slot.
+    fn set_slot(&mut self, table: Value, slot: Place, v: (Value, Value), other: Block) {
         let old = self.tag(slot);
         let (absent, present) = (self.cold(), self.block());
         self.b.ins().brif(old, present, &[], absent, &[]);

@@ -28,8 +28,9 @@ use comparisons::Order;
 pub fn parts(op: Op) -> usize {
     match op {
         Op::SelfR | Op::Tbc | Op::ExtraArg => 0,
-        Op::GetField | Op::SelfK | Op::Call => 4,
-        Op::SetField | Op::SetFieldK | Op::Return | Op::Return0 | Op::Return1 => 3,
+        Op::GetField | Op::SelfK => 5,
+        Op::Call | Op::SetField | Op::SetFieldK => 4,
+        Op::Return | Op::Return0 | Op::Return1 => 3,
         Op::GetTable
         | Op::SetTable
         | Op::SetTableK
