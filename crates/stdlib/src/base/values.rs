@@ -82,13 +82,16 @@ pub(super) fn rawset(cx: &mut Cx) -> NativeResult {
     cx.ret1(cx.get(0))
 }
 
+/// 2^63: floats without a fraction have an equal integer from minus this to below it.
+const INTEGERS: f64 = 9_223_372_036_854_775_808.0;
+
 /// Implements `next(t [, k])`.
 pub(super) fn next(cx: &mut Cx) -> NativeResult {
     let t = cx.check_table(0)?;
     let key = cx.get(1);
-    // A table never contains such a key, though a lookup finds an element.
-    let found =
-        if key.as_float().is_some_and(|x| x.fract() == 0.0) { None } else { t.next(cx, key) };
+    // A table never contains a float that an integer equals, though a lookup finds an element.
+    let is_integer = |x: f64| x.fract() == 0.0 && (-INTEGERS..INTEGERS).contains(&x);
+    let found = if key.as_float().is_some_and(is_integer) { None } else { t.next(cx, key) };
     match found {
         Some(Some((k, v))) => {
             cx.push(k);
