@@ -36,7 +36,7 @@
 //! in the same way. One in 300 runs of `off` and `tier1-sync` collects at every safepoint, one in
 //! 20 does a little of the collector's work at each (`gc-phases`), and one in 4 has stacks with no
 //! spare room; thresholds for compiling differ by seed, so that code is made with and without
-//! feedback.
+//! feedback. Half of the runs that leave the tier open use tier 2.
 
 #[path = "programs/generate.rs"]
 mod generate;
@@ -90,11 +90,12 @@ fn modes_of(seed: u64, all: bool) -> Vec<Mode> {
     let background = Code::Background(threshold, loops);
     // the states differ in code as well: one engine is enough for all of them
     let (shared, code) = (seed as u8, if seed % 8 < 4 { sync } else { background });
-    let states = |states| Mode { states, code, configuration: shared, ..mode };
+    let open = Mode { tier2: (seed / 16).is_multiple_of(2), ..mode };
+    let states = |states| Mode { states, code, configuration: shared, ..open };
     let in_turn = [
-        Mode { code: background, ..mode },
-        Mode { code: Code::Tiers(threshold, loops), ..mode },
-        Mode { code: Code::Evicted, ..mode },
+        Mode { code: background, ..open },
+        Mode { code: Code::Tiers(threshold, loops), ..open },
+        Mode { code: Code::Evicted, ..open },
         states(States::Interleaved),
         states(States::Threads),
     ];

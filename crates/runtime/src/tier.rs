@@ -254,5 +254,9 @@ pub mod verify {
     pub const TAG: u64 = 1 << 49;
 }
 
+/// What a frame that code leaves to the interpreter counts for, in misses: it continues there, and
+/// a loop does so for many rounds.
+pub const MISSES_PER_EXIT: u32 = 32;
+
 /// The tag of a [`Pair`] without a result.
 pub const MISS: u64 = 0xFF;

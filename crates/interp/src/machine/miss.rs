@@ -8,6 +8,7 @@ use perilune_bytecode::{Feedback, Instr, Op};
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::State;
+use perilune_runtime::tier::MISSES_PER_EXIT;
 
 /// Could feedback change what this instruction is compiled to?
 #[inline(always)]
@@ -63,12 +64,8 @@ unsafe fn spend(st: *mut State, misses: u32, left: bool) {
 /// # Safety
 /// I2.
 pub(super) unsafe fn count_deoptimization(st: *mut State) {
-    spend(st, DEOPTIMIZATION, true);
+    spend(st, MISSES_PER_EXIT, true);
 }
-
-/// What a deoptimization counts for, in misses: the frame continues in the interpreter, and a loop
-/// does so for many rounds.
-const DEOPTIMIZATION: u32 = 32;
 
 #[cold]
 #[inline(never)]

@@ -130,6 +130,7 @@ impl JitOptions {
                 u32::MAX
             },
             group_hot: bits >> 26 & 1 == 0,
+            tier2: bits >> 31 & 1 == 0,
             ..JitOptions::eager()
         }
     }

@@ -11,6 +11,7 @@ use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, Threshold, Tier, poll};
+use perilune_runtime::tier::MISSES_PER_EXIT;
 use perilune_runtime::tier::stitched::PROLOGUE;
 
 use super::attached::{Attached, label};
@@ -78,6 +79,20 @@ impl JitState {
         let more = attached.raise_heat(heat(inst, None));
         let size = (&(*inst).proto).code.len() as u64;
         self.jit.workers.compiler().budget.add_interpreted(more.saturating_mul(size));
+    }
+
+    /// Counts the time that the interpreter has taken for frames that code has left to it, as far
+    /// as they are known: one of many is reported.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of this state.
+    unsafe fn count_left(&self, inst: *mut Instance) {
+        /// The least that is reported for, in frames.
+        const AT_LEAST: u64 = 2;
+        // the step before this one, in misses, of which a frame that was left counts for several
+        let frames = u64::from((*inst).miss_step / 4 / MISSES_PER_EXIT).max(AT_LEAST);
+        let size = (&(*inst).proto).code.len() as u64;
+        self.jit.workers.compiler().budget.add_interpreted(frames * size);
     }
 
     /// Requests the first compile of a method.
@@ -254,6 +269,9 @@ impl Tier for JitState {
     }
 
     unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32, left: bool) {
+        if left {
+            self.count_left(inst);
+        }
         let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
         // frames in retired code leave it soon
         let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };

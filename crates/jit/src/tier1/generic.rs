@@ -32,8 +32,10 @@ pub(crate) struct Way {
 #[derive(Clone, Copy)]
 pub(crate) struct Held {
     pub(crate) register: Reg,
-    pub(crate) payload: Payload,
-    pub(crate) tag: Known,
+    /// The payload, where it is in a register of the machine.
+    pub(crate) payload: Option<Payload>,
+    /// The tag, where it is known or in a register of the machine.
+    pub(crate) tag: Option<Known>,
 }
 
 /// A payload, as the machine holds it.
@@ -107,11 +109,14 @@ impl<'a> Generic<'a> {
         t.regs = Regs::new(&t.tags, &t.flow, false);
         t.tags = Tags::unknown(t.proto);
         for &Held { register, payload, tag } in held {
-            match payload {
-                Payload::Bits(bits) => t.regs.note(register, bits, tag),
-                Payload::Float(float) => t.regs.note_float(register, float, tag),
+            match (payload, tag) {
+                (Some(Payload::Bits(bits)), Some(tag)) => t.regs.note(register, bits, tag),
+                (Some(Payload::Float(float)), Some(tag)) => {
+                    t.regs.note_float(register, float, tag);
+                }
+                _ => {}
             }
-            if let Known::Tag(tag) = tag {
+            if let Some(Known::Tag(tag)) = tag {
                 t.tags.set(register, Some(tag));
             }
         }

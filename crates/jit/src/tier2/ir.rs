@@ -5,7 +5,7 @@
 //! which the frame continues in the interpreter where that does not hold: the state *before* the
 //! instruction of the bytecode, so that it is executed once.
 
-use cranelift_codegen::entity::{PrimaryMap, entity_impl};
+use cranelift_codegen::entity::{EntitySet, PrimaryMap, entity_impl};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use perilune_runtime::value::Tag;
 
@@ -46,6 +46,8 @@ pub(crate) struct Function {
     pub(crate) states: PrimaryMap<State, FrameState>,
     /// The blocks that can be reached, each after those that dominate it.
     pub(crate) order: Vec<Block>,
+    /// Registers that closures share: their home slots may change whenever something is called.
+    pub(crate) captured: EntitySet<Reg>,
 }
 
 /// What is known of a value, and where it comes from.

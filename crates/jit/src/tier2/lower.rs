@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
@@ -15,6 +15,7 @@ use perilune_bytecode::Proto;
 use perilune_runtime::value::Tag;
 
 use super::ir::{Block, Chain, End, Function, Gain, Inst, Op, State, Type, Value};
+use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
 use crate::codegen::table::Stored;
@@ -39,26 +40,40 @@ pub(super) struct Lower<'f, 'a> {
     values: SecondaryMap<Value, Option<Low>>,
     /// Integers that are constants.
     integers: HashMap<Value, i64>,
+    /// Values that the machine has as immediates.
+    immediates: EntitySet<Value>,
     blocks: SecondaryMap<Block, Option<ir::Block>>,
     /// What home slots hold.
     homes: Homes,
+    /// Values that have lived across a call before the block.
+    crossings: Crossings,
+    /// Something was called in the block.
+    called: bool,
+    /// Values of the block that have not lived across a call, and those loaded since.
+    current: HashMap<Value, Low>,
     /// Blocks that exit, by state and by what they store.
     exits: HashMap<(State, Vec<Reg>), ir::Block>,
 }
 
 /// Emits the code of `f`, whose beginning is emitted.
 pub(super) fn lower<'a>(f: &Function, proto: &'a Proto, generic: Generic<'a>) -> Generic<'a> {
-    let registers = 256;
+    // those above the ones that have names are used by calls
+    let registers = usize::from(proto.max_stack) + 16;
     let mut at = homes::analyse(f, proto, registers);
+    let mut crossings = crossings::analyse(f);
     let mut lower = Lower {
         f,
         proto,
         generic,
         values: SecondaryMap::new(),
         integers: HashMap::new(),
+        immediates: EntitySet::new(),
         blocks: SecondaryMap::new(),
         homes: at[f.order[0]].clone().expect("the function is entered there"),
         exits: HashMap::new(),
+        crossings: Crossings::default(),
+        called: false,
+        current: HashMap::new(),
     };
     for &block in &f.order {
         lower.declare(block);
@@ -67,6 +82,7 @@ pub(super) fn lower<'a>(f: &Function, proto: &'a Proto, generic: Generic<'a>) ->
     lower.emit().jump(first);
     for &block in &f.order {
         lower.homes = at[block].take().expect("every block is reached");
+        lower.crossings = std::mem::take(&mut crossings[block]);
         lower.lower_block(block);
     }
     lower.generic
@@ -123,6 +139,11 @@ impl<'a> Lower<'_, 'a> {
             self.emit().switch_to(low);
         }
         self.generic.begin_block();
+        self.called = false;
+        self.current.clear();
+        for &(v, _) in &data.params {
+            self.current.insert(v, self.low(v));
+        }
         for inst in &data.insts {
             self.emit().set_source(inst.pc);
             self.inst(inst);
@@ -135,15 +156,31 @@ impl<'a> Lower<'_, 'a> {
         self.values[v].unwrap_or_else(|| panic!("{v} is defined before it is used:\n{}", self.f))
     }
 
+    /// Returns the register from whose home slot a value is to be loaded, as it has lived across a
+    /// call.
+    fn crossed_home(&self, v: Value) -> Option<Reg> {
+        let has_crossed = self.called || self.crossings.crossed.contains(v);
+        let is_constant = self.immediates.contains(v);
+        if !has_crossed || !self.crossings.calls || is_constant || self.current.contains_key(&v) {
+            return None;
+        }
+        self.homes.find(self.f.origin(v))
+    }
+
     /// Returns payload and tag.
-    fn lua(&self, v: Value) -> (Payload, Known) {
-        match self.low(v) {
+    fn lua(&mut self, v: Value) -> (Payload, Known) {
+        if let Some(r) = self.crossed_home(v) {
+            let (payload, tag) = self.generic.register(r, self.f.ty(v).tag());
+            self.current.insert(v, Low::Lua(payload, tag));
+        }
+        let low = self.current.get(&v).copied().unwrap_or_else(|| self.low(v));
+        match low {
             Low::Lua(payload, tag) => (payload, tag),
             Low::Condition(_) => unreachable!("a condition is no Lua value"),
         }
     }
 
-    fn tag(&self, v: Value) -> Known {
+    fn tag(&mut self, v: Value) -> Known {
         self.lua(v).1
     }
 
@@ -166,6 +203,7 @@ impl<'a> Lower<'_, 'a> {
     fn set(&mut self, inst: &Inst, low: Low) {
         let v = inst.result.expect("it has a result");
         self.values[v] = Some(low);
+        self.current.insert(v, low);
     }
 
     /// The result of an instruction: a value with payload and tag.
@@ -194,7 +232,7 @@ impl<'a> Lower<'_, 'a> {
     }
 
     /// Returns the store of a value to the home slot of a register.
-    fn home(&self, register: Reg, v: Value) -> Home {
+    fn home(&mut self, register: Reg, v: Value) -> Home {
         let (payload, tag) = self.lua(v);
         let payload = match payload {
             Payload::Bits(v) | Payload::Float(v) => v,
@@ -204,7 +242,7 @@ impl<'a> Lower<'_, 'a> {
         Home { register, payload: Some(payload), tag: (!has_tag).then_some(tag) }
     }
 
-    fn homes_of(&self, stores: &[(Reg, Value)]) -> Vec<Home> {
+    fn homes_of(&mut self, stores: &[(Reg, Value)]) -> Vec<Home> {
         stores.iter().map(|&(r, v)| self.home(r, v)).collect()
     }
 
@@ -231,14 +269,25 @@ impl<'a> Lower<'_, 'a> {
         let registers = self.f.states[state].registers.iter();
         let held: Vec<Held> = registers
             .map(|&(register, v)| {
+                if self.crossed_home(v).is_some() {
+                    let tag = self.f.ty(v).tag().map(Known::Tag);
+                    return Held { register, payload: None, tag };
+                }
                 let (payload, tag) = self.lua(v);
-                Held { register, payload, tag }
+                Held { register, payload: Some(payload), tag: Some(tag) }
             })
             .collect();
-        self.generic.instruction(self.f.states[state].pc, &held)
+        let found = self.generic.instruction(self.f.states[state].pc, &held);
+        self.called = true;
+        self.current.clear();
+        found
     }
 
     fn inst(&mut self, inst: &Inst) {
+        if let (Op::Integer(_) | Op::Float(_) | Op::Primitive(_), Some(v)) = (inst.op, inst.result)
+        {
+            self.immediates.insert(v);
+        }
         match inst.op {
             Op::Integer(n) => {
                 self.integers.insert(inst.result.expect("it has a result"), n);

@@ -117,6 +117,8 @@ pub(crate) struct Mode {
     pub(crate) small_stack: bool,
     /// What executes it.
     pub(crate) code: Code,
+    /// Hot code is compiled by tier 2, where the mode leaves the tier open.
+    pub(crate) tier2: bool,
     /// The configuration of the first state.
     pub(crate) configuration: u8,
     /// The states that run it.
@@ -188,6 +190,7 @@ impl Mode {
             threshold,
             loop_threshold,
             sync,
+            tier2: self.tier2,
             workers: 1,
             ..JitOptions::eager()
         };

@@ -67,6 +67,11 @@ pub(crate) fn build(source: Source<'_>) -> Function {
         built: source.entry..source.entry,
         starts: SecondaryMap::new(),
     };
+    for r in builder.all() {
+        if builder.is_captured(r) {
+            builder.f.captured.insert(r);
+        }
+    }
     builder.entry();
     builder.body();
     builder.f

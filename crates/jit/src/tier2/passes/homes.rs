@@ -22,6 +22,11 @@ impl Homes {
         self.0[r.index()]
     }
 
+    /// Returns a register whose home slot holds a value.
+    pub(crate) fn find(&self, v: Value) -> Option<Reg> {
+        self.0.iter().position(|held| *held == Some(v)).map(Reg::new)
+    }
+
     /// The registers of a state are stored.
     pub(crate) fn store(&mut self, f: &Function, state: State) {
         for &(r, v) in &f.states[state].registers {
@@ -29,13 +34,29 @@ impl Homes {
         }
     }
 
+    /// The registers of a state are stored on one way and not on another: a slot that held
+    /// something else holds either.
+    fn may_store(&mut self, f: &Function, state: State) {
+        for &(r, v) in &f.states[state].registers {
+            let held = &mut self.0[r.index()];
+            if *held != Some(f.origin(v)) {
+                *held = None;
+            }
+        }
+    }
+
     /// Follows an instruction.
     pub(crate) fn step(&mut self, f: &Function, proto: &Proto, inst: &Inst) {
         match inst.op {
+            Op::Register(r) if f.captured.contains(r) => {}
             Op::Register(r) => self.0[r.index()] = inst.result,
             Op::SetRegister(r, _) => self.0[r.index()] = None,
+            Op::Poll(state) => self.may_store(f, state),
             // the runtime stores the result, where it executes the instruction
-            Op::Global(_) => self.clobber(proto, inst.pc),
+            Op::Global(state) => {
+                self.may_store(f, state);
+                self.clobber(proto, inst.pc);
+            }
             Op::Generic(state) => {
                 self.store(f, state);
                 self.clobber(proto, inst.pc);

@@ -1,5 +1,6 @@
 //! What is done with a function between building and lowering, a pass a file.
 
+pub(super) mod crossings;
 pub(super) mod homes;
 mod params;
 mod unused;

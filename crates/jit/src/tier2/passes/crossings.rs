@@ -1,0 +1,110 @@
+//! Which values live across calls, and are better loaded from their home slots afterwards.
+//!
+//! Calls preserve no registers, so a value that is used after one is stored and loaded again. Its
+//! home slot has it already: to load it from there saves the store to the native stack. In a loop
+//! without calls that follows a call, values stay in registers instead.
+
+use cranelift_codegen::entity::{EntitySet, SecondaryMap};
+
+use crate::tier2::ir::{Block, End, Function, Op, Value};
+
+/// What the code of a block finds.
+#[derive(Clone, Default)]
+pub(crate) struct Crossings {
+    /// Values that have lived across a call on a way here.
+    pub(crate) crossed: EntitySet<Value>,
+    /// The innermost loop around the block has a call, or there is no loop.
+    pub(crate) calls: bool,
+}
+
+/// Analyses a function.
+pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Crossings> {
+    let mut at: SecondaryMap<Block, Crossings> = SecondaryMap::new();
+    flow(f, &mut at);
+    for (&block, calls) in f.order.iter().zip(loops(f)) {
+        at[block].calls = calls;
+    }
+    at
+}
+
+/// Whether the code of a block calls.
+fn calls(f: &Function, block: Block) -> bool {
+    let data = &f.blocks[block];
+    matches!(data.end, End::Generic(..))
+        || data.insts.iter().any(|inst| matches!(inst.op, Op::Generic(_)))
+}
+
+fn flow(f: &Function, at: &mut SecondaryMap<Block, Crossings>) {
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &block in &f.order {
+            let mut crossed = at[block].crossed.clone();
+            let data = &f.blocks[block];
+            let defined = data.params.iter().map(|&(v, _)| v);
+            let defined = defined.chain(data.insts.iter().filter_map(|inst| inst.result));
+            if calls(f, block) {
+                // what is not defined after the last call
+                f.values.keys().for_each(|v| {
+                    crossed.insert(v);
+                });
+                if !matches!(data.end, End::Generic(..)) {
+                    let after = data.insts.iter().rev();
+                    let after = after.take_while(|inst| !matches!(inst.op, Op::Generic(_)));
+                    after.filter_map(|inst| inst.result).for_each(|v| {
+                        crossed.remove(v);
+                    });
+                }
+            } else {
+                defined.for_each(|v| {
+                    crossed.remove(v);
+                });
+            }
+            for target in data.end.targets() {
+                let into = &mut at[target.block].crossed;
+                for v in crossed.keys() {
+                    changed |= into.insert(v);
+                }
+            }
+        }
+    }
+}
+
+/// Returns for each block, in order, whether the innermost loop around it has a call.
+fn loops(f: &Function) -> Vec<bool> {
+    let mut place: SecondaryMap<Block, usize> = SecondaryMap::new();
+    for (n, &block) in f.order.iter().enumerate() {
+        place[block] = n;
+    }
+    let mut predecessors = vec![Vec::new(); f.order.len()];
+    for (n, &block) in f.order.iter().enumerate() {
+        for target in f.blocks[block].end.targets() {
+            predecessors[place[target.block]].push(n);
+        }
+    }
+    let calls: Vec<bool> = f.order.iter().map(|&block| calls(f, block)).collect();
+    // the size of the innermost loop so far, and whether that has a call
+    let mut innermost = vec![(usize::MAX, true); f.order.len()];
+    for head in 0..f.order.len() {
+        let mut todo: Vec<usize> =
+            predecessors[head].iter().copied().filter(|&n| n >= head).collect();
+        if todo.is_empty() {
+            continue;
+        }
+        let mut body = vec![false; f.order.len()];
+        body[head] = true;
+        while let Some(n) = todo.pop() {
+            if !std::mem::replace(&mut body[n], true) {
+                todo.extend(&predecessors[n]);
+            }
+        }
+        let members = || body.iter().enumerate().filter(|(_, is_in)| **is_in).map(|(n, _)| n);
+        let (size, has_call) = (members().count(), members().any(|n| calls[n]));
+        for n in members() {
+            if size < innermost[n].0 {
+                innermost[n] = (size, has_call);
+            }
+        }
+    }
+    innermost.into_iter().map(|(_, calls)| calls).collect()
+}

@@ -1,0 +1,19 @@
+-- A table that was made in a register which a loop uses later: the loop stores its own registers
+-- when there is something to poll (3.3.5).
+-- expect: ok
+--| 70	0	40
+local function run(last)
+  local n, length, t = 0, 0, nil
+  for i = 1, last do
+    t = {}
+    for j = 1, 40 do t[#t + 1] = j end
+    length = #t
+    for j = #t, 1, -1 do t[j] = nil end
+    n = n + 1
+    t[#t + 1] = string.rep("x", 5000) .. i
+    t[1] = nil
+  end
+  return n, #t, length
+end
+for _ = 1, 20 do run(70) end
+print(run(70))
