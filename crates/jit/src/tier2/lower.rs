@@ -51,7 +51,7 @@ pub(super) struct Lower<'f, 'a> {
     called: bool,
     /// Values of the block that have not lived across a call, and those loaded since.
     current: HashMap<Value, Low>,
-    /// Blocks that exit, by state and by what they store.
+    /// Blocks that exit from the block, by state and by what they store.
     exits: HashMap<(State, Vec<Reg>), ir::Block>,
 }
 
@@ -141,6 +141,8 @@ impl<'a> Lower<'_, 'a> {
         self.generic.begin_block();
         self.called = false;
         self.current.clear();
+        // they store what this block has loaded
+        self.exits.clear();
         for &(v, _) in &data.params {
             self.current.insert(v, self.low(v));
         }
