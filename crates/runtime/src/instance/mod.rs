@@ -178,7 +178,8 @@ pub struct FieldEntry {
     /// transition to `successor`.
     pub chain_shape: u32,
     /// The shape id of `holder`, which is also compared; 0 if the holder is a dictionary and `slot`
-    /// the index of a node.
+    /// the index of a node. Of an own entry with a holder, which has the field for tables that have
+    /// nil in their slot: the slot there plus 1.
     pub holder_shape: u32,
     /// The state's [`MetaEpoch`] for which `holder` is valid.
     pub epoch: MetaEpoch,

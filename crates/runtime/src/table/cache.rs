@@ -1,7 +1,9 @@
 //! Inline caches of field accesses: the fast paths for hits, and the lookups that fill the caches.
 //!
 //! An own entry has `own_shape`. If the slot may be nil and the metatable chain was searched
-//! without a result, the entry has the same `chain_shape`, and no holder.
+//! without a result, the entry has the same `chain_shape`, and no holder. If the chain has the
+//! field then, in a table with a shape, the entry has that table as its holder, and as
+//! `holder_shape` its slot there plus 1, valid as for a chain entry.
 //!
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
 //! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so
@@ -245,13 +247,25 @@ impl FieldEntry {
         self.shape() == other.shape() && (own(self) || own(other) || self.meta == other.meta)
     }
 
-    /// Handles an own slot that is nil: returns nil if the entry implies that no metamethod is
-    /// called.
+    /// Handles an own slot that is nil: returns what the chain has if the entry knows, and nil if
+    /// that is nothing.
     #[inline(never)]
     unsafe fn get_absent(e: *const FieldEntry, t: *mut Table, epoch: MetaEpoch) -> Option<Value> {
         let meta = (*t).meta;
-        let known = (*e).chain_shape == (*e).own_shape && (*e).meta == meta && (*e).epoch == epoch;
-        (meta == 0 || known).then_some(Value::NIL)
+        if meta == 0 {
+            return Some(Value::NIL);
+        }
+        if (*e).meta != meta || (*e).epoch != epoch {
+            return None;
+        }
+        if (*e).chain_shape == (*e).own_shape {
+            return Some(Value::NIL);
+        }
+        if (*e).holder.is_null() {
+            return None;
+        }
+        let v = (*(*e).holder).fields.add((*e).holder_shape as usize - 1).get();
+        (!v.is_nil()).then_some(v)
     }
 
     /// Returns the value in the holder. A weak table may have lost it.
@@ -318,7 +332,7 @@ impl Table {
     ) -> Found {
         let mut entry =
             FieldEntry { epoch: (*st).meta_epoch, meta: (*t).meta, ..FieldEntry::EMPTY };
-        let mut cacheable = !(*t).shape.is_null() && LuaString::is_short(name);
+        let cacheable = !(*t).shape.is_null() && LuaString::is_short(name);
         let own_slot = if cacheable { LocalShape::find((*t).shape, name) } else { None };
         if let Some(slot) = own_slot {
             entry.own_shape = (*t).header.word;
@@ -351,9 +365,14 @@ impl Table {
             (*current).header.flags |= GcHeader::INDEX_TARGET;
             let v = Table::get_str(current, name);
             if !v.is_nil() {
-                // An entry for an own slot that is nil has no room for a slot of the holder.
-                cacheable &= own_slot.is_none();
-                if cacheable {
+                if own_slot.is_some() {
+                    if let Some(slot) = Table::field_slot(current, name) {
+                        entry.chain_shape = FieldEntry::NO_SHAPE;
+                        entry.holder = current;
+                        entry.holder_shape = slot + 1;
+                        FieldCache::record(st, cache, t, name, entry);
+                    }
+                } else if cacheable {
                     entry.holder = current;
                     entry.holder_shape = (*current).header.word;
                     entry.slot = match Table::field_slot(current, name) {
