@@ -1,7 +1,7 @@
 -- A table that was made in a register which a loop uses later: the loop stores its own registers
 -- when there is something to poll (3.3.5).
 -- expect: ok
---| 70	0	40
+--| 30	0	40
 local function run(last)
   local n, length, t = 0, 0, nil
   for i = 1, last do
@@ -15,5 +15,5 @@ local function run(last)
   end
   return n, #t, length
 end
-for _ = 1, 20 do run(70) end
-print(run(70))
+for _ = 1, 6 do run(30) end
+print(run(30))
