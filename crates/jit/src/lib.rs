@@ -17,9 +17,9 @@
 //! | `testing` | faults and chaos, for tests |
 //!
 //! Compiled code has inline paths for the operands that feedback has recorded. For others it calls
-//! the runtime, or deoptimizes to the interpreter. All registers are in their home slots at the
-//! borders of blocks and at calls, so that a frame of compiled code can be read, suspended and
-//! finished like one of the interpreter.
+//! the runtime, or deoptimizes to the interpreter. Registers that may be read again are in their
+//! home slots at calls, and in tier 1 at the borders of blocks as well, so that a frame of compiled
+//! code can be read, suspended and finished like one of the interpreter.
 //!
 //! **Invariant:** a compile job owns a [`Snapshot`] of feedback and knows its proto; no compile
 //! thread accesses a heap.

@@ -7,4 +7,5 @@ pub(crate) mod flow;
 #[cfg(test)]
 pub(crate) mod listing;
 pub(crate) mod live;
+pub(crate) mod operation;
 pub(crate) mod tags;

@@ -222,6 +222,25 @@ fn constant_tag(k: &Constant) -> Tag {
     }
 }
 
+/// Returns the name of a tag, for listings.
+pub(crate) fn tag_name(tag: Tag) -> &'static str {
+    match tag {
+        Tag::NIL => "nil",
+        Tag::FALSE => "false",
+        Tag::TRUE => "true",
+        Tag::INTEGER => "integer",
+        Tag::FLOAT => "float",
+        Tag::STRING => "string",
+        Tag::TABLE => "table",
+        Tag::FUNCTION => "function",
+        Tag::NATIVE => "native",
+        Tag::USERDATA => "userdata",
+        Tag::THREAD => "thread",
+        Tag::LIGHT => "light",
+        _ => "other",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use perilune_bytecode::feedback::operands as seen;
@@ -246,24 +265,10 @@ mod tests {
         let describe = |pc: Pc| {
             let Some(tags) = &found.0[pc] else { return String::new() };
             let known: Vec<String> =
-                tags.known().map(|(r, t)| format!("{r} {}", name(t))).collect();
+                tags.known().map(|(r, t)| format!("{r} {}", tag_name(t))).collect();
             if known.is_empty() { "nothing".to_owned() } else { known.join(", ") }
         };
         listing::check(&proto, &flow, describe, expected);
-    }
-
-    fn name(tag: Tag) -> &'static str {
-        match tag {
-            Tag::NIL => "nil",
-            Tag::FALSE => "false",
-            Tag::TRUE => "true",
-            Tag::INTEGER => "integer",
-            Tag::FLOAT => "float",
-            Tag::STRING => "string",
-            Tag::TABLE => "table",
-            Tag::FUNCTION => "function",
-            _ => "other",
-        }
     }
 
     #[test]

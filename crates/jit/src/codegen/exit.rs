@@ -104,9 +104,7 @@ impl Emitter<'_> {
     /// Stores registers to their home slots.
     pub(crate) fn store_homes(&mut self, stores: &[Home]) {
         for &Home { register, payload, tag } in stores {
-            if let Some(payload) = payload {
-                self.store_payload(register, payload);
-            }
+            self.store_payload(register, payload);
             if let Some(tag) = tag {
                 let tag = self.tag_value(tag);
                 self.store_tag(register, tag);

@@ -25,8 +25,7 @@ pub(crate) enum Point {
 #[derive(Clone, Copy)]
 pub(crate) struct Home {
     pub(crate) register: Reg,
-    /// The payload, unless it is there.
-    pub(crate) payload: Option<Value>,
+    pub(crate) payload: Value,
     /// The tag, unless it is there.
     pub(crate) tag: Option<Known>,
 }

@@ -3,42 +3,16 @@
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::feedback::operands as seen;
-use perilune_bytecode::{Constant, Op};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
 use crate::analysis::facts::{Speculation, speculation};
+use crate::analysis::operation::{Operand, operation};
 use crate::codegen::number::Operator;
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg, RegisterOperands};
 
-/// An operand.
-#[derive(Clone, Copy)]
-pub(super) enum Operand {
-    Reg(Reg),
-    Int(i64),
-    Float(f64),
-}
-
-impl Operand {
-    /// Returns the integer that it is, where that is a constant.
-    fn constant_int(self) -> Option<i64> {
-        match self {
-            Operand::Int(n) => Some(n),
-            Operand::Reg(_) | Operand::Float(_) => None,
-        }
-    }
-}
-
 impl Translator<'_> {
-    pub(super) fn constant_operand(&self, n: usize) -> Operand {
-        match self.proto.constants[n] {
-            Constant::Integer(i) => Operand::Int(i),
-            Constant::Float(f) => Operand::Float(f),
-            _ => unreachable!("the verifier has seen a number"),
-        }
-    }
-
     pub(super) fn operand_tag(&mut self, o: Operand) -> Known {
         match o {
             Operand::Reg(r) => self.tag(r),
@@ -75,41 +49,8 @@ impl Translator<'_> {
 
     pub(super) fn arithmetic(&mut self, pc: Pc) {
         let i = self.instr(pc);
-        let reg = Operand::Reg;
-        let (operator, x, y) = match i.op() {
-            Op::AddI => (Operator::Add, reg(i.rb()), Operand::Int(i.c() as i64)),
-            Op::SubI => (Operator::Sub, reg(i.rb()), Operand::Int(i.c() as i64)),
-            Op::AddK => (Operator::Add, reg(i.rb()), self.constant_operand(i.c())),
-            Op::SubK => (Operator::Sub, reg(i.rb()), self.constant_operand(i.c())),
-            Op::MulK => (Operator::Mul, reg(i.rb()), self.constant_operand(i.c())),
-            Op::ModK => (Operator::Mod, reg(i.rb()), self.constant_operand(i.c())),
-            Op::PowK => (Operator::Pow, reg(i.rb()), self.constant_operand(i.c())),
-            Op::DivK => (Operator::Div, reg(i.rb()), self.constant_operand(i.c())),
-            Op::IDivK => (Operator::IDiv, reg(i.rb()), self.constant_operand(i.c())),
-            Op::BAndK => (Operator::And, reg(i.rb()), self.constant_operand(i.c())),
-            Op::BOrK => (Operator::Or, reg(i.rb()), self.constant_operand(i.c())),
-            Op::BXorK => (Operator::Xor, reg(i.rb()), self.constant_operand(i.c())),
-            Op::KAdd => (Operator::Add, self.constant_operand(i.b()), reg(i.rc())),
-            Op::KSub => (Operator::Sub, self.constant_operand(i.b()), reg(i.rc())),
-            Op::KMul => (Operator::Mul, self.constant_operand(i.b()), reg(i.rc())),
-            Op::KDiv => (Operator::Div, self.constant_operand(i.b()), reg(i.rc())),
-            Op::ShrI => (Operator::Shr, reg(i.rb()), Operand::Int(i.c() as i64)),
-            Op::ShlI => (Operator::Shl, reg(i.rb()), Operand::Int(i.c() as i64)),
-            Op::Add => (Operator::Add, reg(i.rb()), reg(i.rc())),
-            Op::Sub => (Operator::Sub, reg(i.rb()), reg(i.rc())),
-            Op::Mul => (Operator::Mul, reg(i.rb()), reg(i.rc())),
-            Op::Mod => (Operator::Mod, reg(i.rb()), reg(i.rc())),
-            Op::Pow => (Operator::Pow, reg(i.rb()), reg(i.rc())),
-            Op::Div => (Operator::Div, reg(i.rb()), reg(i.rc())),
-            Op::IDiv => (Operator::IDiv, reg(i.rb()), reg(i.rc())),
-            Op::BAnd => (Operator::And, reg(i.rb()), reg(i.rc())),
-            Op::BOr => (Operator::Or, reg(i.rb()), reg(i.rc())),
-            Op::BXor => (Operator::Xor, reg(i.rb()), reg(i.rc())),
-            Op::Shl => (Operator::Shl, reg(i.rb()), reg(i.rc())),
-            Op::Shr => (Operator::Shr, reg(i.rb()), reg(i.rc())),
-            Op::Unm => (Operator::Neg, reg(i.rb()), reg(i.rb())),
-            Op::BNot => (Operator::Not, reg(i.rb()), reg(i.rb())),
-            op => unreachable!("{op:?} is no operator"),
+        let Some((operator, x, y)) = operation(self.proto, i) else {
+            unreachable!("{:?} is no operator", i.op())
         };
         self.operator(pc, i.ra(), operator, x, y);
     }

@@ -8,8 +8,8 @@ use perilune_runtime::string::MAX_SHORT;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
-use super::arith::Operand;
 use crate::analysis::facts::{Speculation, speculation};
+use crate::analysis::operation::Operand;
 use crate::codegen::value::Known;
 use crate::entity::{Pc, RegisterOperands};
 use crate::exits::state::{FrameState, Point};

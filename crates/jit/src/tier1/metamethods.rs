@@ -13,8 +13,8 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
-use super::arith::Operand;
 use super::control::Ends;
+use crate::analysis::operation::Operand;
 use crate::codegen::call::Returned;
 use crate::codegen::value::Join;
 use crate::entity::{Pc, Reg, RegisterOperands};

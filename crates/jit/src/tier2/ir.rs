@@ -251,41 +251,15 @@ impl Type {
 }
 
 impl Op {
-    /// Returns the values that it reads.
+    /// Returns the values that it reads, three at most.
     pub(crate) fn args(&self) -> impl Iterator<Item = Value> + use<> {
-        use Op::*;
-        let (a, b, c) = match *self {
-            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Upvalue(_) | Poll(_)
-            | Generic(_) | Global(_) => (None, None, None),
-            SetRegister(_, v)
-            | SetUpvalue(_, v)
-            | Guard(v, ..)
-            | GuardShape(v, ..)
-            | ToFloat(v)
-            | NumberToFloat(v, _)
-            | HasTag(v, _)
-            | IsTrue(v)
-            | Not(v)
-            | Field(v, ..)
-            | ChainField(v, ..)
-            | Length(v, _)
-            | IsInteger(v, _) => (Some(v), None, None),
-            IntArith(_, a, b, _)
-            | FloatArith(_, a, b)
-            | Rounds(a, b)
-            | CompareInt(_, a, b)
-            | CompareFloat(_, a, b)
-            | Same(a, b)
-            | GuardNotBothInt(a, b, _)
-            | SetField(a, _, b, _)
-            | Number(a, b, ..)
-            | IsString(a, b)
-            | Equal(a, b, _)
-            | AddField(a, b, ..)
-            | Element(a, b, _) => (Some(a), Some(b), None),
-            SetElement(a, b, c, _) => (Some(a), Some(b), Some(c)),
-        };
-        a.into_iter().chain(b).chain(c)
+        let (mut op, mut found, mut count) = (*self, [None; 3], 0);
+        op.map(|v| {
+            found[count] = Some(v);
+            count += 1;
+            v
+        });
+        found.into_iter().flatten()
     }
 
     /// Replaces the values that it reads.

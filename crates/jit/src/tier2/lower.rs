@@ -1,8 +1,8 @@
 //! From the intermediate representation to Cranelift IR.
 //!
-//! Registers are stored to their home slots where the runtime may look at them, unless they are
-//! there ([`homes`]): before generic instructions, on the way to a poll that has something to do,
-//! and in the blocks that exit. Exits never return, so the code before them keeps its values in
+//! Registers are stored to their home slots where the runtime may look at them, unless the slots
+//! hold them already ([`homes`]): before generic instructions, before a poll that has something to
+//! do, and in the blocks that exit. Exits never return, so the code before them keeps its values in
 //! registers of the machine.
 
 use std::collections::HashMap;
@@ -241,7 +241,7 @@ impl<'a> Lower<'_, 'a> {
         };
         let held = self.homes.get(register).map(|held| self.f.ty(held));
         let has_tag = matches!((held, tag), (Some(Type::Is(held)), Known::Tag(tag)) if held == tag);
-        Home { register, payload: Some(payload), tag: (!has_tag).then_some(tag) }
+        Home { register, payload, tag: (!has_tag).then_some(tag) }
     }
 
     fn homes_of(&mut self, stores: &[(Reg, Value)]) -> Vec<Home> {
@@ -441,11 +441,15 @@ impl<'a> Lower<'_, 'a> {
                 let wrong = self.exit(state);
                 let (table, key) = (self.bits(table), self.bits(key));
                 let place = self.emit().number_place(table, key, tag, wrong);
+                let known = self.emit().tag(tag);
                 if tag == Tag::FLOAT {
                     let v = self.emit().load_number(place, F64);
+                    let bits = self.emit().float_bits(v);
+                    self.emit().verify_element(inst.pc, table, key, (bits, known));
                     self.set_float(inst, v);
                 } else {
                     let v = self.emit().load_number(place, I64);
+                    self.emit().verify_element(inst.pc, table, key, (v, known));
                     self.set_int(inst, v);
                 }
             }

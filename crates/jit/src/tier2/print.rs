@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use perilune_runtime::value::Tag;
+use crate::analysis::tags::tag_name;
 
 use super::ir::{BlockData, End, FrameState, Function, Inst, Op, State, Target, Type, Value};
 
@@ -24,30 +24,11 @@ impl fmt::Display for Function {
     }
 }
 
-/// Returns the name of a tag.
-fn name(tag: Tag) -> &'static str {
-    match tag {
-        Tag::NIL => "nil",
-        Tag::FALSE => "false",
-        Tag::TRUE => "true",
-        Tag::INTEGER => "integer",
-        Tag::FLOAT => "float",
-        Tag::STRING => "string",
-        Tag::TABLE => "table",
-        Tag::FUNCTION => "function",
-        Tag::NATIVE => "native",
-        Tag::USERDATA => "userdata",
-        Tag::THREAD => "thread",
-        Tag::LIGHT => "light",
-        _ => "other",
-    }
-}
-
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Type::Any => f.write_str("any"),
-            Type::Is(tag) => f.write_str(name(tag)),
+            Type::Is(tag) => f.write_str(tag_name(tag)),
             Type::Condition => f.write_str("condition"),
         }
     }
@@ -81,13 +62,13 @@ impl fmt::Display for Line<'_> {
         match inst.op {
             Integer(n) => write!(f, "integer {n}")?,
             Float(bits) => write!(f, "float {:?}", f64::from_bits(bits))?,
-            Primitive(tag) => f.write_str(name(tag))?,
+            Primitive(tag) => f.write_str(tag_name(tag))?,
             Str(n) => write!(f, "string {n}")?,
             Register(r) => write!(f, "register {r}")?,
             SetRegister(r, v) => write!(f, "set_register {r}, {v}")?,
             Upvalue(n) => write!(f, "upvalue {n}")?,
             SetUpvalue(n, v) => write!(f, "set_upvalue {n}, {v}")?,
-            Guard(v, tag, _) => write!(f, "guard {v}, {}", name(tag))?,
+            Guard(v, tag, _) => write!(f, "guard {v}, {}", tag_name(tag))?,
             GuardShape(v, shape, _) => write!(f, "guard_shape {v}, {shape}")?,
             IntArith(operator, a, b, _) => write!(f, "int_{operator:?} {a}, {b}")?,
             FloatArith(operator, a, b) => write!(f, "float_{operator:?} {a}, {b}")?,
@@ -110,7 +91,7 @@ impl fmt::Display for Line<'_> {
             }
             SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
             Global(_) => write!(f, "global {}", inst.pc)?,
-            HasTag(v, tag) => write!(f, "has_tag {v}, {}", name(tag))?,
+            HasTag(v, tag) => write!(f, "has_tag {v}, {}", tag_name(tag))?,
             IsTrue(v) => write!(f, "is_true {v}")?,
             Not(v) => write!(f, "not {v}")?,
             Field(v, slot, ..) => write!(f, "field {v}, {slot}")?,
@@ -118,7 +99,7 @@ impl fmt::Display for Line<'_> {
             ChainField(v, chain, _) => {
                 write!(f, "chain_field {v}, cache {}, entry {}", chain.cache, chain.entry)?;
             }
-            Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", name(tag))?,
+            Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", tag_name(tag))?,
             Element(t, k, _) => write!(f, "element {t}, {k}")?,
             Length(v, _) => write!(f, "length {v}")?,
             Poll(_) => f.write_str("poll")?,

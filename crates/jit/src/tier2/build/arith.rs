@@ -1,110 +1,18 @@
 //! Arithmetic and bit operations.
 
-use perilune_bytecode::{Constant, Op as Bytecode};
 use perilune_runtime::value::Tag;
 
 use super::Builder;
 use crate::analysis::facts::{Speculation, speculation};
+use crate::analysis::operation::Operand;
 use crate::codegen::number::Operator;
-use crate::entity::{Reg, RegisterOperands};
+use crate::entity::RegisterOperands;
 use crate::tier2::ir::{Op, Type, Value};
-
-/// An operand of an operator.
-#[derive(Clone, Copy)]
-enum Operand {
-    Register(Reg),
-    Constant(usize),
-    Integer(i64),
-}
-
-/// Returns the operator of an instruction and its operands.
-fn decode(i: perilune_bytecode::Instr) -> Option<(Operator, Operand, Operand)> {
-    use Bytecode::*;
-    use Operand::{Constant, Integer, Register};
-    let (rb, rc) = (Register(i.rb()), Register(i.rc()));
-    let (kb, kc) = (Constant(i.b()), Constant(i.c()));
-    let c = Integer(i.c() as i64);
-    Some(match i.op() {
-        AddI => (Operator::Add, rb, c),
-        SubI => (Operator::Sub, rb, c),
-        AddK => (Operator::Add, rb, kc),
-        SubK => (Operator::Sub, rb, kc),
-        MulK => (Operator::Mul, rb, kc),
-        ModK => (Operator::Mod, rb, kc),
-        PowK => (Operator::Pow, rb, kc),
-        DivK => (Operator::Div, rb, kc),
-        IDivK => (Operator::IDiv, rb, kc),
-        BAndK => (Operator::And, rb, kc),
-        BOrK => (Operator::Or, rb, kc),
-        BXorK => (Operator::Xor, rb, kc),
-        KAdd => (Operator::Add, kb, rc),
-        KSub => (Operator::Sub, kb, rc),
-        KMul => (Operator::Mul, kb, rc),
-        KDiv => (Operator::Div, kb, rc),
-        ShrI => (Operator::Shr, rb, c),
-        ShlI => (Operator::Shl, rb, c),
-        Add => (Operator::Add, rb, rc),
-        Sub => (Operator::Sub, rb, rc),
-        Mul => (Operator::Mul, rb, rc),
-        Mod => (Operator::Mod, rb, rc),
-        Pow => (Operator::Pow, rb, rc),
-        Div => (Operator::Div, rb, rc),
-        IDiv => (Operator::IDiv, rb, rc),
-        BAnd => (Operator::And, rb, rc),
-        BOr => (Operator::Or, rb, rc),
-        BXor => (Operator::Xor, rb, rc),
-        Shl => (Operator::Shl, rb, rc),
-        Shr => (Operator::Shr, rb, rc),
-        Unm => (Operator::Neg, rb, rb),
-        BNot => (Operator::Not, rb, rb),
-        _ => return None,
-    })
-}
-
-/// Returns whether instructions with this opcode compute a number of numbers.
-pub(super) fn is_operator(op: Bytecode) -> bool {
-    use Bytecode::*;
-    matches!(
-        op,
-        AddI | SubI
-            | AddK
-            | SubK
-            | MulK
-            | ModK
-            | PowK
-            | DivK
-            | IDivK
-            | BAndK
-            | BOrK
-            | BXorK
-            | KAdd
-            | KSub
-            | KMul
-            | KDiv
-            | ShrI
-            | ShlI
-            | Add
-            | Sub
-            | Mul
-            | Mod
-            | Pow
-            | Div
-            | IDiv
-            | BAnd
-            | BOr
-            | BXor
-            | Shl
-            | Shr
-            | Unm
-            | BNot
-    )
-}
 
 impl Builder<'_> {
     /// An operator.
-    pub(super) fn arithmetic(&mut self) {
+    pub(super) fn arithmetic(&mut self, (operator, x, y): (Operator, Operand, Operand)) {
         let i = self.instr(self.pc);
-        let Some((operator, x, y)) = decode(i) else { unreachable!("it is an operator") };
         let (ty, op) = match speculation(self.source.snapshot, self.pc, i) {
             Speculation::Any => return self.generic(),
             Speculation::Int => {
@@ -120,7 +28,7 @@ impl Builder<'_> {
             Speculation::Float => {
                 let (a, b) = (self.operand(x), self.operand(y));
                 let wrong = |s: &Self, o: Operand, v: Value| {
-                    matches!(o, Operand::Register(_)) && s.is_never(v, Tag::FLOAT)
+                    matches!(o, Operand::Reg(_)) && s.is_never(v, Tag::FLOAT)
                 };
                 if wrong(self, x, a) || wrong(self, y, b) {
                     return self.generic();
@@ -156,7 +64,7 @@ impl Builder<'_> {
 
     /// Whether two operands are one.
     fn same(&self, x: Operand, y: Operand) -> bool {
-        matches!((x, y), (Operand::Register(x), Operand::Register(y)) if x == y)
+        matches!((x, y), (Operand::Reg(x), Operand::Reg(y)) if x == y)
     }
 
     /// Whether a value is known not to have this tag.
@@ -166,9 +74,9 @@ impl Builder<'_> {
 
     fn operand(&mut self, o: Operand) -> Value {
         match o {
-            Operand::Register(r) => self.read(r),
-            Operand::Constant(n) => self.constant(n),
-            Operand::Integer(n) => self.integer(n),
+            Operand::Reg(r) => self.read(r),
+            Operand::Int(n) => self.integer(n),
+            Operand::Float(f) => self.float(f),
         }
     }
 
@@ -179,16 +87,16 @@ impl Builder<'_> {
 
     /// Returns an operand of an operator that has had floats in registers only.
     fn float_operand(&mut self, o: Operand, v: Value) -> Value {
-        let constant = match o {
-            Operand::Register(_) => return self.guard(v, Tag::FLOAT),
-            Operand::Integer(n) => n as f64,
-            Operand::Constant(n) => match self.source.proto.constants[n] {
-                Constant::Integer(n) => n as f64,
-                Constant::Float(f) => f,
-                _ => unreachable!("the verifier has seen a number"),
-            },
-        };
-        self.value(Type::Is(Tag::FLOAT), Op::Float(constant.to_bits()))
+        match o {
+            Operand::Reg(_) => self.guard(v, Tag::FLOAT),
+            Operand::Int(n) => self.float(n as f64),
+            Operand::Float(f) => self.float(f),
+        }
+    }
+
+    /// Returns a float.
+    pub(super) fn float(&mut self, f: f64) -> Value {
+        self.value(Type::Is(Tag::FLOAT), Op::Float(f.to_bits()))
     }
 
     /// Returns a number as a float.

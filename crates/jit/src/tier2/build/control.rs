@@ -110,7 +110,7 @@ impl Builder<'_> {
         } else if tag == Tag::INTEGER {
             self.integer(i.sb())
         } else {
-            self.value(Type::Is(tag), Op::Float((i.sb() as f64).to_bits()))
+            self.float(i.sb() as f64)
         };
         let op = match tag {
             Tag::INTEGER => Op::CompareInt(cc, x, y),
@@ -130,7 +130,7 @@ impl Builder<'_> {
                     Some(Ok(self.value(Type::Condition, Op::CompareInt(IntCC::Equal, x, y))))
                 }
                 Type::Is(Tag::FLOAT) => {
-                    let y = self.value(Type::Is(Tag::FLOAT), Op::Float((i.sb() as f64).to_bits()));
+                    let y = self.float(i.sb() as f64);
                     let op = Op::CompareFloat(FloatCC::Equal, x, y);
                     Some(Ok(self.value(Type::Condition, op)))
                 }

@@ -30,6 +30,7 @@ use order::Order;
 
 use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
+use crate::analysis::operation::operation;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
@@ -508,7 +509,6 @@ impl Builder<'_> {
                     _ => self.set(i.ra(), Type::Any, Op::Not(v)),
                 }
             }
-            op if arith::is_operator(op) => self.arithmetic(),
             Jmp => {
                 self.goto(pc.jump_target(self.source.proto));
                 return false;
@@ -527,7 +527,10 @@ impl Builder<'_> {
             }
             VarArgPrep | ExtraArg => {}
             Return | TForPrep | TForLoop => return self.generic_end(),
-            _ => self.generic(),
+            _ => match operation(self.source.proto, i) {
+                Some(operation) => self.arithmetic(operation),
+                None => self.generic(),
+            },
         }
         true
     }
