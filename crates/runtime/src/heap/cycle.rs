@@ -6,7 +6,7 @@ use super::pauses::Part;
 use super::stop::Stop;
 use super::{Phase, block};
 use crate::header::GcHeader;
-use crate::instance::{FieldEntry, GlobalCache, Instance};
+use crate::instance::{CalleeCache, FieldEntry, GlobalCache, Instance};
 use crate::meta::Event;
 use crate::state::State;
 use crate::strings::Scan;
@@ -404,6 +404,13 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
     for cache in std::slice::from_raw_parts_mut((*instance).globals, globals as usize) {
         if dead(cache.env.cast()) || dead(cache.cell.cast()) {
             *cache = GlobalCache { env: std::ptr::null_mut(), cell: std::ptr::null_mut() };
+        }
+    }
+    let callees = (*instance).counts.callees as usize;
+    for cache in std::slice::from_raw_parts_mut((*instance).callees, callees) {
+        let callee = cache.instance();
+        if dead(callee.map_or(std::ptr::null_mut(), <*mut Instance>::cast)) {
+            *cache = CalleeCache { callee: CalleeCache::OTHER, others: 0 };
         }
     }
 }

@@ -71,6 +71,8 @@ impl Instance {
             children.add(i).write(null_mut());
         }
         let this = this.cast::<Instance>();
+        // inline caches of callees have its address
+        this.expose_provenance();
         this.write(Instance {
             header: GcHeader { kind: Kind::Instance, mark: 0, flags: 0, aux: 0, word: 0 },
             code: proto.code.as_ptr(),

@@ -269,8 +269,7 @@ pub struct GlobalCache {
 #[repr(C)]
 pub struct CalleeCache {
     /// The address of the first callee's [`Instance`], or
-    /// [`NativeClosure::callee`](crate::closure::NativeClosure::callee). It is compared and never
-    /// dereferenced. 0: no call so far.
+    /// [`NativeClosure::callee`](crate::closure::NativeClosure::callee). 0: no call so far.
     pub callee: usize,
     /// Number of calls of other callees, saturating.
     pub others: u32,
@@ -281,6 +280,16 @@ impl CalleeCache {
     pub const OTHER: usize = 1;
     /// The bit that marks native functions; no address has it.
     pub const NATIVE: usize = 1 << (usize::BITS - 1);
+
+    /// Returns the instance of the first callee, if that is a Lua function. It is alive: the
+    /// collector clears the caches of live instances that refer to dead ones.
+    pub fn instance(&self) -> Option<*mut Instance> {
+        match self.callee {
+            0 | CalleeCache::OTHER => None,
+            native if native & CalleeCache::NATIVE != 0 => None,
+            address => Some(std::ptr::with_exposed_provenance_mut(address)),
+        }
+    }
 }
 
 /// What an instance keeps for a NEWTABLE.
