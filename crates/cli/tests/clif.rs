@@ -96,7 +96,7 @@ fn emitted_ir_is_as_recorded() {
         .filter(|path| path.extension().is_some_and(|e| e == "lua"))
         .collect();
     programs.sort();
-    assert!(programs.len() >= 21, "{programs:?}");
+    assert!(programs.len() >= 22, "{programs:?}");
     let mut wrong = Vec::new();
     for program in programs {
         let name = program.file_stem().and_then(|n| n.to_str()).expect("a name");

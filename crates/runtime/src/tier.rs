@@ -151,6 +151,8 @@ pub struct RuntimeCalls {
     pub field_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table) -> Pair,
     /// Stores a field through a cache in the same way; 0 is a miss.
     pub set_more: unsafe extern "C" fn(*mut State, *const FieldCache, *mut Table, u64, u64) -> u64,
+    /// Doubles the number of field slots of a table; 0 if that was not done.
+    pub grow_fields: unsafe extern "C" fn(*mut State, *mut Table) -> u64,
     /// `rawget` of a short string key; the tag is [`MISS`] if a metatable has to be consulted.
     pub get_str: unsafe extern "C" fn(*mut State, *mut Table, u64) -> Pair,
     /// `rawget` of an integer key outside the array; the tag is [`MISS`] if a metatable has to be
@@ -257,6 +259,9 @@ pub mod verify {
 /// What a frame that code leaves to the interpreter counts for, in misses: it continues there, and
 /// a loop does so for many rounds.
 pub const MISSES_PER_EXIT: u32 = 32;
+
+/// The most slots that frames of inlined functions take above the frame of a function.
+pub const INLINED_SLOTS: usize = 200;
 
 /// The tag of a [`Pair`] without a result.
 pub const MISS: u64 = 0xFF;

@@ -46,6 +46,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     closure: leaf::closure,
     field_more: leaf::field_more,
     set_more: leaf::set_more,
+    grow_fields: leaf::grow_fields,
     get_str: leaf::get_str,
     get_int: leaf::get_int,
     set_int: leaf::set_int,

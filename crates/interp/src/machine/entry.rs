@@ -6,6 +6,7 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::tier::{Left, status};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
+use super::inlined::{caller_of_inlined, make_slots};
 use super::panics;
 use crate::ret;
 use crate::slots::callee_slot;
@@ -191,6 +192,10 @@ unsafe fn run_code(
 /// # Safety
 /// I2; `entry` enters code of the function of the top frame for its pc.
 pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Entered, Exit> {
+    let inst = (*Frame((*st).base).callee().as_function()).instance;
+    if !make_slots(st, (*st).base, inst) {
+        return Ok(Entered::Lua);
+    }
     let s = StateRef::new(st);
     let base = s.base;
     let frame = Frame(base);
@@ -205,8 +210,13 @@ pub(crate) unsafe fn enter_loop(st: *mut State, entry: *const u8) -> Result<Ente
     let mut left = Left::default();
     native::perilune_enter(st, entry, callee.as_function(), base, 0, &raw mut left);
     if left.status as u32 as u64 == status::RESUME {
+        let entered = Frame((*s.thread).stack.offset(at));
+        let mut frame = Frame((*st).base);
+        while frame != entered {
+            frame = caller_of_inlined(frame);
+        }
         if link.flags() & flags::NATIVE_CALLER == 0 {
-            Frame((*st).base).clear_flags(flags::NATIVE_CALLER);
+            entered.clear_flags(flags::NATIVE_CALLER);
         }
         return Ok(Entered::Lua);
     }

@@ -98,6 +98,13 @@ pub(super) unsafe extern "C" fn set_more(
     })
 }
 
+pub(super) unsafe extern "C" fn grow_fields(st: *mut State, t: *mut Table) -> u64 {
+    panics::leaf(st, 0, || {
+        Table::grow_fields(st, t);
+        1
+    })
+}
+
 /// A value that was looked up, unless it is nil and a metatable has a say.
 unsafe fn found(t: *mut Table, v: Value) -> Pair {
     if v.is_nil() && Table::has_meta(t) { NO_ANSWER } else { v.into() }

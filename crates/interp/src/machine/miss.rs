@@ -64,6 +64,7 @@ unsafe fn spend(st: *mut State, misses: u32, left: bool) {
 /// # Safety
 /// I2.
 pub(super) unsafe fn count_deoptimization(st: *mut State) {
+    super::with_tier(st, |tier| tier.exited(st));
     spend(st, MISSES_PER_EXIT, true);
 }
 
@@ -72,5 +73,5 @@ pub(super) unsafe fn count_deoptimization(st: *mut State) {
 unsafe fn ask(st: *mut State, inst: *mut Instance, code: u32, left: bool) {
     (*inst).miss_step = (*inst).miss_step.saturating_mul(4).min(LONGEST);
     (*inst).misses_left = (*inst).miss_step;
-    super::with_tier(st, |tier| tier.missed(st, inst, code, left));
+    super::with_tier(st, |tier| tier.missed(st, code, left));
 }

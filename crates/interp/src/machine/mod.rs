@@ -10,6 +10,7 @@ pub(crate) mod builtin;
 mod calls;
 mod entry;
 mod handler;
+mod inlined;
 mod leaf;
 mod miss;
 mod native_stack;

@@ -6,7 +6,9 @@ use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::tier::status;
 use perilune_runtime::value::{SlotExt, Value};
 
+use super::inlined::{caller_of_inlined, make_slots};
 use super::panics::guarded;
+use super::{entry_of, is_idle};
 use crate::enter::enter_interpreted;
 use crate::execute::execute;
 use crate::handler::handle;
@@ -35,6 +37,7 @@ std::arch::global_asm!(
     "push rbp",
     "mov rbp, rsp",
     "mov rdi, r15",
+    "mov rsi, rdx",
     "call {resume}",
     "mov rcx, [r15 + {bits}]",
     "mov rdx, [r15 + {tag}]",
@@ -64,6 +67,12 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
         d => base.sub(d),
     };
     let at = base.offset_from((*s.thread).stack);
+    let inst = (*Frame(base).callee().as_function()).instance;
+    if !is_idle(entry_of(inst)) {
+        // its code has come here for want of room, perhaps for functions inlined in it
+        make_slots(st, base, inst);
+    }
+    let base = (*s.thread).stack.offset(at);
     let r = match enter_interpreted(st, base.sub(2), nargs, link.flags() | flags::NATIVE_CALLER) {
         Ok(Entered::Lua) => execute(st),
         Ok(_) => unreachable!("it is a Lua function"),
@@ -78,14 +87,19 @@ unsafe fn do_interpret(st: *mut State, base: *mut Value, nargs: usize) -> u64 {
     finished(st, r)
 }
 
-/// What code jumps to whose frame, on top, was deoptimized.
-unsafe extern "C" fn resume(st: *mut State) -> u64 {
-    guarded(st, || do_resume(st))
+/// What code jumps to whose frames were deoptimized: the one on top, and below it as many callers
+/// as functions were inlined there.
+unsafe extern "C" fn resume(st: *mut State, inlined: usize) -> u64 {
+    guarded(st, || do_resume(st, inlined))
 }
 
 #[inline(always)]
-unsafe fn do_resume(st: *mut State) -> u64 {
-    Frame((*st).base).add_flags(flags::NATIVE_CALLER);
+unsafe fn do_resume(st: *mut State, inlined: usize) -> u64 {
+    let mut frame = Frame((*st).base);
+    for _ in 0..inlined {
+        frame = caller_of_inlined(frame);
+    }
+    frame.add_flags(flags::NATIVE_CALLER);
     let r = execute(st);
     finished(st, r)
 }

@@ -39,8 +39,8 @@ impl Emitter<'_> {
             let st = self.state();
             return self.b.ins().load(I64, CONSTANT, st, state::EMPTY_SHAPE as i32);
         }
-        let at = self.places.sites + site * size_of::<Site>();
-        let shape = self.load64(self.instance, at + site::SHAPE);
+        let at = self.frame().places.sites + site * size_of::<Site>();
+        let shape = self.load64(self.instance(), at + site::SHAPE);
         self.guard(shape, slow);
         shape
     }
@@ -90,7 +90,7 @@ impl Emitter<'_> {
         let st = self.state();
         let (position, fields) = (self.int(pc.index() as i64), self.int(fields as i64));
         let new_table = self.body.calls.new_table as usize;
-        let t = self.runtime_word(new_table, &[st, self.instance, position, fields]);
+        let t = self.runtime_word(new_table, &[st, self.instance(), position, fields]);
         self.unless_panicked(t)
     }
 
@@ -143,8 +143,8 @@ impl Emitter<'_> {
 
     /// Loads the instance of inner function `n`; branches to `slow` if the state has none yet.
     pub(crate) fn inner_instance(&mut self, n: usize, slow: Block) -> Value {
-        let at = self.places.children + n * size_of::<usize>();
-        let child = self.load64(self.instance, at);
+        let at = self.frame().places.children + n * size_of::<usize>();
+        let child = self.load64(self.instance(), at);
         self.guard(child, slow);
         child
     }
@@ -173,7 +173,7 @@ impl Emitter<'_> {
         let st = self.state();
         let n = self.int(n as i64);
         let base = self.base();
-        let args = [st, self.instance, n, base];
+        let args = [st, self.instance(), n, base];
         self.save_frame(pc + 1);
         let c = self.runtime_word(self.body.calls.closure as usize, &args);
         self.unless_panicked(c)

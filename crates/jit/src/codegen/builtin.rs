@@ -61,6 +61,20 @@ impl Inlined {
     }
 }
 
+impl Inlined {
+    /// Returns the tag that all results have. What would have another one is left to the function
+    /// itself.
+    pub(crate) fn result(self) -> Option<Tag> {
+        match self {
+            Inlined::Ceil | Inlined::Floor | Inlined::Length => Some(Tag::INTEGER),
+            Inlined::Sqrt => Some(Tag::FLOAT),
+            Inlined::Type => Some(Tag::STRING),
+            // the function is called for the rest, which may return another type
+            _ => None,
+        }
+    }
+}
+
 /// An argument: payload and tag.
 pub(crate) type Argument = (Value, Known);
 

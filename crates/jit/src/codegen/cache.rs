@@ -20,8 +20,8 @@ pub(crate) struct Record {
 impl Emitter<'_> {
     /// Returns the first record of field cache `cache`.
     fn first_record(&self, cache: usize) -> Record {
-        let at = self.places.fields + cache * size_of::<FieldCache>();
-        Record { address: self.instance, offset: at as i32 }
+        let at = self.frame().places.fields + cache * size_of::<FieldCache>();
+        Record { address: self.instance(), offset: at as i32 }
     }
 
     /// Returns the address of field cache `cache`.
@@ -130,24 +130,18 @@ impl Emitter<'_> {
         value
     }
 
-    /// Returns the environment of an access to a global, in upvalue `upvalue`, and the cell of the
-    /// global; branches to `slow` unless the environment is that of global cache `cache`.
-    pub(crate) fn global_cell(
-        &mut self,
-        cache: usize,
-        upvalue: usize,
-        slow: Block,
-    ) -> (Value, Value) {
-        let up = self.upvalue(upvalue);
+    /// Returns the environment of an access to a global, which the upvalue `up` holds, and the cell
+    /// of the global; branches to `slow` unless the environment is that of global cache `cache`.
+    pub(crate) fn global_cell(&mut self, cache: usize, up: Value, slow: Block) -> (Value, Value) {
         let place = self.upvalue_place(up);
         let (env, tag) = self.load_value(place, 0);
         let is_table = self.is_tag(tag, Tag::TABLE);
         self.guard(is_table, slow);
-        let at = self.places.globals + cache * size_of::<GlobalCache>();
-        let cached = self.load64(self.instance, at + global_cache::ENV);
+        let at = self.frame().places.globals + cache * size_of::<GlobalCache>();
+        let cached = self.load64(self.instance(), at + global_cache::ENV);
         let same = self.b.ins().icmp(IntCC::Equal, cached, env);
         self.guard(same, slow);
-        (env, self.load64(self.instance, at + global_cache::CELL))
+        (env, self.load64(self.instance(), at + global_cache::CELL))
     }
 
     /// Loads the value in a cell.

@@ -221,7 +221,8 @@ impl Emitter<'_> {
         let params: usize = proto.num_params.into();
         let base = self.base();
         let st = self.state();
-        let size = i64::from(frame::slot(proto.max_stack.into()));
+        let slots = usize::from(proto.max_stack) + self.inlined_slots;
+        let size = i64::from(frame::slot(slots));
         let end = if proto.is_vararg {
             let n = self.b.ins().iadd_imm_s(nargs, (params + Frame::RESERVED) as i64);
             let n = self.b.ins().ishl_imm_u(n, i64::from(value::LOG_SIZE));
@@ -288,7 +289,8 @@ impl Emitter<'_> {
 
 /// Calls of Lua functions.
 impl Emitter<'_> {
-    fn slot_of(&mut self, callee: Value) -> Value {
+    /// Loads the address of the slot of a Lua function.
+    pub(crate) fn slot_of(&mut self, callee: Value) -> Value {
         let inst = self.load64(callee, closure::INSTANCE);
         self.load64(inst, instance::SLOT)
     }

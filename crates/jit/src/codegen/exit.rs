@@ -1,8 +1,9 @@
 //! Ways out of the code: statuses of the runtime, and deoptimization.
 
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
-use perilune_runtime::layout::state;
+use perilune_runtime::layout::{frame, state};
 use perilune_runtime::tier::status;
 
 use super::Emitter;
@@ -22,7 +23,8 @@ impl Emitter<'_> {
 
     fn check_whether(&mut self, failed: Value, status: Value) {
         let on = self.next_block();
-        self.b.ins().brif(failed, self.exit, &[BlockArg::from(status)], on, &[]);
+        let exit = self.exit();
+        self.b.ins().brif(failed, exit, &[BlockArg::from(status)], on, &[]);
         self.switch_to(on);
     }
 
@@ -31,36 +33,59 @@ impl Emitter<'_> {
     pub(super) fn unless_panicked(&mut self, object: Value) -> Value {
         let panicked = self.int(status::PANIC as i64);
         let on = self.next_block();
-        let exit = [BlockArg::from(panicked)];
-        self.b.ins().brif(object, on, &[], self.exit, &exit);
+        let exit = self.exit();
+        self.b.ins().brif(object, on, &[], exit, &[BlockArg::from(panicked)]);
         self.switch_to(on);
         object
+    }
+
+    /// Returns what all exits of this frame with a status of the runtime jump to.
+    fn exit(&mut self) -> Block {
+        if let Some(block) = self.frame().exit {
+            return block;
+        }
+        let block = self.cold_block();
+        self.b.append_block_param(block, I64);
+        *self.frames[self.current].exit.insert(block)
     }
 
     /// Emits the exits, and what they share.
     pub(super) fn exit_blocks(&mut self) {
         for (block, state, stores) in std::mem::take(&mut self.deferred) {
+            self.in_frame(state.frame);
             self.switch_to(block);
             self.set_source(state.pc);
             self.store_homes(&stores);
+            self.materialize();
             self.leave(state);
         }
-        for (point, block) in std::mem::take(&mut self.deoptimizing) {
+        for (point, frame, block) in std::mem::take(&mut self.deoptimizing) {
+            self.in_frame(frame);
             self.deoptimize_at_point(point, block);
         }
+        self.in_frame(0);
         if let Some(block) = self.failure {
             self.fail(block);
         }
-        self.exit_block();
+        for n in 0..self.frames.len() {
+            if let Some(block) = self.frames[n].exit {
+                self.in_frame(n);
+                self.exit_block(block);
+            }
+        }
+        self.in_frame(0);
     }
 
-    /// Emits what all exits with a status of the runtime jump to.
-    fn exit_block(&mut self) {
-        self.switch_to(self.exit);
-        let status = self.b.block_params(self.exit)[0];
+    /// Emits what all exits of a frame with a status of the runtime jump to.
+    fn exit_block(&mut self, block: Block) {
+        self.switch_to(block);
+        let status = self.b.block_params(block)[0];
         let st = self.state();
         let base = self.load64(st, state::BASE);
         let zero = self.int(0);
+        if self.current != 0 {
+            return self.exit_inlined(status, base);
+        }
         if self.body.is_loop {
             // the loop that entered this code takes the frame back
             self.b.ins().return_(&[status, zero, zero, base]);
@@ -79,9 +104,42 @@ impl Emitter<'_> {
         self.b.ins().return_call_indirect(self.entry_sig, entry, &args);
     }
 
-    /// Ends the block: deoptimizes the frame in this state.
+    /// As the rest of [`Emitter::exit_block`], of a frame of an inlined function, whose base the
+    /// runtime has stored: the code returns for the outermost frame.
+    fn exit_inlined(&mut self, status: Value, base: Value) {
+        let zero = self.int(0);
+        let (resume, other) = (self.block(), self.block());
+        let left = self.b.ins().band_imm_u(status, status::RESUME as i64);
+        self.branch(left, resume, other);
+        self.switch_to(resume);
+        if self.body.is_loop {
+            self.b.ins().return_(&[status, zero, zero, base]);
+        } else {
+            let entry = self.int(self.body.calls.resume as usize as i64);
+            let closure = self.load_callee(base);
+            let depth = self.int(self.depth() as i64);
+            self.b.ins().return_call_indirect(self.entry_sig, entry, &[closure, base, depth]);
+        }
+        self.switch_to(other);
+        let (error, out) = (self.block(), self.block());
+        let low = self.b.ins().ireduce(I8, status);
+        let failed = self.b.ins().icmp_imm_u(IntCC::Equal, low, status::ERROR as i64);
+        self.branch(failed, error, out);
+        self.switch_to(error);
+        let distance = i64::from(frame::slot(self.frame().offset));
+        let outermost = self.b.ins().iadd_imm_s(base, -distance);
+        let outermost = self.return_base_of(outermost);
+        let st = self.state();
+        self.store(outermost, st, state::BASE);
+        self.b.ins().return_(&[status, zero, zero, outermost]);
+        self.switch_to(out);
+        self.b.ins().return_(&[status, zero, zero, base]);
+    }
+
+    /// Ends the block: deoptimizes the frame in this state, which is the current one.
     pub(crate) fn deoptimize(&mut self, state: FrameState) {
-        self.exits.add(state);
+        self.exits.add(state.in_frame(self.current));
+        self.materialize();
         self.leave(state);
     }
 
@@ -90,26 +148,16 @@ impl Emitter<'_> {
         self.deoptimize_storing(block, state, Vec::new());
     }
 
-    /// As [`Emitter::deoptimize_in`], where registers are to be stored first.
+    /// As [`Emitter::deoptimize_in`], where registers are to be stored first. The frame is the
+    /// current one.
     pub(crate) fn deoptimize_storing(
         &mut self,
         block: Block,
         state: FrameState,
         stores: Vec<Home>,
     ) {
-        self.exits.add(state);
-        self.deferred.push((block, state, stores));
-    }
-
-    /// Stores registers to their home slots.
-    pub(crate) fn store_homes(&mut self, stores: &[Home]) {
-        for &Home { register, payload, tag } in stores {
-            self.store_payload(register, payload);
-            if let Some(tag) = tag {
-                let tag = self.tag_value(tag);
-                self.store_tag(register, tag);
-            }
-        }
+        self.exits.add(state.in_frame(self.current));
+        self.deferred.push((block, state.in_frame(self.current), stores));
     }
 
     /// Ends the block: goes to the block that deoptimizes at the point of the state.
@@ -117,13 +165,13 @@ impl Emitter<'_> {
         match state.registers {
             Registers::Home => {}
         }
-        let found = self.deoptimizing.iter().find(|(point, _)| *point == state.point);
-        let to = match found {
-            Some(&(_, block)) => block,
+        let mut known = self.deoptimizing.iter();
+        let to = match known.find(|(at, n, _)| (*at, *n) == (state.point, self.current)) {
+            Some(&(.., block)) => block,
             None => {
                 let block = self.cold_block();
                 self.b.append_block_param(block, I64);
-                self.deoptimizing.push((state.point, block));
+                self.deoptimizing.push((state.point, self.current, block));
                 block
             }
         };
@@ -144,6 +192,7 @@ impl Emitter<'_> {
         self.save_frame_word(word);
         let st = self.state();
         let status = self.runtime_word(function, &[st]);
-        self.jump_with(self.exit, status);
+        let exit = self.exit();
+        self.jump_with(exit, status);
     }
 }

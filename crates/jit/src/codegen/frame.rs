@@ -13,11 +13,19 @@ use crate::entity::{Pc, Reg};
 impl Emitter<'_> {
     /// Returns the address of register 0.
     pub(crate) fn base(&mut self) -> Value {
-        self.b.use_var(self.base)
+        let base = self.outermost_base();
+        match self.frame().offset {
+            0 => base,
+            offset => self.b.ins().iadd_imm_s(base, i64::from(frame::slot(offset))),
+        }
     }
 
     /// The base has moved, or may have: something was called.
     pub(crate) fn set_base(&mut self, base: Value) {
+        let base = match self.frame().offset {
+            0 => base,
+            offset => self.b.ins().iadd_imm_s(base, -i64::from(frame::slot(offset))),
+        };
         self.b.def_var(self.base, base);
         self.nothing_called = false;
     }
@@ -30,7 +38,7 @@ impl Emitter<'_> {
     /// Returns the closure. It is read again from the frame after calls, so that no register of the
     /// machine is saved for it.
     pub(crate) fn closure(&mut self) -> Value {
-        if self.nothing_called {
+        if self.nothing_called && self.current == 0 {
             return self.passed_closure;
         }
         let base = self.base();
@@ -39,7 +47,7 @@ impl Emitter<'_> {
 
     /// Returns the closure that was passed, while that is what [`Emitter::closure`] returns.
     pub(crate) fn closure_as_passed(&self) -> Option<Value> {
-        self.nothing_called.then_some(self.passed_closure)
+        (self.nothing_called && self.current == 0).then_some(self.passed_closure)
     }
 
     /// Loads the closure from the frame at `base`.
@@ -50,6 +58,11 @@ impl Emitter<'_> {
     /// Loads upvalue `n` of the closure.
     pub(crate) fn upvalue(&mut self, n: usize) -> Value {
         let closure = self.closure();
+        self.upvalue_of(closure, n)
+    }
+
+    /// Loads upvalue `n` of a closure.
+    pub(crate) fn upvalue_of(&mut self, closure: Value, n: usize) -> Value {
         self.load64(closure, closure::UPVALUES + n * size_of::<usize>())
     }
 
@@ -72,7 +85,7 @@ impl Emitter<'_> {
 
     /// Returns the address after the last register.
     pub(crate) fn frame_end(&mut self) -> Value {
-        self.address(Reg::new(self.body.proto.max_stack.into()))
+        self.address(Reg::new(self.frame().proto.max_stack.into()))
     }
 
     /// Loads payload, as a value of type `ty`, and tag of register `r`.
@@ -152,7 +165,12 @@ impl Emitter<'_> {
 
     /// Returns the base that the frame had before extra arguments moved it: what is returned.
     pub(super) fn return_base(&mut self) -> Value {
-        let base = self.base();
+        let base = self.outermost_base();
+        self.return_base_of(base)
+    }
+
+    /// As [`Emitter::return_base`], where the outermost frame is at `base`.
+    pub(super) fn return_base_of(&mut self, base: Value) -> Value {
         if !self.body.proto.is_vararg {
             return base;
         }

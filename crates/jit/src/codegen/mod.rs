@@ -19,6 +19,7 @@ mod encoding;
 mod exit;
 mod frame;
 mod guard;
+pub(crate) mod inline;
 pub(crate) mod number;
 mod poll;
 pub(crate) mod table;
@@ -42,6 +43,7 @@ use crate::exits::map::ExitMap;
 use crate::exits::state::{FrameState, Home, Point};
 use crate::pipeline::symbols::Callees;
 use crate::testing::fault::Fault;
+use inline::FrameCode;
 
 /// The body of a function that code is emitted for.
 #[derive(Clone, Copy)]
@@ -71,18 +73,19 @@ pub(crate) struct Emitter<'a> {
     passed_closure: Value,
     /// No code so far, and none that comes back to here, has called anything.
     nothing_called: bool,
-    /// The instance of the closure.
-    instance: Value,
+    /// The frames that code is emitted for: the outermost one, and those of inlined functions.
+    frames: Vec<FrameCode<'a>>,
+    /// The number of the current one.
+    current: usize,
+    /// Slots that frames of inlined functions take above those of the function itself.
+    inlined_slots: usize,
     /// The state, and the block in which it was read from its register last.
     state: Option<(Block, Value)>,
-    /// Where the arrays of an instance are.
-    places: Places,
-    /// Exits with a status and the base that the runtime stored.
-    exit: Block,
     /// Exits with the status of a callee that failed or yields.
     failure: Option<Block>,
-    /// Deoptimize the frame at the frame word that they are passed, each at another point.
-    deoptimizing: Vec<(Point, Block)>,
+    /// Deoptimize the frame at the frame word that they are passed, each at another point or in
+    /// another frame.
+    deoptimizing: Vec<(Point, usize, Block)>,
     /// Where the self-check reports differences.
     verify_reports: Option<verify::VerifyReports>,
     /// Blocks that deoptimize, which are emitted last, with what they store to home slots.
@@ -136,10 +139,17 @@ impl<'a> Emitter<'a> {
             base,
             passed_closure: params[0],
             nothing_called: true,
-            instance,
+            frames: vec![FrameCode {
+                proto: body.proto,
+                places: Places::in_instances_of(body.proto),
+                instance,
+                offset: 0,
+                caller: None,
+                exit: Some(exit),
+            }],
+            current: 0,
+            inlined_slots: 0,
             state: None,
-            places: Places::in_instances_of(body.proto),
-            exit,
             failure: None,
             deoptimizing: Vec::new(),
             verify_reports: None,
@@ -165,8 +175,10 @@ impl<'a> Emitter<'a> {
         self.b.ins()
     }
 
-    /// Says from which instruction of the bytecode the following code is.
+    /// Says from which instruction of the bytecode the following code is: of the outermost
+    /// function, so of an inlined one the call.
     pub(crate) fn set_source(&mut self, pc: Pc) {
+        let pc = self.outermost_pc(pc);
         self.b.set_srcloc(cranelift_codegen::ir::SourceLoc::new(pc.as_u32()));
     }
 }

@@ -40,6 +40,7 @@ impl Emitter<'_> {
         self.branch(word, cold, on);
         self.switch_to(cold);
         self.store_homes(stores);
+        self.materialize();
         self.preserving_step(self.body.calls.preserving_poll as usize, pc);
         self.jump(on);
         self.switch_to(on);

@@ -128,13 +128,14 @@ impl Emitter<'_> {
     }
 
     /// Adds the field that the successor of an entry has more, in slot `slot`; branches to `other`
-    /// if there is no room, or the value is nil.
+    /// if the value is nil, or there is no room, which is made if the table `grows`.
     pub(crate) fn add_field(
         &mut self,
         table: Value,
         slot: u32,
         r: Record,
         (bits, tag): (Value, Known),
+        grows: bool,
         other: Block,
     ) {
         let t = self.tag_value(tag);
@@ -143,7 +144,17 @@ impl Emitter<'_> {
         }
         let cap = self.load8(table, table::FIELDS_CAP);
         let room = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, cap, i64::from(slot));
-        self.guard(room, other);
+        if grows {
+            let (full, on) = (self.cold_block(), self.block());
+            self.branch(room, on, full);
+            self.switch_to(full);
+            let st = self.state();
+            let grown = self.runtime_word(self.body.calls.grow_fields as usize, &[st, table]);
+            self.branch(grown, on, other);
+            self.switch_to(on);
+        } else {
+            self.guard(room, other);
+        }
         let next = self.successor(r, other);
         let id = self.load32(next, header::WORD);
         let fields = self.load64(table, table::FIELDS);

@@ -107,14 +107,15 @@ impl Emitter<'_> {
 
     /// Returns constant `n` of the function as payload and tag.
     pub(crate) fn constant(&mut self, n: usize) -> (Value, Tag) {
-        match &self.body.proto.constants[n] {
+        match &self.frame().proto.constants[n] {
             Constant::Nil => (self.int(0), Tag::NIL),
             Constant::Bool(b) => (self.int(0), if *b { Tag::TRUE } else { Tag::FALSE }),
             Constant::Integer(i) => (self.int(*i), Tag::INTEGER),
             Constant::Float(f) => (self.int(f.to_bits() as i64), Tag::FLOAT),
             Constant::Str(_) => {
-                let at = self.places.constants as i32 + layout::value::nth(n);
-                (self.b.ins().load(I64, CONSTANT, self.instance, at), Tag::STRING)
+                let at = self.frame().places.constants as i32 + layout::value::nth(n);
+                let instance = self.instance();
+                (self.b.ins().load(I64, CONSTANT, instance, at), Tag::STRING)
             }
         }
     }

@@ -53,7 +53,7 @@ impl Emitter<'_> {
         let mut differences = Vec::new();
         for h in held {
             for (&held, is_tag) in h.values() {
-                let home = self.load_home(base, h.register, is_tag);
+                let home = self.load_home_at(base, h.register, is_tag);
                 differences.push(self.b.ins().bxor(home, held));
                 self.merge(&mut differences);
             }
@@ -66,7 +66,8 @@ impl Emitter<'_> {
             self.merge(&mut differences);
         }
         let instance = self.load64(home, closure::INSTANCE);
-        differences.push(self.b.ins().bxor(instance, self.instance));
+        let held_instance = self.instance();
+        differences.push(self.b.ins().bxor(instance, held_instance));
         self.merge(&mut differences);
 
         let (report, on) = (self.cold_block(), self.block());
@@ -77,7 +78,7 @@ impl Emitter<'_> {
         // the last to be selected is the first register
         for h in held.iter().rev() {
             for (&held, is_tag) in h.values().rev() {
-                let home = self.load_home(base, h.register, is_tag);
+                let home = self.load_home_at(base, h.register, is_tag);
                 let differs = self.b.ins().icmp(IntCC::NotEqual, home, held);
                 let what = if is_tag { verify::TAG } else { verify::PAYLOAD };
                 let place = self.verified_place(pc, Some(h.register), what);
@@ -117,7 +118,7 @@ impl Emitter<'_> {
             self.switch_to(block);
             let &[base, at, held] = self.b.block_params(block) else { unreachable!() };
             let (address, last) = match block == of_closure {
-                true => (self.body.calls.verify_closure, self.instance),
+                true => (self.body.calls.verify_closure, self.instance()),
                 false => (self.body.calls.verify_register, held),
             };
             self.runtime(address as usize, &[base, at, held, last], &[]);
@@ -125,7 +126,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn load_home(&mut self, base: Value, register: Reg, is_tag: bool) -> Value {
+    fn load_home_at(&mut self, base: Value, register: Reg, is_tag: bool) -> Value {
         match is_tag {
             true => self.load_tag_at(base, register),
             false => self.load_payload_at(base, register),

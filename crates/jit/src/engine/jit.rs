@@ -13,6 +13,7 @@ use super::options::JitOptions;
 use crate::baseline::{pieces, stitch};
 use crate::feedback::callees::Callee;
 use crate::feedback::snapshot::Snapshot;
+use crate::observe::exit_counts::ExitCounts;
 use crate::observe::metrics::{self, Metric};
 use crate::observe::observation::Observer;
 use crate::observe::perf::Perf;
@@ -61,10 +62,12 @@ impl Jit {
         metrics
     }
 
-    /// Returns all metrics, the average costs of compiling, and the last refusals with their
-    /// reasons, as text. Names are those of functions compiled with [`JitOptions::stats`].
+    /// Returns all metrics, the average costs of compiling, the last refusals with their reasons,
+    /// and where code has exited most, as text. Exits are counted, and functions have names, with
+    /// [`JitOptions::stats`].
     pub fn report(&self) -> String {
-        metrics::table(&self.metrics()) + &self.observer().metrics.summary()
+        let exits = self.observer().exits.as_ref().map(ExitCounts::text).unwrap_or_default();
+        metrics::table(&self.metrics()) + &self.observer().metrics.summary() + &exits
     }
 
     /// Returns the code of the engine.

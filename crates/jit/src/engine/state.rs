@@ -1,5 +1,6 @@
 //! What a state has of the compiler: requests, announcements, transitions.
 
+use std::collections::BTreeMap;
 use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -11,14 +12,14 @@ use perilune_runtime::chaos::Chaos;
 use perilune_runtime::frame::Frame;
 use perilune_runtime::instance::Instance;
 use perilune_runtime::state::{State, Threshold, Tier, poll};
-use perilune_runtime::tier::MISSES_PER_EXIT;
 use perilune_runtime::tier::stitched::PROLOGUE;
 
 use super::attached::{Attached, label};
 use super::jit::Jit;
 use super::native_stack::with_room;
 use super::walk::{StateHooks, walk};
-use crate::feedback::callees::callees;
+use crate::feedback::callees::{callees, callees_of};
+use crate::feedback::inlinee::{InlineeSeen, is_inlinable};
 use crate::feedback::snapshot::{Shapes, Snapshot};
 use crate::pipeline::job::{Job, Unit};
 use crate::policy::history::{History, Known};
@@ -81,20 +82,6 @@ impl JitState {
         self.jit.workers.compiler().budget.add_interpreted(more.saturating_mul(size));
     }
 
-    /// Counts the time that the interpreter has taken for frames that code has left to it, as far
-    /// as they are known: one of many is reported.
-    ///
-    /// # Safety
-    /// `inst` is a live instance of this state.
-    unsafe fn count_left(&self, inst: *mut Instance) {
-        /// The least that is reported for, in frames.
-        const AT_LEAST: u64 = 2;
-        // the step before this one, in misses, of which a frame that was left counts for several
-        let frames = u64::from((*inst).miss_step / 4 / MISSES_PER_EXIT).max(AT_LEAST);
-        let size = (&(*inst).proto).code.len() as u64;
-        self.jit.workers.compiler().budget.add_interpreted(frames * size);
-    }
-
     /// Requests the first compile of a method.
     unsafe fn request(
         &mut self,
@@ -137,8 +124,7 @@ impl JitState {
             // SAFETY: the caller's promise.
             unsafe {
                 observer.metrics.note_caches(inst);
-                let mut snapshot = Snapshot::take(inst);
-                snapshot.prunes = self.jit.options.prune;
+                let mut snapshot = self.take(inst);
                 if let Some(known) = known {
                     snapshot.merge(&known.snapshot, &(*inst).proto);
                 }
@@ -146,6 +132,66 @@ impl JitState {
                 (snapshot, shapes)
             }
         })
+    }
+
+    /// Returns the feedback of an instance, with that of functions that may be inlined.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of this state.
+    unsafe fn take(&self, inst: *mut Instance) -> Snapshot {
+        /// The most instructions of functions inlined in one, one in the other included.
+        const MAX_INLINED: usize = 120;
+        let mut snapshot = Snapshot::take(inst);
+        snapshot.prunes = self.jit.options.prune;
+        if self.jit.options.tier2 {
+            snapshot.failed = History::of(&self.jit.attached(&(*inst).proto).method).failed();
+            let mut left = MAX_INLINED;
+            snapshot.inlinees = self.inlinees(inst, &mut vec![inst], &mut left);
+        }
+        snapshot
+    }
+
+    /// Returns the callees of a function that may be inlined, which takes from the instructions
+    /// that are `left`. `chain`: the functions that are being inlined in each other.
+    ///
+    /// # Safety
+    /// `inst` is a live instance of this state.
+    unsafe fn inlinees(
+        &self,
+        inst: *mut Instance,
+        chain: &mut Vec<*mut Instance>,
+        left: &mut usize,
+    ) -> BTreeMap<u32, InlineeSeen> {
+        /// So many functions may be inlined in each other.
+        const MAX_DEPTH: usize = 3;
+        let mut found = BTreeMap::new();
+        if chain.len() > MAX_DEPTH {
+            return found;
+        }
+        for (pc, callee) in callees_of(inst) {
+            let proto = &(*callee).proto;
+            // how often it was called in the interpreter, at this call among others
+            let called = (*callee).entries;
+            let is_hot =
+                called >= self.jit.options.threshold.min(16) && called >= (*inst).entries / 4;
+            let length = proto.code.len();
+            if !is_hot || chain.contains(&callee) || length > *left || !is_inlinable(proto) {
+                continue;
+            }
+            *left -= length;
+            // its slot is compared
+            let method = self.jit.attached(proto).method.clone();
+            (*callee).slot = slot_of(&method);
+            let mut snapshot = Snapshot::take(callee);
+            snapshot.prunes = self.jit.options.prune;
+            snapshot.failed = History::of(&method).failed();
+            chain.push(callee);
+            snapshot.inlinees = self.inlinees(callee, chain, left);
+            chain.pop();
+            let (method, proto) = (Arc::downgrade(&method), Arc::downgrade(proto));
+            found.insert(pc, InlineeSeen { method, proto, snapshot: Arc::new(snapshot) });
+        }
+        found
     }
 
     /// Compiles a method, on this thread or another.
@@ -190,6 +236,29 @@ impl JitState {
         } else {
             jit.workers.submit(0, job);
         }
+    }
+}
+
+/// Returns the frame of the function with this proto that runs code of this version, of which
+/// `frame` is a frame, perhaps of an inlined function; and the instructions that the frames are at,
+/// from there to `frame`.
+///
+/// # Safety
+/// `frame` is on the stack of this thread's state.
+unsafe fn outermost(mut frame: Frame, code: u32, proto: &Arc<Proto>) -> Option<(Frame, Vec<u32>)> {
+    let mut path = vec![frame.word().pc()];
+    loop {
+        let inst = (*frame.callee().as_function()).instance;
+        if frame.word().code() != code {
+            return None;
+        }
+        if Arc::ptr_eq(&(*inst).proto, proto) {
+            path.reverse();
+            return Some((frame, path));
+        }
+        frame = frame.caller()?;
+        // the call, after which it continues
+        path.push(frame.word().pc().checked_sub(1)?);
     }
 }
 
@@ -268,22 +337,32 @@ impl Tier for JitState {
         self.jit.space.with_version(CodeId::from_raw(code), |v| v.is_retired()).unwrap_or(false)
     }
 
-    unsafe fn missed(&mut self, st: *mut State, inst: *mut Instance, code: u32, left: bool) {
-        if left {
-            self.count_left(inst);
-        }
+    unsafe fn exited(&mut self, st: *mut State) {
+        /// What it takes to leave code and to enter it again, in bytecodes.
+        const COST: usize = 150;
+        let frame = Frame((*st).base);
+        let proto = &(*(*frame.callee().as_function()).instance).proto;
+        // the interpreter runs the rest of the function
+        let bytecodes = (proto.code.len() + COST) as u64;
+        self.jit.workers.compiler().budget.add_interpreted(bytecodes);
+        let Some(exits) = &self.jit.observer().exits else { return };
+        exits.count(&label(proto, None), proto, frame.word().pc());
+    }
+
+    unsafe fn missed(&mut self, st: *mut State, code: u32, left: bool) {
         let Some(version) = self.jit.space.version(CodeId::from_raw(code)) else { return };
         // frames in retired code leave it soon
         let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
         let history = History::of(&method);
+        let Some(known) = history.known() else { return };
+        let Some(proto) = known.proto.upgrade() else { return };
+        let Some((frame, path)) = outermost(Frame((*st).base), code, &proto) else { return };
+        let inst = (*frame.callee().as_function()).instance;
         // a loop that could not be entered: its registers hold something else than before
-        let frame = Frame((*st).base);
-        let entry = history.known().and_then(|known| known.entry);
-        let is_refused =
-            entry.is_some_and(|pc| frame.word().code() == code && frame.word().pc() == pc);
+        let is_refused = path.len() == 1 && known.entry == Some(path[0]);
         // SAFETY: the caller's promise.
         let now = || unsafe {
-            let mut now = Snapshot::take(inst);
+            let mut now = self.take(inst);
             if is_refused {
                 now.take_tags(frame.0, inst);
             }
@@ -293,7 +372,7 @@ impl Tier for JitState {
             Some(known) => (known, None),
             // what tier 1 exits for shows in feedback, or is not worth it
             None if !left || !self.jit.options.tier2 => return,
-            None => match history.to_avoid(&method, frame.word().pc()) {
+            None => match history.to_avoid(&method, &path) {
                 Some((known, avoid)) => (known, Some(avoid)),
                 None => return,
             },
@@ -305,8 +384,13 @@ impl Tier for JitState {
         }
         match avoid {
             None => history.change(),
-            Some(Avoid::At(pc)) => {
-                now.failed.insert(pc);
+            Some(Avoid::At(place)) => {
+                now.fail(&place);
+                if place.len() == path.len() {
+                    let top = Frame((*st).base);
+                    let proto = &(*(*top.callee().as_function()).instance).proto;
+                    History::of(&self.jit.attached(proto).method).fail(top.word().pc());
+                }
             }
             Some(Avoid::All) => history.settle(),
         }

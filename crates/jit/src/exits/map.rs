@@ -17,12 +17,18 @@ impl ExitMap {
         self.0.push(state);
     }
 
-    /// Returns a line for each exit: its state, and the instruction that it is at.
-    pub(crate) fn text(&self, proto: &Proto) -> String {
+    /// Returns a line for each exit: its state, and the instruction that it is at. `proto`: the
+    /// function of a frame, by number.
+    pub(crate) fn text<'a>(&self, proto: impl Fn(usize) -> &'a Proto) -> String {
         let mut out = String::new();
         for (n, state) in self.0.iter().enumerate() {
+            let proto = proto(state.frame);
             let instruction = disassemble_instruction(proto, state.pc.index());
-            let _ = writeln!(out, "exit {n}: {state}: {}", instruction.trim());
+            let _ = write!(out, "exit {n}: {state}: {}", instruction.trim());
+            let _ = match state.frame {
+                0 => writeln!(out),
+                _ => writeln!(out, " inlined: line {}", proto.line_defined),
+            };
         }
         out
     }

@@ -40,6 +40,8 @@ pub(crate) enum Registers {
 /// The state of a frame where code leaves it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameState {
+    /// The number of the frame: 0, or that of an inlined function's. Emitting the exit sets it.
+    pub(crate) frame: usize,
     /// The instruction that could not be executed here.
     pub(crate) pc: Pc,
     /// How far it is.
@@ -51,7 +53,12 @@ pub(crate) struct FrameState {
 impl FrameState {
     /// Returns the state at the instruction at `pc` with all registers in their home slots.
     pub(crate) fn home(pc: Pc, point: Point) -> FrameState {
-        FrameState { pc, point, registers: Registers::Home }
+        FrameState { frame: 0, pc, point, registers: Registers::Home }
+    }
+
+    /// Returns the same state of another frame.
+    pub(crate) fn in_frame(self, frame: usize) -> FrameState {
+        FrameState { frame, ..self }
     }
 
     /// Returns the pc that is stored in the frame word: that of the instruction which the

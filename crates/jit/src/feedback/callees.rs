@@ -31,3 +31,20 @@ pub(crate) unsafe fn callees(inst: *mut Instance, alone: bool) -> Vec<Callee> {
         .filter(|callee| callee.key != 0)
         .collect()
 }
+
+/// Returns the Lua functions that calls with known numbers of arguments and results have always
+/// had, with the pcs of the calls.
+///
+/// # Safety
+/// As for [`callees`].
+pub(crate) unsafe fn callees_of(inst: *mut Instance) -> Vec<(u32, *mut Instance)> {
+    let calls = (&(*inst).proto).code.iter().enumerate();
+    let calls = calls.filter(|(_, i)| i.op() == Op::Call && i.b() != 0 && i.c() != 0);
+    calls
+        .filter_map(|(pc, _)| {
+            let cache = &*(*inst).callees.add(*(*inst).cells.add(pc) as usize);
+            let callee = cache.instance().filter(|_| cache.others == 0)?;
+            Some((pc as u32, callee))
+        })
+        .collect()
+}

@@ -1,6 +1,6 @@
 //! Feedback of several states and compiles as one, and feedback that stands for anything.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use perilune_bytecode::feedback::{access, operands as seen};
@@ -76,7 +76,8 @@ impl Snapshot {
         let callees = (0..layout.counts.callees).map(|_| CalleeSeen::Nothing).collect();
         let entry_tags = Box::default();
         let (general, failed, prunes) = (false, BTreeSet::new(), false);
-        Snapshot { cells, fields, callees, entry_tags, general, failed, prunes }
+        let inlinees = BTreeMap::new();
+        Snapshot { cells, fields, callees, entry_tags, general, failed, prunes, inlinees }
     }
 
     /// Adds the feedback with which the code to be replaced was compiled: other states may still
@@ -100,6 +101,14 @@ impl Snapshot {
         for (field, before) in self.fields.iter_mut().zip(&before.fields) {
             field.merge(before);
         }
+        self.inlinees.retain(|pc, inlinee| {
+            let Some(before) = before.inlinees.get(pc) else { return true };
+            if let Some(proto) = inlinee.proto.upgrade() {
+                Arc::make_mut(&mut inlinee.snapshot).merge(&before.snapshot, &proto);
+            }
+            // another function than before: there are several
+            inlinee.is_same(before)
+        });
     }
 
     /// Returns the shapes in it: those that `st` knows, and those among `before`.
@@ -109,7 +118,7 @@ impl Snapshot {
     pub unsafe fn hold_shapes(&self, st: *mut State, before: &[Arc<Shape>]) -> Shapes {
         let shapes = &(*st).shapes;
         let mut held: Vec<Arc<Shape>> = Vec::new();
-        for id in self.fields.iter().flat_map(FieldSnapshot::shapes) {
+        for id in self.shape_ids() {
             if held.iter().any(|s| s.id() == id) {
                 continue;
             }
@@ -119,6 +128,15 @@ impl Snapshot {
             }
         }
         held.into()
+    }
+
+    /// Returns the ids of the shapes in it and in the feedback of functions that may be inlined.
+    fn shape_ids(&self) -> Vec<u32> {
+        let mut ids: Vec<u32> = self.fields.iter().flat_map(FieldSnapshot::shapes).collect();
+        for inlinee in self.inlinees.values() {
+            ids.extend(inlinee.snapshot.shape_ids());
+        }
+        ids
     }
 
     /// Keeps the tags at the entry of a loop that were the same before; the others are not known.
@@ -134,6 +152,7 @@ impl Snapshot {
     /// Operators that have always had floats keep checking for these first.
     pub fn generalize(&mut self, proto: &Proto) {
         (self.general, self.prunes) = (true, false);
+        self.inlinees.clear();
         self.entry_tags = Box::default();
         for (pc, i) in proto.code.iter().enumerate() {
             let bits = bits(i.op()).0;

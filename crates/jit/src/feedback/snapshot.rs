@@ -1,8 +1,9 @@
 //! The copy of feedback that a compile job owns: that of the state that requested the compile.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::inlinee::InlineeSeen;
 use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::engine::Shape;
 use perilune_runtime::instance::{CalleeCache, EntryKind, FieldCache, FieldEntry, Instance};
@@ -176,6 +177,8 @@ pub struct Snapshot {
     pub failed: BTreeSet<u32>,
     /// Code that was never executed is left to the interpreter.
     pub prunes: bool,
+    /// Callees that may be inlined, by the pc of the call.
+    pub inlinees: BTreeMap<u32, InlineeSeen>,
 }
 
 impl Snapshot {
@@ -194,6 +197,7 @@ impl Snapshot {
             general: false,
             failed: BTreeSet::new(),
             prunes: false,
+            inlinees: BTreeMap::new(),
         }
     }
 

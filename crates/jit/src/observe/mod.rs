@@ -5,6 +5,7 @@ mod asm;
 mod clif;
 pub(crate) mod clock;
 pub(crate) mod dump;
+pub(crate) mod exit_counts;
 mod gdb;
 mod image;
 pub(crate) mod label;

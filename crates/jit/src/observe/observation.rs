@@ -5,6 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use cranelift_codegen::CompiledCode;
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::Function;
 use cranelift_module::Module;
 use perilune_bytecode::{Proto, inner_names};
@@ -16,6 +17,7 @@ use super::asm;
 use super::clif;
 use super::clock::thread_time;
 use super::dump::{self, DumpKind, Dumps};
+use super::exit_counts::ExitCounts;
 use super::gdb;
 use super::image::Described;
 use super::label::Label;
@@ -26,6 +28,7 @@ use crate::engine::options::JitOptions;
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::{Input, Translated};
 use crate::testing::fault::{Fault, Stage};
+use crate::tier2::ir::Frame;
 
 /// Whether machine code can be disassembled. Elsewhere Cranelift's listing is shown in its place.
 const HAS_DISASSEMBLER: bool = cfg!(target_arch = "x86_64");
@@ -51,6 +54,8 @@ pub(crate) struct Observer {
     verify_values: bool,
     calls: RuntimeCalls,
     pub(crate) metrics: Metrics,
+    /// Counts of exits, if these are wanted.
+    pub(crate) exits: Option<ExitCounts>,
 }
 
 impl Observer {
@@ -62,6 +67,7 @@ impl Observer {
             perf: options.perf,
             gdb: options.gdb,
             named,
+            exits: options.stats.then(ExitCounts::default),
             fault: options.fault,
             verify_values: options.verify_values,
             calls,
@@ -180,7 +186,13 @@ impl Observation<'_> {
         if let Some(ssa) = &translated.ssa {
             self.dump(DumpKind::Ssa, |_| ssa.to_string());
         }
-        self.dump(DumpKind::Exits, |o| translated.exits.text(&o.proto));
+        let frames = translated.ssa.as_ref().map(|ssa| &ssa.frames);
+        self.dump(DumpKind::Exits, |o| {
+            translated.exits.text(|n| match frames {
+                Some(frames) => &frames[Frame::new(n)].proto,
+                None => &o.proto,
+            })
+        });
         self.dump(DumpKind::Clif, |_| clif::text(func, module, input.calls, input.direct));
     }
 

@@ -82,17 +82,17 @@ impl Compiler {
         })
     }
 
-    /// Begins a module of these functions.
+    /// Begins a module of so many functions, whose code takes less than `largest` bytes.
     ///
     /// # Errors
     /// If there is no memory.
     pub(crate) fn assemble(
         &mut self,
         symbols: &Arc<Symbols>,
-        protos: &[Arc<Proto>],
-        verify_values: bool,
+        members: usize,
+        largest: usize,
     ) -> Result<Assembly<'_>, String> {
-        self.staging.prepare(protos.iter().map(|p| largest_size(p, verify_values)).sum())?;
+        self.staging.prepare(largest)?;
         let mut builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
         builder.memory_provider(Box::new(self.staging.clone()));
         let imported = symbols.clone();
@@ -100,13 +100,13 @@ impl Compiler {
         let mut module = JITModule::new(builder);
         let signature = codegen::entry_signature();
         let declare = |_| module.declare_anonymous_function(&signature).map_err(message);
-        let members = (0..protos.len()).map(declare).collect::<Result<_, _>>()?;
+        let members = (0..members).map(declare).collect::<Result<_, _>>()?;
         Ok(Assembly {
             compiler: self,
             module,
             members,
             symbols: symbols.clone(),
-            sizes: Vec::with_capacity(protos.len()),
+            sizes: Vec::new(),
         })
     }
 
@@ -182,7 +182,7 @@ impl Assembly<'_> {
 
 /// Returns more bytes than the code of a function takes. Staging memory that code does not reach is
 /// never touched.
-fn largest_size(proto: &Proto, verify_values: bool) -> usize {
+pub(super) fn largest_size(proto: &Proto, verify_values: bool) -> usize {
     const PER_BYTECODE: usize = 4096;
     /// Code that verifies values may compare every register at each instruction.
     const PER_REGISTER: usize = 256;

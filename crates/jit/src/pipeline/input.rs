@@ -32,6 +32,20 @@ pub(crate) struct Input<'a> {
     pub(crate) counts: bool,
     /// Calls whose callee is likely to be a member of the same module, by pc.
     pub(crate) direct: &'a HashMap<u32, Direct>,
+    /// Calls whose callee may be inlined, by pc.
+    pub(crate) inlinees: &'a HashMap<u32, Inlinee>,
+}
+
+/// A function that may be inlined where it is called.
+pub(crate) struct Inlinee {
+    pub(crate) proto: Arc<Proto>,
+    pub(crate) snapshot: Arc<Snapshot>,
+    /// The address of its slot, which the code compares. The code keeps the method alive.
+    pub(crate) slot: usize,
+    /// Calls of it whose callee may be inlined in turn.
+    pub(crate) inlinees: HashMap<u32, Inlinee>,
+    /// See [`Input::direct`].
+    pub(crate) direct: HashMap<u32, Direct>,
 }
 
 /// What a translation leaves besides Cranelift IR.

@@ -12,14 +12,15 @@ use perilune_runtime::reserve;
 use perilune_runtime::tier::RuntimeCalls;
 use perilune_runtime::transient;
 
-use super::compile::{Compiler, Linked};
-use super::input::{Direct, Input};
+use super::compile::{Compiler, Linked, largest_size};
+use super::input::{Direct, Inlinee, Input};
 use super::job::{Job, Unit};
 use super::passes;
 use super::symbols::Symbols;
 use crate::engine::attached::label;
 use crate::engine::options::JitOptions;
 use crate::feedback::callees::Callee;
+use crate::feedback::snapshot::Snapshot;
 use crate::observe::metrics::Metric;
 use crate::observe::observation::{Observation, Observer, VersionInfo};
 use crate::observe::source_map::Placed;
@@ -50,6 +51,32 @@ pub(crate) struct Backend {
     pub(crate) observer: Observer,
     /// Jobs for methods that lost their code because another member of their module was replaced.
     lost: Mutex<Vec<Job>>,
+}
+
+/// Returns the functions that may be inlined, by the pcs of their calls. Their methods are added to
+/// those that the code keeps alive.
+fn inlinees(snapshot: &Snapshot, kept: &mut Vec<Arc<Method>>) -> HashMap<u32, Inlinee> {
+    let mut found = HashMap::new();
+    for (&pc, seen) in snapshot.inlinees.iter().filter(|(pc, _)| !snapshot.failed.contains(pc)) {
+        let (Some(proto), Some(method)) = (seen.proto.upgrade(), seen.method.upgrade()) else {
+            continue;
+        };
+        let slot = std::ptr::from_ref(method.slot()) as usize;
+        kept.push(method);
+        let snapshot = seen.snapshot.clone();
+        let inlinees = inlinees(&snapshot, kept);
+        found.insert(pc, Inlinee { proto, snapshot, slot, inlinees, direct: HashMap::new() });
+    }
+    found
+}
+
+/// Returns the protos of functions that may be inlined, and of those inlined there.
+fn all_of(inlinees: &HashMap<u32, Inlinee>) -> Box<dyn Iterator<Item = &Proto> + '_> {
+    Box::new(
+        inlinees
+            .values()
+            .flat_map(|inlinee| std::iter::once(&*inlinee.proto).chain(all_of(&inlinee.inlinees))),
+    )
 }
 
 /// A function that is compiled and not yet published; its code is in the module's.
@@ -241,12 +268,25 @@ impl Backend {
                 false => (place, Refusal::Backend(e.into())),
             }
         };
-        let assembly = compiler.assemble(&self.symbols, protos, self.verify_values);
+        let mut inlined = Vec::with_capacity(units.len());
+        let mut largest = 0;
+        for (unit, proto) in units.iter().zip(protos) {
+            let mut kept = Vec::new();
+            let inlinees = match self.tier2 {
+                true => inlinees(&unit.snapshot, &mut kept),
+                false => HashMap::new(),
+            };
+            largest += largest_size(proto, self.verify_values);
+            largest +=
+                all_of(&inlinees).map(|p| largest_size(p, self.verify_values)).sum::<usize>();
+            inlined.push((inlinees, kept));
+        }
+        let assembly = compiler.assemble(&self.symbols, units.len(), largest);
         let mut assembly = assembly.map_err(refused(0))?;
         let mut compiled = Vec::with_capacity(units.len());
         for (place, (unit, proto)) in units.iter().zip(protos).enumerate() {
             let mut direct = HashMap::new();
-            let mut callees: Vec<Arc<Method>> = Vec::new();
+            let (inlinees, mut callees) = std::mem::take(&mut inlined[place]);
             for call in &unit.calls {
                 let Some(&member) = members.get(&call.key) else { continue };
                 let method = &units[member].method;
@@ -272,6 +312,7 @@ impl Backend {
                 fault: self.fault,
                 counts: self.counts,
                 direct: &direct,
+                inlinees: &inlinees,
             };
             // Generating code takes long and uses no lock of the engine, so other threads may fork
             // in the meantime.

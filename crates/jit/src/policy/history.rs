@@ -1,5 +1,6 @@
 //! What a method was compiled for, and how often that changed.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -41,6 +42,9 @@ struct Past {
     changes: u32,
     /// Whether it was in a module with others.
     grouped: bool,
+    /// Instructions at which code has exited for nothing that feedback shows, its own and that of
+    /// functions that it was inlined in.
+    failed: BTreeSet<u32>,
 }
 
 impl History {
@@ -85,6 +89,16 @@ impl History {
     /// Whether it is never to be recompiled for new feedback again.
     pub(crate) fn is_settled(&self) -> bool {
         self.past().changes >= MAX_CHANGES
+    }
+
+    /// Records that code has exited at an instruction for nothing that feedback shows.
+    pub(crate) fn fail(&self, pc: u32) {
+        self.past().failed.insert(pc);
+    }
+
+    /// Returns the instructions at which code is not to speculate.
+    pub(crate) fn failed(&self) -> BTreeSet<u32> {
+        self.past().failed.clone()
     }
 
     /// Records that it is not to speculate any more.

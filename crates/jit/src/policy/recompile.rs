@@ -14,10 +14,10 @@ use crate::feedback::merge::{MAX_PATHS, bits};
 use crate::feedback::snapshot::{CalleeSeen, FieldSnapshot, Snapshot};
 
 /// Where recompiled code is not to speculate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Avoid {
-    /// At an instruction.
-    At(u32),
+    /// At an instruction: the last one, to which the others, calls of inlined functions, lead.
+    At(Vec<u32>),
     /// Anywhere.
     All,
 }
@@ -41,18 +41,23 @@ impl History {
         (!covered && method.live() <= MAX_LIVE).then_some(known)
     }
 
-    /// Returns what a method was compiled for, if its code has exited at the instruction at `pc`
-    /// for nothing that feedback shows, and what to avoid then: speculation at this place, or all.
-    pub(crate) fn to_avoid(&self, method: &Method, pc: u32) -> Option<(Arc<Known>, Avoid)> {
+    /// Returns what a method was compiled for, if its code has exited at the last instruction of
+    /// `path` for nothing that feedback shows, and what to avoid then: speculation at this place,
+    /// inlining at the call that leads there, or all.
+    pub(crate) fn to_avoid(&self, method: &Method, path: &[u32]) -> Option<(Arc<Known>, Avoid)> {
         /// So many instructions may fail before nothing is speculated on any more.
         const MAX_FAILED: usize = 16;
         if method.phase() != Phase::Compiled || self.is_settled() {
             return None;
         }
         let known = self.known()?;
-        let failed = &known.snapshot.failed;
-        let is_one = !failed.contains(&pc) && failed.len() < MAX_FAILED;
-        Some((known, if is_one { Avoid::At(pc) } else { Avoid::All }))
+        let may_fail = |path: &&[u32]| {
+            let found = known.snapshot.failed_at(path);
+            found.is_some_and(|(failed, pc)| !failed.contains(&pc) && failed.len() < MAX_FAILED)
+        };
+        let avoid = [path, &path[..1]].into_iter().find(may_fail);
+        let avoid = avoid.map_or(Avoid::All, |path| Avoid::At(path.into()));
+        Some((known, avoid))
     }
 }
 
@@ -99,13 +104,18 @@ impl Snapshot {
                 known => known,
             };
             now.cells[pc] & bits & !known == 0
+        }) && self.inlinees.iter().all(|(pc, inlinee)| {
+            let now = now.inlinees.get(pc).filter(|now| now.is_same(inlinee));
+            let proto = inlinee.proto.upgrade();
+            now.zip(proto)
+                .is_some_and(|(now, proto)| inlinee.snapshot.covers(&now.snapshot, &proto))
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
     use crate::feedback::snapshot::FieldPath;
@@ -136,6 +146,7 @@ mod tests {
             general: false,
             failed: BTreeSet::new(),
             prunes: false,
+            inlinees: BTreeMap::new(),
         }
     }
 

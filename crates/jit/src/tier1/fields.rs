@@ -269,7 +269,7 @@ impl Translator<'_> {
                             if !plain {
                                 self.emit.guard_no_newindex(object, by_cache);
                             }
-                            self.emit.add_field(object, slot, r, (bits, tag), by_cache);
+                            self.emit.add_field(object, slot, r, (bits, tag), false, by_cache);
                             self.emit.verify_field(pc, object, i.b(), (bits, t));
                             next
                         }

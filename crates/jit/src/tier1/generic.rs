@@ -1,11 +1,13 @@
 //! Single instructions for the optimizing compiler: those that it has no operations for are
 //! translated as here, on registers in their home slots.
 
-use std::ops::Range;
+use std::collections::HashMap;
 
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::{Block, Function, Value};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
+use perilune_bytecode::Proto;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -14,11 +16,13 @@ use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::codegen::Emitter;
+use crate::codegen::inline::Caller;
 use crate::codegen::table::ElementStore;
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg};
 use crate::exits::map::ExitMap;
-use crate::pipeline::input::Input;
+use crate::feedback::snapshot::Snapshot;
+use crate::pipeline::input::{Direct, Inlinee, Input};
 use crate::pipeline::symbols::Callees;
 
 /// An end of an instruction: the block that it jumps to in order to continue at `target`.
@@ -45,8 +49,34 @@ pub(crate) enum Payload {
     Float(Value),
 }
 
-/// A translator of single instructions.
-pub(crate) struct Generic<'a>(Translator<'a>);
+/// A function whose instructions are translated, and what analyses found in it.
+pub(crate) struct Part<'a> {
+    pub(crate) proto: &'a Proto,
+    pub(crate) snapshot: &'a Snapshot,
+    direct: &'a HashMap<u32, Direct>,
+    pub(crate) flow: Flow,
+    live: Live,
+    pub(crate) tags: TagFlow,
+}
+
+impl<'a> Part<'a> {
+    /// Analyses a function that is inlined.
+    pub(crate) fn of(inlinee: &'a Inlinee) -> Part<'a> {
+        let (proto, snapshot, entry) = (&*inlinee.proto, &*inlinee.snapshot, Pc::new(0));
+        let flow = Flow::new(proto, snapshot, entry);
+        let live = Live::new(proto, &flow);
+        let tags = TagFlow::new(proto, snapshot, &flow, &live, entry);
+        Part { proto, snapshot, direct: &inlinee.direct, flow, live, tags }
+    }
+}
+
+/// A translator of single instructions, of the function itself and of those inlined in it.
+pub(crate) struct Generic<'a> {
+    t: Translator<'a>,
+    /// The functions of the frames but for the current one, by number.
+    others: Vec<Option<Part<'a>>>,
+    current: usize,
+}
 
 impl<'a> Generic<'a> {
     /// Begins the code of a function in `func`.
@@ -56,56 +86,70 @@ impl<'a> Generic<'a> {
         input: &Input<'a>,
         callees: Callees<'a>,
     ) -> Generic<'a> {
-        Generic(Translator::begin(func, context, input, callees))
+        let t = Translator::begin(func, context, input, callees);
+        Generic { t, others: vec![None], current: 0 }
+    }
+
+    /// Adds a frame of an inlined function; frames are numbered in this order, from 1 on.
+    pub(crate) fn add_frame(&mut self, part: Part<'a>, offset: usize, caller: Caller) {
+        self.t.emit.add_frame(part.proto, offset, caller);
+        self.others.push(Some(part));
+    }
+
+    /// Emits and translates for frame `n` from here on.
+    pub(crate) fn in_frame(&mut self, n: usize) {
+        if n == self.current {
+            return;
+        }
+        let part = self.others[n].take().expect("only the current one is elsewhere");
+        self.others[self.current] = Some(self.t.replace(part));
+        self.current = n;
+        self.t.emit.in_frame(n);
+        self.begin_block();
     }
 
     /// Emits what happens before the first instruction, which is at `entry`.
     pub(crate) fn enter(&mut self, entry: Pc) {
-        self.0.enter(entry);
+        self.t.enter(entry);
     }
 
     /// Ends the code; returns its exits.
-    pub(crate) fn finish(self, isa: &dyn TargetIsa) -> ExitMap {
-        self.0.emit.finish(isa)
+    pub(crate) fn finish(mut self, isa: &dyn TargetIsa) -> ExitMap {
+        self.in_frame(0);
+        self.t.emit.finish(isa)
     }
 
     /// Returns what emits code.
     pub(crate) fn emit(&mut self) -> &mut Emitter<'a> {
-        &mut self.0.emit
+        &mut self.t.emit
     }
 
     /// Returns the analyses of the function: control flow, and tags where it meets.
     pub(crate) fn analyses(&self) -> (&Flow, &Live, &TagFlow) {
-        (&self.0.flow, &self.0.live, &self.0.tag_flow)
+        (&self.t.flow, &self.t.live, &self.t.tag_flow)
     }
 
     /// Returns what the store to an element at `pc` is likely to meet.
     pub(crate) fn element_store(&self, pc: Pc) -> ElementStore {
-        self.0.element_store(pc)
-    }
-
-    /// Returns the stores after the NEWTABLE at `pc` that its code does: they are not to be
-    /// translated.
-    pub(crate) fn built_by(&self, pc: Pc) -> Range<Pc> {
-        self.0.built_by(pc)
+        self.t.element_store(pc)
     }
 
     /// Returns the number of the record of the instruction at `pc`.
     pub(crate) fn record_number(&self, pc: Pc) -> usize {
-        self.0.snapshot.cell(pc) as usize
+        self.t.snapshot.cell(pc) as usize
     }
 
     /// A block begins that what is known of registers does not dominate.
     pub(crate) fn begin_block(&mut self) {
-        self.0.regs.begin();
-        self.0.tags = Tags::unknown(self.0.proto);
+        self.t.regs = Regs::new(&Tags::unknown(self.t.proto), &self.t.flow, false);
+        self.t.tags = Tags::unknown(self.t.proto);
     }
 
     /// Translates the instruction at `pc`. Registers that are read are in their home slots, and
     /// results are left there; `held` is what is known of them. Returns its ends, if it has
     /// several, and whether control continues in the current block.
     pub(crate) fn instruction(&mut self, pc: Pc, held: &[Held]) -> (Vec<Way>, bool) {
-        let t = &mut self.0;
+        let t = &mut self.t;
         t.regs = Regs::new(&t.tags, &t.flow, false);
         t.tags = Tags::unknown(t.proto);
         for &Held { register, payload, tag } in held {
@@ -120,6 +164,8 @@ impl<'a> Generic<'a> {
                 t.tags.set(register, Some(tag));
             }
         }
+        // stores that a constructor has done are not asked for here
+        t.built = pc..pc;
         t.emit.set_source(pc);
         t.verify_registers(pc);
         t.ways = Some(Vec::new());
@@ -135,7 +181,7 @@ impl<'a> Generic<'a> {
     /// Returns payload and tag of a register that is in its home slot. `tag`: what is known of the
     /// tag.
     pub(crate) fn register(&mut self, r: Reg, tag: Option<Tag>) -> (Payload, Known) {
-        let t = &mut self.0;
+        let t = &mut self.t;
         let tag = match tag {
             Some(tag) => Known::Tag(tag),
             None => t.tag(r),
@@ -145,5 +191,19 @@ impl<'a> Generic<'a> {
             _ => Payload::Bits(t.bits(r)),
         };
         (payload, tag)
+    }
+}
+
+impl<'a> Translator<'a> {
+    /// Continues with another function; returns the one before.
+    fn replace(&mut self, part: Part<'a>) -> Part<'a> {
+        Part {
+            proto: std::mem::replace(&mut self.proto, part.proto),
+            snapshot: std::mem::replace(&mut self.snapshot, part.snapshot),
+            direct: std::mem::replace(&mut self.direct, part.direct),
+            flow: std::mem::replace(&mut self.flow, part.flow),
+            live: std::mem::replace(&mut self.live, part.live),
+            tags: std::mem::replace(&mut self.tag_flow, part.tags),
+        }
     }
 }

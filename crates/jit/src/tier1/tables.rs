@@ -38,7 +38,8 @@ impl Translator<'_> {
         let i = self.instr(pc);
         let slow = self.emit.cold_block();
         let done = self.emit.join_block(I64);
-        let (env, cell) = self.emit.global_cell(self.snapshot.cell(pc) as usize, i.b(), slow);
+        let up = self.emit.upvalue(i.b());
+        let (env, cell) = self.emit.global_cell(self.snapshot.cell(pc) as usize, up, slow);
         let (bits, tag) = self.emit.load_cell(cell);
         self.emit.guard(tag, slow);
         self.emit.verify_field(pc, env, i.c(), (bits, tag));
@@ -65,7 +66,8 @@ impl Translator<'_> {
         let done = self.emit.block();
         let (bits, tag) = self.stored(i);
         let t = self.emit.tag_value(tag);
-        let (env, cell) = self.emit.global_cell(self.snapshot.cell(pc) as usize, i.a(), slow);
+        let up = self.emit.upvalue(i.a());
+        let (env, cell) = self.emit.global_cell(self.snapshot.cell(pc) as usize, up, slow);
         let old = self.emit.load_cell_tag(cell);
         self.emit.guard(old, slow);
         self.emit.guard(t, slow);

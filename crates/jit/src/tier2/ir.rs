@@ -5,10 +5,14 @@
 //! which the frame continues in the interpreter where that does not hold: the state *before* the
 //! instruction of the bytecode, so that it is executed once.
 
+use std::sync::Arc;
+
 use cranelift_codegen::entity::{EntitySet, PrimaryMap, entity_impl};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use perilune_bytecode::Proto;
 use perilune_runtime::value::Tag;
 
+use crate::codegen::builtin::Inlined;
 use crate::codegen::number::Operator;
 use crate::entity::{Pc, Reg};
 
@@ -27,6 +31,11 @@ entity_impl!(Block, "block");
 pub(crate) struct State(u32);
 entity_impl!(State, "state");
 
+/// A frame: that of the function, or one of a function that is inlined in it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Frame(u32);
+entity_impl!(Frame, "frame");
+
 /// What is known of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Type {
@@ -44,10 +53,33 @@ pub(crate) struct Function {
     pub(crate) values: PrimaryMap<Value, ValueData>,
     pub(crate) blocks: PrimaryMap<Block, BlockData>,
     pub(crate) states: PrimaryMap<State, FrameState>,
+    /// The frames; the first is that of the function itself.
+    pub(crate) frames: PrimaryMap<Frame, FrameData>,
     /// The blocks that can be reached, each after those that dominate it.
     pub(crate) order: Vec<Block>,
     /// Registers that closures share: their home slots may change whenever something is called.
     pub(crate) captured: EntitySet<Reg>,
+}
+
+/// A frame: a function, and where it is called.
+pub(crate) struct FrameData {
+    pub(crate) proto: Arc<Proto>,
+    /// Where its register 0 is. Registers of all frames are numbered from the first frame's base:
+    /// a frame of an inlined function lies where it would if the function had been called.
+    pub(crate) offset: usize,
+    pub(crate) caller: Option<Caller>,
+    /// Its number among the functions that may be inlined.
+    pub(crate) inlinee: Option<usize>,
+}
+
+/// The call of a function that is inlined.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller {
+    pub(crate) frame: Frame,
+    /// Where the caller continues.
+    pub(crate) pc: Pc,
+    /// The function was called by a tail call of the function that the caller had called.
+    pub(crate) is_tail: bool,
 }
 
 /// What is known of a value, and where it comes from.
@@ -72,8 +104,9 @@ pub(crate) struct BlockData {
 /// An instruction.
 #[derive(Clone, Copy)]
 pub(crate) struct Inst {
-    /// The instruction of the bytecode that it belongs to.
+    /// The instruction of the bytecode that it belongs to, of the function of this frame.
     pub(crate) pc: Pc,
+    pub(crate) frame: Frame,
     pub(crate) result: Option<Value>,
     pub(crate) op: Op,
 }
@@ -93,10 +126,14 @@ pub(crate) enum Op {
     Register(Reg),
     /// Stores a value to the home slot of a register that closures share.
     SetRegister(Reg, Value),
-    /// Loads an upvalue.
-    Upvalue(usize),
-    /// Stores to an upvalue.
-    SetUpvalue(usize, Value),
+    /// Loads an upvalue of the closure, if that is not the one of the function itself.
+    Upvalue(Option<Value>, usize),
+    /// Stores to an upvalue of the closure, if that is not the one of the function itself.
+    SetUpvalue(Option<Value>, usize, Value),
+    /// Exits unless the closure has the method whose slot is at this address.
+    GuardMethod(Value, usize, State),
+    /// The code of an inlined function begins: the frame, and the closure.
+    Inline(Frame, Value),
     /// Exits unless the value has this tag; the result is the value.
     Guard(Value, Tag, State),
     /// Exits unless the table has this shape.
@@ -154,14 +191,30 @@ pub(crate) enum Op {
     SetElement(Value, Value, Value, State),
     /// Loads a global by its inline cache. Where the cache does not hold, the runtime executes the
     /// instruction, with registers stored to their home slots.
-    Global(State),
+    Global(Option<Value>, State),
     /// The length of a table without metatable (exits), or of a string.
     Length(Value, State),
     /// Stores home what the runtime may look at if there is something to poll, and polls.
     Poll(State),
+    /// Exits unless the native function is the library function with this number.
+    GuardLibrary(Value, u32, State),
+    /// Computes or calls a library function with these arguments; exits if it has no answer.
+    Library(Library, [Option<Value>; 3], State),
     /// Executes the instruction of the bytecode with all registers in their home slots, where it
     /// leaves its results.
     Generic(State),
+}
+
+/// A library function that machine code knows, at a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Library {
+    pub(crate) number: u32,
+    /// What computes the usual results without a call.
+    pub(crate) inlined: Option<Inlined>,
+    /// The tag of all results. What would have another one exits, and else is called for.
+    pub(crate) tag: Option<Tag>,
+    /// The register of the callee; arguments follow where a call has them.
+    pub(crate) at: Reg,
 }
 
 /// An entry of an inline cache of fields that is for a chain of metatables.
@@ -211,10 +264,12 @@ pub(crate) struct Target {
     pub(crate) args: Vec<Value>,
 }
 
-/// The state of a frame before an instruction of the bytecode.
+/// The state of a frame before an instruction of the bytecode, and those of its callers.
 pub(crate) struct FrameState {
+    pub(crate) frame: Frame,
     pub(crate) pc: Pc,
-    /// Values of registers. Others are in their home slots, or needed no more.
+    /// Values of registers of the frame and of those of its callers. Others are in their home
+    /// slots, or needed no more.
     pub(crate) registers: Vec<(Reg, Value)>,
 }
 
@@ -266,10 +321,22 @@ impl Op {
     pub(crate) fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
         use Op::*;
         match self {
-            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Upvalue(_) | Poll(_)
-            | Generic(_) | Global(_) => {}
+            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Poll(_) | Generic(_) => {}
+            Upvalue(closure, _) | Global(closure, _) => {
+                if let Some(closure) = closure {
+                    *closure = f(*closure);
+                }
+            }
+            SetUpvalue(closure, _, v) => {
+                if let Some(closure) = closure {
+                    *closure = f(*closure);
+                }
+                *v = f(*v);
+            }
             SetRegister(_, v)
-            | SetUpvalue(_, v)
+            | GuardMethod(v, ..)
+            | GuardLibrary(v, ..)
+            | Inline(_, v)
             | Guard(v, ..)
             | GuardShape(v, ..)
             | ToFloat(v)
@@ -295,6 +362,7 @@ impl Op {
             | AddField(a, b, ..)
             | Element(a, b, _) => (*a, *b) = (f(*a), f(*b)),
             SetElement(a, b, c, _) => (*a, *b, *c) = (f(*a), f(*b), f(*c)),
+            Library(_, args, _) => args.iter_mut().flatten().for_each(|v| *v = f(*v)),
         }
     }
 
@@ -305,6 +373,9 @@ impl Op {
             IntArith(Operator::Mod | Operator::IDiv, _, _, s)
             | Guard(_, _, s)
             | GuardShape(_, _, s)
+            | GuardMethod(_, _, s)
+            | GuardLibrary(_, _, s)
+            | Library(_, _, s)
             | NumberToFloat(_, s)
             | GuardNotBothInt(_, _, s)
             | Field(_, _, _, s)
@@ -316,7 +387,7 @@ impl Op {
             | Equal(_, _, s)
             | AddField(_, _, _, s)
             | SetElement(_, _, _, s)
-            | Global(s)
+            | Global(_, s)
             | Poll(s)
             | Generic(s) => Some(s),
             _ => None,
@@ -330,7 +401,7 @@ impl Op {
         match self {
             IntArith(operator, ..) => !matches!(operator, Operator::Mod | Operator::IDiv),
             Guard(..) | NumberToFloat(..) | Rounds(..) | Integer(_) | Float(_) | Primitive(_)
-            | Str(_) | Register(_) | Upvalue(_) | FloatArith(..) | ToFloat(_) | CompareInt(..)
+            | Str(_) | Register(_) | Upvalue(..) | FloatArith(..) | ToFloat(_) | CompareInt(..)
             | CompareFloat(..) | Same(..) | HasTag(..) | IsString(..) | IsInteger(..)
             | IsTrue(_) | Not(_) => true,
             _ => false,

@@ -18,8 +18,10 @@ pub(super) struct Known {
     shapes: HashMap<Value, u32>,
     /// Values of the fields of tables whose shapes are known, by slot.
     fields: HashMap<(Value, u32), Value>,
-    /// Values of upvalues.
-    upvalues: HashMap<usize, Value>,
+    /// Values of upvalues of closures; `None`: of that of the function itself.
+    upvalues: HashMap<(Option<Value>, usize), Value>,
+    /// Slots of the methods of closures, which guards have compared.
+    methods: HashMap<Value, usize>,
 }
 
 impl Known {
@@ -40,9 +42,9 @@ impl Known {
         self.guarded.insert(origin, guarded);
     }
 
-    /// Returns whether `table` has this shape.
-    pub(super) fn has_shape(&self, table: Value, shape: u32) -> bool {
-        self.shapes.get(&table) == Some(&shape)
+    /// Returns the shape of `table`, if it is known.
+    pub(super) fn shape(&self, table: Value) -> Option<u32> {
+        self.shapes.get(&table).copied()
     }
 
     /// A guard has compared the shape of `table`.
@@ -75,13 +77,30 @@ impl Known {
     }
 
     /// Returns what an upvalue holds.
-    pub(super) fn upvalue(&self, n: usize) -> Option<Value> {
-        self.upvalues.get(&n).copied()
+    pub(super) fn upvalue(&self, closure: Option<Value>, n: usize) -> Option<Value> {
+        self.upvalues.get(&(closure, n)).copied()
     }
 
-    /// An upvalue was loaded or stored.
-    pub(super) fn note_upvalue(&mut self, n: usize, value: Value) {
-        self.upvalues.insert(n, value);
+    /// An upvalue was loaded.
+    pub(super) fn note_upvalue(&mut self, closure: Option<Value>, n: usize, value: Value) {
+        self.upvalues.insert((closure, n), value);
+    }
+
+    /// An upvalue is stored: others may be the same variable, of another closure or by
+    /// `debug.upvaluejoin`.
+    pub(super) fn store_upvalue(&mut self, closure: Option<Value>, n: usize, value: Value) {
+        self.upvalues.clear();
+        self.note_upvalue(closure, n, value);
+    }
+
+    /// Returns whether a closure has the method whose slot is at this address.
+    pub(super) fn has_method(&self, closure: Value, slot: usize) -> bool {
+        self.methods.get(&closure) == Some(&slot)
+    }
+
+    /// A guard has compared the method of a closure.
+    pub(super) fn note_method(&mut self, closure: Value, slot: usize) {
+        self.methods.insert(closure, slot);
     }
 
     /// Keeps what is known on both ways to a merge point.
@@ -90,6 +109,7 @@ impl Known {
         keep_common(&mut self.shapes, &other.shapes);
         keep_common(&mut self.fields, &other.fields);
         keep_common(&mut self.upvalues, &other.upvalues);
+        keep_common(&mut self.methods, &other.methods);
     }
 }
 
@@ -122,12 +142,12 @@ mod tests {
         let [t, v] = [0, 1].map(Value::new);
         let mut one = Known::default();
         one.note_shape(t, 7);
-        one.note_upvalue(0, v);
+        one.note_upvalue(None, 0, v);
         let mut other = Known::default();
         other.note_shape(t, 8);
-        other.note_upvalue(0, v);
+        other.note_upvalue(None, 0, v);
         one.meet(&other);
-        assert!(!one.has_shape(t, 7));
-        assert_eq!(one.upvalue(0), Some(v));
+        assert!(one.shape(t).is_none());
+        assert_eq!(one.upvalue(None, 0), Some(v));
     }
 }

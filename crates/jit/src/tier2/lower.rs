@@ -11,16 +11,16 @@ use cranelift_codegen::entity::{EntityRef, EntitySet, SecondaryMap};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
-use perilune_bytecode::Proto;
+use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::value::Tag;
 
-use super::ir::{Block, Chain, End, Function, Gain, Inst, Op, State, Type, Value};
+use super::ir::{Block, Chain, End, Frame, Function, Gain, Inst, Library, Op, State, Type, Value};
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
 use crate::codegen::table::Stored;
 use crate::codegen::value::Known;
-use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::entity::{Reg, RegisterOperands};
 use crate::exits::state::{FrameState, Home, Point};
 use crate::tier1::generic::{Generic, Held, Payload};
 
@@ -35,7 +35,6 @@ enum Low {
 /// Emits the code of a function.
 pub(super) struct Lower<'f, 'a> {
     f: &'f Function,
-    proto: &'a Proto,
     generic: Generic<'a>,
     values: SecondaryMap<Value, Option<Low>>,
     /// Integers that are constants.
@@ -56,14 +55,11 @@ pub(super) struct Lower<'f, 'a> {
 }
 
 /// Emits the code of `f`, whose beginning is emitted.
-pub(super) fn lower<'a>(f: &Function, proto: &'a Proto, generic: Generic<'a>) -> Generic<'a> {
-    // those above the ones that have names are used by calls
-    let registers = usize::from(proto.max_stack) + 16;
-    let mut at = homes::analyse(f, proto, registers);
+pub(super) fn lower<'a>(f: &Function, generic: Generic<'a>) -> Generic<'a> {
+    let mut at = homes::analyse(f);
     let mut crossings = crossings::analyse(f);
     let mut lower = Lower {
         f,
-        proto,
         generic,
         values: SecondaryMap::new(),
         integers: HashMap::new(),
@@ -147,11 +143,22 @@ impl<'a> Lower<'_, 'a> {
             self.current.insert(v, self.low(v));
         }
         for inst in &data.insts {
+            self.in_frame(inst.frame);
             self.emit().set_source(inst.pc);
             self.inst(inst);
-            self.homes.step(self.f, self.proto, inst);
+            self.homes.step(self.f, inst);
         }
         self.end(&data.end);
+    }
+
+    /// Emits code for a frame from here on.
+    fn in_frame(&mut self, frame: Frame) {
+        self.generic.in_frame(frame.index());
+    }
+
+    /// Returns the place of a register in its own frame, which is the current one of `inst`.
+    fn own(&self, inst: &Inst, r: Reg) -> Reg {
+        Reg::new(r.index() - self.f.frames[inst.frame].offset)
     }
 
     fn low(&self, v: Value) -> Low {
@@ -172,7 +179,7 @@ impl<'a> Lower<'_, 'a> {
     /// Returns payload and tag.
     fn lua(&mut self, v: Value) -> (Payload, Known) {
         if let Some(r) = self.crossed_home(v) {
-            let (payload, tag) = self.generic.register(r, self.f.ty(v).tag());
+            let (payload, tag) = self.load_home(r, self.f.ty(v));
             self.current.insert(v, Low::Lua(payload, tag));
         }
         let low = self.current.get(&v).copied().unwrap_or_else(|| self.low(v));
@@ -180,6 +187,17 @@ impl<'a> Lower<'_, 'a> {
             Low::Lua(payload, tag) => (payload, tag),
             Low::Condition(_) => unreachable!("a condition is no Lua value"),
         }
+    }
+
+    /// Loads a value of this type from a home slot.
+    fn load_home(&mut self, r: Reg, ty: Type) -> (Payload, Known) {
+        let tag = ty.tag().map(Known::Tag);
+        if ty == Type::Is(Tag::FLOAT) {
+            let (float, tag) = self.emit().load_home(r, F64, tag);
+            return (Payload::Float(float), tag);
+        }
+        let (bits, tag) = self.emit().load_home(r, I64, tag);
+        (Payload::Bits(bits), tag)
     }
 
     fn tag(&mut self, v: Value) -> Known {
@@ -257,20 +275,30 @@ impl<'a> Lower<'_, 'a> {
         }
         let block = self.emit().cold_block();
         let homes = self.homes_of(&stores);
-        let left = FrameState::home(self.f.states[state].pc, Point::Before);
+        let left = self.left(state);
         self.emit().deoptimize_storing(block, left, homes);
         self.exits.insert(key, block);
         block
     }
 
-    /// Executes the instruction at `pc` as tier 1 does.
+    /// Returns how the frame is left in a state whose registers are at home.
+    fn left(&self, state: State) -> FrameState {
+        let state = &self.f.states[state];
+        FrameState::home(state.pc, Point::Before)
+    }
+
+    /// Executes the instruction of a state as tier 1 does.
     fn generic(&mut self, state: State) -> (Vec<crate::tier1::generic::Way>, bool) {
         let stores = self.stores(state);
         let homes = self.homes_of(&stores);
         self.emit().store_homes(&homes);
+        self.emit().materialize();
+        let offset = self.f.frames[self.f.states[state].frame].offset;
         let registers = self.f.states[state].registers.iter();
-        let held: Vec<Held> = registers
-            .map(|&(register, v)| {
+        let own = registers.filter(|(r, _)| r.index() >= offset);
+        let held: Vec<Held> = own
+            .map(|&(r, v)| {
+                let register = Reg::new(r.index() - offset);
                 if self.crossed_home(v).is_some() {
                     let tag = self.f.ty(v).tag().map(Known::Tag);
                     return Held { register, payload: None, tag };
@@ -310,27 +338,46 @@ impl<'a> Lower<'_, 'a> {
             }
             Op::Register(r) => {
                 let v = inst.result.expect("it has a result");
+                let r = self.own(inst, r);
                 let (payload, tag) = self.generic.register(r, self.f.ty(v).tag());
                 self.set_lua(inst, payload, tag);
             }
             Op::SetRegister(r, v) => {
                 let (bits, tag) = (self.bits(v), self.tag(v));
                 let tag = self.emit().tag_value(tag);
-                self.emit().store_register(r, bits, tag);
+                self.emit().store_home(r, bits, tag);
             }
-            Op::Upvalue(n) => {
-                let up = self.emit().upvalue(n);
+            Op::Upvalue(closure, n) => {
+                let up = self.upvalue(closure, n);
                 let place = self.emit().upvalue_place(up);
                 let value = self.emit().load_value(place, 0);
                 self.set_any(inst, value);
             }
-            Op::SetUpvalue(n, v) => {
-                let up = self.emit().upvalue(n);
+            Op::SetUpvalue(closure, n, v) => {
+                let up = self.upvalue(closure, n);
                 let place = self.emit().upvalue_place(up);
                 let (bits, tag) = (self.bits(v), self.tag(v));
                 let t = self.emit().tag_value(tag);
                 self.emit().store_value((bits, t), place, 0);
                 self.emit().barrier(up, (bits, tag));
+            }
+            Op::GuardLibrary(v, number, state) => {
+                let other = self.exit(state);
+                let function = self.bits(v);
+                self.emit().guard_builtin(function, number, other);
+            }
+            Op::Library(library, args, state) => self.library(inst, library, args, state),
+            Op::GuardMethod(v, slot, state) => {
+                let other = self.exit(state);
+                let closure = self.bits(v);
+                let found = self.emit().slot_of(closure);
+                let slot = self.emit().int(slot as i64);
+                let same = self.emit().ins().icmp(IntCC::Equal, found, slot);
+                self.emit().guard(same, other);
+            }
+            Op::Inline(frame, closure) => {
+                let closure = self.bits(closure);
+                self.emit().begin_inlined(frame.index(), closure);
             }
             Op::Guard(v, tag, state) => self.guard(inst, v, tag, state),
             Op::GuardShape(v, shape, state) => {
@@ -432,7 +479,7 @@ impl<'a> Lower<'_, 'a> {
                 let flags = self.emit().flags(table);
                 self.emit().guard_not_watched(flags, other);
                 self.emit().store_field(table, slot, value, other);
-                let key = self.instr(inst.pc).b();
+                let key = self.instr(inst).b();
                 self.emit().verify_field(inst.pc, table, key, (value.bits, value.tag));
             }
             Op::AddField(table, v, gain, state) => self.add_field(inst, table, v, gain, state),
@@ -469,7 +516,7 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().store_element(inst.pc, (table, key), value, seen, (slow, done));
                 self.emit().switch_to(done);
             }
-            Op::Global(state) => self.global(inst, state),
+            Op::Global(closure, state) => self.global(inst, closure, state),
             Op::Length(v, state) => {
                 let slow = self.exit(state);
                 let object = self.bits(v);
@@ -489,8 +536,19 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    fn instr(&self, pc: Pc) -> perilune_bytecode::Instr {
-        pc.instr(self.proto)
+    fn instr(&self, inst: &Inst) -> perilune_bytecode::Instr {
+        inst.pc.instr(&self.f.frames[inst.frame].proto)
+    }
+
+    /// Loads an upvalue of a closure, or of that of the function itself.
+    fn upvalue(&mut self, closure: Option<Value>, n: usize) -> ir::Value {
+        match closure {
+            Some(closure) => {
+                let closure = self.bits(closure);
+                self.emit().upvalue_of(closure, n)
+            }
+            None => self.emit().upvalue(n),
+        }
     }
 
     fn stored(&mut self, v: Value) -> Stored {
@@ -537,7 +595,7 @@ impl<'a> Lower<'_, 'a> {
         let other = self.exit(state);
         let table = self.bits(object);
         let (bits, tag) = self.emit().load_field(table, slot);
-        let key = self.instr(inst.pc).c();
+        let key = self.instr(inst).c();
         self.emit().verify_field(inst.pc, table, key, (bits, tag));
         let (done, value) = self.emit().block_of(&[I64, I64]);
         let (some, nil) = (self.emit().block(), self.emit().block());
@@ -570,6 +628,50 @@ impl<'a> Lower<'_, 'a> {
         self.set_any(inst, (value[0], value[1]));
     }
 
+    fn library(&mut self, inst: &Inst, library: Library, args: [Option<Value>; 3], state: State) {
+        let exit = self.exit(state);
+        let args: Vec<Value> = args.into_iter().flatten().collect();
+        let registers = (library.at + Layout::RESERVED).range(args.len());
+        let is_home = |&(r, v): &(Reg, Value)| self.homes.get(r) == Some(self.f.origin(v));
+        let stores = registers.zip(args.iter().copied()).filter(|store| !is_home(store));
+        let stores: Vec<(Reg, Value)> = stores.collect();
+        let homes = self.homes_of(&stores);
+        let at = self.own(inst, library.at);
+        let Some(inlined) = library.inlined else {
+            self.emit().store_homes(&homes);
+            let count = self.emit().int(args.len() as i64);
+            let result = self.emit().call_leaf(library.number, at, count, exit);
+            return self.set_any(inst, result);
+        };
+        let held: Vec<(ir::Value, Known)> =
+            args.iter().map(|&v| (self.bits(v), self.tag(v))).collect();
+        let other = if library.tag.is_some() { exit } else { self.emit().cold_block() };
+        let (done, value) = self.emit().block_of(&[I64, I64]);
+        match self.emit().inlined(inlined, &held, other) {
+            Some((bits, tag)) => {
+                let tag = self.emit().tag_value(tag);
+                self.emit().jump_with_all(done, &[bits, tag]);
+            }
+            None => self.emit().jump(other),
+        }
+        if library.tag.is_none() {
+            self.emit().switch_to(other);
+            self.emit().store_homes(&homes);
+            let count = self.emit().int(args.len() as i64);
+            let (bits, tag) = self.emit().call_leaf(library.number, at, count, exit);
+            self.emit().jump_with_all(done, &[bits, tag]);
+        }
+        self.emit().switch_to(done);
+        match library.tag {
+            Some(Tag::FLOAT) => {
+                let float = self.emit().bits_float(value[0]);
+                self.set_float(inst, float);
+            }
+            Some(tag) => self.set_lua(inst, Payload::Bits(value[0]), Known::Tag(tag)),
+            None => self.set_any(inst, (value[0], value[1])),
+        }
+    }
+
     fn equal(&mut self, inst: &Inst, x: Value, y: Value, state: State) {
         let slow = self.exit(state);
         let tags = [self.tag(x), self.tag(y)].map(|tag| self.emit().tag_value(tag));
@@ -599,26 +701,28 @@ impl<'a> Lower<'_, 'a> {
         if !gain.plain {
             self.emit().guard_no_newindex(table, other);
         }
-        self.emit().add_field(table, gain.slot, record, (bits, tag), other);
-        let key = self.instr(inst.pc).b();
+        self.emit().add_field(table, gain.slot, record, (bits, tag), true, other);
+        let key = self.instr(inst).b();
         let tag = self.emit().tag_value(tag);
         self.emit().verify_field(inst.pc, table, key, (bits, tag));
     }
 
-    fn global(&mut self, inst: &Inst, state: State) {
-        let i = self.instr(inst.pc);
+    fn global(&mut self, inst: &Inst, closure: Option<Value>, state: State) {
+        let i = self.instr(inst);
         let stores = self.stores(state);
         let homes = self.homes_of(&stores);
         let slow = self.emit().cold_block();
         let (done, value) = self.emit().block_of(&[I64, I64]);
         let cache = self.generic.record_number(inst.pc);
-        let (env, cell) = self.emit().global_cell(cache, i.b(), slow);
+        let up = self.upvalue(closure, i.b());
+        let (env, cell) = self.emit().global_cell(cache, up, slow);
         let (bits, tag) = self.emit().load_cell(cell);
         self.emit().guard(tag, slow);
         self.emit().verify_field(inst.pc, env, i.c(), (bits, tag));
         self.emit().jump_with_all(done, &[bits, tag]);
         self.emit().switch_to(slow);
         self.emit().store_homes(&homes);
+        self.emit().materialize();
         self.emit().generic(inst.pc);
         let (bits, tag) = self.emit().load_register(i.ra(), I64);
         self.emit().jump_with_all(done, &[bits, tag]);
@@ -684,13 +788,15 @@ impl<'a> Lower<'_, 'a> {
                 self.emit().return_none(nil);
             }
             End::Exit(state) => {
+                self.in_frame(self.f.states[*state].frame);
                 let stores = self.stores(*state);
                 let homes = self.homes_of(&stores);
                 self.emit().store_homes(&homes);
-                let left = FrameState::home(self.f.states[*state].pc, Point::Before);
+                let left = self.left(*state);
                 self.emit().deoptimize(left);
             }
             End::Generic(state, targets) => {
+                self.in_frame(self.f.states[*state].frame);
                 let (ways, open) = self.generic(*state);
                 if open {
                     // control continues after the instruction

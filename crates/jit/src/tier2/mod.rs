@@ -18,10 +18,11 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
 
 use crate::analysis::live::Live;
+use crate::codegen::inline::Caller;
 use crate::entity::Pc;
 use crate::pipeline::input::{Input, Translated};
 use crate::pipeline::symbols::Callees;
-use crate::tier1::generic::Generic;
+use crate::tier1::generic::{Generic, Part};
 
 /// Fills `func` with the code of a function.
 ///
@@ -36,24 +37,40 @@ pub(crate) fn compile<'a>(
 ) -> Result<Translated, String> {
     let entry = Pc::new(input.entry.unwrap_or(0));
     let mut generic = Generic::begin(func, context, input, callees);
+    let mut candidates = Vec::new();
+    let calls = build::add_candidates(&mut candidates, input.inlinees);
     let (flow, _, tags) = generic.analyses();
     let needed = Live::in_interpreter(input.proto);
-    let mut f = build::build(build::Source {
+    let source = build::Source {
         proto: input.proto,
         snapshot: input.snapshot,
-        generic: &generic,
         flow,
         needed: &needed,
         tags,
+        calls: &calls,
         entry,
         is_loop: input.entry.is_some(),
-    });
+    };
+    let mut f = build::build(source, &candidates);
     check(&f, "building", input)?;
     passes::run(&mut f);
     check(&f, "the passes", input)?;
+    add_frames(&mut generic, &f, candidates);
     generic.enter(entry);
-    let exits = lower::lower(&f, input.proto, generic).finish(isa);
+    let exits = lower::lower(&f, generic).finish(isa);
     Ok(Translated { exits, ssa: Some(f) })
+}
+
+/// Adds the frames of inlined functions to what translates their instructions.
+fn add_frames<'a>(generic: &mut Generic<'a>, f: &ir::Function, all: Vec<build::Candidate<'a>>) {
+    let mut parts: Vec<Option<Part<'a>>> = all.into_iter().map(|c| Some(c.part)).collect();
+    for frame in f.frames.values() {
+        let (Some(inlinee), Some(caller)) = (frame.inlinee, frame.caller) else { continue };
+        let part = parts[inlinee].take().expect("each is inlined at one call");
+        let ir::Caller { frame: from, pc, is_tail } = caller;
+        let caller = Caller { frame: from.index(), pc, is_tail };
+        generic.add_frame(part, frame.offset, caller);
+    }
 }
 
 /// Verifies the function, if that is asked for.

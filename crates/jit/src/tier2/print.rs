@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use perilune_runtime::native::Builtin;
+
 use crate::analysis::tags::tag_name;
 
 use super::ir::{BlockData, End, FrameState, Function, Inst, Op, State, Target, Type, Value};
@@ -66,8 +68,23 @@ impl fmt::Display for Line<'_> {
             Str(n) => write!(f, "string {n}")?,
             Register(r) => write!(f, "register {r}")?,
             SetRegister(r, v) => write!(f, "set_register {r}, {v}")?,
-            Upvalue(n) => write!(f, "upvalue {n}")?,
-            SetUpvalue(n, v) => write!(f, "set_upvalue {n}, {v}")?,
+            Upvalue(None, n) => write!(f, "upvalue {n}")?,
+            Upvalue(Some(closure), n) => write!(f, "upvalue {n} of {closure}")?,
+            SetUpvalue(None, n, v) => write!(f, "set_upvalue {n}, {v}")?,
+            SetUpvalue(Some(closure), n, v) => write!(f, "set_upvalue {n} of {closure}, {v}")?,
+            GuardMethod(v, ..) => write!(f, "guard_method {v}")?,
+            GuardLibrary(v, number, _) => {
+                write!(f, "guard_library {v}, {}", Builtin::NAMES[number as usize])?;
+            }
+            Library(library, args, _) => {
+                f.write_str(Builtin::NAMES[library.number as usize])?;
+                for (n, arg) in args.iter().flatten().enumerate() {
+                    write!(f, "{} {arg}", if n == 0 { "" } else { "," })?;
+                }
+            }
+            Inline(frame, v) => {
+                write!(f, "{frame} of {v}: line {}", function.frames[frame].proto.line_defined)?;
+            }
             Guard(v, tag, _) => write!(f, "guard {v}, {}", tag_name(tag))?,
             GuardShape(v, shape, _) => write!(f, "guard_shape {v}, {shape}")?,
             IntArith(operator, a, b, _) => write!(f, "int_{operator:?} {a}, {b}")?,
@@ -90,7 +107,7 @@ impl fmt::Display for Line<'_> {
                 )?;
             }
             SetElement(t, k, v, _) => write!(f, "set_element {t}, {k}, {v}")?,
-            Global(_) => write!(f, "global {}", inst.pc)?,
+            Global(..) => write!(f, "global {}", inst.pc)?,
             HasTag(v, tag) => write!(f, "has_tag {v}, {}", tag_name(tag))?,
             IsTrue(v) => write!(f, "is_true {v}")?,
             Not(v) => write!(f, "not {v}")?,
@@ -116,8 +133,11 @@ struct Shown<'a>(&'a Function, State);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FrameState { pc, registers } = &self.0.states[self.1];
-        write!(f, "[{pc}")?;
+        let FrameState { frame, pc, registers } = &self.0.states[self.1];
+        match frame.as_u32() {
+            0 => write!(f, "[{pc}")?,
+            _ => write!(f, "[{frame} {pc}")?,
+        }
         for &(r, v) in registers {
             write!(f, " {r}={v}")?;
         }

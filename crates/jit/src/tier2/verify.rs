@@ -180,7 +180,7 @@ fn common(found: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
 mod tests {
     use cranelift_codegen::entity::EntityRef;
 
-    use super::super::ir::{BlockData, Inst, Target};
+    use super::super::ir::{BlockData, Frame, Inst, Target};
     use super::*;
     use crate::entity::Pc;
 
@@ -189,7 +189,8 @@ mod tests {
         let mut f = Function::default();
         let v = f.value(Type::Is(Tag::INTEGER));
         let op = Op::Integer(1);
-        let insts = vec![Inst { pc: Pc::new(0), result: Some(v), op }];
+        let frame = Frame::new(0);
+        let insts = vec![Inst { pc: Pc::new(0), frame, result: Some(v), op }];
         let second = Block::new(1);
         let target = Target { block: second, args: Vec::new() };
         let first = BlockData { insts, end: End::Jump(target), ..BlockData::default() };

@@ -6,6 +6,7 @@ use perilune_bytecode::{Instr, NameKind, Op, Proto, call_name};
 use perilune_syntax::chunkid;
 
 use crate::frame::{Frame, FrameWord, flags};
+use crate::frames::Frames;
 use crate::state::State;
 use crate::thread::{Status, Thread};
 use crate::value::{SlotExt, Tag, Value};
@@ -331,10 +332,21 @@ impl Level {
             }
         }
         place.put(v);
-        if self.frame.word().is_machine() {
-            // Machine code may have cached the old value, so the frame is deoptimized.
-            self.frame.add_flags(flags::LEAVE);
-        }
         Some(name)
+    }
+
+    /// Asks for the deoptimization of the frame, in which a local variable was set, if it runs
+    /// machine code: that may have cached the old value. The frames above it, up to that of the
+    /// coroutine `th` on top, are deoptimized too, as they may be those of functions inlined in the
+    /// same code.
+    ///
+    /// # Safety
+    /// As for [`Level::at`]; the level was found in `th` since frames were last pushed or popped.
+    pub(crate) unsafe fn deoptimize(self, st: *mut State, th: *mut Thread) {
+        let top = if th == (*st).thread { (*st).base } else { (*th).base };
+        let above = Frames::from(Frame(top)).take_while(|frame| *frame != self.frame);
+        for frame in above.chain([self.frame]).filter(|frame| frame.word().is_machine()) {
+            frame.add_flags(flags::LEAVE);
+        }
     }
 }

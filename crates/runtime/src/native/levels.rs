@@ -155,6 +155,7 @@ impl Cx {
             let name = l.set_local(n, v.raw());
             (*self.state()).barrier(th.cast());
             if name.is_some() {
+                l.deoptimize(self.state(), th);
                 (*self.state()).request(crate::state::poll::LEAVE);
             }
             Some(name)

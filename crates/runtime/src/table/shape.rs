@@ -60,9 +60,12 @@ impl Table {
     }
 
     /// Doubles the number of field slots.
+    ///
+    /// # Safety
+    /// `t` is a live table of `st` with fewer slots than tables can have.
     #[cold]
     #[inline(never)]
-    pub(super) unsafe fn grow_fields(st: *mut State, t: *mut Table) {
+    pub unsafe fn grow_fields(st: *mut State, t: *mut Table) {
         let old_cap = (*t).fields_cap as usize;
         let cap = (old_cap * 2).clamp(4, MAX_FIELDS as usize);
         debug_assert!(cap > old_cap);

@@ -6,8 +6,12 @@ use super::{ERROR_ROOM, MAX_STACK, MIN_FREE, Thread, free_stack, try_alloc_stack
 use crate::debug::runtime_error;
 use crate::raised::Raised;
 use crate::state::State;
+use crate::tier::INLINED_SLOTS;
 use crate::upvalue::Upvalue;
 use crate::value::Value;
+
+/// More than the slots of a frame and of functions inlined in it.
+const MAX_FRAME: usize = 256 + INLINED_SLOTS;
 
 /// In the mode of small stacks, stacks up to this size grow only by what is needed. Beyond, deep
 /// recursion would take too long.
@@ -83,6 +87,22 @@ impl Thread {
         Ok(())
     }
 
+    /// Makes room for `n` slots from `base` on, unless the stack cannot grow so far; returns
+    /// whether there is room.
+    ///
+    /// # Safety
+    /// As for [`State::reserve`]; `base` is in the stack, at most `n` slots below its limit.
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn widen(st: *mut State, base: *mut Value, n: usize) -> bool {
+        let th = (*st).thread;
+        let needed = base.offset_from((*th).stack) as usize + n + MIN_FREE;
+        let target = if (*st).small_stack { needed } else { needed.max((*th).capacity * 2) };
+        target <= MAX_STACK
+            && (*st).check_room((target - (*th).capacity) * size_of::<Value>())
+            && Thread::set_capacity(st, target)
+    }
+
     /// Frees the extra room of a stack overflow after an error was caught.
     ///
     /// # Safety
@@ -91,7 +111,8 @@ impl Thread {
     pub unsafe fn shrink_after_error(st: *mut State) {
         if (*(*st).thread).capacity > MAX_STACK + MIN_FREE {
             let used = (*st).top.offset_from((*(*st).thread).stack) as usize;
-            if used + 64 < MAX_STACK {
+            // what frames have above `top`, and those of functions inlined in them
+            if used + MAX_FRAME < MAX_STACK {
                 // The larger stack does if there is no memory for the smaller one.
                 Thread::set_capacity(st, MAX_STACK + MIN_FREE);
             }

@@ -16,7 +16,7 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let object = self.read(i.rb());
-        let [path] = snapshot.field(self.pc).paths[..] else { return self.generic() };
+        let Some(path) = self.path(object) else { return self.generic() };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
             return self.generic();
         }
@@ -43,9 +43,20 @@ impl Builder<'_> {
         self.write(i.ra(), found);
     }
 
+    /// Returns the path to the field of an object: the only one that feedback has, or that of the
+    /// shape which the object is known to have.
+    fn path(&self, object: Value) -> Option<FieldPath> {
+        let paths = &self.source.snapshot.field(self.pc).paths;
+        if let [path] = paths[..] {
+            return Some(path);
+        }
+        let shape = self.known.shape(self.f.origin(object))?;
+        paths.iter().find(|path| path.shape() == Some(shape)).copied()
+    }
+
     fn guard_shape(&mut self, table: Value, shape: u32) {
         let origin = self.f.origin(table);
-        if !self.known.has_shape(origin, shape) {
+        if self.known.shape(origin) != Some(shape) {
             let state = self.state();
             self.push(Op::GuardShape(table, shape, state));
             self.known.note_shape(origin, shape);
@@ -69,9 +80,9 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let object = self.read(i.ra());
-        let (shape, gain) = match snapshot.field(self.pc).paths[..] {
-            [FieldPath::Own { shape, slot, .. }] => (shape, Err(slot)),
-            [FieldPath::Gain { shape, slot, to, entry, plain }] => {
+        let (shape, gain) = match self.path(object) {
+            Some(FieldPath::Own { shape, slot, .. }) => (shape, Err(slot)),
+            Some(FieldPath::Gain { shape, slot, to, entry, plain }) => {
                 let cache = snapshot.cell(self.pc) as usize;
                 (shape, Ok((Gain { cache, entry, shape, slot, plain }, to)))
             }
@@ -139,7 +150,7 @@ impl Builder<'_> {
     pub(super) fn get_global(&mut self) {
         let i = self.instr(self.pc);
         let state = self.state();
-        let v = self.value(Type::Any, Op::Global(state));
+        let v = self.value(Type::Any, Op::Global(self.closure, state));
         self.after_call(state);
         self.write(i.ra(), v);
     }

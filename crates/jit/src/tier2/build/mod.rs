@@ -11,9 +11,13 @@
 mod access;
 mod arith;
 mod control;
+mod inline;
+mod library;
 mod order;
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
 use perilune_bytecode::effects::effects;
@@ -22,42 +26,79 @@ use perilune_bytecode::{Constant, Instr, Op as Bytecode, Proto};
 use perilune_runtime::value::Tag;
 
 use super::ir::{
-    Block, BlockData, End, FrameState, Function, Inst, Op, State, Target, Type, Value,
+    Block, BlockData, End, Frame, FrameData, FrameState, Function, Inst, Op, State, Target, Type,
+    Value,
 };
 use super::known::Known;
 use super::passes::homes::loop_registers;
+use inline::Return;
 use order::Order;
 
+use crate::analysis::constructor::Constructors;
 use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
 use crate::analysis::operation::operation;
 use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
-use crate::tier1::generic::Generic;
+use crate::pipeline::input::Inlinee;
+use crate::tier1::generic::Part;
 
 /// What is known of a function before it is built.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
-    pub(crate) proto: &'a Proto,
+    pub(crate) proto: &'a Arc<Proto>,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) flow: &'a Flow,
     /// Registers that are read, by code or as variables in scope, before they are written.
     pub(crate) needed: &'a Live,
     pub(crate) tags: &'a TagFlow,
-    /// What instructions do that have no operations here.
-    pub(crate) generic: &'a Generic<'a>,
+    /// Calls that may be inlined, by pc: the numbers of the candidates.
+    pub(crate) calls: &'a HashMap<u32, usize>,
     /// Where the code is entered: at the beginning, or at a loop.
     pub(crate) entry: Pc,
     pub(crate) is_loop: bool,
 }
 
+/// A function that may be inlined.
+pub(crate) struct Candidate<'a> {
+    pub(crate) inlinee: &'a Inlinee,
+    pub(crate) part: Part<'a>,
+    /// See [`Source::needed`].
+    needed: Live,
+    /// See [`Source::calls`].
+    calls: HashMap<u32, usize>,
+}
+
+/// Adds the functions that may be inlined at some calls; returns their numbers, by pc.
+pub(crate) fn add_candidates<'a>(
+    all: &mut Vec<Candidate<'a>>,
+    calls: &'a HashMap<u32, Inlinee>,
+) -> HashMap<u32, usize> {
+    let mut add = |(&pc, inlinee): (&u32, &'a Inlinee)| {
+        let calls = add_candidates(all, &inlinee.inlinees);
+        let needed = Live::in_interpreter(&inlinee.proto);
+        all.push(Candidate { inlinee, part: Part::of(inlinee), needed, calls });
+        (pc, all.len() - 1)
+    };
+    calls.iter().map(&mut add).collect()
+}
+
 /// Builds a function.
-pub(crate) fn build(source: Source<'_>) -> Function {
+pub(crate) fn build(source: Source<'_>, candidates: &[Candidate<'_>]) -> Function {
     let size = source.tags.at(source.entry).registers().count();
+    let mut f = Function::default();
+    let proto = source.proto.clone();
+    let frame = f.frames.push(FrameData { proto, offset: 0, caller: None, inlinee: None });
     let mut builder = Builder {
         source,
-        f: Function::default(),
+        candidates,
+        frame,
+        offset: 0,
+        closure: None,
+        outer: Vec::new(),
+        returns: Vec::new(),
+        f,
         block: Block::new(0),
         registers: vec![None; size],
         tags: source.tags.at(source.entry).clone(),
@@ -97,6 +138,16 @@ struct Incoming {
 
 struct Builder<'a> {
     source: Source<'a>,
+    candidates: &'a [Candidate<'a>],
+    /// The frame of the function, and where its register 0 is.
+    frame: Frame,
+    offset: usize,
+    /// The closure, if the function is inlined.
+    closure: Option<Value>,
+    /// The registers of callers that are needed after the calls that lead here.
+    outer: Vec<(Reg, Value)>,
+    /// Returns, if the function is inlined.
+    returns: Vec<Return>,
     f: Function,
     /// The block that instructions are added to.
     block: Block,
@@ -202,14 +253,14 @@ impl Builder<'_> {
 
     /// Adds an instruction without a result.
     fn push(&mut self, op: Op) {
-        let inst = Inst { pc: self.pc, result: None, op };
+        let inst = Inst { pc: self.pc, frame: self.frame, result: None, op };
         self.f.blocks[self.block].insts.push(inst);
     }
 
     /// Adds an instruction with a result.
     fn value(&mut self, ty: Type, op: Op) -> Value {
         let v = self.f.value(ty);
-        let inst = Inst { pc: self.pc, result: Some(v), op };
+        let inst = Inst { pc: self.pc, frame: self.frame, result: Some(v), op };
         self.f.blocks[self.block].insts.push(inst);
         v
     }
@@ -221,7 +272,7 @@ impl Builder<'_> {
     /// Loads a register from its home slot.
     fn load(&mut self, r: Reg) -> Value {
         let ty = self.tags[r].map_or(Type::Any, Type::Is);
-        let v = self.value(ty, Op::Register(r));
+        let v = self.value(ty, Op::Register(r + self.offset));
         if !self.is_captured(r) {
             self.registers[r.index()] = Some(v);
         }
@@ -239,7 +290,7 @@ impl Builder<'_> {
     /// Writes a register.
     fn write(&mut self, r: Reg, v: Value) {
         if self.is_captured(r) {
-            self.push(Op::SetRegister(r, v));
+            self.push(Op::SetRegister(r + self.offset, v));
         } else {
             self.registers[r.index()] = Some(v);
         }
@@ -257,9 +308,10 @@ impl Builder<'_> {
 
     /// Returns the state of the frame if it continues at `pc`.
     fn state_at(&mut self, pc: Pc) -> State {
-        let registers = self.all().filter(|&r| self.is_needed(pc, r));
-        let registers = registers.filter_map(|r| Some((r, self.registers[r.index()]?))).collect();
-        self.f.states.push(FrameState { pc, registers })
+        let own = self.all().filter(|&r| self.is_needed(pc, r));
+        let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
+        let registers = self.callers().chain(own).collect();
+        self.f.states.push(FrameState { frame: self.frame, pc, registers })
     }
 
     /// Returns a value as one with this tag, guarded to be one.
@@ -307,7 +359,9 @@ impl Builder<'_> {
         self.known.forget();
         let mut kept = vec![None; self.registers.len()];
         for &(r, v) in &self.f.states[state].registers {
-            kept[r.index()] = Some(v);
+            if let Some(own) = r.index().checked_sub(self.offset) {
+                kept[own] = Some(v);
+            }
         }
         self.registers = kept;
     }
@@ -335,7 +389,7 @@ impl Builder<'_> {
         let mut args = Vec::new();
         if self.starts[to].is_begun {
             for (param, r) in self.f.blocks[block].params.clone() {
-                let v = self.read(r);
+                let v = self.read(Reg::new(r.index() - self.offset));
                 args.push(self.coerce(v, self.f.ty(param), to));
             }
         } else {
@@ -395,7 +449,7 @@ impl Builder<'_> {
                 self.known.clone_from(&edge.known);
                 let v = match v {
                     Some(v) => self.refined(v),
-                    None => self.value(ty, Op::Register(r)),
+                    None => self.value(ty, Op::Register(r + self.offset)),
                 };
                 let v = self.coerce(v, ty, pc);
                 let End::Jump(target) = &mut self.f.blocks[edge.from].end else {
@@ -403,7 +457,7 @@ impl Builder<'_> {
                 };
                 target.args.push(v);
             }
-            self.f.blocks[block].params.push((param, r));
+            self.f.blocks[block].params.push((param, r + self.offset));
             registers[r.index()] = Some(param);
         }
         self.registers = registers;
@@ -445,6 +499,12 @@ impl Builder<'_> {
         }
         use Bytecode::*;
         let i = self.instr(pc);
+        if self.is_inlined()
+            && let Some((a, count)) = returned(i)
+        {
+            self.return_inlined(a, count);
+            return false;
+        }
         if self.source.snapshot.failed.contains(&pc.as_u32()) {
             return self.without_speculation();
         }
@@ -476,22 +536,24 @@ impl Builder<'_> {
                 }
             }
             GetUpval => {
-                let v = match self.known.upvalue(i.b()) {
+                let v = match self.known.upvalue(self.closure, i.b()) {
                     Some(v) => v,
-                    None => self.value(Type::Any, Op::Upvalue(i.b())),
+                    None => self.value(Type::Any, Op::Upvalue(self.closure, i.b())),
                 };
-                self.known.note_upvalue(i.b(), v);
+                self.known.note_upvalue(self.closure, i.b(), v);
                 self.write(i.ra(), v);
             }
             SetUpval => {
                 let v = self.read(i.ra());
-                self.push(Op::SetUpvalue(i.b(), v));
-                self.known.note_upvalue(i.b(), v);
+                self.push(Op::SetUpvalue(self.closure, i.b(), v));
+                self.known.store_upvalue(self.closure, i.b(), v);
             }
             GetField | SelfK => self.get_field(),
             NewTable => {
                 self.generic();
-                self.built = self.source.generic.built_by(pc);
+                let Source { proto, snapshot, flow, .. } = self.source;
+                let constructors = Constructors { proto, snapshot, flow, is_unlinked: false };
+                self.built = constructors.built_by(pc);
             }
             SetField | SetFieldK if self.built.contains(&pc) => {}
             SetField | SetFieldK => self.set_field(),
@@ -526,6 +588,7 @@ impl Builder<'_> {
                 return false;
             }
             VarArgPrep | ExtraArg => {}
+            Call | TailCall => return self.call(),
             Return | TForPrep | TForLoop => return self.generic_end(),
             _ => match operation(self.source.proto, i) {
                 Some(operation) => self.arithmetic(operation),
@@ -610,5 +673,16 @@ impl Builder<'_> {
             Constant::Str(_) => (Tag::STRING, Op::Str(n)),
         };
         self.value(Type::Is(tag), op)
+    }
+}
+
+/// Returns the registers that an instruction returns, first and count, if it is a return that
+/// closes nothing and whose number of values is known.
+fn returned(i: Instr) -> Option<(Reg, usize)> {
+    match i.op() {
+        Bytecode::Return0 => Some((i.ra(), 0)),
+        Bytecode::Return1 => Some((i.ra(), 1)),
+        Bytecode::Return if i.b() != 0 && i.c() == 0 => Some((i.ra(), i.b() - 1)),
+        _ => None,
     }
 }

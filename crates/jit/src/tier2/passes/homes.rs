@@ -2,11 +2,12 @@
 //! there already.
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use perilune_bytecode::Op as Bytecode;
 use perilune_bytecode::effects::effects;
-use perilune_bytecode::{Op as Bytecode, Proto};
+use perilune_runtime::frame::Frame as Layout;
 
 use crate::entity::{Pc, Reg};
-use crate::tier2::ir::{Block, End, Function, Inst, Op, State, Target, Value};
+use crate::tier2::ir::{Block, End, Frame, FrameData, Function, Inst, Op, State, Target, Value};
 
 /// What home slots hold: values as they were before guards.
 #[derive(Clone, PartialEq, Eq)]
@@ -29,6 +30,7 @@ impl Homes {
 
     /// The registers of a state are stored.
     pub(crate) fn store(&mut self, f: &Function, state: State) {
+        self.forget_headers(f, state);
         for &(r, v) in &f.states[state].registers {
             self.0[r.index()] = Some(f.origin(v));
         }
@@ -37,6 +39,7 @@ impl Homes {
     /// The registers of a state are stored on one way and not on another: a slot that held
     /// something else holds either.
     fn may_store(&mut self, f: &Function, state: State) {
+        self.forget_headers(f, state);
         for &(r, v) in &f.states[state].registers {
             let held = &mut self.0[r.index()];
             if *held != Some(f.origin(v)) {
@@ -45,44 +48,68 @@ impl Homes {
         }
     }
 
+    /// The headers of the frames of a state are stored, or may be.
+    fn forget_headers(&mut self, f: &Function, state: State) {
+        let mut frame = f.states[state].frame;
+        while let Some(caller) = f.frames[frame].caller {
+            self.0[f.frames[frame].offset - 1] = None;
+            frame = caller.frame;
+        }
+    }
+
     /// Follows an instruction.
-    pub(crate) fn step(&mut self, f: &Function, proto: &Proto, inst: &Inst) {
+    pub(crate) fn step(&mut self, f: &Function, inst: &Inst) {
         match inst.op {
             Op::Register(r) if f.captured.contains(r) => {}
             Op::Register(r) => self.0[r.index()] = inst.result,
             Op::SetRegister(r, _) => self.0[r.index()] = None,
+            // the self-check stores the closure
+            Op::Inline(frame, _) => self.0[f.frames[frame].offset - Layout::RESERVED] = None,
             Op::Poll(state) => self.may_store(f, state),
+            // arguments are stored where the function is called
+            Op::Library(library, args, _) => {
+                let first = library.at.index() + Layout::RESERVED;
+                for (held, &arg) in self.0[first..].iter_mut().zip(args.iter().flatten()) {
+                    let arg = Some(f.origin(arg));
+                    match library.inlined {
+                        Some(_) if *held != arg => *held = None,
+                        _ => *held = arg,
+                    }
+                }
+            }
             // the runtime stores the result, where it executes the instruction
-            Op::Global(state) => {
+            Op::Global(_, state) => {
                 self.may_store(f, state);
-                self.clobber(proto, inst.pc);
+                self.clobber(f, inst.frame, inst.pc);
             }
             Op::Generic(state) => {
                 self.store(f, state);
-                self.clobber(proto, inst.pc);
+                self.clobber(f, inst.frame, inst.pc);
             }
             _ => {}
         }
     }
 
     /// Follows the end of a block.
-    pub(crate) fn step_end(&mut self, f: &Function, proto: &Proto, end: &End) {
+    pub(crate) fn step_end(&mut self, f: &Function, end: &End) {
         if let End::Generic(state, _) = end {
             self.store(f, *state);
-            self.clobber(proto, f.states[*state].pc);
+            self.clobber(f, f.states[*state].frame, f.states[*state].pc);
         }
     }
 
-    /// The instruction at `pc` was executed on home slots.
-    fn clobber(&mut self, proto: &Proto, pc: Pc) {
-        let size = self.0.len();
+    /// The instruction at `pc` was executed on home slots of a frame.
+    fn clobber(&mut self, f: &Function, frame: Frame, pc: Pc) {
+        let FrameData { proto, offset, .. } = &f.frames[frame];
+        let homes = &mut self.0[*offset..];
+        let size = homes.len();
         let i = pc.instr(proto);
         let e = effects(i);
         for (from, count) in e.writes.into_iter().chain([loop_registers(i)]) {
-            self.0[from.min(size)..(from + count).min(size)].fill(None);
+            homes[from.min(size)..(from + count).min(size)].fill(None);
         }
         if let Some(from) = e.releases {
-            self.0[from.min(size)..].fill(None);
+            homes[from.min(size)..].fill(None);
         }
     }
 
@@ -128,11 +155,10 @@ pub(crate) fn loop_registers(i: perilune_bytecode::Instr) -> (usize, usize) {
 }
 
 /// Returns what home slots hold where blocks begin.
-pub(crate) fn analyse(
-    f: &Function,
-    proto: &Proto,
-    registers: usize,
-) -> SecondaryMap<Block, Option<Homes>> {
+pub(crate) fn analyse(f: &Function) -> SecondaryMap<Block, Option<Homes>> {
+    // those above the ones that have names are used by calls
+    let ends = f.frames.values().map(|frame| frame.offset + usize::from(frame.proto.max_stack));
+    let registers = ends.max().expect("there is a frame") + 16;
     let mut at: SecondaryMap<Block, Option<Homes>> = SecondaryMap::new();
     at[f.order[0]] = Some(Homes::new(registers));
     let mut changed = true;
@@ -142,9 +168,9 @@ pub(crate) fn analyse(
             let Some(mut homes) = at[block].clone() else { continue };
             let data = &f.blocks[block];
             for inst in &data.insts {
-                homes.step(f, proto, inst);
+                homes.step(f, inst);
             }
-            homes.step_end(f, proto, &data.end);
+            homes.step_end(f, &data.end);
             for target in data.end.targets() {
                 let passed = homes.passed(f, target);
                 match &mut at[target.block] {

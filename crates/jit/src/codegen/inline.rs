@@ -1,0 +1,163 @@
+//! Frames of inlined functions.
+//!
+//! Code of several frames is in one body: that of the function itself, and those of the functions
+//! inlined in it. Their registers are where they would be if the functions had been called, so at a
+//! constant distance from the base of the outermost frame. Such a frame comes into being only where
+//! the runtime may look at it: there [`Emitter::materialize`] stores what calls would have stored.
+//! All frames of the body carry its code id.
+
+use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use perilune_bytecode::Proto;
+use perilune_runtime::frame::{Frame, Link, flags};
+use perilune_runtime::instance::Places;
+use perilune_runtime::layout::{closure, frame};
+use perilune_runtime::value::Tag;
+
+use super::value::Known;
+use super::{Emitter, MEM};
+use crate::entity::{Pc, Reg};
+use crate::exits::state::Home;
+
+/// The caller of an inlined function.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller {
+    /// The number of its frame.
+    pub(crate) frame: usize,
+    /// Where it continues after the call.
+    pub(crate) pc: Pc,
+    /// The function was called by a tail call, in the place of the one that the caller had called.
+    pub(crate) is_tail: bool,
+}
+
+/// A frame that code is emitted for.
+pub(super) struct FrameCode<'a> {
+    pub(super) proto: &'a Proto,
+    /// Where the arrays of its instance are.
+    pub(super) places: Places,
+    /// The instance of its closure.
+    pub(super) instance: Value,
+    /// Slots from the base of the outermost frame to its base.
+    pub(super) offset: usize,
+    /// Its caller, unless it is the outermost one.
+    pub(super) caller: Option<Caller>,
+    /// Exits with a status and the base that the runtime stored, if there is such an exit.
+    pub(super) exit: Option<Block>,
+}
+
+impl<'a> Emitter<'a> {
+    /// Adds a frame of an inlined function; frames are numbered in this order, from 1 on.
+    pub(crate) fn add_frame(&mut self, proto: &'a Proto, offset: usize, caller: Caller) {
+        let slots = offset + usize::from(proto.max_stack);
+        let above = slots.saturating_sub(usize::from(self.body.proto.max_stack));
+        self.inlined_slots = self.inlined_slots.max(above);
+        self.frames.push(FrameCode {
+            proto,
+            places: Places::in_instances_of(proto),
+            instance: self.frames[0].instance,
+            offset,
+            caller: Some(caller),
+            exit: None,
+        });
+    }
+
+    /// Returns the frame that code is emitted for.
+    pub(super) fn frame(&self) -> &FrameCode<'a> {
+        &self.frames[self.current]
+    }
+
+    /// Returns the instance of the closure of the frame.
+    pub(super) fn instance(&self) -> Value {
+        self.frame().instance
+    }
+
+    /// Emits code for frame `n` from here on.
+    pub(crate) fn in_frame(&mut self, n: usize) {
+        self.current = n;
+    }
+
+    /// An inlined function begins: frame `n` is that of `closure`. The self-check finds it there
+    /// though the frame is not stored.
+    pub(crate) fn begin_inlined(&mut self, n: usize, closure: Value) {
+        if self.body.verify_values {
+            let (slot, tag) = (self.frames[n].offset - Frame::RESERVED, self.tag(Tag::FUNCTION));
+            self.store_home(Reg::new(slot), closure, tag);
+        }
+        self.frames[n].instance = self.load64(closure, closure::INSTANCE);
+    }
+
+    /// Returns the address of register 0 of the outermost frame.
+    pub(super) fn outermost_base(&mut self) -> Value {
+        self.b.use_var(self.base)
+    }
+
+    /// Stores registers to their home slots, numbered from the base of the outermost frame.
+    pub(crate) fn store_homes(&mut self, stores: &[Home]) {
+        let base = self.outermost_base();
+        for &Home { register, payload, tag } in stores {
+            self.b.ins().store(MEM, payload, base, frame::slot(register.index()));
+            if let Some(tag) = tag {
+                let tag = self.tag_value(tag);
+                self.store_byte(tag, base, frame::tag(register.index()));
+            }
+        }
+    }
+
+    /// Stores payload and tag to a home slot, numbered from the base of the outermost frame.
+    pub(crate) fn store_home(&mut self, r: Reg, bits: Value, tag: Value) {
+        let base = self.outermost_base();
+        self.store_register_at(base, r, bits, tag);
+    }
+
+    /// Loads payload, as a value of type `ty`, and tag from a home slot, numbered from the base of
+    /// the outermost frame. `tag`: the tag, if it is known.
+    pub(crate) fn load_home(
+        &mut self,
+        r: Reg,
+        ty: cranelift_codegen::ir::Type,
+        tag: Option<Known>,
+    ) -> (Value, Known) {
+        let base = self.outermost_base();
+        let payload = self.b.ins().load(ty, MEM, base, frame::slot(r.index()));
+        let tag = match tag {
+            Some(tag) => tag,
+            None => Known::Value(self.b.ins().uload8(I64, MEM, base, frame::tag(r.index()))),
+        };
+        (payload, tag)
+    }
+
+    /// Stores the headers that calls would have stored from the outermost frame to this one, but
+    /// for the frame word of this one. The closures are in their slots as registers of the callers.
+    pub(crate) fn materialize(&mut self) {
+        let mut callee = self.current;
+        while let Some(Caller { frame: caller, pc, is_tail }) = self.frames[callee].caller {
+            let base = self.outermost_base();
+            let (at, from) = (self.frames[callee].offset, self.frames[caller].offset);
+            let link = Link::new(if is_tail { flags::TAIL } else { 0 }, 0, at - from);
+            let link = self.int(link.0 as i64);
+            self.b.ins().store(MEM, link, base, frame::slot(at) + frame::LINK);
+            let word = self.frame_word(pc);
+            self.b.ins().store(MEM, word, base, frame::slot(from) + frame::WORD);
+            callee = caller;
+        }
+    }
+
+    /// Returns the instruction of the outermost function that an instruction of this frame belongs
+    /// to: the instruction itself, or the call of an inlined function.
+    pub(super) fn outermost_pc(&self, mut pc: Pc) -> Pc {
+        let mut n = self.current;
+        while let Some(caller) = self.frames[n].caller {
+            (n, pc) = (caller.frame, caller.pc - 1);
+        }
+        pc
+    }
+
+    /// Returns the number of frames between the outermost one and this one, which counts.
+    pub(super) fn depth(&self) -> usize {
+        let callers = std::iter::successors(Some(self.current), |&n| {
+            self.frames[n].caller.map(|caller| caller.frame)
+        });
+        callers.count() - 1
+    }
+}

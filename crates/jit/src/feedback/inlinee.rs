@@ -1,0 +1,108 @@
+//! Functions that may be inlined where they are called, with their feedback.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use perilune_bytecode::{Op, Proto};
+use perilune_code::Method;
+
+use super::snapshot::Snapshot;
+
+/// The longest function that is inlined, in instructions.
+pub(crate) const MAX_LENGTH: usize = 32;
+
+/// The callee that a call has always had, if that may be inlined.
+#[derive(Clone)]
+pub struct InlineeSeen {
+    /// Its method, whose slot the code compares. Weak, as methods that are inlined in each other
+    /// would keep each other alive.
+    pub(crate) method: Weak<Method>,
+    /// Weak, as code does not keep programs alive.
+    pub(crate) proto: Weak<Proto>,
+    pub(crate) snapshot: Arc<Snapshot>,
+}
+
+impl InlineeSeen {
+    /// Returns whether the function is that of another one.
+    pub(crate) fn is_same(&self, other: &InlineeSeen) -> bool {
+        Weak::ptr_eq(&self.method, &other.method)
+    }
+}
+
+impl PartialEq for InlineeSeen {
+    fn eq(&self, other: &InlineeSeen) -> bool {
+        self.is_same(other) && self.snapshot == other.snapshot
+    }
+}
+
+impl Eq for InlineeSeen {}
+
+impl fmt::Debug for InlineeSeen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("InlineeSeen").field(&self.snapshot).finish()
+    }
+}
+
+impl Snapshot {
+    /// Returns the instructions that have failed among those of the function that the last of some
+    /// instructions belongs to, and that instruction: the others are the calls that lead there. If
+    /// one of these is not inlined any more, it is taken as the last.
+    pub(crate) fn failed_at(&self, path: &[u32]) -> Option<(&BTreeSet<u32>, u32)> {
+        let (&pc, rest) = path.split_first()?;
+        match self.inlinees.get(&pc) {
+            Some(inlinee) if !rest.is_empty() => inlinee.snapshot.failed_at(rest),
+            _ => Some((&self.failed, pc)),
+        }
+    }
+
+    /// Notes that an instruction has failed, as [`Snapshot::failed_at`] finds it.
+    pub(crate) fn fail(&mut self, path: &[u32]) {
+        let Some((&pc, rest)) = path.split_first() else { return };
+        match self.inlinees.get_mut(&pc) {
+            Some(inlinee) if !rest.is_empty() => Arc::make_mut(&mut inlinee.snapshot).fail(rest),
+            _ => {
+                self.failed.insert(pc);
+            }
+        }
+    }
+}
+
+/// Returns whether code of a function can be inlined: it is short, takes no extra arguments, and
+/// neither shares registers with closures nor closes variables. What it returns is a known number
+/// of values.
+pub(crate) fn is_inlinable(proto: &Proto) -> bool {
+    let shares = proto.protos.iter().flat_map(|p| &p.upvalues).any(|u| u.in_stack);
+    let is_simple = |i: &perilune_bytecode::Instr| match i.op() {
+        Op::Close | Op::Tbc | Op::TailCall | Op::VarArg => false,
+        Op::Return => i.b() != 0 && i.c() == 0,
+        _ => true,
+    };
+    proto.code.len() <= MAX_LENGTH
+        && !proto.is_vararg
+        && !shares
+        && proto.code.iter().all(is_simple)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::listing;
+
+    #[track_caller]
+    fn check(function: &str, expected: bool) {
+        let proto = listing::compile(&format!("local f, g = nil, nil; f = {function}"));
+        assert_eq!(is_inlinable(&proto.protos[0]), expected, "{function}");
+    }
+
+    #[test]
+    fn simple_functions_are_inlined() {
+        check("function(a, b) return a + b, a end", true);
+        check("function(a) for i = 1, a do g(i) end end", true);
+        check("function(...) return 1 end", false);
+        check("function(a) return function() return a end end", false);
+        check("function(a) return f(a) end", false);
+        check("function(a) local b <close> = a end", false);
+        check(&format!("function(a) {} end", "a = a * a ".repeat(100)), false);
+    }
+}

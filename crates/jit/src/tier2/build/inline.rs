@@ -1,0 +1,232 @@
+//! Calls of functions that are inlined.
+
+use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use perilune_bytecode::Op as Bytecode;
+use perilune_runtime::frame::Frame as Layout;
+use perilune_runtime::tier::INLINED_SLOTS;
+use perilune_runtime::value::Tag;
+
+use super::order::Order;
+use super::{Builder, Source};
+use crate::entity::{Pc, Reg, RegisterOperands};
+use crate::tier2::ir::{Block, BlockData, Caller, End, Frame, FrameData, Op, Target, Type, Value};
+use crate::tier2::known::Known;
+
+/// A return of an inlined function: the block that ends with it, the values, and what is known
+/// there.
+pub(super) struct Return {
+    from: Block,
+    values: Vec<Value>,
+    known: Known,
+}
+
+impl Builder<'_> {
+    /// CALL and TAILCALL; returns whether control continues after it.
+    pub(super) fn call(&mut self) -> bool {
+        let i = self.instr(self.pc);
+        let is_tail = i.op() == Bytecode::TailCall;
+        let found = self.source.calls.get(&self.pc.as_u32());
+        let Some(&number) = found.filter(|_| !is_tail || self.is_inlined()) else {
+            if !self.library_call() {
+                self.generic();
+            }
+            return true;
+        };
+        let candidate = &self.candidates[number];
+        let offset = if is_tail { self.offset } else { self.offset + i.a() + Layout::RESERVED };
+        let proto = &candidate.inlinee.proto;
+        let outermost = usize::from(self.f.frames[Frame::new(0)].proto.max_stack);
+        let fits = offset + usize::from(proto.max_stack) <= outermost + INLINED_SLOTS;
+        let callee = self.read(i.ra());
+        if !fits || self.is_never(callee, Tag::FUNCTION) {
+            return self.call_otherwise(is_tail);
+        }
+        let closure = self.guard_method(callee, candidate.inlinee.slot);
+        let arguments = self.arguments(proto.num_params.into());
+
+        let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail };
+        let own = self.f.frames[self.frame].caller;
+        let caller = own.filter(|_| is_tail).map_or(caller, |own| Caller { is_tail, ..own });
+        let (proto, inlinee) = (proto.clone(), Some(number));
+        let frame = self.f.frames.push(FrameData { proto, offset, caller: Some(caller), inlinee });
+        let outer = if is_tail { self.outer.clone() } else { self.needed_after_call() };
+
+        let part = &candidate.part;
+        let source = Source {
+            proto: &candidate.inlinee.proto,
+            snapshot: part.snapshot,
+            flow: &part.flow,
+            needed: &candidate.needed,
+            tags: &part.tags,
+            calls: &candidate.calls,
+            entry: Pc::new(0),
+            is_loop: false,
+        };
+        let mut registers = vec![None; source.tags.at(source.entry).registers().count()];
+        for (register, argument) in registers.iter_mut().zip(arguments) {
+            *register = Some(argument);
+        }
+        let mut inlined = Builder {
+            source,
+            candidates: self.candidates,
+            frame,
+            offset,
+            closure: Some(closure),
+            outer,
+            returns: Vec::new(),
+            f: std::mem::take(&mut self.f),
+            block: self.block,
+            registers,
+            tags: source.tags.at(source.entry).clone(),
+            known: std::mem::take(&mut self.known),
+            state: None,
+            pc: source.entry,
+            order: Order::new(source.proto, source.flow, source.entry),
+            built: source.entry..source.entry,
+            starts: SecondaryMap::new(),
+        };
+        inlined.push(Op::Inline(frame, closure));
+        inlined.fall(source.entry);
+        inlined.body();
+        let Builder { f, returns, .. } = inlined;
+        self.f = f;
+        if is_tail {
+            self.returns.extend(returns);
+            return false;
+        }
+        self.continue_after(returns)
+    }
+
+    /// A call that is not inlined after all.
+    fn call_otherwise(&mut self, is_tail: bool) -> bool {
+        if is_tail {
+            // the code cannot make a tail call for an inlined function
+            let state = self.state();
+            self.end(End::Exit(state));
+            return false;
+        }
+        self.generic();
+        true
+    }
+
+    /// Returns a value as a closure that has the method whose slot is at this address.
+    fn guard_method(&mut self, callee: Value, slot: usize) -> Value {
+        let closure = self.guard(callee, Tag::FUNCTION);
+        let origin = self.f.origin(closure);
+        if !self.known.has_method(origin, slot) {
+            let state = self.state();
+            self.push(Op::GuardMethod(closure, slot, state));
+            self.known.note_method(origin, slot);
+        }
+        closure
+    }
+
+    /// Returns the arguments of the call, as many as there are parameters.
+    fn arguments(&mut self, params: usize) -> Vec<Value> {
+        let i = self.instr(self.pc);
+        let argument = |n| match n + 1 < i.b() {
+            true => self.read(i.ra() + Layout::RESERVED + n),
+            false => self.nil(),
+        };
+        (0..params).map(argument).collect()
+    }
+
+    fn nil(&mut self) -> Value {
+        self.value(Type::Is(Tag::NIL), Op::Primitive(Tag::NIL))
+    }
+
+    /// Returns the registers of the frame and of its callers that are needed after the call.
+    fn needed_after_call(&mut self) -> Vec<(Reg, Value)> {
+        let (a, next) = (self.instr(self.pc).a(), self.pc + 1);
+        let own = self.all().take(a).filter(|&r| self.is_needed(next, r));
+        let own = own.filter_map(|r| Some((r + self.offset, self.registers[r.index()]?)));
+        let own: Vec<(Reg, Value)> = own.collect();
+        self.callers().chain(own).collect()
+    }
+
+    /// Returns the registers of the callers, and that of the closure.
+    pub(super) fn callers(&self) -> impl Iterator<Item = (Reg, Value)> {
+        let closure = self.closure.map(|v| (Reg::new(self.offset - Layout::RESERVED), v));
+        self.outer.iter().copied().chain(closure)
+    }
+
+    /// Returns whether the function is inlined.
+    pub(super) fn is_inlined(&self) -> bool {
+        self.closure.is_some()
+    }
+
+    /// Ends the block: an inlined function returns `count` values from register `a` on.
+    pub(super) fn return_inlined(&mut self, a: Reg, count: usize) {
+        let values = a.range(count).map(|r| self.read(r)).collect();
+        let known = std::mem::take(&mut self.known);
+        self.returns.push(Return { from: self.block, values, known });
+    }
+
+    /// Continues where a function returns that was inlined for the CALL; returns whether it does.
+    fn continue_after(&mut self, returns: Vec<Return>) -> bool {
+        let i = self.instr(self.pc);
+        let wanted = i.c() - 1;
+        self.registers[i.a()..].fill(None);
+        let mut edges: Vec<(Block, Vec<Value>)> = Vec::new();
+        let mut known: Option<Known> = None;
+        for Return { from, values, known: there } in returns {
+            self.block = from;
+            self.known = there;
+            let values = (0..wanted).map(|n| match values.get(n) {
+                Some(&v) => self.refined(v),
+                None => self.nil(),
+            });
+            edges.push((from, values.collect()));
+            let there = std::mem::take(&mut self.known);
+            match &mut known {
+                Some(known) => known.meet(&there),
+                None => known = Some(there),
+            }
+        }
+        let Some(known) = known else { return false };
+        self.known = known;
+        let results = match &mut edges[..] {
+            [(from, values)] => {
+                self.block = *from;
+                std::mem::take(values)
+            }
+            edges => self.merge_returns(edges, i.ra() + self.offset, wanted),
+        };
+        for (n, v) in results.into_iter().enumerate() {
+            self.write(i.ra() + n, v);
+        }
+        true
+    }
+
+    /// Continues where several returns meet; returns the results.
+    fn merge_returns(
+        &mut self,
+        edges: &[(Block, Vec<Value>)],
+        first: Reg,
+        wanted: usize,
+    ) -> Vec<Value> {
+        let mut data = BlockData::default();
+        let mut args = vec![Vec::new(); edges.len()];
+        let mut results = Vec::new();
+        for n in 0..wanted {
+            let values = || edges.iter().map(|(_, values)| values[n]);
+            let v = values().next().expect("there are some");
+            if values().all(|other| other == v) {
+                results.push(v);
+                continue;
+            }
+            let types = values().map(|v| self.f.ty(v));
+            let ty = types.reduce(Type::join).expect("there are some");
+            let param = self.f.value(ty);
+            data.params.push((param, first + n));
+            args.iter_mut().zip(values()).for_each(|(args, v)| args.push(v));
+            results.push(param);
+        }
+        let block = self.f.blocks.push(data);
+        for ((from, _), args) in edges.iter().zip(args) {
+            self.f.blocks[*from].end = End::Jump(Target { block, args });
+        }
+        self.switch_to(block);
+        results
+    }
+}

@@ -1,0 +1,78 @@
+//! Calls of library functions that machine code knows.
+
+use perilune_bytecode::Op as Bytecode;
+use perilune_runtime::frame::Frame as Layout;
+use perilune_runtime::native::Builtin;
+use perilune_runtime::value::Tag;
+
+use super::Builder;
+use crate::codegen::builtin::Inlined;
+use crate::entity::RegisterOperands;
+use crate::feedback::snapshot::CalleeSeen;
+use crate::tier2::ir::{End, Library, Op, Type};
+
+impl Builder<'_> {
+    /// CALL of a library function that feedback has shown alone, for one result or none; returns
+    /// whether it is built.
+    pub(super) fn library_call(&mut self) -> bool {
+        /// The most arguments.
+        const MAX_ARGUMENTS: usize = 3;
+        let i = self.instr(self.pc);
+        let snapshot = self.source.snapshot;
+        if i.op() != Bytecode::Call || !matches!(i.c(), 1 | 2) || snapshot.general {
+            return false;
+        }
+        let CalleeSeen::Builtin(number) = snapshot.callee(self.pc) else { return false };
+        let Some(count) = i.b().checked_sub(1).filter(|&n| n <= MAX_ARGUMENTS) else {
+            return false;
+        };
+        let callee = self.read(i.ra());
+        let is_assertion = number == Builtin::Assert as u32;
+        if self.is_never(callee, Tag::NATIVE) || is_assertion && count == 0 {
+            return false;
+        }
+        let callee = self.guard(callee, Tag::NATIVE);
+        let origin = self.f.origin(callee);
+        let state = self.state();
+        if !self.known.has_method(origin, number as usize) {
+            self.push(Op::GuardLibrary(callee, number, state));
+            self.known.note_method(origin, number as usize);
+        }
+        let mut args = [None; MAX_ARGUMENTS];
+        for (n, arg) in args.iter_mut().enumerate().take(count) {
+            *arg = Some(self.read(i.ra() + Layout::RESERVED + n));
+        }
+        let result = match args[0] {
+            Some(asserted) if is_assertion => {
+                let truth = self.value(Type::Condition, Op::IsTrue(asserted));
+                let (yes, no) = self.branch(truth);
+                self.switch_to(no);
+                self.end(End::Exit(state));
+                self.switch_to(yes);
+                asserted
+            }
+            _ => {
+                let inlined = Inlined::of(number, count).filter(|_| i.c() == 2);
+                let tag = inlined.and_then(Inlined::result);
+                let library = Library { number, inlined, tag, at: i.ra() + self.offset };
+                let ty = tag.map_or(Type::Any, Type::Is);
+                let result = self.value(ty, Op::Library(library, args, state));
+                if inlined.is_none() && changes_tables(number) {
+                    self.known.forget();
+                }
+                result
+            }
+        };
+        self.registers[i.a()..].fill(None);
+        if i.c() == 2 {
+            self.write(i.ra(), result);
+        }
+        true
+    }
+}
+
+/// Returns whether a library function may change tables.
+fn changes_tables(number: u32) -> bool {
+    const ALL: [Builtin; 3] = [Builtin::SetMetatable, Builtin::Insert, Builtin::Remove];
+    ALL.iter().any(|&function| function as u32 == number)
+}
