@@ -239,6 +239,9 @@ impl JitState {
     }
 }
 
+/// So many exits are about what is reported at once.
+const EXITS_PER_REPORT: u64 = 128;
+
 /// Returns the frame of the function with this proto that runs code of this version, of which
 /// `frame` is a frame, perhaps of an inlined function; and the instructions that the frames are at,
 /// from there to `frame`.
@@ -339,7 +342,7 @@ impl Tier for JitState {
 
     unsafe fn exited(&mut self, st: *mut State) {
         /// What it takes to leave code and to enter it again, in bytecodes.
-        const COST: usize = 150;
+        const COST: usize = 300;
         let frame = Frame((*st).base);
         let proto = &(*(*frame.callee().as_function()).instance).proto;
         // the interpreter runs the rest of the function
@@ -354,6 +357,10 @@ impl Tier for JitState {
         // frames in retired code leave it soon
         let Some(method) = version.method().filter(|_| !version.is_retired()) else { return };
         let history = History::of(&method);
+        if left {
+            // a compile that waits is taken sooner
+            history.add_heat(EXITS_PER_REPORT);
+        }
         let Some(known) = history.known() else { return };
         let Some(proto) = known.proto.upgrade() else { return };
         let Some((frame, path)) = outermost(Frame((*st).base), code, &proto) else { return };

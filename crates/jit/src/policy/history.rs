@@ -30,7 +30,8 @@ pub(crate) struct Known {
 #[derive(Default)]
 pub(crate) struct History {
     past: Mutex<Past>,
-    /// How hot the method was when a state last requested code for it. States write it, and compile
+    /// How hot the method was when a state last requested code for it, and how often code has
+    /// exited since, about. States write it, and compile
     /// threads read it to choose their next job.
     heat: AtomicU64,
 }
@@ -60,6 +61,11 @@ impl History {
     /// Records how hot the method is.
     pub(crate) fn set_heat(&self, heat: u64) {
         self.heat.fetch_max(heat, Ordering::Relaxed);
+    }
+
+    /// Records that the method has become hotter.
+    pub(crate) fn add_heat(&self, heat: u64) {
+        self.heat.fetch_add(heat, Ordering::Relaxed);
     }
 
     /// Returns how hot the method was the last time that a state requested code for it.
