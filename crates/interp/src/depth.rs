@@ -8,8 +8,12 @@ use perilune_runtime::value::Value;
 use crate::handler::call_handler;
 use crate::machine;
 
-/// Most nested entries from native code (PUC's `LUAI_MAXCCALLS`).
-pub(crate) const MAX_NATIVE_DEPTH: u32 = 200;
+/// Most nested entries from native code: PUC's `LUAI_MAXCCALLS`, less what it counts for the entry
+/// from the host and for the loop that this enters.
+pub(crate) const MAX_NATIVE_DEPTH: u32 = MAX_PUC - 2;
+const MAX_PUC: u32 = 200;
+/// As many, while an overflow is handled.
+const MAX_HANDLING: u32 = MAX_PUC / 10 * 11 - 2;
 
 /// "C stack overflow", or, deep inside the handling of one, an error without a handler.
 ///
@@ -31,7 +35,7 @@ pub(crate) unsafe fn depth_error(st: *mut State) -> Result<(), Raised> {
         let _ = call_handler(st);
         s.native_depth -= 1;
         Err(e)
-    } else if s.native_depth >= MAX_NATIVE_DEPTH / 10 * 11 {
+    } else if s.native_depth >= MAX_HANDLING {
         let message = s.intern(b"error in error handling");
         Err(s.raise_handled(Value::string(message)))
     } else {
