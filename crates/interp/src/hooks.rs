@@ -2,7 +2,7 @@
 
 use perilune_bytecode::Op;
 use perilune_runtime::frame::{Frame, FrameWord, flags};
-use perilune_runtime::hook::HookEvent;
+use perilune_runtime::hook::{Hook, HookEvent};
 use perilune_runtime::state::{State, StateRef};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
@@ -131,7 +131,12 @@ pub(crate) unsafe fn return_event(st: *mut State, src: *mut Value, n: usize) -> 
 #[cold]
 pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
-    if hook.active || std::mem::take(&mut hook.resumed) {
+    if hook.active {
+        // PUC counts what a hook executes as well, though that raises no events
+        count_down(st, hook, pc);
+        return Ok(());
+    }
+    if std::mem::take(&mut hook.resumed) {
         return Ok(());
     }
     let th = (*st).thread;
@@ -146,14 +151,28 @@ pub(crate) unsafe fn instruction_event(st: *mut State, pc: u32) -> Step {
     Err(Exit::Yield)
 }
 
+/// Counts the instruction number `pc` of the function on top; returns whether it is one for which
+/// there is an event.
+unsafe fn count_down(st: *mut State, hook: &mut Hook, pc: u32) -> bool {
+    let inst = (*Frame((*st).base).callee().as_function()).instance;
+    // PUC continues from TFORPREP to TFORCALL, and from TFORCALL to TFORLOOP, without counting the
+    // next instruction
+    let is_part = matches!((*(*inst).code.add(pc as usize)).op(), Op::TForPrep | Op::TForLoop);
+    if hook.count == 0 || is_part {
+        return false;
+    }
+    hook.left -= 1;
+    let is_due = hook.left == 0;
+    if is_due {
+        hook.left = hook.count;
+    }
+    is_due
+}
+
 unsafe fn events(st: *mut State, pc: u32) -> Step {
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
-    if hook.count > 0 {
-        hook.left -= 1;
-        if hook.left == 0 {
-            hook.left = hook.count;
-            fire(st, HookEvent::Count, None, live_top(st))?;
-        }
+    if count_down(st, hook, pc) {
+        fire(st, HookEvent::Count, None, live_top(st))?;
     }
     let Some(hook) = (*(*st).thread).hook.as_mut() else { return Ok(()) };
     if hook.line {
