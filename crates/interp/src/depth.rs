@@ -8,12 +8,12 @@ use perilune_runtime::value::Value;
 use crate::handler::call_handler;
 use crate::machine;
 
-/// Most nested entries from native code: PUC's `LUAI_MAXCCALLS`, less what it counts for the entry
-/// from the host and for the loop that this enters.
-pub(crate) const MAX_NATIVE_DEPTH: u32 = MAX_PUC - 2;
+/// Most nested entries from native code: one less than PUC's `LUAI_MAXCCALLS`, which is the level
+/// that it refuses. The entry from the host counts.
+pub(crate) const MAX_NATIVE_DEPTH: u32 = MAX_PUC - 1;
 const MAX_PUC: u32 = 200;
 /// As many, while an overflow is handled.
-const MAX_HANDLING: u32 = MAX_PUC / 10 * 11 - 2;
+const MAX_HANDLING: u32 = MAX_PUC / 10 * 11 - 1;
 
 /// "C stack overflow", or, deep inside the handling of one, an error without a handler.
 ///
