@@ -7,7 +7,7 @@
 //! | `policy` | what is compiled, when, and together with what |
 //! | `feedback` | the copy of inline caches and counters that a compile job owns |
 //! | `entity` | what analyses and compilers index by |
-//! | `analysis` | control flow, liveness and tags of registers |
+//! | `analysis` | control flow, liveness, tags of registers, constructors of tables |
 //! | `codegen` | what compilers emit: frames, guards, calls and the like, as Cranelift IR |
 //! | `exits` | where code leaves a frame, and in which state |
 //! | `tier1` | the translation of bytecode: decides, and lets `codegen` emit |

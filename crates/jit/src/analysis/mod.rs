@@ -1,4 +1,4 @@
-//! Analyses of bytecode: control flow, liveness, and tags of registers.
+//! Analyses of bytecode: control flow, liveness, tags of registers, and constructors of tables.
 //!
 //! They are over the entities of [`crate::entity`], and know nothing of the code that is emitted.
 

@@ -10,7 +10,7 @@ use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_bytecode::Proto;
-use perilune_runtime::frame::{Frame, Link, flags};
+use perilune_runtime::frame::{Frame, Link};
 use perilune_runtime::instance::Places;
 use perilune_runtime::layout::{closure, frame};
 use perilune_runtime::value::Tag;
@@ -27,8 +27,6 @@ pub(crate) struct Caller {
     pub(crate) frame: usize,
     /// Where it continues after the call.
     pub(crate) pc: Pc,
-    /// The function was called by a tail call, in the place of the one that the caller had called.
-    pub(crate) is_tail: bool,
 }
 
 /// A frame that code is emitted for.
@@ -131,11 +129,10 @@ impl<'a> Emitter<'a> {
     /// for the frame word of this one. The closures are in their slots as registers of the callers.
     pub(crate) fn materialize(&mut self) {
         let mut callee = self.current;
-        while let Some(Caller { frame: caller, pc, is_tail }) = self.frames[callee].caller {
+        while let Some(Caller { frame: caller, pc }) = self.frames[callee].caller {
             let base = self.outermost_base();
             let (at, from) = (self.frames[callee].offset, self.frames[caller].offset);
-            let link = Link::new(if is_tail { flags::TAIL } else { 0 }, 0, at - from);
-            let link = self.int(link.0 as i64);
+            let link = self.int(Link::new(0, 0, at - from).0 as i64);
             self.b.ins().store(MEM, link, base, frame::slot(at) + frame::LINK);
             let word = self.frame_word(pc);
             self.b.ins().store(MEM, word, base, frame::slot(from) + frame::WORD);

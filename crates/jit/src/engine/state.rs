@@ -251,10 +251,11 @@ const EXITS_PER_REPORT: u64 = 128;
 unsafe fn outermost(mut frame: Frame, code: u32, proto: &Arc<Proto>) -> Option<(Frame, Vec<u32>)> {
     let mut path = vec![frame.word().pc()];
     loop {
-        let inst = (*frame.callee().as_function()).instance;
         if frame.word().code() != code {
             return None;
         }
+        // only frames of Lua functions run code
+        let inst = (*frame.callee().as_function()).instance;
         if Arc::ptr_eq(&(*inst).proto, proto) {
             path.reverse();
             return Some((frame, path));

@@ -105,4 +105,23 @@ mod tests {
         check("function(a) local b <close> = a end", false);
         check(&format!("function(a) {} end", "a = a * a ".repeat(100)), false);
     }
+
+    #[test]
+    fn failures_are_noted_where_the_instruction_is() {
+        let proto = listing::compile("local f = ... return f");
+        let inner = Snapshot::before_run(&proto);
+        let seen =
+            InlineeSeen { method: Weak::new(), proto: Weak::new(), snapshot: Arc::new(inner) };
+        let mut snapshot = Snapshot::before_run(&proto);
+        snapshot.inlinees.insert(3, seen);
+        snapshot.fail(&[3, 7]);
+        assert!(snapshot.failed.is_empty());
+        assert_eq!(snapshot.failed_at(&[3, 7]), Some((&BTreeSet::from([7]), 7)));
+        // a call that is not inlined any more stands for what it led to
+        snapshot.fail(&[5, 7]);
+        assert_eq!(snapshot.failed, BTreeSet::from([5]));
+        // the call itself
+        snapshot.fail(&[3]);
+        assert_eq!(snapshot.failed_at(&[3]), Some((&BTreeSet::from([3, 5]), 3)));
+    }
 }

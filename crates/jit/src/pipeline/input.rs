@@ -44,7 +44,7 @@ pub(crate) struct Inlinee {
     pub(crate) slot: usize,
     /// Calls of it whose callee may be inlined in turn.
     pub(crate) inlinees: HashMap<u32, Inlinee>,
-    /// See [`Input::direct`].
+    /// See [`Input::direct`]. It is empty: calls in inlined functions go through slots.
     pub(crate) direct: HashMap<u32, Direct>,
 }
 

@@ -78,8 +78,6 @@ pub(crate) struct Caller {
     pub(crate) frame: Frame,
     /// Where the caller continues.
     pub(crate) pc: Pc,
-    /// The function was called by a tail call of the function that the caller had called.
-    pub(crate) is_tail: bool,
 }
 
 /// What is known of a value, and where it comes from.

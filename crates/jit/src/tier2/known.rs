@@ -20,7 +20,8 @@ pub(super) struct Known {
     fields: HashMap<(Value, u32), Value>,
     /// Values of upvalues of closures; `None`: of that of the function itself.
     upvalues: HashMap<(Option<Value>, usize), Value>,
-    /// Slots of the methods of closures, which guards have compared.
+    /// What guards have compared of functions: the slots of the methods of closures, and the
+    /// numbers of library functions.
     methods: HashMap<Value, usize>,
 }
 

@@ -67,8 +67,7 @@ fn add_frames<'a>(generic: &mut Generic<'a>, f: &ir::Function, all: Vec<build::C
     for frame in f.frames.values() {
         let (Some(inlinee), Some(caller)) = (frame.inlinee, frame.caller) else { continue };
         let part = parts[inlinee].take().expect("each is inlined at one call");
-        let ir::Caller { frame: from, pc, is_tail } = caller;
-        let caller = Caller { frame: from.index(), pc, is_tail };
+        let caller = Caller { frame: caller.frame.index(), pc: caller.pc };
         generic.add_frame(part, frame.offset, caller);
     }
 }

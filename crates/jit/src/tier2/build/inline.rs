@@ -1,7 +1,6 @@
 //! Calls of functions that are inlined.
 
 use cranelift_codegen::entity::{EntityRef, SecondaryMap};
-use perilune_bytecode::Op as Bytecode;
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::tier::INLINED_SLOTS;
 use perilune_runtime::value::Tag;
@@ -21,35 +20,32 @@ pub(super) struct Return {
 }
 
 impl Builder<'_> {
-    /// CALL and TAILCALL; returns whether control continues after it.
+    /// CALL; returns whether control continues after it.
     pub(super) fn call(&mut self) -> bool {
         let i = self.instr(self.pc);
-        let is_tail = i.op() == Bytecode::TailCall;
-        let found = self.source.calls.get(&self.pc.as_u32());
-        let Some(&number) = found.filter(|_| !is_tail || self.is_inlined()) else {
+        let Some(&number) = self.source.calls.get(&self.pc.as_u32()) else {
             if !self.library_call() {
                 self.generic();
             }
             return true;
         };
         let candidate = &self.candidates[number];
-        let offset = if is_tail { self.offset } else { self.offset + i.a() + Layout::RESERVED };
+        let offset = self.offset + i.a() + Layout::RESERVED;
         let proto = &candidate.inlinee.proto;
         let outermost = usize::from(self.f.frames[Frame::new(0)].proto.max_stack);
         let fits = offset + usize::from(proto.max_stack) <= outermost + INLINED_SLOTS;
         let callee = self.read(i.ra());
         if !fits || self.is_never(callee, Tag::FUNCTION) {
-            return self.call_otherwise(is_tail);
+            self.generic();
+            return true;
         }
         let closure = self.guard_method(callee, candidate.inlinee.slot);
         let arguments = self.arguments(proto.num_params.into());
 
-        let caller = Caller { frame: self.frame, pc: self.pc + 1, is_tail };
-        let own = self.f.frames[self.frame].caller;
-        let caller = own.filter(|_| is_tail).map_or(caller, |own| Caller { is_tail, ..own });
+        let caller = Caller { frame: self.frame, pc: self.pc + 1 };
         let (proto, inlinee) = (proto.clone(), Some(number));
         let frame = self.f.frames.push(FrameData { proto, offset, caller: Some(caller), inlinee });
-        let outer = if is_tail { self.outer.clone() } else { self.needed_after_call() };
+        let outer = self.needed_after_call();
 
         let part = &candidate.part;
         let source = Source {
@@ -90,23 +86,7 @@ impl Builder<'_> {
         inlined.body();
         let Builder { f, returns, .. } = inlined;
         self.f = f;
-        if is_tail {
-            self.returns.extend(returns);
-            return false;
-        }
         self.continue_after(returns)
-    }
-
-    /// A call that is not inlined after all.
-    fn call_otherwise(&mut self, is_tail: bool) -> bool {
-        if is_tail {
-            // the code cannot make a tail call for an inlined function
-            let state = self.state();
-            self.end(End::Exit(state));
-            return false;
-        }
-        self.generic();
-        true
     }
 
     /// Returns a value as a closure that has the method whose slot is at this address.

@@ -1,6 +1,5 @@
 //! Calls of library functions that machine code knows.
 
-use perilune_bytecode::Op as Bytecode;
 use perilune_runtime::frame::Frame as Layout;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::value::Tag;
@@ -19,7 +18,7 @@ impl Builder<'_> {
         const MAX_ARGUMENTS: usize = 3;
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
-        if i.op() != Bytecode::Call || !matches!(i.c(), 1 | 2) || snapshot.general {
+        if !matches!(i.c(), 1 | 2) || snapshot.general {
             return false;
         }
         let CalleeSeen::Builtin(number) = snapshot.callee(self.pc) else { return false };

@@ -588,7 +588,7 @@ impl Builder<'_> {
                 return false;
             }
             VarArgPrep | ExtraArg => {}
-            Call | TailCall => return self.call(),
+            Call => return self.call(),
             Return | TForPrep | TForLoop => return self.generic_end(),
             _ => match operation(self.source.proto, i) {
                 Some(operation) => self.arithmetic(operation),
