@@ -15,20 +15,21 @@ use perilune_runtime::layout::{closure, header, site, state, table, thread, valu
 use perilune_runtime::table::Table;
 use perilune_runtime::upvalue::Upvalue;
 
+use super::Emitter;
+use super::memory::{CONSTANT, Region};
 use super::value::Known;
-use super::{CONSTANT, Emitter};
 use crate::entity::{Pc, Reg};
 
 impl Emitter<'_> {
     /// Takes `size` bytes of the current hole; branches to `slow` if it is too small.
     fn bump(&mut self, size: usize, slow: Block) -> Value {
         let st = self.state();
-        let place = self.load64(st, state::CURSOR);
+        let place = self.load64(Region::State, st, state::CURSOR);
         let end = self.b.ins().iadd_imm_s(place, size as i64);
-        let limit = self.load64(st, state::HOLE_END);
+        let limit = self.load64(Region::State, st, state::HOLE_END);
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, limit);
         self.guard(fits, slow);
-        self.store(end, st, state::CURSOR);
+        self.store(Region::State, end, st, state::CURSOR);
         place
     }
 
@@ -40,14 +41,14 @@ impl Emitter<'_> {
             return self.b.ins().load(I64, CONSTANT, st, state::EMPTY_SHAPE as i32);
         }
         let at = self.frame().places.sites + site * size_of::<Site>();
-        let shape = self.load64(self.instance(), at + site::SHAPE);
+        let shape = self.load64(Region::Instances, self.instance(), at + site::SHAPE);
         self.guard(shape, slow);
         shape
     }
 
     /// Branches to `other` unless a shape is this one.
     pub(crate) fn guard_shape_id(&mut self, shape: Value, id: u32, other: Block) {
-        let found = self.load32(shape, header::WORD);
+        let found = self.load32(Region::Objects, shape, header::WORD);
         let same = self.b.ins().icmp_imm_u(IntCC::Equal, found, i64::from(id));
         self.guard(same, other);
     }
@@ -62,23 +63,28 @@ impl Emitter<'_> {
         slow: Block,
     ) -> Value {
         let t = self.bump(Table::size_for(fields as u8), slow);
-        let id = self.load32(shape, header::WORD);
+        let id = self.load32(Region::Objects, shape, header::WORD);
         let kind = self.b.ins().iconst(I32, Kind::Table as i64);
-        self.store(kind, t, header::KIND);
-        self.store(id, t, header::WORD);
-        self.store(shape, t, table::SHAPE);
+        self.store(Region::Objects, kind, t, header::KIND);
+        self.store(Region::Objects, id, t, header::WORD);
+        self.store(Region::Objects, shape, t, table::SHAPE);
         let first = self.b.ins().iadd_imm_s(t, table::INLINE_FIELDS as i64);
-        self.store(first, t, table::FIELDS);
+        self.store(Region::Objects, first, t, table::FIELDS);
         let zero = self.int(0);
         for at in [table::META, table::ARRAY, table::NODES] {
-            self.store(zero, t, at);
+            self.store(Region::Objects, zero, t, at);
         }
         let lengths = self.int((array as i64) << 32);
-        self.store(lengths, t, table::ARRAY_LEN);
+        self.store(Region::Objects, lengths, t, table::ARRAY_LEN);
         let caps = self.int((fields as i64) << 40 | (fields as i64) << 48);
-        self.store(caps, t, table::NODES_USED);
+        self.store(Region::Objects, caps, t, table::NODES_USED);
         for slot in (0..fields).filter(|&slot| !is_stored(slot)) {
-            self.store_value((zero, zero), t, table::INLINE_FIELDS + slot * value::SIZE);
+            self.store_value(
+                Region::Fields,
+                (zero, zero),
+                t,
+                table::INLINE_FIELDS + slot * value::SIZE,
+            );
         }
         t
     }
@@ -103,20 +109,21 @@ impl Emitter<'_> {
     ) {
         for &(slot, bits, tag) in values {
             let tag = self.tag_value(tag);
-            self.store_value((bits, tag), t, table::INLINE_FIELDS + slot as usize * value::SIZE);
+            let at = table::INLINE_FIELDS + slot as usize * value::SIZE;
+            self.store_value(Region::Fields, (bits, tag), t, at);
         }
-        let id = self.load32(shape, header::WORD);
-        self.store(shape, t, table::SHAPE);
-        self.store(id, t, header::WORD);
+        let id = self.load32(Region::Objects, shape, header::WORD);
+        self.store(Region::Objects, shape, t, table::SHAPE);
+        self.store(Region::Objects, id, t, header::WORD);
     }
 
     /// Returns the upvalue for register `r`: the open one on top of the list, or a new one on top;
     /// branches to `slow` if it belongs further down.
     pub(crate) fn captured_upvalue(&mut self, r: Reg, slow: Block) -> Value {
         let st = self.state();
-        let th = self.load64(st, state::THREAD);
+        let th = self.load64(Region::State, st, state::THREAD);
         let place = self.address(r);
-        let head = self.load64(th, thread::OPEN);
+        let head = self.load64(Region::State, th, thread::OPEN);
         let (some, lower, new, done) = (self.block(), self.block(), self.block(), self.block());
         let up = self.b.append_block_param(done, I64);
         self.branch(head, some, new);
@@ -130,12 +137,12 @@ impl Emitter<'_> {
         self.switch_to(new);
         let u = self.bump(size_of::<Upvalue>(), slow);
         let word = self.int(Kind::Upvalue as i64);
-        self.store(word, u, header::KIND);
-        self.store(place, u, closure::PLACE);
-        self.store(head, u, closure::CLOSED);
+        self.store(Region::Objects, word, u, header::KIND);
+        self.store(Region::Objects, place, u, closure::PLACE);
+        self.store(Region::Slots, head, u, closure::CLOSED);
         let nil = self.int(0);
-        self.store8(nil, u, closure::CLOSED + value::TAG);
-        self.store(u, th, thread::OPEN);
+        self.store8(Region::Slots, nil, u, closure::CLOSED + value::TAG);
+        self.store(Region::State, u, th, thread::OPEN);
         self.jump_with(done, u);
         self.switch_to(done);
         up
@@ -144,7 +151,7 @@ impl Emitter<'_> {
     /// Loads the instance of inner function `n`; branches to `slow` if the state has none yet.
     pub(crate) fn inner_instance(&mut self, n: usize, slow: Block) -> Value {
         let at = self.frame().places.children + n * size_of::<usize>();
-        let child = self.load64(self.instance(), at);
+        let child = self.load64(Region::Instances, self.instance(), at);
         self.guard(child, slow);
         child
     }
@@ -159,10 +166,10 @@ impl Emitter<'_> {
     ) -> Value {
         let c = self.bump(LuaClosure::size_for(upvalues.len()), slow);
         let word = self.int(Kind::LuaClosure as i64 | (upvalues.len() as i64) << AUX_SHIFT);
-        self.store(word, c, header::KIND);
-        self.store(instance, c, closure::INSTANCE);
+        self.store(Region::Objects, word, c, header::KIND);
+        self.store(Region::Objects, instance, c, closure::INSTANCE);
         for (n, &up) in upvalues.iter().enumerate() {
-            self.store(up, c, closure::UPVALUES + n * size_of::<usize>());
+            self.store(Region::Objects, up, c, closure::UPVALUES + n * size_of::<usize>());
         }
         c
     }

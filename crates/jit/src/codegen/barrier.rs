@@ -6,6 +6,7 @@ use perilune_runtime::layout::header;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
+use super::memory::Region;
 use super::value::Known;
 use crate::testing::fault::Fault;
 
@@ -42,7 +43,7 @@ impl Emitter<'_> {
 
     /// Loads the flags of an object.
     pub(crate) fn flags(&mut self, object: Value) -> Value {
-        self.load8(object, header::FLAGS)
+        self.load8(Region::Objects, object, header::FLAGS)
     }
 
     /// Returns whether the flags of an object say that a store into it needs the barrier.

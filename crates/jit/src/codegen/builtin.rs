@@ -11,6 +11,7 @@ use perilune_runtime::native::Builtin;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
+use super::memory::Region;
 use super::value::Known;
 
 /// A library function that machine code can compute.
@@ -204,12 +205,12 @@ impl Emitter<'_> {
 
     /// Loads byte `i` of a string, counted from 1.
     fn byte_at(&mut self, text: Value, i: Value, other: Block) -> Value {
-        let len = self.load_u32(text, string::LEN);
+        let len = self.load_u32(Region::Objects, text, string::LEN);
         let index = self.b.ins().iadd_imm_s(i, -1);
         let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, index, len);
         self.guard(inside, other);
         let at = self.b.ins().iadd(text, index);
-        self.load8(at, string::BYTES)
+        self.load8(Region::Objects, at, string::BYTES)
     }
 
     fn byte(
@@ -233,7 +234,7 @@ impl Emitter<'_> {
         let offset = self.b.ins().ishl_imm_u(byte, 3);
         let st = self.state();
         let at = self.b.ins().iadd(st, offset);
-        (self.load64(at, state::BYTE_STRINGS), Known::Tag(Tag::STRING))
+        (self.load64(Region::State, at, state::BYTE_STRINGS), Known::Tag(Tag::STRING))
     }
 
     fn char(&mut self, (byte, tag): Argument, other: Block) -> Option<(Value, Known)> {
@@ -249,7 +250,7 @@ impl Emitter<'_> {
         if !self.require(&[tag], Tag::STRING, other) {
             return None;
         }
-        Some((self.load_u32(text, string::LEN), Known::Tag(Tag::INTEGER)))
+        Some((self.load_u32(Region::Objects, text, string::LEN), Known::Tag(Tag::INTEGER)))
     }
 
     /// A part of a string that begins and ends at the same byte.
@@ -274,7 +275,9 @@ impl Emitter<'_> {
     fn type_name(&mut self, (_, tag): Argument) -> (Value, Known) {
         let st = self.state();
         let name = match tag {
-            Known::Tag(t) => self.load64(st, state::TYPE_NAMES + t.index() * size_of::<usize>()),
+            Known::Tag(t) => {
+                self.load64(Region::State, st, state::TYPE_NAMES + t.index() * size_of::<usize>())
+            }
             Known::Value(t) => {
                 // as `Tag::index`
                 let low = self.b.ins().band_imm_u(t, 7);
@@ -283,7 +286,7 @@ impl Emitter<'_> {
                 let index = self.b.ins().bor(low, high);
                 let offset = self.b.ins().ishl_imm_u(index, 3);
                 let at = self.b.ins().iadd(st, offset);
-                self.load64(at, state::TYPE_NAMES)
+                self.load64(Region::State, at, state::TYPE_NAMES)
             }
         };
         (name, Known::Tag(Tag::STRING))

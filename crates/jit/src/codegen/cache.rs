@@ -8,7 +8,8 @@ use perilune_runtime::layout::{cell, field_cache, global_cache, state, table, va
 use perilune_runtime::table::Node;
 use perilune_runtime::value::Tag;
 
-use super::{Emitter, MEM};
+use super::Emitter;
+use super::memory::Region;
 
 /// An entry of an inline cache in memory.
 #[derive(Clone, Copy)]
@@ -40,7 +41,7 @@ impl Emitter<'_> {
     }
 
     fn of_record(&mut self, ty: Type, r: Record, field: usize) -> Value {
-        self.b.ins().load(ty, MEM, r.address, r.offset + field as i32)
+        self.load(Region::Instances, ty, r.address, r.offset + field as i32)
     }
 
     /// Loads the shape that tables have after the store that an entry is for; branches to `slow` if
@@ -71,7 +72,7 @@ impl Emitter<'_> {
         let same = self.b.ins().icmp(IntCC::Equal, cached, meta);
         self.guard(same, other);
         let st = self.state();
-        let epoch = self.load64(st, state::META_EPOCH);
+        let epoch = self.load64(Region::State, st, state::META_EPOCH);
         let cached = self.of_record(I64, r, field_cache::EPOCH);
         let same = self.b.ins().icmp(IntCC::Equal, cached, epoch);
         self.guard(same, slow);
@@ -100,16 +101,16 @@ impl Emitter<'_> {
         let cc = if dictionary { IntCC::Equal } else { IntCC::NotEqual };
         let right = self.b.ins().icmp_imm_u(cc, kind, 0);
         self.guard(right, other);
-        let slot = self.b.ins().uload32(MEM, r.address, r.offset + field_cache::SLOT as i32);
+        let slot = self.load_u32(Region::Instances, r.address, r.offset + field_cache::SLOT as i32);
         let (first, size) = if dictionary {
             (table::NODES, size_of::<Node>())
         } else {
             (table::FIELDS, value::SIZE)
         };
-        let first = self.load64(holder, first);
+        let first = self.load64(Region::Objects, holder, first);
         let offset = self.b.ins().imul_imm_s(slot, size as i64);
         let p = self.b.ins().iadd(first, offset);
-        let mut found = self.load_value(p, 0);
+        let mut found = self.load_value(Region::Fields, p, 0);
         if dictionary {
             found = self.out_of_cell(found);
         }
@@ -134,28 +135,28 @@ impl Emitter<'_> {
     /// of the global; branches to `slow` unless the environment is that of global cache `cache`.
     pub(crate) fn global_cell(&mut self, cache: usize, up: Value, slow: Block) -> (Value, Value) {
         let place = self.upvalue_place(up);
-        let (env, tag) = self.load_value(place, 0);
+        let (env, tag) = self.load_value(Region::Slots, place, 0);
         let is_table = self.is_tag(tag, Tag::TABLE);
         self.guard(is_table, slow);
         let at = self.frame().places.globals + cache * size_of::<GlobalCache>();
-        let cached = self.load64(self.instance(), at + global_cache::ENV);
+        let cached = self.load64(Region::Instances, self.instance(), at + global_cache::ENV);
         let same = self.b.ins().icmp(IntCC::Equal, cached, env);
         self.guard(same, slow);
-        (env, self.load64(self.instance(), at + global_cache::CELL))
+        (env, self.load64(Region::Instances, self.instance(), at + global_cache::CELL))
     }
 
     /// Loads the value in a cell.
     pub(crate) fn load_cell(&mut self, cell: Value) -> (Value, Value) {
-        self.load_value(cell, cell::VALUE)
+        self.load_value(Region::Cells, cell, cell::VALUE)
     }
 
     /// Loads the tag of the value in a cell.
     pub(crate) fn load_cell_tag(&mut self, cell: Value) -> Value {
-        self.load8(cell, cell::VALUE + value::TAG)
+        self.load8(Region::Cells, cell, cell::VALUE + value::TAG)
     }
 
     /// Stores to a cell, without a barrier.
     pub(crate) fn store_cell(&mut self, value: (Value, Value), cell: Value) {
-        self.store_value(value, cell, cell::VALUE);
+        self.store_value(Region::Cells, value, cell, cell::VALUE);
     }
 }

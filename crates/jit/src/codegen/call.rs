@@ -12,7 +12,8 @@ use perilune_runtime::frame::{Frame, Link, flags};
 use perilune_runtime::layout::{closure, frame, header, instance, state, value};
 use perilune_runtime::tier::{MISS, status};
 
-use super::{Emitter, MEM};
+use super::Emitter;
+use super::memory::Region;
 use crate::entity::{Pc, Reg};
 use crate::pipeline::input::Direct;
 
@@ -115,10 +116,10 @@ impl Emitter<'_> {
         self.save_frame(pc);
         self.preserving(address, &[]);
         let st = self.state();
-        let status = self.load64(st, state::RETURNED_BITS);
+        let status = self.load64(Region::State, st, state::RETURNED_BITS);
         self.check(status);
         let st = self.state();
-        let base = self.load64(st, state::BASE);
+        let base = self.load64(Region::State, st, state::BASE);
         self.set_base(base);
     }
 
@@ -171,7 +172,7 @@ impl Emitter<'_> {
         nargs: Value,
         unknown: Block,
     ) -> (Value, Value) {
-        let number = self.load32(callee, header::WORD);
+        let number = self.load32(Region::Objects, callee, header::WORD);
         let known = self.block();
         self.branch(number, known, unknown);
         self.switch_to(known);
@@ -179,7 +180,7 @@ impl Emitter<'_> {
         let number = self.b.ins().uextend(I64, number);
         let offset = self.b.ins().ishl_imm_u(number, 3);
         let place = self.b.ins().iadd(table, offset);
-        let function = self.load64(place, 0);
+        let function = self.load64(Region::Instances, place, 0);
         let args = self.leaf_arguments(a, nargs);
         let inst = self.runtime_at(function, &args, &[I64, I64]);
         self.leaf_result(inst, unknown)
@@ -231,12 +232,12 @@ impl Emitter<'_> {
         } else {
             self.b.ins().iadd_imm_s(base, size)
         };
-        let limit = self.load64(st, state::LIMIT);
+        let limit = self.load64(Region::State, st, state::LIMIT);
         let full = self.b.ins().icmp(IntCC::UnsignedGreaterThan, end, limit);
         let (stub, roomy, on) = (self.cold_block(), self.block(), self.block());
         self.branch(full, stub, roomy);
         self.switch_to(roomy);
-        let native = self.load64(st, state::NATIVE_LIMIT);
+        let native = self.load64(Region::State, st, state::NATIVE_LIMIT);
         let sp = self.b.ins().get_stack_pointer(I64);
         let deep = self.b.ins().icmp(IntCC::UnsignedLessThan, sp, native);
         if self.body.counts {
@@ -291,13 +292,13 @@ impl Emitter<'_> {
 impl Emitter<'_> {
     /// Loads the address of the slot of a Lua function.
     pub(crate) fn slot_of(&mut self, callee: Value) -> Value {
-        let inst = self.load64(callee, closure::INSTANCE);
-        self.load64(inst, instance::SLOT)
+        let inst = self.load64(Region::Objects, callee, closure::INSTANCE);
+        self.load64(Region::Instances, inst, instance::SLOT)
     }
 
     fn entry_of(&mut self, callee: Value) -> Value {
         let slot = self.slot_of(callee);
-        self.load64(slot, 0)
+        self.load64(Region::Instances, slot, 0)
     }
 
     /// Returns the number of arguments of a call with operand B whose callee is in register `a`.
@@ -310,14 +311,10 @@ impl Emitter<'_> {
     pub(crate) fn begin_call(&mut self, a: Reg, pc: Pc) -> Value {
         let base = self.base();
         let word = self.frame_word(pc);
-        self.b.ins().store(MEM, word, base, frame::WORD);
+        self.store(Region::Slots, word, base, frame::WORD);
         let link = self.int(Link::new(0, 0, (a + Frame::RESERVED).index()).0 as i64);
-        self.b.ins().store(
-            MEM,
-            link,
-            base,
-            frame::slot((a + Frame::RESERVED).index()) + frame::LINK,
-        );
+        let at = frame::slot((a + Frame::RESERVED).index()) + frame::LINK;
+        self.store(Region::Slots, link, base, at);
         self.callee_base(a)
     }
 
@@ -407,7 +404,7 @@ impl Emitter<'_> {
         self.branch(failed, error, out);
         self.switch_to(error);
         let st = self.state();
-        self.store(base, st, state::BASE);
+        self.store(Region::State, base, st, state::BASE);
         self.jump(out);
         self.switch_to(out);
         let nil = self.int(0);
@@ -434,7 +431,7 @@ impl Emitter<'_> {
                 let first = self.address(a);
                 let top = self.b.ins().iadd(first, size);
                 let st = self.state();
-                self.store(top, st, state::TOP);
+                self.store(Region::State, top, st, state::TOP);
             }
             _ => {
                 // the first is in registers in any case
@@ -474,15 +471,15 @@ impl Emitter<'_> {
     /// Ends the block: replaces the frame by one of the Lua function `callee` and jumps to it. No
     /// extra arguments have moved the frame.
     pub(crate) fn tail_call(&mut self, base: Value, callee: Value, args: &[(Value, Value)]) {
-        self.b.ins().store(MEM, callee, base, frame::CALLEE);
+        self.store(Region::Slots, callee, base, frame::CALLEE);
         for (n, &(bits, tag)) in args.iter().enumerate() {
             self.store_register_at(base, Reg::new(n), bits, tag);
         }
-        let link = self.b.ins().load(I64, MEM, base, frame::LINK);
+        let link = self.load(Region::Slots, I64, base, frame::LINK);
         let (keeps, gets) = (self.int(TAIL_KEEPS as i64), self.int(TAIL_GETS as i64));
         let link = self.b.ins().band(link, keeps);
         let link = self.b.ins().bor(link, gets);
-        self.b.ins().store(MEM, link, base, frame::LINK);
+        self.store(Region::Slots, link, base, frame::LINK);
         let entry = self.entry_of(callee);
         let nargs = self.int(args.len() as i64);
         self.b.ins().return_call_indirect(self.entry_sig, entry, &[callee, base, nargs]);
@@ -536,7 +533,7 @@ impl Emitter<'_> {
         self.b.ins().brif(n, some, &[], out, &empty);
         self.switch_to(some);
         self.runtime(self.body.calls.move_values as usize, &[src, dst, n], &[]);
-        let value = self.load_value(dst, 0);
+        let value = self.load_value(Region::Slots, dst, 0);
         self.jump_pair(out, value);
         self.switch_to(out);
         let status = self.b.ins().ishl_imm_u(n, RESULTS_SHIFT);

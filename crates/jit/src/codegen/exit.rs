@@ -7,6 +7,7 @@ use perilune_runtime::layout::{frame, state};
 use perilune_runtime::tier::status;
 
 use super::Emitter;
+use super::memory::Region;
 use crate::exits::state::{FrameState, Home, Point, Registers};
 
 impl Emitter<'_> {
@@ -81,7 +82,7 @@ impl Emitter<'_> {
         self.switch_to(block);
         let status = self.b.block_params(block)[0];
         let st = self.state();
-        let base = self.load64(st, state::BASE);
+        let base = self.load64(Region::State, st, state::BASE);
         let zero = self.int(0);
         if self.current != 0 {
             return self.exit_inlined(status, base);
@@ -130,7 +131,7 @@ impl Emitter<'_> {
         let outermost = self.b.ins().iadd_imm_s(base, -distance);
         let outermost = self.return_base_of(outermost);
         let st = self.state();
-        self.store(outermost, st, state::BASE);
+        self.store(Region::State, outermost, st, state::BASE);
         self.b.ins().return_(&[status, zero, zero, outermost]);
         self.switch_to(out);
         self.b.ins().return_(&[status, zero, zero, base]);

@@ -7,7 +7,8 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value};
 use perilune_runtime::frame::{Frame, FrameWord, Link};
 use perilune_runtime::layout::{closure, frame, state, value};
 
-use super::{CONSTANT, Emitter, MEM};
+use super::Emitter;
+use super::memory::{CONSTANT, Region};
 use crate::entity::{Pc, Reg};
 
 impl Emitter<'_> {
@@ -52,7 +53,7 @@ impl Emitter<'_> {
 
     /// Loads the closure from the frame at `base`.
     pub(super) fn load_callee(&mut self, base: Value) -> Value {
-        self.b.ins().load(I64, MEM, base, frame::CALLEE)
+        self.load(Region::Slots, I64, base, frame::CALLEE)
     }
 
     /// Loads upvalue `n` of the closure.
@@ -63,12 +64,12 @@ impl Emitter<'_> {
 
     /// Loads upvalue `n` of a closure.
     pub(crate) fn upvalue_of(&mut self, closure: Value, n: usize) -> Value {
-        self.load64(closure, closure::UPVALUES + n * size_of::<usize>())
+        self.load64(Region::Objects, closure, closure::UPVALUES + n * size_of::<usize>())
     }
 
     /// Loads the address of the value of an upvalue.
     pub(crate) fn upvalue_place(&mut self, upvalue: Value) -> Value {
-        self.load64(upvalue, closure::PLACE)
+        self.load64(Region::Objects, upvalue, closure::PLACE)
     }
 
     /// Returns the address of register `r`.
@@ -91,15 +92,15 @@ impl Emitter<'_> {
     /// Loads payload, as a value of type `ty`, and tag of register `r`.
     pub(crate) fn load_register(&mut self, r: Reg, ty: Type) -> (Value, Value) {
         let base = self.base();
-        let bits = self.b.ins().load(ty, MEM, base, frame::slot(r.index()));
-        let tag = self.b.ins().uload8(I64, MEM, base, frame::tag(r.index()));
+        let bits = self.load(Region::Slots, ty, base, frame::slot(r.index()));
+        let tag = self.load8(Region::Slots, base, frame::tag(r.index()));
         (bits, tag)
     }
 
     /// Loads the payload of register `r` as a value of type `ty`.
     pub(crate) fn load_payload(&mut self, r: Reg, ty: Type) -> Value {
         let base = self.base();
-        self.b.ins().load(ty, MEM, base, frame::slot(r.index()))
+        self.load(Region::Slots, ty, base, frame::slot(r.index()))
     }
 
     /// Loads the tag of register `r`.
@@ -110,7 +111,7 @@ impl Emitter<'_> {
 
     /// Loads the tag of register `r` of the frame at `base`.
     pub(super) fn load_tag_at(&mut self, base: Value, r: Reg) -> Value {
-        self.b.ins().uload8(I64, MEM, base, frame::tag(r.index()))
+        self.load8(Region::Slots, base, frame::tag(r.index()))
     }
 
     /// Stores payload and tag of register `r`.
@@ -121,20 +122,20 @@ impl Emitter<'_> {
 
     /// Stores payload and tag of register `r` of the frame at `base`.
     pub(super) fn store_register_at(&mut self, base: Value, r: Reg, bits: Value, tag: Value) {
-        self.b.ins().store(MEM, bits, base, frame::slot(r.index()));
-        self.store_byte(tag, base, frame::tag(r.index()));
+        self.store(Region::Slots, bits, base, frame::slot(r.index()));
+        self.store8(Region::Slots, tag, base, frame::tag(r.index()));
     }
 
     /// Stores the payload of register `r`.
     pub(crate) fn store_payload(&mut self, r: Reg, bits: Value) {
         let base = self.base();
-        self.b.ins().store(MEM, bits, base, frame::slot(r.index()));
+        self.store(Region::Slots, bits, base, frame::slot(r.index()));
     }
 
     /// Stores the tag of register `r`.
     pub(crate) fn store_tag(&mut self, r: Reg, tag: Value) {
         let base = self.base();
-        self.store_byte(tag, base, frame::tag(r.index()));
+        self.store8(Region::Slots, tag, base, frame::tag(r.index()));
     }
 
     /// Returns the frame word that says that this code runs the frame and continues at `pc`.
@@ -151,15 +152,15 @@ impl Emitter<'_> {
     /// As [`Emitter::save_frame`], with this frame word.
     pub(super) fn save_frame_word(&mut self, word: Value) {
         let base = self.base();
-        self.b.ins().store(MEM, word, base, frame::WORD);
+        self.store(Region::Slots, word, base, frame::WORD);
         let st = self.state();
-        self.store(base, st, state::BASE);
+        self.store(Region::State, base, st, state::BASE);
     }
 
     /// Returns whether the runtime, which has run an instruction, has left the frame at `pc`.
     pub(crate) fn has_continued_at(&mut self, pc: Pc) -> Value {
         let base = self.base();
-        let at = self.b.ins().load(I32, MEM, base, frame::PC);
+        let at = self.load(Region::Slots, I32, base, frame::PC);
         self.b.ins().icmp_imm_u(IntCC::Equal, at, pc.index() as i64)
     }
 
@@ -174,7 +175,7 @@ impl Emitter<'_> {
         if !self.body.proto.is_vararg {
             return base;
         }
-        let link = self.b.ins().load(I64, MEM, base, frame::LINK);
+        let link = self.load(Region::Slots, I64, base, frame::LINK);
         let extra = self.b.ins().ushr_imm_u(link, i64::from(Link::EXTRA_SHIFT));
         let extra = self.b.ins().band_imm_u(extra, Link::EXTRA_MASK as i64);
         let slots = usize::from(self.body.proto.num_params) + Frame::RESERVED;
@@ -186,7 +187,7 @@ impl Emitter<'_> {
     /// Loads the end of the values of a frame whose last value is one of several.
     pub(super) fn load_top(&mut self) -> Value {
         let st = self.state();
-        self.load64(st, state::TOP)
+        self.load64(Region::State, st, state::TOP)
     }
 
     /// Returns the number of values from `first` to the end of the frame's values.

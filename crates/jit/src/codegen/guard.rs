@@ -7,6 +7,7 @@ use perilune_runtime::string::LuaString;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
+use super::memory::Region;
 use super::value::Known;
 use crate::entity::Reg;
 
@@ -76,14 +77,14 @@ impl Emitter<'_> {
 
     /// Returns whether a string is a short one.
     pub(super) fn is_short(&mut self, string: Value) -> Value {
-        let class = self.load8(string, header::AUX);
+        let class = self.load8(Region::Objects, string, header::AUX);
         self.b.ins().icmp_imm_u(IntCC::Equal, class, LuaString::SHORT as i64)
     }
 
     /// Branches to `other` unless the native function is this one of the library, by its number in
     /// [`Builtin`](perilune_runtime::native::Builtin).
     pub(crate) fn guard_builtin(&mut self, function: Value, wanted: u32, other: Block) {
-        let number = self.load32(function, header::WORD);
+        let number = self.load32(Region::Objects, function, header::WORD);
         let same = self.b.ins().icmp_imm_u(IntCC::Equal, number, i64::from(wanted));
         self.guard(same, other);
     }

@@ -7,16 +7,16 @@
 //! All frames of the body carry its code id.
 
 use cranelift_codegen::entity::EntityRef;
-use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, Value};
 use perilune_bytecode::Proto;
 use perilune_runtime::frame::{Frame, Link};
 use perilune_runtime::instance::Places;
 use perilune_runtime::layout::{closure, frame};
 use perilune_runtime::value::Tag;
 
+use super::Emitter;
+use super::memory::Region;
 use super::value::Known;
-use super::{Emitter, MEM};
 use crate::entity::{Pc, Reg};
 use crate::exits::state::Home;
 
@@ -82,7 +82,7 @@ impl<'a> Emitter<'a> {
             let (slot, tag) = (self.frames[n].offset - Frame::RESERVED, self.tag(Tag::FUNCTION));
             self.store_home(Reg::new(slot), closure, tag);
         }
-        self.frames[n].instance = self.load64(closure, closure::INSTANCE);
+        self.frames[n].instance = self.load64(Region::Objects, closure, closure::INSTANCE);
     }
 
     /// Returns the address of register 0 of the outermost frame.
@@ -94,10 +94,10 @@ impl<'a> Emitter<'a> {
     pub(crate) fn store_homes(&mut self, stores: &[Home]) {
         let base = self.outermost_base();
         for &Home { register, payload, tag } in stores {
-            self.b.ins().store(MEM, payload, base, frame::slot(register.index()));
+            self.store(Region::Slots, payload, base, frame::slot(register.index()));
             if let Some(tag) = tag {
                 let tag = self.tag_value(tag);
-                self.store_byte(tag, base, frame::tag(register.index()));
+                self.store8(Region::Slots, tag, base, frame::tag(register.index()));
             }
         }
     }
@@ -117,10 +117,10 @@ impl<'a> Emitter<'a> {
         tag: Option<Known>,
     ) -> (Value, Known) {
         let base = self.outermost_base();
-        let payload = self.b.ins().load(ty, MEM, base, frame::slot(r.index()));
+        let payload = self.load(Region::Slots, ty, base, frame::slot(r.index()));
         let tag = match tag {
             Some(tag) => tag,
-            None => Known::Value(self.b.ins().uload8(I64, MEM, base, frame::tag(r.index()))),
+            None => Known::Value(self.load8(Region::Slots, base, frame::tag(r.index()))),
         };
         (payload, tag)
     }
@@ -133,9 +133,9 @@ impl<'a> Emitter<'a> {
             let base = self.outermost_base();
             let (at, from) = (self.frames[callee].offset, self.frames[caller].offset);
             let link = self.int(Link::new(0, 0, at - from).0 as i64);
-            self.b.ins().store(MEM, link, base, frame::slot(at) + frame::LINK);
+            self.store(Region::Slots, link, base, frame::slot(at) + frame::LINK);
             let word = self.frame_word(pc);
-            self.b.ins().store(MEM, word, base, frame::slot(from) + frame::WORD);
+            self.store(Region::Slots, word, base, frame::slot(from) + frame::WORD);
             callee = caller;
         }
     }

@@ -20,6 +20,7 @@ mod exit;
 mod frame;
 mod guard;
 pub(crate) mod inline;
+pub(crate) mod memory;
 pub(crate) mod number;
 mod poll;
 pub(crate) mod table;
@@ -27,9 +28,9 @@ pub(crate) mod traverse;
 pub(crate) mod value;
 pub(crate) mod verify;
 
-use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, Function, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value,
+    AbiParam, Block, BlockArg, Function, InstBuilder, SigRef, Signature, Type, Value,
 };
 use cranelift_codegen::isa::{CallConv, TargetIsa};
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder, FunctionBuilderContext, Variable};
@@ -93,15 +94,10 @@ pub(crate) struct Emitter<'a> {
     /// What of it leaves the frame to the interpreter, and in which state.
     exits: ExitMap,
     entry_sig: SigRef,
+    mem_flags: memory::Flags,
     /// Signatures of functions of the runtime that are called by address.
     sigs: Vec<(Vec<Type>, Vec<Type>, SigRef)>,
 }
-
-/// Flags of all accesses: aligned, and they do not trap.
-const MEM: MemFlagsData = MemFlagsData::trusted();
-/// Flags of loads of what never changes while their address can be had: they are done where they
-/// are needed, if at all.
-const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
 
 /// Returns the signature of entries.
 pub(crate) fn entry_signature() -> Signature {
@@ -120,6 +116,7 @@ impl<'a> Emitter<'a> {
         callees: Callees<'a>,
     ) -> (Emitter<'a>, Value) {
         func.signature = entry_signature();
+        let mem_flags = memory::Flags::declare(func);
         let mut b = FunctionBuilder::new(func, context);
         let start = b.create_block();
         b.append_block_params_for_function_params(start);
@@ -127,7 +124,8 @@ impl<'a> Emitter<'a> {
         let params = b.block_params(start).to_vec();
         let base = b.declare_var(I64);
         b.def_var(base, params[1]);
-        let instance = b.ins().load(I64, CONSTANT, params[0], layout::closure::INSTANCE as i32);
+        let instance =
+            b.ins().load(I64, memory::CONSTANT, params[0], layout::closure::INSTANCE as i32);
         let exit = b.create_block();
         b.append_block_param(exit, I64);
         b.set_cold_block(exit);
@@ -139,6 +137,7 @@ impl<'a> Emitter<'a> {
             base,
             passed_closure: params[0],
             nothing_called: true,
+            mem_flags,
             frames: vec![FrameCode {
                 proto: body.proto,
                 places: Places::in_instances_of(body.proto),
@@ -286,50 +285,6 @@ impl Emitter<'_> {
                 let state = self.b.ins().get_pinned_reg(I64);
                 self.state = Some((block, state));
                 state
-            }
-        }
-    }
-
-    /// Loads a 64-bit word.
-    fn load64(&mut self, at: Value, offset: usize) -> Value {
-        self.b.ins().load(I64, MEM, at, offset as i32)
-    }
-
-    /// Loads a 32-bit word.
-    fn load32(&mut self, at: Value, offset: usize) -> Value {
-        self.b.ins().load(I32, MEM, at, offset as i32)
-    }
-
-    /// Loads a 32-bit number as a 64-bit one.
-    fn load_u32(&mut self, at: Value, offset: usize) -> Value {
-        self.b.ins().uload32(MEM, at, offset as i32)
-    }
-
-    /// Loads a byte as a 64-bit number.
-    fn load8(&mut self, at: Value, offset: usize) -> Value {
-        self.b.ins().uload8(I64, MEM, at, offset as i32)
-    }
-
-    /// Stores all of a value.
-    fn store(&mut self, value: Value, at: Value, offset: usize) {
-        self.b.ins().store(MEM, value, at, offset as i32);
-    }
-
-    /// Stores the low byte of a value.
-    fn store8(&mut self, value: Value, at: Value, offset: usize) {
-        self.store_byte(value, at, offset as i32);
-    }
-
-    /// Stores the low byte of a value. A constant byte is an operand of the machine's instruction,
-    /// the low byte of a constant word is not.
-    fn store_byte(&mut self, value: Value, at: Value, offset: i32) {
-        match self.constant_of(value) {
-            Some(constant) => {
-                let byte = self.b.ins().iconst(I8, constant & 0xFF);
-                self.b.ins().store(MEM, byte, at, offset);
-            }
-            None => {
-                self.b.ins().istore8(MEM, value, at, offset);
             }
         }
     }

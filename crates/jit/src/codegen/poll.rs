@@ -5,7 +5,8 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use perilune_runtime::layout::{frame, state};
 
-use super::{Emitter, MEM};
+use super::Emitter;
+use super::memory::Region;
 use crate::entity::Pc;
 use crate::exits::state::Home;
 
@@ -13,7 +14,7 @@ impl Emitter<'_> {
     /// Loads the poll word.
     pub(super) fn poll_word(&mut self) -> Value {
         let st = self.state();
-        self.load32(st, state::POLL)
+        self.load32(Region::State, st, state::POLL)
     }
 
     /// Does what the poll word asks for; the frame continues at `pc`, and `top` is the end of its
@@ -54,7 +55,7 @@ impl Emitter<'_> {
     /// call.
     pub(crate) fn poll_after_call(&mut self, skip: Option<Value>, top: Value) {
         let base = self.base();
-        let word = self.b.ins().load(I64, MEM, base, frame::WORD);
+        let word = self.load(Region::Slots, I64, base, frame::WORD);
         let word = match skip {
             Some(skip) => self.b.ins().iadd(word, skip),
             None => word,
@@ -82,7 +83,7 @@ impl Emitter<'_> {
     /// Returns the fuel that remains after `cost` instructions, and whether there is so much.
     pub(super) fn fuel_after(&mut self, cost: usize) -> (Value, Value) {
         let st = self.state();
-        let fuel = self.load64(st, state::FUEL);
+        let fuel = self.load64(Region::State, st, state::FUEL);
         let cost = self.int(cost as i64);
         let enough = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, fuel, cost);
         (self.b.ins().isub(fuel, cost), enough)
@@ -90,6 +91,6 @@ impl Emitter<'_> {
 
     pub(super) fn set_fuel(&mut self, left: Value) {
         let st = self.state();
-        self.store(left, st, state::FUEL);
+        self.store(Region::State, left, st, state::FUEL);
     }
 }

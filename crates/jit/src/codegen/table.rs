@@ -8,10 +8,11 @@ use perilune_runtime::meta::Event;
 use perilune_runtime::table::{ArrayKind, TAGGED, WATCHED};
 use perilune_runtime::value::Tag;
 
+use super::Emitter;
 use super::cache::Record;
 use super::encoding::KIND_TO_TAG;
+use super::memory::Region;
 use super::value::Known;
-use super::{Emitter, MEM};
 use crate::entity::{Pc, Reg};
 use crate::testing::fault::Fault;
 
@@ -52,7 +53,7 @@ impl Stored {
 impl Emitter<'_> {
     /// Loads the id of a table's shape.
     pub(crate) fn shape(&mut self, table: Value) -> Value {
-        self.load32(table, header::WORD)
+        self.load32(Region::Objects, table, header::WORD)
     }
 
     /// Continues where `shape` is this one; returns the block for other shapes.
@@ -63,18 +64,18 @@ impl Emitter<'_> {
 
     /// Loads the metatable word of a table.
     pub(crate) fn meta(&mut self, table: Value) -> Value {
-        self.load64(table, table::META)
+        self.load64(Region::Objects, table, table::META)
     }
 
     /// Loads the metatable of a userdata.
     pub(crate) fn userdata_meta(&mut self, userdata: Value) -> Value {
-        self.load64(userdata, userdata::META)
+        self.load64(Region::Objects, userdata, userdata::META)
     }
 
     /// Loads the metatable of strings.
     pub(crate) fn string_meta(&mut self) -> Value {
         let st = self.state();
-        self.load64(st, state::STRING_METATABLE)
+        self.load64(Region::State, st, state::STRING_METATABLE)
     }
 
     /// Branches to `other` if a store to the table may change what caches rely on, since it is a
@@ -86,22 +87,22 @@ impl Emitter<'_> {
 
     /// Loads the field in slot `slot`.
     pub(crate) fn load_field(&mut self, table: Value, slot: u32) -> (Value, Value) {
-        let fields = self.load64(table, table::FIELDS);
-        self.load_value(fields, slot as usize * value::SIZE)
+        let fields = self.load64(Region::Objects, table, table::FIELDS);
+        self.load_value(Region::Fields, fields, slot as usize * value::SIZE)
     }
 
     /// Writes a field that the table has in slot `slot`; branches to `other` if it is nil and a
     /// metamethod may have a say.
     pub(crate) fn store_field(&mut self, table: Value, slot: u32, v: Stored, other: Block) {
-        let fields = self.load64(table, table::FIELDS);
+        let fields = self.load64(Region::Objects, table, table::FIELDS);
         let at = slot as usize * value::SIZE;
-        let old = self.load8(fields, at + value::TAG);
+        let old = self.load8(Region::Fields, fields, at + value::TAG);
         let (write, absent) = (self.block(), self.block());
         self.branch(old, write, absent);
         self.switch_to(absent);
         self.without_newindex(table, write, other);
         self.switch_to(write);
-        self.store_value(v.parts(), fields, at);
+        self.store_value(Region::Fields, v.parts(), fields, at);
         self.barrier(table, (v.bits, v.known));
     }
 
@@ -115,7 +116,7 @@ impl Emitter<'_> {
         let tagged = self.b.ins().band_imm_u(meta, TAGGED as i64);
         self.branch(tagged, lacks, real);
         self.switch_to(real);
-        let absent = self.load8(meta, table::ABSENT);
+        let absent = self.load8(Region::Objects, meta, table::ABSENT);
         let absent = self.b.ins().band_imm_u(absent, 1 << Event::NewIndex as u8);
         self.branch(absent, lacks, unknown);
     }
@@ -142,7 +143,7 @@ impl Emitter<'_> {
         if !matches!(tag, Known::Tag(known) if known != Tag::NIL) {
             self.guard(t, other);
         }
-        let cap = self.load8(table, table::FIELDS_CAP);
+        let cap = self.load8(Region::Objects, table, table::FIELDS_CAP);
         let room = self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, cap, i64::from(slot));
         if grows {
             let (full, on) = (self.cold_block(), self.block());
@@ -156,11 +157,12 @@ impl Emitter<'_> {
             self.guard(room, other);
         }
         let next = self.successor(r, other);
-        let id = self.load32(next, header::WORD);
-        let fields = self.load64(table, table::FIELDS);
-        self.store_value((bits, t), fields, slot as usize * value::SIZE);
-        self.store(next, table, table::SHAPE);
-        self.store(id, table, header::WORD);
+        let id = self.load32(Region::Objects, next, header::WORD);
+        let fields = self.load64(Region::Objects, table, table::FIELDS);
+        let at = slot as usize * value::SIZE;
+        self.store_value(Region::Fields, (bits, t), fields, at);
+        self.store(Region::Objects, next, table, table::SHAPE);
+        self.store(Region::Objects, id, table, header::WORD);
     }
 }
 
@@ -168,12 +170,12 @@ impl Emitter<'_> {
 impl Emitter<'_> {
     /// Loads the number of elements of a table's array.
     pub(crate) fn array_len(&mut self, table: Value) -> Value {
-        self.load_u32(table, table::ARRAY_LEN)
+        self.load_u32(Region::Objects, table, table::ARRAY_LEN)
     }
 
     /// Loads the kind of a table's array.
     pub(super) fn array_kind(&mut self, table: Value) -> Value {
-        self.load8(table, header::AUX)
+        self.load8(Region::Objects, table, header::AUX)
     }
 
     /// Returns whether an array of this kind has values of any kind.
@@ -198,7 +200,7 @@ impl Emitter<'_> {
 
     /// Returns the address of the payload of element `at`.
     fn payload_address(&mut self, table: Value, at: Value) -> Value {
-        let array = self.load64(table, table::ARRAY);
+        let array = self.load64(Region::Objects, table, table::ARRAY);
         let offset = self.b.ins().ishl_imm_u(at, 3);
         self.b.ins().iadd(array, offset)
     }
@@ -206,10 +208,10 @@ impl Emitter<'_> {
     /// Returns the addresses of payload and tag of element `at`; the tag's is good for arrays of
     /// any kind of value.
     pub(super) fn element_addresses(&mut self, table: Value, at: Value) -> (Value, Value) {
-        let array = self.load64(table, table::ARRAY);
+        let array = self.load64(Region::Objects, table, table::ARRAY);
         let offset = self.b.ins().ishl_imm_u(at, 3);
         let payload = self.b.ins().iadd(array, offset);
-        let cap = self.load_u32(table, table::ARRAY_CAP);
+        let cap = self.load_u32(Region::Objects, table, table::ARRAY_CAP);
         let tags = self.b.ins().ishl_imm_u(cap, 3);
         let tags = self.b.ins().iadd(array, tags);
         let tag = self.b.ins().iadd(tags, at);
@@ -235,7 +237,7 @@ impl Emitter<'_> {
 
     /// Loads the number at an address that [`Emitter::number_place`] has returned.
     pub(crate) fn load_number(&mut self, place: Value, ty: Type) -> Value {
-        self.b.ins().load(ty, MEM, place, 0)
+        self.load(Region::Elements, ty, place, 0)
     }
 
     /// Ends the block: finds the element under `key` of a table's array; branches to `outside` if
@@ -258,8 +260,8 @@ impl Emitter<'_> {
         let is_any = self.is_any(kind);
         self.guard(is_any, wrong);
         let (payload, tag) = self.element_addresses(table, at);
-        let bits = self.load64(payload, 0);
-        let tag = self.load8(tag, 0);
+        let bits = self.load64(Region::Elements, payload, 0);
+        let tag = self.load8(Region::Elements, tag, 0);
         self.guard(tag, wrong);
         (bits, tag)
     }
@@ -267,15 +269,15 @@ impl Emitter<'_> {
     /// Continues where an element is a number, and loads it.
     pub(crate) fn in_numbers(&mut self, element: &Element) -> (Value, Value) {
         self.switch_to(element.numbers);
-        let bits = self.load64(element.payload, 0);
+        let bits = self.load64(Region::Elements, element.payload, 0);
         (bits, self.number_tag(element.kind))
     }
 
     /// Continues where an element may be any value, and loads it; branches to `slow` if it is nil.
     pub(crate) fn in_any(&mut self, element: &Element, slow: Block) -> (Value, Value) {
         self.switch_to(element.any);
-        let bits = self.load64(element.payload, 0);
-        let tag = self.load8(element.tag, 0);
+        let bits = self.load64(Region::Elements, element.payload, 0);
+        let tag = self.load8(Region::Elements, element.tag, 0);
         self.guard(tag, slow);
         (bits, tag)
     }
@@ -303,11 +305,11 @@ impl Emitter<'_> {
             self.branch(is_any, any, numbers);
             self.switch_to(any);
             let (payload, tag) = self.element_addresses(table, at);
-            let old = self.load8(tag, 0);
+            let old = self.load8(Region::Elements, tag, 0);
             self.guard(old, by_call);
             self.guard(v.tag, by_call);
-            self.store(v.bits, payload, 0);
-            self.store8(v.tag, tag, 0);
+            self.store(Region::Elements, v.bits, payload, 0);
+            self.store8(Region::Elements, v.tag, tag, 0);
             self.barrier(table, (v.bits, v.known));
             self.verify_element(pc, table, key, v.parts());
             self.jump(done);
@@ -316,7 +318,7 @@ impl Emitter<'_> {
         // all elements of an array of numbers are there
         self.guard_number_kind(kind, v, by_call);
         let payload = self.payload_address(table, at);
-        self.store(v.bits, payload, 0);
+        self.store(Region::Elements, v.bits, payload, 0);
         self.verify_element(pc, table, key, v.parts());
         self.jump(done);
 
@@ -366,11 +368,11 @@ impl Emitter<'_> {
     ) {
         let next = self.b.ins().icmp(IntCC::Equal, at, len);
         self.guard(next, by_call);
-        let cap = self.load_u32(table, table::ARRAY_CAP);
+        let cap = self.load_u32(Region::Objects, table, table::ARRAY_CAP);
         let room = self.b.ins().icmp(IntCC::UnsignedLessThan, at, cap);
         self.guard(room, by_call);
         // the next key may be in the hash part, and a metamethod may have a say
-        let nodes = self.load64(table, table::NODES);
+        let nodes = self.load64(Region::Objects, table, table::NODES);
         let meta = self.meta(table);
         let others = self.b.ins().bor(nodes, meta);
         self.guard_not(others, by_call);
@@ -382,8 +384,8 @@ impl Emitter<'_> {
         self.switch_to(any);
         self.guard(v.tag, by_call);
         let (payload, tag) = self.element_addresses(table, at);
-        self.store(v.bits, payload, 0);
-        self.store8(v.tag, tag, 0);
+        self.store(Region::Elements, v.bits, payload, 0);
+        self.store8(Region::Elements, v.tag, tag, 0);
         self.set_array_len(table, longer);
         self.barrier(table, (v.bits, v.known));
         self.verify_element(pc, table, longer, v.parts());
@@ -392,14 +394,14 @@ impl Emitter<'_> {
         self.switch_to(numbers);
         self.guard_number_kind(kind, v, by_call);
         let payload = self.payload_address(table, at);
-        self.store(v.bits, payload, 0);
+        self.store(Region::Elements, v.bits, payload, 0);
         self.set_array_len(table, longer);
         self.verify_element(pc, table, longer, v.parts());
         self.jump(done);
     }
 
     fn set_array_len(&mut self, table: Value, len: Value) {
-        self.b.ins().istore32(MEM, len, table, table::ARRAY_LEN as i32);
+        self.store32(Region::Objects, len, table, table::ARRAY_LEN);
     }
 
     /// Stores the list from register `r` on, of `count` values or up to the end of the frame's,
@@ -416,7 +418,7 @@ impl Emitter<'_> {
         let n = match count {
             Some(count) => self.int(count as i64),
             None => {
-                let top = self.load64(st, state::TOP);
+                let top = self.load64(Region::State, st, state::TOP);
                 self.count_to(top, values)
             }
         };
@@ -427,6 +429,6 @@ impl Emitter<'_> {
 
     /// Loads the length of a string.
     pub(crate) fn string_len(&mut self, string: Value) -> Value {
-        self.load_u32(string, string::LEN)
+        self.load_u32(Region::Objects, string, string::LEN)
     }
 }

@@ -8,6 +8,7 @@ use perilune_runtime::table::Node;
 use perilune_runtime::value::Tag;
 
 use super::Emitter;
+use super::memory::Region;
 
 /// An entry of a table that a traversal has come to.
 pub(crate) struct Entry {
@@ -32,14 +33,14 @@ impl Emitter<'_> {
         self.guard(inside, outside);
         let kind = self.array_kind(table);
         let (payload, tag_at) = self.element_addresses(table, at);
-        let bits = self.load64(payload, 0);
+        let bits = self.load64(Region::Elements, payload, 0);
         let any = self.block();
         let (found, tag) = self.block_of_word();
         let is_any = self.is_any(kind);
         let number = self.number_tag(kind);
         self.b.ins().brif(is_any, any, &[], found, &[BlockArg::from(number)]);
         self.switch_to(any);
-        let t = self.load8(tag_at, 0);
+        let t = self.load8(Region::Elements, tag_at, 0);
         // holes are skipped by the runtime
         self.b.ins().brif(t, found, &[BlockArg::from(t)], ask, &[]);
         self.switch_to(found);
@@ -52,17 +53,17 @@ impl Emitter<'_> {
     /// none, for the first one of all, since one that comes before the array part may be next, and
     /// for a weak table that may have dead keys, which the runtime leaves out.
     pub(crate) fn next_node(&mut self, table: Value, at: Value, ask: Block) -> Entry {
-        let nodes = self.load64(table, table::NODES);
+        let nodes = self.load64(Region::Objects, table, table::NODES);
         self.guard(nodes, ask);
         let flags = self.flags(table);
         let has_dead = self.b.ins().band_imm_u(flags, i64::from(GcHeader::WEAK));
         self.guard_not(has_dead, ask);
-        let elements = self.load_u32(table, table::ARRAY_CAP);
-        let fields = self.load8(table, table::FIELDS_CAP);
+        let elements = self.load_u32(Region::Objects, table, table::ARRAY_CAP);
+        let fields = self.load8(Region::Objects, table, table::FIELDS_CAP);
         let first = self.b.ins().iadd(elements, fields);
         let n = self.b.ins().isub(at, first);
         self.guard(n, ask);
-        let count = self.load_u32(table, table::NODES_USED);
+        let count = self.load_u32(Region::Objects, table, table::NODES_USED);
         let (look, n_now) = self.block_of_word();
         self.jump_with(look, n);
 
@@ -73,7 +74,7 @@ impl Emitter<'_> {
         let offset = self.b.ins().imul_imm_s(n_now, size_of::<Node>() as i64);
         let place = self.b.ins().iadd(nodes, offset);
         let next = self.b.ins().iadd_imm_s(n_now, 1);
-        let (bits, tag) = self.load_value(place, node::VALUE_BITS);
+        let (bits, tag) = self.load_value(Region::Fields, place, node::VALUE_BITS);
         let found = self.block();
         self.b.ins().brif(tag, found, &[], look, &[BlockArg::from(next)]);
 
@@ -81,8 +82,8 @@ impl Emitter<'_> {
         // the values of an environment are in cells
         let plain = self.b.ins().icmp_imm_u(IntCC::NotEqual, tag, i64::from(Tag::CELL.0));
         self.guard(plain, ask);
-        let key = self.load64(place, node::KEY_BITS);
-        let key_tag = self.load8(place, node::KEY_TAG);
+        let key = self.load64(Region::Fields, place, node::KEY_BITS);
+        let key_tag = self.load8(Region::Fields, place, node::KEY_TAG);
         let position = self.b.ins().iadd(first, next);
         Entry { position, key: (key, key_tag), value: (bits, tag) }
     }

@@ -8,7 +8,8 @@ use perilune_bytecode::Constant;
 use perilune_runtime::layout;
 use perilune_runtime::value::Tag;
 
-use super::{CONSTANT, Emitter};
+use super::Emitter;
+use super::memory::CONSTANT;
 
 /// A tag, as far as the compiler knows it.
 #[derive(Clone, Copy)]
@@ -118,19 +119,6 @@ impl Emitter<'_> {
                 (self.b.ins().load(I64, CONSTANT, instance, at), Tag::STRING)
             }
         }
-    }
-
-    /// Loads the value at an address plus offset: payload and tag.
-    pub(crate) fn load_value(&mut self, at: Value, offset: usize) -> (Value, Value) {
-        let bits = self.load64(at, offset + layout::value::BITS);
-        let tag = self.load8(at, offset + layout::value::TAG);
-        (bits, tag)
-    }
-
-    /// Stores a value at an address plus offset.
-    pub(crate) fn store_value(&mut self, (bits, tag): (Value, Value), at: Value, offset: usize) {
-        self.store(bits, at, offset + layout::value::BITS);
-        self.store8(tag, at, offset + layout::value::TAG);
     }
 
     /// Creates a block that is passed a value and its tag.

@@ -12,8 +12,9 @@ use perilune_runtime::layout::{closure, frame};
 use perilune_runtime::tier::verify;
 use perilune_runtime::value::Tag;
 
+use super::Emitter;
+use super::memory::Region;
 use super::value::Known;
-use super::{Emitter, MEM};
 use crate::entity::{Pc, Reg};
 
 /// What is held of one register, as values of the code.
@@ -65,7 +66,7 @@ impl Emitter<'_> {
             differences.push(self.b.ins().bxor(home, passed));
             self.merge(&mut differences);
         }
-        let instance = self.load64(home, closure::INSTANCE);
+        let instance = self.load64(Region::Objects, home, closure::INSTANCE);
         let held_instance = self.instance();
         differences.push(self.b.ins().bxor(instance, held_instance));
         self.merge(&mut differences);
@@ -141,7 +142,7 @@ impl Emitter<'_> {
     }
 
     fn load_payload_at(&mut self, base: Value, r: Reg) -> Value {
-        self.b.ins().load(I64, MEM, base, frame::slot(r.index()))
+        self.load(Region::Slots, I64, base, frame::slot(r.index()))
     }
 
     /// Says where something is compared, packed into one number.

@@ -18,6 +18,7 @@ use super::ir::{Block, Chain, End, Frame, Function, Gain, Inst, Library, Op, Sta
 use super::passes::crossings::{self, Crossings};
 use super::passes::homes::{self, Homes};
 use crate::codegen::Emitter;
+use crate::codegen::memory::Region;
 use crate::codegen::table::Stored;
 use crate::codegen::value::Known;
 use crate::entity::{Reg, RegisterOperands};
@@ -350,7 +351,7 @@ impl<'a> Lower<'_, 'a> {
             Op::Upvalue(closure, n) => {
                 let up = self.upvalue(closure, n);
                 let place = self.emit().upvalue_place(up);
-                let value = self.emit().load_value(place, 0);
+                let value = self.emit().load_value(Region::Slots, place, 0);
                 self.set_any(inst, value);
             }
             Op::SetUpvalue(closure, n, v) => {
@@ -358,7 +359,7 @@ impl<'a> Lower<'_, 'a> {
                 let place = self.emit().upvalue_place(up);
                 let (bits, tag) = (self.bits(v), self.tag(v));
                 let t = self.emit().tag_value(tag);
-                self.emit().store_value((bits, t), place, 0);
+                self.emit().store_value(Region::Slots, (bits, t), place, 0);
                 self.emit().barrier(up, (bits, tag));
             }
             Op::GuardLibrary(v, number, state) => {

@@ -1,0 +1,175 @@
+//! Loads and stores.
+//!
+//! Every location that code accesses belongs to one [`Region`]. A store changes nothing in other
+//! regions, so that Cranelift knows what a load in one of them would find after it: it removes
+//! loads of what was loaded or stored before, and stores of what is there already. Calls may change
+//! all regions.
+
+use std::borrow::Cow;
+
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{AliasRegionData, Function, InstBuilder, MemFlagsData, Type, Value};
+use perilune_runtime::layout::value;
+
+use super::Emitter;
+
+/// Flags of all accesses: aligned, and they do not trap.
+const MEM: MemFlagsData = MemFlagsData::trusted();
+/// Flags of loads of what never changes while their address can be had: they are done where they
+/// are needed, if at all.
+pub(super) const CONSTANT: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
+
+/// A part of the memory that no other one overlaps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Region {
+    /// The VM stack, and values of upvalues, which may be on it.
+    Slots,
+    /// Objects of the heap, but for what is in regions of its own: headers, and the fields that
+    /// tables, closures and strings have as Rust structures.
+    Objects,
+    /// Values of the fields of tables and of their hash parts, wherever they are stored.
+    Fields,
+    /// Elements of arrays.
+    Elements,
+    /// Values of globals.
+    Cells,
+    /// Instances with their caches, and slots of methods.
+    Instances,
+    /// The state and its threads.
+    State,
+}
+
+impl Region {
+    const ALL: [Region; 7] = [
+        Region::Slots,
+        Region::Objects,
+        Region::Fields,
+        Region::Elements,
+        Region::Cells,
+        Region::Instances,
+        Region::State,
+    ];
+}
+
+/// The flags of accesses, by region.
+pub(super) struct Flags([MemFlagsData; Region::ALL.len()]);
+
+impl Flags {
+    /// Declares the regions in a function.
+    pub(super) fn declare(func: &mut Function) -> Flags {
+        Flags(Region::ALL.map(|region| {
+            let description = Cow::Owned(format!("{region:?}"));
+            let data = AliasRegionData { user_id: region as u32, description };
+            MEM.with_alias_region(Some(func.dfg.alias_regions.insert(data)))
+        }))
+    }
+}
+
+/// An offset in bytes.
+pub(crate) trait Offset: Copy {
+    /// Returns the offset as an operand.
+    fn operand(self) -> i32;
+}
+
+impl Offset for i32 {
+    fn operand(self) -> i32 {
+        self
+    }
+}
+
+impl Offset for usize {
+    fn operand(self) -> i32 {
+        self as i32
+    }
+}
+
+impl Emitter<'_> {
+    fn flags_of(&self, region: Region) -> MemFlagsData {
+        self.mem_flags.0[region as usize]
+    }
+
+    /// Loads a value of this type.
+    pub(crate) fn load(
+        &mut self,
+        region: Region,
+        ty: Type,
+        at: Value,
+        offset: impl Offset,
+    ) -> Value {
+        let flags = self.flags_of(region);
+        self.b.ins().load(ty, flags, at, offset.operand())
+    }
+
+    /// Loads a 64-bit word.
+    pub(crate) fn load64(&mut self, region: Region, at: Value, offset: impl Offset) -> Value {
+        self.load(region, I64, at, offset)
+    }
+
+    /// Loads a 32-bit word.
+    pub(crate) fn load32(&mut self, region: Region, at: Value, offset: impl Offset) -> Value {
+        self.load(region, I32, at, offset)
+    }
+
+    /// Loads a 32-bit number as a 64-bit one.
+    pub(crate) fn load_u32(&mut self, region: Region, at: Value, offset: impl Offset) -> Value {
+        let flags = self.flags_of(region);
+        self.b.ins().uload32(flags, at, offset.operand())
+    }
+
+    /// Loads a byte as a 64-bit number.
+    pub(crate) fn load8(&mut self, region: Region, at: Value, offset: impl Offset) -> Value {
+        let flags = self.flags_of(region);
+        self.b.ins().uload8(I64, flags, at, offset.operand())
+    }
+
+    /// Stores all of a value.
+    pub(crate) fn store(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
+        let flags = self.flags_of(region);
+        self.b.ins().store(flags, v, at, offset.operand());
+    }
+
+    /// Stores the low half of a 64-bit value.
+    pub(crate) fn store32(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
+        let flags = self.flags_of(region);
+        self.b.ins().istore32(flags, v, at, offset.operand());
+    }
+
+    /// Stores the low byte of a value. A constant byte is an operand of the machine's instruction,
+    /// the low byte of a constant word is not.
+    pub(crate) fn store8(&mut self, region: Region, v: Value, at: Value, offset: impl Offset) {
+        let (flags, offset) = (self.flags_of(region), offset.operand());
+        match self.constant_of(v) {
+            Some(constant) => {
+                let byte = self.b.ins().iconst(I8, constant & 0xFF);
+                self.b.ins().store(flags, byte, at, offset);
+            }
+            None => {
+                self.b.ins().istore8(flags, v, at, offset);
+            }
+        }
+    }
+
+    /// Loads the value at an address plus offset: payload and tag.
+    pub(crate) fn load_value(
+        &mut self,
+        region: Region,
+        at: Value,
+        offset: usize,
+    ) -> (Value, Value) {
+        let bits = self.load64(region, at, offset + value::BITS);
+        let tag = self.load8(region, at, offset + value::TAG);
+        (bits, tag)
+    }
+
+    /// Stores a value at an address plus offset.
+    pub(crate) fn store_value(
+        &mut self,
+        region: Region,
+        (bits, tag): (Value, Value),
+        at: Value,
+        offset: usize,
+    ) {
+        self.store(region, bits, at, offset + value::BITS);
+        self.store8(region, tag, at, offset + value::TAG);
+    }
+}
