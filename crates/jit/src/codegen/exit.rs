@@ -1,5 +1,8 @@
 //! Ways out of the code: statuses of the runtime, and deoptimization.
 
+use std::collections::HashMap;
+
+use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
@@ -8,7 +11,24 @@ use perilune_runtime::tier::status;
 
 use super::Emitter;
 use super::memory::Region;
+use super::value::Known;
+use crate::entity::Reg;
+use crate::exits::share::Tree;
 use crate::exits::state::{FrameState, Home, Point, Registers};
+
+/// A store that an exit makes: equal ones store the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Store {
+    register: Reg,
+    payload: Operand,
+    tag: Option<Operand>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Operand {
+    Constant(i64),
+    Value(Value),
+}
 
 impl Emitter<'_> {
     /// Exits from the code unless the status is good. It counts no results.
@@ -52,14 +72,7 @@ impl Emitter<'_> {
 
     /// Emits the exits, and what they share.
     pub(super) fn exit_blocks(&mut self) {
-        for (block, state, stores) in std::mem::take(&mut self.deferred) {
-            self.in_frame(state.frame);
-            self.switch_to(block);
-            self.set_source(state.pc);
-            self.store_homes(&stores);
-            self.materialize();
-            self.leave(state);
-        }
+        self.deferred_exits();
         for (point, frame, block) in std::mem::take(&mut self.deoptimizing) {
             self.in_frame(frame);
             self.deoptimize_at_point(point, block);
@@ -75,6 +88,93 @@ impl Emitter<'_> {
             }
         }
         self.in_frame(0);
+    }
+
+    /// Emits the blocks that deoptimize, by frame and point; stores that several of them make are
+    /// emitted once.
+    fn deferred_exits(&mut self) {
+        let mut exits = std::mem::take(&mut self.deferred);
+        while let Some((_, first, _)) = exits.first() {
+            let is_alike = {
+                let (frame, point) = (first.frame, first.point);
+                move |state: &FrameState| state.frame == frame && state.point == point
+            };
+            let (alike, others) = exits.into_iter().partition(|(_, state, _)| is_alike(state));
+            self.exits_of_one_frame(alike);
+            exits = others;
+        }
+    }
+
+    /// Emits blocks that deoptimize one frame at one point.
+    fn exits_of_one_frame(&mut self, exits: Vec<(Block, FrameState, Vec<Home>)>) {
+        let last = exits[0].1;
+        self.in_frame(last.frame);
+        let stores: Vec<Vec<Store>> = exits
+            .iter()
+            .map(|(.., homes)| homes.iter().map(|&h| self.store_of(h)).collect())
+            .collect();
+        let tree = Tree::new(&stores);
+        let mut blocks: HashMap<usize, Block> = HashMap::new();
+        for node in tree.shared() {
+            let block = self.cold_block();
+            self.b.append_block_param(block, I64);
+            blocks.insert(node, block);
+        }
+        for (n, &(block, state, _)) in exits.iter().enumerate() {
+            self.switch_to(block);
+            self.set_source(state.pc);
+            let word = self.frame_word(state.frame_pc());
+            match tree.exit(n) {
+                Some(node) if blocks.contains_key(&node) => self.jump_with(blocks[&node], word),
+                Some(node) => self.stores_from(&tree, &blocks, node, (word, state)),
+                None => self.leave(state, word),
+            }
+        }
+        for node in tree.shared() {
+            self.switch_to(blocks[&node]);
+            let word = self.b.block_params(blocks[&node])[0];
+            self.stores_from(&tree, &blocks, node, (word, last));
+        }
+    }
+
+    /// Ends the block: makes the stores from a node on, and leaves the frame.
+    fn stores_from(
+        &mut self,
+        tree: &Tree<Store>,
+        blocks: &HashMap<usize, Block>,
+        node: usize,
+        (word, state): (Value, FrameState),
+    ) {
+        let (stores, next) = tree.stores(node);
+        for store in stores {
+            let payload = self.operand(store.payload);
+            let base = self.outermost_base();
+            self.store(Region::Slots, payload, base, frame::slot(store.register.index()));
+            if let Some(tag) = store.tag {
+                let tag = self.operand(tag);
+                self.store8(Region::Slots, tag, base, frame::tag(store.register.index()));
+            }
+        }
+        match next {
+            Some(next) => self.jump_with(blocks[&next], word),
+            None => self.leave(state, word),
+        }
+    }
+
+    fn store_of(&self, Home { register, payload, tag }: Home) -> Store {
+        let operand = |v| self.constant_of(v).map_or(Operand::Value(v), Operand::Constant);
+        let tag = tag.map(|tag| match tag {
+            Known::Tag(tag) => Operand::Constant(tag.0.into()),
+            Known::Value(v) => operand(v),
+        });
+        Store { register, payload: operand(payload), tag }
+    }
+
+    fn operand(&mut self, operand: Operand) -> Value {
+        match operand {
+            Operand::Constant(n) => self.int(n),
+            Operand::Value(v) => v,
+        }
     }
 
     /// Emits what all exits of a frame with a status of the runtime jump to.
@@ -140,8 +240,8 @@ impl Emitter<'_> {
     /// Ends the block: deoptimizes the frame in this state, which is the current one.
     pub(crate) fn deoptimize(&mut self, state: FrameState) {
         self.exits.add(state.in_frame(self.current));
-        self.materialize();
-        self.leave(state);
+        let word = self.frame_word(state.frame_pc());
+        self.leave(state, word);
     }
 
     /// Deoptimizes the frame in this state in `block`, to which nothing branches from here on.
@@ -161,8 +261,9 @@ impl Emitter<'_> {
         self.deferred.push((block, state.in_frame(self.current), stores));
     }
 
-    /// Ends the block: goes to the block that deoptimizes at the point of the state.
-    fn leave(&mut self, state: FrameState) {
+    /// Ends the block: goes to the block that deoptimizes at the point of the state, with the frame
+    /// word to store.
+    fn leave(&mut self, state: FrameState, word: Value) {
         match state.registers {
             Registers::Home => {}
         }
@@ -176,7 +277,6 @@ impl Emitter<'_> {
                 block
             }
         };
-        let word = self.frame_word(state.frame_pc());
         self.jump_with(to, word);
     }
 
@@ -190,6 +290,7 @@ impl Emitter<'_> {
         };
         self.switch_to(block);
         let word = self.b.block_params(block)[0];
+        self.materialize();
         self.save_frame_word(word);
         let st = self.state();
         let status = self.runtime_word(function, &[st]);

@@ -4,4 +4,5 @@
 //! exit map, which dumps show.
 
 pub(crate) mod map;
+pub(crate) mod share;
 pub(crate) mod state;

@@ -792,9 +792,10 @@ impl<'a> Lower<'_, 'a> {
                 self.in_frame(self.f.states[*state].frame);
                 let stores = self.stores(*state);
                 let homes = self.homes_of(&stores);
-                self.emit().store_homes(&homes);
                 let left = self.left(*state);
-                self.emit().deoptimize(left);
+                let block = self.emit().cold_block();
+                self.emit().jump(block);
+                self.emit().deoptimize_storing(block, left, homes);
             }
             End::Generic(state, targets) => {
                 self.in_frame(self.f.states[*state].frame);

@@ -1,0 +1,135 @@
+//! Which stores exits have in common.
+//!
+//! Exits of a function store much the same registers. In the order of how many exits make them, the
+//! stores of all exits are a tree: an exit makes its stores from a node of the tree up to the root,
+//! and what several exits have on their way is emitted once.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The tree of the stores of some exits.
+pub(crate) struct Tree<S> {
+    nodes: Vec<Node<S>>,
+    /// The node that each exit begins at, if it makes a store.
+    exits: Vec<Option<usize>>,
+}
+
+/// A store, and what follows it.
+struct Node<S> {
+    store: S,
+    parent: Option<usize>,
+    /// How many exits begin here, and nodes have this one as their parent.
+    incoming: usize,
+}
+
+impl<S: Copy + Eq + Hash> Tree<S> {
+    /// Returns the tree of these exits. No exit makes a store twice, nor needs an order of its
+    /// stores.
+    pub(crate) fn new(exits: &[Vec<S>]) -> Tree<S> {
+        // how many exits make a store, and in which order stores are met
+        let mut met: HashMap<S, (usize, usize)> = HashMap::new();
+        for &store in exits.iter().flatten() {
+            let order = met.len();
+            met.entry(store).or_insert((0, order)).0 += 1;
+        }
+        let mut tree = Tree { nodes: Vec::new(), exits: Vec::new() };
+        let mut places: HashMap<(Option<usize>, S), usize> = HashMap::new();
+        for exit in exits {
+            let mut stores = exit.clone();
+            stores.sort_by_key(|store| {
+                let (count, order) = met[store];
+                (usize::MAX - count, order)
+            });
+            let mut at = None;
+            for store in stores {
+                let node = *places.entry((at, store)).or_insert_with(|| {
+                    tree.nodes.push(Node { store, parent: at, incoming: 0 });
+                    if let Some(parent) = at {
+                        tree.nodes[parent].incoming += 1;
+                    }
+                    tree.nodes.len() - 1
+                });
+                at = Some(node);
+            }
+            if let Some(node) = at {
+                tree.nodes[node].incoming += 1;
+            }
+            tree.exits.push(at);
+        }
+        tree
+    }
+
+    /// Returns the node that exit `n` begins at, if it makes a store.
+    pub(crate) fn exit(&self, n: usize) -> Option<usize> {
+        self.exits[n]
+    }
+
+    /// Returns the nodes that are reached in several ways, each after those that it follows.
+    pub(crate) fn shared(&self) -> impl Iterator<Item = usize> {
+        (0..self.nodes.len()).rev().filter(|&n| self.is_shared(n))
+    }
+
+    fn is_shared(&self, n: usize) -> bool {
+        self.nodes[n].incoming > 1
+    }
+
+    /// Returns the stores from a node on that nothing else shares, or shares all of, and the shared
+    /// node that follows them. There is none where the stores end.
+    pub(crate) fn stores(&self, node: usize) -> (Vec<S>, Option<usize>) {
+        let mut stores = vec![self.nodes[node].store];
+        let mut next = self.nodes[node].parent;
+        while let Some(n) = next.filter(|&n| !self.is_shared(n)) {
+            stores.push(self.nodes[n].store);
+            next = self.nodes[n].parent;
+        }
+        (stores, next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns all stores of exit `n` by way of what it shares.
+    fn all(tree: &Tree<char>, n: usize) -> Vec<char> {
+        let (mut found, mut at) = (Vec::new(), tree.exit(n));
+        while let Some(node) = at {
+            let (stores, next) = tree.stores(node);
+            found.extend(stores);
+            at = next;
+        }
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn every_exit_makes_its_stores() {
+        let exits = ["ab", "abc", "", "dab", "bc", "e"].map(|s| s.chars().collect::<Vec<char>>());
+        let tree = Tree::new(&exits);
+        for (n, exit) in exits.iter().enumerate() {
+            let mut wanted = exit.clone();
+            wanted.sort_unstable();
+            assert_eq!(all(&tree, n), wanted);
+        }
+    }
+
+    #[test]
+    fn common_stores_are_there_once() {
+        let exits = ["ab", "abc", "abcd"].map(|s| s.chars().collect::<Vec<char>>());
+        let tree = Tree::new(&exits);
+        assert_eq!(tree.nodes.len(), 4);
+        assert_eq!(tree.shared().count(), 2, "b, to which c and an exit lead, and c");
+        // what follows is emitted later
+        for node in tree.shared() {
+            assert!(tree.stores(node).1.is_none_or(|next| next < node));
+        }
+    }
+
+    #[test]
+    fn exits_with_the_same_stores_share_all() {
+        let exits = ["ab", "ab"].map(|s| s.chars().collect::<Vec<char>>());
+        let tree = Tree::new(&exits);
+        assert_eq!(tree.exit(0), tree.exit(1));
+        assert_eq!(tree.shared().collect::<Vec<_>>(), [tree.exit(0).unwrap()]);
+    }
+}
