@@ -33,6 +33,11 @@ impl Known {
         self.upvalues.clear();
     }
 
+    /// Variables that closures share were stored.
+    pub(super) fn forget_upvalues(&mut self) {
+        self.upvalues.clear();
+    }
+
     /// Returns the value after the last guard of its type, by its origin.
     pub(super) fn guarded(&self, origin: Value) -> Option<Value> {
         self.guarded.get(&origin).copied()

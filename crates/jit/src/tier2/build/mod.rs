@@ -291,6 +291,7 @@ impl Builder<'_> {
     fn write(&mut self, r: Reg, v: Value) {
         if self.is_captured(r) {
             self.push(Op::SetRegister(r + self.offset, v));
+            self.known.forget_upvalues();
         } else {
             self.registers[r.index()] = Some(v);
         }
