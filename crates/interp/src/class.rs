@@ -3,7 +3,7 @@
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::{State, StateRef};
-use perilune_runtime::table::Table;
+use perilune_runtime::table::{TAGGED, Table};
 use perilune_runtime::value::{SlotExt, Tag, Value};
 
 use crate::native::call_for_instruction;
@@ -11,7 +11,7 @@ use crate::step::Step;
 
 /// Gives the object at `ra + 2` the class at `ra + 3`, if that is all that the call at `ra` does:
 /// the function is the library's `setmetatable`, and both are tables, the object without a
-/// metatable. `c` is the operand C. Returns whether this was the case; if not, nothing is changed.
+/// metatable or with one that was given in this way, which has no field `__metatable`. `c` is the operand C. Returns whether this was the case; if not, nothing is changed.
 ///
 /// # Safety
 /// I2; `ra` is the instruction's first register.
@@ -19,11 +19,12 @@ use crate::step::Step;
 pub(crate) unsafe fn set_class(st: *mut State, ra: *mut Value, c: usize) -> bool {
     let f = ra.get();
     let (object, class) = (ra.add(2).get(), ra.add(3).get());
+    let meta = if object.is_table() { (*object.as_table()).meta } else { 0 };
     if f.tag() != Tag::NATIVE
         || (*f.as_native()).header.word != Builtin::SetMetatable as u32
         || !object.is_table()
         || !class.is_table()
-        || (*object.as_table()).meta != 0
+        || (meta != 0 && meta & TAGGED == 0)
         || !Table::set_meta_index(st, object.as_table(), class.as_table())
     {
         return false;

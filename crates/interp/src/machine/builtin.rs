@@ -5,6 +5,7 @@
 //! it leaves to the function itself, before it has changed anything.
 
 use perilune_runtime::cfmt;
+use perilune_runtime::convert;
 use perilune_runtime::meta::Event;
 use perilune_runtime::native::Builtin;
 use perilune_runtime::state::State;
@@ -232,13 +233,16 @@ unsafe fn select(_: *mut State, args: *mut Value, n: usize) -> Pair {
 }
 
 unsafe fn to_number(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    answer(argument(args, n, 0).filter(|v| n == 1 && v.is_number()))
+    let (Some(v), 1) = (argument(args, n, 0), n) else { return NO_ANSWER };
+    convert::to_number(v).unwrap_or(Value::NIL).into()
 }
 
 unsafe fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let Some(v) = argument(args, n, 0) else { return NO_ANSWER };
+    let is_known =
+        matches!(v.tag(), Tag::NIL | Tag::FALSE | Tag::TRUE | Tag::STRING | Tag::INTEGER);
     // the metatable of a basic type may say how its values are shown
-    if !v.is_string() && !v.is_int() || !Table::metamethod(st, v, Event::ToString).is_nil() {
+    if !is_known || !Table::metamethod(st, v, Event::ToString).is_nil() {
         return NO_ANSWER;
     }
     match v.tag() {
@@ -247,6 +251,9 @@ unsafe fn to_string(st: *mut State, args: *mut Value, n: usize) -> Pair {
             let mut digits = [0; 20];
             Value::string((*st).intern(cfmt::decimal(v.as_int(), &mut digits))).into()
         }
+        Tag::NIL => Value::string((*st).intern(b"nil")).into(),
+        Tag::FALSE => Value::string((*st).intern(b"false")).into(),
+        Tag::TRUE => Value::string((*st).intern(b"true")).into(),
         _ => NO_ANSWER,
     }
 }
@@ -331,14 +338,22 @@ unsafe fn min(_: *mut State, args: *mut Value, n: usize) -> Pair {
 }
 
 unsafe fn to_integer(_: *mut State, args: *mut Value, n: usize) -> Pair {
-    answer(argument(args, n, 0).filter(|v| v.is_int()))
+    match argument(args, n, 0) {
+        Some(v) if v.is_int() => v.into(),
+        Some(v) if v.is_float() => {
+            convert::float_to_integer(v.as_float()).map_or(Value::NIL, Value::int).into()
+        }
+        Some(v) if !v.is_string() => Value::NIL.into(),
+        _ => NO_ANSWER,
+    }
 }
 
 unsafe fn math_type(st: *mut State, args: *mut Value, n: usize) -> Pair {
     let name: &[u8] = match argument(args, n, 0).map(Value::tag) {
         Some(Tag::INTEGER) => b"integer",
         Some(Tag::FLOAT) => b"float",
-        _ => return NO_ANSWER,
+        Some(_) => return Value::NIL.into(),
+        None => return NO_ANSWER,
     };
     Value::string((*st).intern(name)).into()
 }
