@@ -1,6 +1,7 @@
 //! Equality of values of any kind.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use perilune_runtime::value::Tag;
 
@@ -8,13 +9,14 @@ use super::Emitter;
 
 impl Emitter<'_> {
     /// Ends the block: goes to `yes` if two values, given as payload and tag, are equal without a
-    /// metamethod, to `slow` if a metamethod may say so or numbers of both kinds have to be
-    /// compared, and else to `no`.
+    /// metamethod, to `mixed` if they are numbers of both kinds, to `slow` if a metamethod may say
+    /// so, and else to `no`.
     pub(crate) fn equal_values(
         &mut self,
         (va, a): (Value, Value),
         (vb, b): (Value, Value),
         (yes, no): (Block, Block),
+        mixed: Block,
         slow: Block,
     ) {
         let differ_from_all = self.block();
@@ -50,7 +52,7 @@ impl Emitter<'_> {
         let na = self.is_number(a);
         let nb = self.is_number(b);
         let both = self.b.ins().band(na, nb);
-        self.branch(both, slow, differ_from_all);
+        self.branch(both, mixed, differ_from_all);
 
         // short strings differ when their objects do
         self.switch_to(unequal);
@@ -76,5 +78,26 @@ impl Emitter<'_> {
         self.jump(yes);
         self.switch_to(differ_from_all);
         self.jump(no);
+    }
+
+    /// Returns whether an integer and a float are equal, of which either may come first.
+    pub(crate) fn equal_numbers(
+        &mut self,
+        (va, a): (Value, Value),
+        (vb, _): (Value, Value),
+    ) -> Value {
+        let first = self.is_tag(a, Tag::INTEGER);
+        let int = self.b.ins().select(first, va, vb);
+        let bits = self.b.ins().select(first, vb, va);
+        let float = self.bits_float(bits);
+        // the integer that the float is, if it is one: conversions there and back are exact then
+        let near = self.b.ins().fcvt_to_sint_sat(I64, float);
+        let back = self.b.ins().fcvt_from_sint(F64, near);
+        let exact = self.b.ins().fcmp(FloatCC::Equal, back, float);
+        let limit = self.b.ins().f64const(9_223_372_036_854_775_808.0);
+        let fits = self.b.ins().fcmp(FloatCC::LessThan, float, limit);
+        let same = self.b.ins().icmp(IntCC::Equal, near, int);
+        let equal = self.b.ins().band(exact, fits);
+        self.b.ins().band(equal, same)
     }
 }

@@ -100,15 +100,15 @@ impl Emitter<'_> {
         let (write, absent) = (self.block(), self.block());
         self.branch(old, write, absent);
         self.switch_to(absent);
-        self.without_newindex(table, write, other);
+        self.without_event(table, Event::NewIndex, write, other);
         self.switch_to(write);
         self.store_value(Region::Fields, v.parts(), fields, at);
         self.barrier(table, (v.bits, v.known));
     }
 
-    /// Ends the block: goes to `lacks` if the table has no `__newindex`, as far as its metatable's
-    /// bits say.
-    fn without_newindex(&mut self, table: Value, lacks: Block, unknown: Block) {
+    /// Ends the block: goes to `lacks` if the table has no metamethod for this event, as far as its
+    /// metatable's bits say.
+    fn without_event(&mut self, table: Value, event: Event, lacks: Block, unknown: Block) {
         let meta = self.meta(table);
         let (some, real) = (self.block(), self.block());
         self.branch(meta, some, lacks);
@@ -117,14 +117,14 @@ impl Emitter<'_> {
         self.branch(tagged, lacks, real);
         self.switch_to(real);
         let absent = self.load8(Region::Objects, meta, table::ABSENT);
-        let absent = self.b.ins().band_imm_u(absent, 1 << Event::NewIndex as u8);
+        let absent = self.b.ins().band_imm_u(absent, 1 << event as u8);
         self.branch(absent, lacks, unknown);
     }
 
-    /// Branches to `other` unless the table has no `__newindex`.
-    pub(crate) fn guard_no_newindex(&mut self, table: Value, other: Block) {
+    /// Branches to `other` unless the table has no metamethod for this event.
+    pub(crate) fn guard_lacks(&mut self, table: Value, event: Event, other: Block) {
         let lacks = self.block();
-        self.without_newindex(table, lacks, other);
+        self.without_event(table, event, lacks, other);
         self.switch_to(lacks);
     }
 

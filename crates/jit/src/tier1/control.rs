@@ -229,7 +229,8 @@ impl Translator<'_> {
                 let tb = self.tag(i.rb());
                 let (va, vb) = (self.bits(i.ra()), self.bits(i.rb()));
                 let (ta, tb) = (self.emit.tag_value(ta), self.emit.tag_value(tb));
-                self.emit.equal_values((va, ta), (vb, tb), ends.of(wanted), slow);
+                let (x, y) = ((va, ta), (vb, tb));
+                self.emit.equal_values(x, y, ends.of(wanted), slow, slow);
                 self.emit.switch_to(slow);
                 if self.has_handlers(pc) {
                     self.test_handler(pc, Event::Eq, (i.ra(), i.rb()), wanted, &ends);

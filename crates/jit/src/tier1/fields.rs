@@ -4,6 +4,7 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, Value};
 use perilune_bytecode::Op;
 use perilune_runtime::instance::FieldEntry;
+use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -112,6 +113,10 @@ impl Translator<'_> {
         self.emit.switch_to(other);
         self.members(pc, &seen.paths, (object, object_tag), ways);
         self.emit.switch_to(slow);
+        if let Some(exit) = self.slow_exit {
+            self.emit.jump(exit);
+            return self.take_value(ways.done, i.ra());
+        }
         if asks {
             // computed fields of userdata are found by the instruction itself
             let (generic, ask) = (self.emit.cold_block(), self.emit.block());
@@ -267,7 +272,7 @@ impl Translator<'_> {
                             let unlogged = self.emit.is_unlogged(flags);
                             self.emit.guard_not(unlogged, by_cache);
                             if !plain {
-                                self.emit.guard_no_newindex(object, by_cache);
+                                self.emit.guard_lacks(object, Event::NewIndex, by_cache);
                             }
                             self.emit.add_field(object, slot, r, (bits, tag), false, by_cache);
                             self.emit.verify_field(pc, object, i.b(), (bits, t));
@@ -290,6 +295,9 @@ impl Translator<'_> {
             }
         } else {
             self.emit.jump(slow);
+        }
+        if self.slow_exit.is_some() {
+            return self.end_slowly(slow, pc, done);
         }
         self.emit.switch_to(slow);
         if asks {

@@ -7,7 +7,8 @@ use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::{Block, Function, Value};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::FunctionBuilderContext;
-use perilune_bytecode::Proto;
+use perilune_bytecode::feedback::access;
+use perilune_bytecode::{Instr, Op, Proto};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -21,6 +22,7 @@ use crate::codegen::table::ElementStore;
 use crate::codegen::value::Known;
 use crate::entity::{Pc, Reg};
 use crate::exits::map::ExitMap;
+use crate::feedback::merge::MAX_PATHS;
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::{Direct, Inlinee, Input};
 use crate::pipeline::symbols::Callees;
@@ -47,6 +49,23 @@ pub(crate) struct Held {
 pub(crate) enum Payload {
     Bits(Value),
     Float(Value),
+}
+
+/// Returns whether the code of an instruction finds most results without running Lua code, and has
+/// no effect where it does not: then it can exit instead of running the instruction in the runtime.
+pub(crate) fn has_fast_path(snapshot: &Snapshot, pc: Pc, i: Instr) -> bool {
+    use Op::*;
+    match i.op() {
+        GetField | SelfK | SetField | SetFieldK => {
+            let paths = snapshot.field(pc).paths.len();
+            (1..=MAX_PATHS).contains(&paths)
+        }
+        GetTable | GetI | SetTable | SetTableK | SetI | SetIK => {
+            snapshot.cell(pc) & access::ALL != 0 && snapshot.cell(pc) & access::NO_TABLE == 0
+        }
+        GetTabUp | SetTabUp | SetTabUpK | Len => true,
+        _ => false,
+    }
 }
 
 /// A function whose instructions are translated, and what analyses found in it.
@@ -149,6 +168,24 @@ impl<'a> Generic<'a> {
     /// results are left there; `held` is what is known of them. Returns its ends, if it has
     /// several, and whether control continues in the current block.
     pub(crate) fn instruction(&mut self, pc: Pc, held: &[Held]) -> (Vec<Way>, bool) {
+        self.hold(held);
+        let t = &mut self.t;
+        // stores that a constructor has done are not asked for here
+        t.built = pc..pc;
+        t.emit.set_source(pc);
+        t.verify_registers(pc);
+        t.ways = Some(Vec::new());
+        let open = t.instruction(pc);
+        let ways = t.ways.take().unwrap_or_default();
+        if open {
+            tags::step(t.proto, t.snapshot, &t.flow, pc, false, &mut t.tags);
+        }
+        t.guarded.clear();
+        (ways, open)
+    }
+
+    /// Notes what is known of registers, and nothing else.
+    fn hold(&mut self, held: &[Held]) {
         let t = &mut self.t;
         t.regs = Regs::new(&t.tags, &t.flow, false);
         t.tags = Tags::unknown(t.proto);
@@ -164,18 +201,21 @@ impl<'a> Generic<'a> {
                 t.tags.set(register, Some(tag));
             }
         }
-        // stores that a constructor has done are not asked for here
+    }
+
+    /// Translates the instruction at `pc`, which is one of [`has_fast_path`], without what runs it
+    /// in the runtime: for that, control goes to `exit`. Registers that are read need not be in
+    /// their home slots if `held` has their payloads; results are left there. Nothing is guarded.
+    pub(crate) fn fast_path(&mut self, pc: Pc, held: &[Held], exit: Block) {
+        self.hold(held);
+        let t = &mut self.t;
         t.built = pc..pc;
         t.emit.set_source(pc);
-        t.verify_registers(pc);
-        t.ways = Some(Vec::new());
-        let open = t.instruction(pc);
-        let ways = t.ways.take().unwrap_or_default();
-        if open {
-            tags::step(t.proto, t.snapshot, &t.flow, pc, false, &mut t.tags);
-        }
-        t.guarded.clear();
-        (ways, open)
+        t.slow_exit = Some(exit);
+        let open = t.unguarded(pc);
+        assert!(open, "control continues after an instruction with a fast path");
+        t.slow_exit = None;
+        tags::step(t.proto, t.snapshot, &t.flow, pc, false, &mut t.tags);
     }
 
     /// Returns payload and tag of a register that is in its home slot. `tag`: what is known of the

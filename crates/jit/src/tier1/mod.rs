@@ -78,6 +78,8 @@ pub(crate) struct Translator<'a> {
     is_loop: bool,
     /// The ends of a single instruction, where one is translated for the optimizing compiler.
     ways: Option<Vec<generic::Way>>,
+    /// Where an instruction goes for which its code has no answer, in place of the runtime.
+    slow_exit: Option<Block>,
 }
 
 /// Fills `func` with the translation; returns its exits.
@@ -140,6 +142,7 @@ impl<'a> Translator<'a> {
             nargs,
             is_loop: input.entry.is_some(),
             ways: None,
+            slow_exit: None,
         }
     }
 }
@@ -194,6 +197,12 @@ impl Translator<'_> {
             return false;
         }
         self.speculate(pc);
+        self.unguarded(pc)
+    }
+
+    /// Translates an instruction whose operands are what it speculates on; returns whether control
+    /// continues after it.
+    fn unguarded(&mut self, pc: Pc) -> bool {
         let i = self.instr(pc);
         match i.op() {
             Op::Move => {

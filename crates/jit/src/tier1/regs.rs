@@ -2,7 +2,7 @@
 
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::types::{F64, I64};
-use cranelift_codegen::ir::{Type, Value};
+use cranelift_codegen::ir::{Block, Type, Value};
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -219,9 +219,25 @@ impl Translator<'_> {
     /// In a cold block: runs the instruction at `pc` in the runtime and goes to `to` with the
     /// result in register `r` as a value of type `ty`, and its tag.
     pub(super) fn generic_result(&mut self, pc: Pc, r: Reg, ty: Type, to: Join) {
+        if let Some(exit) = self.slow_exit {
+            return self.emit.jump(exit);
+        }
         self.emit.generic(pc);
         let (bits, tag) = self.emit.load_register(r, ty);
         self.emit.join(to, bits, tag);
+    }
+
+    /// Ends an instruction without a result: what went to `slow` runs it in the runtime, and
+    /// control continues at `done`.
+    pub(super) fn end_slowly(&mut self, slow: Block, pc: Pc, done: Block) {
+        match self.slow_exit {
+            Some(exit) => {
+                self.emit.switch_to(slow);
+                self.emit.jump(exit);
+                self.emit.switch_to(done);
+            }
+            None => self.emit.end_slowly(slow, pc, done),
+        }
     }
 
     /// Goes to `to` with a value that is found, which is written to register `r`.

@@ -4,6 +4,7 @@ use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{Block, Value};
 use perilune_bytecode::feedback::access;
 use perilune_bytecode::{Instr, Op};
+use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::Translator;
@@ -76,7 +77,7 @@ impl Translator<'_> {
         self.emit.barrier(cell, (bits, tag));
         self.emit.verify_field(pc, env, i.b(), (bits, t));
         self.emit.jump(done);
-        self.emit.end_slowly(slow, pc, done);
+        self.end_slowly(slow, pc, done);
     }
 
     /// Ends a lookup with what the runtime answered.
@@ -231,7 +232,7 @@ impl Translator<'_> {
         } else {
             self.emit.jump(slow);
         }
-        self.emit.end_slowly(slow, pc, done);
+        self.end_slowly(slow, pc, done);
     }
 
     /// What the store to an element at `pc` is likely to meet.
@@ -257,8 +258,7 @@ impl Translator<'_> {
         };
         let other = self.emit.block();
         if self.emit.require(&[tag], Tag::TABLE, other) {
-            let meta = self.emit.meta(object);
-            self.emit.guard_not(meta, slow);
+            self.emit.guard_lacks(object, Event::Len, slow);
             let len = self.emit.array_len(object);
             int(self, len);
         } else {
@@ -288,6 +288,6 @@ impl Translator<'_> {
         } else {
             self.emit.jump(slow);
         }
-        self.emit.end_slowly(slow, pc, on);
+        self.end_slowly(slow, pc, on);
     }
 }

@@ -158,8 +158,7 @@ pub(crate) enum Op {
     IsString(Value, Value),
     /// Whether a value is a number equal to an integer.
     IsInteger(Value, i64),
-    /// Whether two values of any type are equal. Exits if a metamethod may have a say, or numbers
-    /// of both kinds are compared.
+    /// Whether two values of any type are equal. Exits if a metamethod may have a say.
     Equal(Value, Value, State),
     /// Whether a value has this tag.
     HasTag(Value, Tag),
@@ -187,8 +186,7 @@ pub(crate) enum Op {
     Element(Value, Value, State),
     /// Stores an element of an array. Exits if a metamethod may have a say.
     SetElement(Value, Value, Value, State),
-    /// Loads a global by its inline cache. Where the cache does not hold, the runtime executes the
-    /// instruction, with registers stored to their home slots.
+    /// Loads a global by its inline cache. Exits if the cache does not hold, or the global is nil.
     Global(Option<Value>, State),
     /// The length of a table without metatable (exits), or of a string.
     Length(Value, State),
@@ -198,6 +196,9 @@ pub(crate) enum Op {
     GuardLibrary(Value, u32, State),
     /// Computes or calls a library function with these arguments; exits if it has no answer.
     Library(Library, [Option<Value>; 3], State),
+    /// Executes the instruction of the bytecode by the fast paths of tier 1's code, which run no Lua
+    /// code. Exits where they have no answer. The results are left in home slots.
+    FastPath(State),
     /// Executes the instruction of the bytecode with all registers in their home slots, where it
     /// leaves its results.
     Generic(State),
@@ -319,7 +320,8 @@ impl Op {
     pub(crate) fn map(&mut self, mut f: impl FnMut(Value) -> Value) {
         use Op::*;
         match self {
-            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Poll(_) | Generic(_) => {}
+            Integer(_) | Float(_) | Primitive(_) | Str(_) | Register(_) | Poll(_) | FastPath(_)
+            | Generic(_) => {}
             Upvalue(closure, _) | Global(closure, _) => {
                 if let Some(closure) = closure {
                     *closure = f(*closure);
@@ -387,6 +389,7 @@ impl Op {
             | SetElement(_, _, _, s)
             | Global(_, s)
             | Poll(s)
+            | FastPath(s)
             | Generic(s) => Some(s),
             _ => None,
         }

@@ -9,6 +9,10 @@ use std::hash::Hash;
 
 use super::ir::Value;
 
+/// A global: the closure whose upvalue has the environment (`None`: that of the function itself),
+/// the upvalue, and the constant with the name.
+pub(super) type Global = (Option<Value>, usize, usize);
+
 /// What is known of values and of memory.
 #[derive(Clone, Default)]
 pub(super) struct Known {
@@ -20,6 +24,8 @@ pub(super) struct Known {
     fields: HashMap<(Value, u32), Value>,
     /// Values of upvalues of closures; `None`: of that of the function itself.
     upvalues: HashMap<(Option<Value>, usize), Value>,
+    /// Values of globals.
+    globals: HashMap<Global, Value>,
     /// What guards have compared of functions: the slots of the methods of closures, and the
     /// numbers of library functions.
     methods: HashMap<Value, usize>,
@@ -31,11 +37,30 @@ impl Known {
         self.shapes.clear();
         self.fields.clear();
         self.upvalues.clear();
+        self.globals.clear();
     }
 
-    /// Variables that closures share were stored.
+    /// Variables that closures share were stored, which may be environments.
     pub(super) fn forget_upvalues(&mut self) {
         self.upvalues.clear();
+        self.globals.clear();
+    }
+
+    /// Something was stored into any table.
+    pub(super) fn forget_tables(&mut self) {
+        self.shapes.clear();
+        self.fields.clear();
+        self.globals.clear();
+    }
+
+    /// Returns the value of a global.
+    pub(super) fn global(&self, global: Global) -> Option<Value> {
+        self.globals.get(&global).copied()
+    }
+
+    /// A global was loaded.
+    pub(super) fn note_global(&mut self, global: Global, value: Value) {
+        self.globals.insert(global, value);
     }
 
     /// Returns the value after the last guard of its type, by its origin.
@@ -95,7 +120,7 @@ impl Known {
     /// An upvalue is stored: others may be the same variable, of another closure or by
     /// `debug.upvaluejoin`.
     pub(super) fn store_upvalue(&mut self, closure: Option<Value>, n: usize, value: Value) {
-        self.upvalues.clear();
+        self.forget_upvalues();
         self.note_upvalue(closure, n, value);
     }
 
@@ -115,6 +140,7 @@ impl Known {
         keep_common(&mut self.shapes, &other.shapes);
         keep_common(&mut self.fields, &other.fields);
         keep_common(&mut self.upvalues, &other.upvalues);
+        keep_common(&mut self.globals, &other.globals);
         keep_common(&mut self.methods, &other.methods);
     }
 }

@@ -12,6 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
 use perilune_runtime::frame::Frame as Layout;
+use perilune_runtime::meta::Event;
 use perilune_runtime::value::Tag;
 
 use super::ir::{Block, Chain, End, Frame, Function, Gain, Inst, Library, Op, State, Type, Value};
@@ -21,7 +22,7 @@ use crate::codegen::Emitter;
 use crate::codegen::memory::Region;
 use crate::codegen::table::Stored;
 use crate::codegen::value::Known;
-use crate::entity::{Reg, RegisterOperands};
+use crate::entity::Reg;
 use crate::exits::state::{FrameState, Home, Point};
 use crate::tier1::generic::{Generic, Held, Payload};
 
@@ -294,24 +295,28 @@ impl<'a> Lower<'_, 'a> {
         let homes = self.homes_of(&stores);
         self.emit().store_homes(&homes);
         self.emit().materialize();
-        let offset = self.f.frames[self.f.states[state].frame].offset;
-        let registers = self.f.states[state].registers.iter();
-        let own = registers.filter(|(r, _)| r.index() >= offset);
-        let held: Vec<Held> = own
-            .map(|&(r, v)| {
-                let register = Reg::new(r.index() - offset);
-                if self.crossed_home(v).is_some() {
-                    let tag = self.f.ty(v).tag().map(Known::Tag);
-                    return Held { register, payload: None, tag };
-                }
-                let (payload, tag) = self.lua(v);
-                Held { register, payload: Some(payload), tag: Some(tag) }
-            })
-            .collect();
+        let held = self.held(state);
         let found = self.generic.instruction(self.f.states[state].pc, &held);
         self.called = true;
         self.current.clear();
         found
+    }
+
+    /// Returns what is known of the registers of the frame in a state.
+    fn held(&mut self, state: State) -> Vec<Held> {
+        let offset = self.f.frames[self.f.states[state].frame].offset;
+        let registers = self.f.states[state].registers.iter();
+        let own = registers.filter(|(r, _)| r.index() >= offset);
+        own.map(|&(r, v)| {
+            let register = Reg::new(r.index() - offset);
+            if self.crossed_home(v).is_some() {
+                let tag = self.f.ty(v).tag().map(Known::Tag);
+                return Held { register, payload: None, tag };
+            }
+            let (payload, tag) = self.lua(v);
+            Held { register, payload: Some(payload), tag: Some(tag) }
+        })
+        .collect()
     }
 
     fn inst(&mut self, inst: &Inst) {
@@ -524,13 +529,17 @@ impl<'a> Lower<'_, 'a> {
                 let n = if self.f.ty(v) == Type::Is(Tag::STRING) {
                     self.emit().string_len(object)
                 } else {
-                    let meta = self.emit().meta(object);
-                    self.emit().guard_not(meta, slow);
+                    self.emit().guard_lacks(object, Event::Len, slow);
                     self.emit().array_len(object)
                 };
                 self.set_int(inst, n);
             }
             Op::Poll(state) => self.poll(state),
+            Op::FastPath(state) => {
+                let exit = self.exit(state);
+                let held = self.held(state);
+                self.generic.fast_path(inst.pc, &held, exit);
+            }
             Op::Generic(state) => {
                 self.generic(state);
             }
@@ -679,7 +688,12 @@ impl<'a> Lower<'_, 'a> {
         let bits = [x, y].map(|v| self.bits(v));
         let (yes, no) = (self.emit().block(), self.emit().block());
         let (done, result) = self.emit().block_of(&[I8]);
-        self.emit().equal_values((bits[0], tags[0]), (bits[1], tags[1]), (yes, no), slow);
+        let (x, y) = ((bits[0], tags[0]), (bits[1], tags[1]));
+        let mixed = self.emit().cold_block();
+        self.emit().equal_values(x, y, (yes, no), mixed, slow);
+        self.emit().switch_to(mixed);
+        let equal = self.emit().equal_numbers(x, y);
+        self.emit().branch(equal, yes, no);
         for (block, truth) in [(yes, 1), (no, 0)] {
             self.emit().switch_to(block);
             let truth = self.emit().ins().iconst(I8, truth);
@@ -700,7 +714,7 @@ impl<'a> Lower<'_, 'a> {
         let unlogged = self.emit().is_unlogged(flags);
         self.emit().guard_not(unlogged, other);
         if !gain.plain {
-            self.emit().guard_no_newindex(table, other);
+            self.emit().guard_lacks(table, Event::NewIndex, other);
         }
         self.emit().add_field(table, gain.slot, record, (bits, tag), true, other);
         let key = self.instr(inst).b();
@@ -710,25 +724,14 @@ impl<'a> Lower<'_, 'a> {
 
     fn global(&mut self, inst: &Inst, closure: Option<Value>, state: State) {
         let i = self.instr(inst);
-        let stores = self.stores(state);
-        let homes = self.homes_of(&stores);
-        let slow = self.emit().cold_block();
-        let (done, value) = self.emit().block_of(&[I64, I64]);
+        let slow = self.exit(state);
         let cache = self.generic.record_number(inst.pc);
         let up = self.upvalue(closure, i.b());
         let (env, cell) = self.emit().global_cell(cache, up, slow);
         let (bits, tag) = self.emit().load_cell(cell);
         self.emit().guard(tag, slow);
         self.emit().verify_field(inst.pc, env, i.c(), (bits, tag));
-        self.emit().jump_with_all(done, &[bits, tag]);
-        self.emit().switch_to(slow);
-        self.emit().store_homes(&homes);
-        self.emit().materialize();
-        self.emit().generic(inst.pc);
-        let (bits, tag) = self.emit().load_register(i.ra(), I64);
-        self.emit().jump_with_all(done, &[bits, tag]);
-        self.emit().switch_to(done);
-        self.set_any(inst, (value[0], value[1]));
+        self.set_any(inst, (bits, tag));
     }
 
     fn chain_field(&mut self, inst: &Inst, table: Value, chain: Chain, state: State) {

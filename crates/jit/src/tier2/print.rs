@@ -120,6 +120,7 @@ impl fmt::Display for Line<'_> {
             Element(t, k, _) => write!(f, "element {t}, {k}")?,
             Length(v, _) => write!(f, "length {v}")?,
             Poll(_) => f.write_str("poll")?,
+            FastPath(_) => write!(f, "fast_path {}", inst.pc)?,
             Generic(_) => write!(f, "generic {}", inst.pc)?,
         }
         match inst.op.state() {

@@ -16,9 +16,9 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let snapshot = self.source.snapshot;
         let object = self.read(i.rb());
-        let Some(path) = self.path(object) else { return self.generic() };
+        let Some(path) = self.path(object) else { return self.fast_path() };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
-            return self.generic();
+            return self.fast_path();
         }
         let found = match path {
             FieldPath::Own { shape, slot, absent } => {
@@ -34,7 +34,7 @@ impl Builder<'_> {
                 let state = self.state();
                 self.value(Type::Any, Op::ChainField(table, chain, state))
             }
-            _ => return self.generic(),
+            _ => return self.fast_path(),
         };
         if i.op() == Bytecode::SelfK {
             let object = self.read(i.rb());
@@ -86,10 +86,10 @@ impl Builder<'_> {
                 let cache = snapshot.cell(self.pc) as usize;
                 (shape, Ok((Gain { cache, entry, shape, slot, plain }, to)))
             }
-            _ => return self.generic(),
+            _ => return self.fast_path(),
         };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
-            return self.generic();
+            return self.fast_path();
         }
         let table = self.guard(object, Tag::TABLE);
         self.guard_shape(table, shape);
@@ -98,7 +98,7 @@ impl Builder<'_> {
             _ => self.read(i.rc()),
         };
         if gain.is_ok() && self.f.ty(v) == Type::Is(Tag::NIL) {
-            return self.generic();
+            return self.fast_path();
         }
         let state = self.state();
         let origin = self.f.origin(table);
@@ -126,7 +126,7 @@ impl Builder<'_> {
         let seen = snapshot.cell(pc) & access::ALL;
         let others = access::STRING | access::OTHER | access::NO_TABLE;
         if snapshot.general || seen & access::ARRAY == 0 || seen & others != 0 {
-            return self.generic();
+            return self.fast_path();
         }
         let object = self.read(i.ra());
         let key = match i.op() {
@@ -134,7 +134,7 @@ impl Builder<'_> {
             _ => self.read(i.rb()),
         };
         if self.is_never(object, Tag::TABLE) || self.is_never(key, Tag::INTEGER) {
-            return self.generic();
+            return self.fast_path();
         }
         let table = self.guard(object, Tag::TABLE);
         let key = self.guard(key, Tag::INTEGER);
@@ -149,9 +149,16 @@ impl Builder<'_> {
     /// GETTABUP.
     pub(super) fn get_global(&mut self) {
         let i = self.instr(self.pc);
-        let state = self.state();
-        let v = self.value(Type::Any, Op::Global(self.closure, state));
-        self.after_call(state);
+        let key = (self.closure, i.b(), i.c());
+        let v = match self.known.global(key) {
+            Some(v) => v,
+            None => {
+                let state = self.state();
+                let v = self.value(Type::Any, Op::Global(self.closure, state));
+                self.known.note_global(key, v);
+                v
+            }
+        };
         self.write(i.ra(), v);
     }
 
@@ -163,7 +170,7 @@ impl Builder<'_> {
         let kinds = access::INTS | access::FLOATS | access::ANY;
         let is_array = seen & access::ARRAY != 0 && seen & !(access::ARRAY | kinds) == 0;
         if snapshot.general || !is_array {
-            return self.generic();
+            return self.fast_path();
         }
         let object = self.read(i.rb());
         let key = match i.op() {
@@ -171,11 +178,11 @@ impl Builder<'_> {
             _ => self.read(i.rc()),
         };
         if self.is_never(object, Tag::TABLE) || self.is_never(key, Tag::INTEGER) {
-            return self.generic();
+            return self.fast_path();
         }
         let number = facts(snapshot, pc, i).result;
         if number.is_none() && seen & kinds != access::ANY {
-            return self.generic();
+            return self.fast_path();
         }
         let table = self.guard(object, Tag::TABLE);
         let key = self.guard(key, Tag::INTEGER);
@@ -191,7 +198,7 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let v = self.read(i.rb());
         if !matches!(self.f.ty(v), Type::Is(Tag::TABLE | Tag::STRING)) {
-            return self.generic();
+            return self.fast_path();
         }
         let state = self.state();
         self.set(i.ra(), Type::Is(Tag::INTEGER), Op::Length(v, state));

@@ -164,7 +164,6 @@ impl Builder<'_> {
             }
             _ => {
                 let y = self.read(i.rb());
-                let slow = seen::OTHER | seen::MIXED;
                 match (self.f.ty(x), self.f.ty(y)) {
                     (Type::Is(Tag::INTEGER), Type::Is(Tag::INTEGER)) => {
                         let op = Op::CompareInt(IntCC::Equal, x, y);
@@ -180,9 +179,9 @@ impl Builder<'_> {
                     (_, Type::Is(tag)) if tag.0 < Tag::INTEGER.0 => {
                         Some(Ok(self.value(Type::Condition, Op::HasTag(x, tag))))
                     }
-                    // metamethods were seen, or numbers of both kinds
+                    // metamethods were seen
                     _ if self.source.snapshot.general => None,
-                    _ if self.source.snapshot.cell(self.pc) & slow != 0 => None,
+                    _ if self.source.snapshot.cell(self.pc) & seen::OTHER != 0 => None,
                     _ => {
                         let state = self.state();
                         Some(Ok(self.value(Type::Condition, Op::Equal(x, y, state))))

@@ -35,6 +35,7 @@ use inline::Return;
 use order::Order;
 
 use crate::analysis::constructor::Constructors;
+use crate::analysis::facts::facts;
 use crate::analysis::flow::Flow;
 use crate::analysis::live::Live;
 use crate::analysis::operation::operation;
@@ -42,7 +43,7 @@ use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::Inlinee;
-use crate::tier1::generic::Part;
+use crate::tier1::generic::{Part, has_fast_path};
 
 /// What is known of a function before it is built.
 #[derive(Clone, Copy)]
@@ -342,6 +343,48 @@ impl Builder<'_> {
         self.forget();
     }
 
+    /// Executes the instruction by the fast paths of tier 1's code if it has some that are likely
+    /// to do, or else by all of that code.
+    fn fast_path(&mut self) {
+        let (pc, i) = (self.pc, self.instr(self.pc));
+        let snapshot = self.source.snapshot;
+        let facts = facts(snapshot, pc, i);
+        let operands = facts.guards.iter().map(|&(r, tag)| (self.read(r), tag));
+        let operands: Vec<(Value, Tag)> = operands.collect();
+        let is_likely = has_fast_path(snapshot, pc, i)
+            && !snapshot.general
+            && !snapshot.failed.contains(&pc.as_u32())
+            && facts.result.is_none()
+            && !operands.iter().any(|&(v, tag)| self.is_never(v, tag));
+        if !is_likely {
+            return self.generic();
+        }
+        for (r, tag) in facts.guards {
+            let v = self.read(r);
+            let v = self.guard(v, tag);
+            if let Some(held) = &mut self.registers[r.index()] {
+                *held = v;
+            }
+        }
+        let state = self.state_at(pc);
+        self.push(Op::FastPath(state));
+        self.forget();
+        let written = effects(i).writes.into_iter();
+        if written
+            .flat_map(|(from, count)| Reg::new(from).range(count))
+            .any(|r| self.is_captured(r))
+        {
+            self.known.forget_upvalues();
+        }
+        use Bytecode::*;
+        match i.op() {
+            SetField | SetFieldK | SetTable | SetTableK | SetI | SetIK | SetTabUp | SetTabUpK => {
+                self.known.forget_tables();
+            }
+            _ => {}
+        }
+    }
+
     /// Forgets the registers that the instruction has left at home.
     fn forget(&mut self) {
         let size = self.registers.len();
@@ -561,6 +604,7 @@ impl Builder<'_> {
             GetTable | GetI => self.get_element(),
             SetTable | SetTableK | SetI | SetIK => self.set_element(),
             GetTabUp => self.get_global(),
+            SetTabUp | SetTabUpK => self.fast_path(),
             Len => self.length(),
             Not => {
                 let v = self.read(i.rb());

@@ -77,11 +77,7 @@ impl Homes {
                     }
                 }
             }
-            // the runtime stores the result, where it executes the instruction
-            Op::Global(_, state) => {
-                self.may_store(f, state);
-                self.clobber(f, inst.frame, inst.pc);
-            }
+            Op::FastPath(_) => self.clobber(f, inst.frame, inst.pc),
             Op::Generic(state) => {
                 self.store(f, state);
                 self.clobber(f, inst.frame, inst.pc);
