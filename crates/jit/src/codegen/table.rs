@@ -91,9 +91,17 @@ impl Emitter<'_> {
         self.load_value(Region::Fields, fields, slot as usize * value::SIZE)
     }
 
-    /// Writes a field that the table has in slot `slot`; branches to `other` if it is nil and a
-    /// metamethod may have a say.
-    pub(crate) fn store_field(&mut self, table: Value, slot: u32, v: Stored, other: Block) {
+    /// Loads the field in slot `slot`, its payload as a value of type `ty`.
+    pub(crate) fn load_field_as(&mut self, table: Value, slot: u32, ty: Type) -> (Value, Value) {
+        let fields = self.load64(Region::Objects, table, table::FIELDS);
+        let at = slot as usize * value::SIZE;
+        let payload = self.load(Region::Fields, ty, fields, at + value::BITS);
+        (payload, self.load8(Region::Fields, fields, at + value::TAG))
+    }
+
+    /// Branches to `other` if the field in slot `slot` is nil and a metamethod may have a say in
+    /// its store.
+    pub(crate) fn guard_stores_field(&mut self, table: Value, slot: u32, other: Block) {
         let fields = self.load64(Region::Objects, table, table::FIELDS);
         let at = slot as usize * value::SIZE;
         let old = self.load8(Region::Fields, fields, at + value::TAG);
@@ -102,7 +110,17 @@ impl Emitter<'_> {
         self.switch_to(absent);
         self.without_event(table, Event::NewIndex, write, other);
         self.switch_to(write);
-        self.store_value(Region::Fields, v.parts(), fields, at);
+    }
+
+    /// Writes a field that the table has in slot `slot`. `has_other_tag`: it may have another tag
+    /// than the value.
+    pub(crate) fn store_field(&mut self, table: Value, slot: u32, v: Stored, has_other_tag: bool) {
+        let fields = self.load64(Region::Objects, table, table::FIELDS);
+        let at = slot as usize * value::SIZE;
+        self.store(Region::Fields, v.bits, fields, at + value::BITS);
+        if has_other_tag {
+            self.store8(Region::Fields, v.tag, fields, at + value::TAG);
+        }
         self.barrier(table, (v.bits, v.known));
     }
 

@@ -261,7 +261,8 @@ impl Translator<'_> {
                     let next = match *path {
                         FieldPath::Own { shape: id, slot, .. } => {
                             let next = self.emit.shape_case(shape, id);
-                            self.emit.store_field(object, slot, value, by_cache);
+                            self.emit.guard_stores_field(object, slot, by_cache);
+                            self.emit.store_field(object, slot, value, true);
                             self.emit.verify_field(pc, object, i.b(), (bits, t));
                             next
                         }

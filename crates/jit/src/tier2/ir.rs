@@ -170,9 +170,11 @@ pub(crate) enum Op {
     /// metamethod may have a say; the entry of the inline cache, if there is one, is for tables
     /// whose metatables do not have the field either.
     Field(Value, u32, Option<usize>, State),
+    /// Loads the field in a slot of a table whose shape is guarded. Exits unless it has this tag.
+    FieldOf(Value, u32, Tag, State),
     /// Stores the field in a slot of a table whose shape is guarded. Exits if the store may concern
     /// more than the table.
-    SetField(Value, u32, Value, State),
+    SetField(Value, u32, Value, Checks, State),
     /// Adds a field to a table whose shape is guarded. Exits if it is nil, if there is no room, or
     /// the store may concern more than the table.
     AddField(Value, Value, Gain, State),
@@ -234,6 +236,17 @@ pub(crate) struct Gain {
     pub(crate) slot: u32,
     /// Tables of the shape have no metatable.
     pub(crate) plain: bool,
+}
+
+/// What a store to a field has to check or to store, as it is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Checks {
+    /// The table may be one that caches rely on: a metatable or a class.
+    pub(crate) watched: bool,
+    /// The field may be nil, and a metamethod may have a say.
+    pub(crate) absent: bool,
+    /// The field may have another tag than the value.
+    pub(crate) tag: bool,
 }
 
 /// How a block ends.
@@ -345,6 +358,7 @@ impl Op {
             | IsTrue(v)
             | Not(v)
             | Field(v, ..)
+            | FieldOf(v, ..)
             | ChainField(v, ..)
             | Length(v, _)
             | IsInteger(v, _) => *v = f(*v),
@@ -355,7 +369,7 @@ impl Op {
             | CompareFloat(_, a, b)
             | Same(a, b)
             | GuardNotBothInt(a, b, _)
-            | SetField(a, _, b, _)
+            | SetField(a, _, b, ..)
             | Number(a, b, ..)
             | IsString(a, b)
             | Equal(a, b, _)
@@ -379,7 +393,8 @@ impl Op {
             | NumberToFloat(_, s)
             | GuardNotBothInt(_, _, s)
             | Field(_, _, _, s)
-            | SetField(_, _, _, s)
+            | FieldOf(_, _, _, s)
+            | SetField(_, _, _, _, s)
             | ChainField(_, _, s)
             | Number(_, _, _, s)
             | Element(_, _, s)

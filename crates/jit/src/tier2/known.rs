@@ -24,6 +24,8 @@ pub(super) struct Known {
     fields: HashMap<(Value, u32), Value>,
     /// Values of upvalues of closures; `None`: of that of the function itself.
     upvalues: HashMap<(Option<Value>, usize), Value>,
+    /// Tables on which no cache relies: neither metatables nor classes.
+    unwatched: HashMap<Value, ()>,
     /// Values of globals.
     globals: HashMap<Global, Value>,
     /// What guards have compared of functions: the slots of the methods of closures, and the
@@ -38,6 +40,7 @@ impl Known {
         self.fields.clear();
         self.upvalues.clear();
         self.globals.clear();
+        self.unwatched.clear();
     }
 
     /// Variables that closures share were stored, which may be environments.
@@ -51,6 +54,17 @@ impl Known {
         self.shapes.clear();
         self.fields.clear();
         self.globals.clear();
+        self.unwatched.clear();
+    }
+
+    /// Returns whether no cache relies on a table.
+    pub(super) fn is_unwatched(&self, table: Value) -> bool {
+        self.unwatched.contains_key(&table)
+    }
+
+    /// A store has found that no cache relies on a table.
+    pub(super) fn note_unwatched(&mut self, table: Value) {
+        self.unwatched.insert(table, ());
     }
 
     /// Returns the value of a global.
@@ -140,6 +154,7 @@ impl Known {
         keep_common(&mut self.shapes, &other.shapes);
         keep_common(&mut self.fields, &other.fields);
         keep_common(&mut self.upvalues, &other.upvalues);
+        keep_common(&mut self.unwatched, &other.unwatched);
         keep_common(&mut self.globals, &other.globals);
         keep_common(&mut self.methods, &other.methods);
     }

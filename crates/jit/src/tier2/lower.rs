@@ -478,13 +478,19 @@ impl<'a> Lower<'_, 'a> {
             Op::Field(table, slot, absent, state) => {
                 self.field(inst, table, (slot, absent), state);
             }
-            Op::SetField(table, slot, v, state) => {
+            Op::FieldOf(table, slot, tag, state) => self.field_of(inst, table, (slot, tag), state),
+            Op::SetField(table, slot, v, checks, state) => {
                 let other = self.exit(state);
                 let value = self.stored(v);
                 let table = self.bits(table);
-                let flags = self.emit().flags(table);
-                self.emit().guard_not_watched(flags, other);
-                self.emit().store_field(table, slot, value, other);
+                if checks.watched {
+                    let flags = self.emit().flags(table);
+                    self.emit().guard_not_watched(flags, other);
+                }
+                if checks.absent {
+                    self.emit().guard_stores_field(table, slot, other);
+                }
+                self.emit().store_field(table, slot, value, checks.tag);
                 let key = self.instr(inst).b();
                 self.emit().verify_field(inst.pc, table, key, (value.bits, value.tag));
             }
@@ -593,6 +599,20 @@ impl<'a> Lower<'_, 'a> {
             self.emit().jump(others);
         }
         self.emit().switch_to(others);
+    }
+
+    fn field_of(&mut self, inst: &Inst, table: Value, (slot, tag): (u32, Tag), state: State) {
+        let other = self.exit(state);
+        let table = self.bits(table);
+        let ty = if tag == Tag::FLOAT { F64 } else { I64 };
+        let (payload, found) = self.emit().load_field_as(table, slot, ty);
+        let same = self.emit().is_tag(found, tag);
+        self.emit().guard(same, other);
+        let bits = if ty == F64 { self.emit().float_bits(payload) } else { payload };
+        let key = self.instr(inst).c();
+        self.emit().verify_field(inst.pc, table, key, (bits, found));
+        let payload = if ty == F64 { Payload::Float(payload) } else { Payload::Bits(payload) };
+        self.set_lua(inst, payload, Known::Tag(tag));
     }
 
     fn field(

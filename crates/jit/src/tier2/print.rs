@@ -6,7 +6,9 @@ use perilune_runtime::native::Builtin;
 
 use crate::analysis::tags::tag_name;
 
-use super::ir::{BlockData, End, FrameState, Function, Inst, Op, State, Target, Type, Value};
+use super::ir::{
+    BlockData, Checks, End, FrameState, Function, Inst, Op, State, Target, Type, Value,
+};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -112,7 +114,17 @@ impl fmt::Display for Line<'_> {
             IsTrue(v) => write!(f, "is_true {v}")?,
             Not(v) => write!(f, "not {v}")?,
             Field(v, slot, ..) => write!(f, "field {v}, {slot}")?,
-            SetField(t, slot, v, _) => write!(f, "set_field {t}, {slot}, {v}")?,
+            FieldOf(v, slot, tag, _) => write!(f, "field {v}, {slot}, {}", tag_name(tag))?,
+            SetField(t, slot, v, checks, _) => {
+                write!(f, "set_field {t}, {slot}, {v}")?;
+                let Checks { watched, absent, tag } = checks;
+                for (_, name) in [(watched, "watched"), (absent, "absent"), (tag, "tag")]
+                    .iter()
+                    .filter(|(is_unknown, _)| *is_unknown)
+                {
+                    write!(f, ", {name}")?;
+                }
+            }
             ChainField(v, chain, _) => {
                 write!(f, "chain_field {v}, cache {}, entry {}", chain.cache, chain.entry)?;
             }

@@ -156,6 +156,7 @@ impl Verifier<'_> {
             Op::ToFloat(v) => self.is(v, int),
             Op::GuardShape(v, ..)
             | Op::Field(v, ..)
+            | Op::FieldOf(v, ..)
             | Op::SetField(v, ..)
             | Op::ChainField(v, ..) => self.is(v, table),
             Op::AddField(t, ..) => self.is(t, table),

@@ -8,7 +8,7 @@ use super::Builder;
 use crate::analysis::facts::facts;
 use crate::entity::RegisterOperands;
 use crate::feedback::snapshot::FieldPath;
-use crate::tier2::ir::{Chain, Gain, Op, Type, Value};
+use crate::tier2::ir::{Chain, Checks, Gain, Op, Type, Value};
 
 impl Builder<'_> {
     /// GETFIELD and SELF, of tables of one shape.
@@ -106,11 +106,20 @@ impl Builder<'_> {
         let held = is_there.then_some(v);
         match gain {
             Err(slot) => {
-                self.push(Op::SetField(table, slot, v, state));
+                let before = self.known.field(origin, slot).map(|v| self.refined(v));
+                let before = before.and_then(|v| self.f.ty(v).tag());
+                let checks = Checks {
+                    watched: !self.known.is_unwatched(origin),
+                    absent: before.is_none_or(|tag| tag == Tag::NIL),
+                    tag: before.is_none() || self.f.ty(v).tag() != before,
+                };
+                self.push(Op::SetField(table, slot, v, checks, state));
+                self.known.note_unwatched(origin);
                 self.known.store_field(origin, slot, held);
             }
             Ok((gain, to)) => {
                 self.push(Op::AddField(table, v, gain, state));
+                self.known.note_unwatched(origin);
                 // another table of this shape may be the same
                 self.known.forget_shape(shape);
                 self.known.note_shape(origin, to);

@@ -1,6 +1,7 @@
 //! What is done with a function between building and lowering, a pass a file.
 
 pub(super) mod crossings;
+mod fields;
 pub(super) mod homes;
 mod params;
 mod unused;
@@ -10,5 +11,6 @@ use super::ir::Function;
 /// Runs the passes that change the function, in order.
 pub(super) fn run(f: &mut Function) {
     params::run(f);
+    fields::run(f);
     unused::run(f);
 }

@@ -108,7 +108,8 @@ fn remove(f: &mut Function, block: Block, index: usize) {
     }
 }
 
-fn rename(f: &mut Function, replaced: &SecondaryMap<Value, Option<Value>>) {
+/// Replaces values by others, for good.
+pub(super) fn rename(f: &mut Function, replaced: &SecondaryMap<Value, Option<Value>>) {
     for data in f.blocks.values_mut() {
         for inst in &mut data.insts {
             inst.op.map(|v| resolve(replaced, v));

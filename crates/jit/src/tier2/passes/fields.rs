@@ -1,0 +1,99 @@
+//! Loads fields as what they are guarded to be.
+//!
+//! A field that is loaded may be nil, for which metatables are asked. Where the same block guards
+//! the value to have a tag, the load exits unless it has: then there is one comparison, and nothing
+//! to ask. It may exit earlier than the guard did, which is before the load, so nothing is executed
+//! twice.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::entity::SecondaryMap;
+use perilune_runtime::value::Tag;
+
+use super::params::rename;
+use crate::tier2::ir::{Function, Op, Type, Value};
+
+/// Runs the pass.
+pub(super) fn run(f: &mut Function) {
+    let mut replaced: SecondaryMap<Value, Option<Value>> = SecondaryMap::new();
+    let mut is_changed = false;
+    for data in f.blocks.values_mut() {
+        // the loads of the block whose values are not guarded so far
+        let mut loads: HashMap<Value, usize> = HashMap::new();
+        let mut n = 0;
+        while n < data.insts.len() {
+            let inst = data.insts[n];
+            match (inst.op, inst.result) {
+                (Op::Field(..), Some(v)) => {
+                    loads.insert(v, n);
+                }
+                (Op::Guard(v, tag, _), Some(guarded)) if tag != Tag::NIL => {
+                    if let Some(at) = loads.remove(&v)
+                        && let Op::Field(table, slot, _, state) = data.insts[at].op
+                    {
+                        data.insts[at].op = Op::FieldOf(table, slot, tag, state);
+                        f.values[v].ty = Type::Is(tag);
+                        replaced[guarded] = Some(v);
+                        is_changed = true;
+                        data.insts.remove(n);
+                        continue;
+                    }
+                }
+                _ => {}
+            }
+            n += 1;
+        }
+    }
+    if is_changed {
+        rename(f, &replaced);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cranelift_codegen::entity::EntityRef;
+
+    use super::*;
+    use crate::entity::Pc;
+    use crate::tier2::ir::{BlockData, End, Frame, FrameState, Inst, State};
+
+    /// A block that loads two fields of a table, guards the first and returns a sum with it.
+    fn function() -> (Function, [Value; 5]) {
+        let mut f = Function::default();
+        let frame = Frame::new(0);
+        let pc = Pc::new(0);
+        let state: State = f.states.push(FrameState { frame, pc, registers: Vec::new() });
+        let table = f.value(Type::Is(Tag::TABLE));
+        let [x, y] = [0, 1].map(|_| f.value(Type::Any));
+        let guarded = f.value(Type::Is(Tag::INTEGER));
+        f.values[guarded].origin = Some(x);
+        let sum = f.value(Type::Is(Tag::INTEGER));
+        let op = |op, result| Inst { pc, frame, result: Some(result), op };
+        let insts = vec![
+            op(Op::Field(table, 3, None, state), x),
+            op(Op::Field(table, 4, None, state), y),
+            op(Op::Guard(x, Tag::INTEGER, state), guarded),
+            op(Op::Rounds(guarded, guarded), sum),
+        ];
+        let data = BlockData { insts, end: End::Return(sum), ..BlockData::default() };
+        f.order = vec![f.blocks.push(data)];
+        (f, [table, x, y, guarded, sum])
+    }
+
+    #[test]
+    fn a_guarded_field_is_loaded_as_what_it_is() {
+        let (mut f, [table, x, y, _, sum]) = function();
+        run(&mut f);
+        let ops: Vec<Op> = f.blocks[f.order[0]].insts.iter().map(|inst| inst.op).collect();
+        let state = State::new(0);
+        let wanted = [
+            Op::FieldOf(table, 3, Tag::INTEGER, state),
+            Op::Field(table, 4, None, state),
+            Op::Rounds(x, x),
+        ];
+        assert_eq!(ops, wanted);
+        assert_eq!(f.ty(x), Type::Is(Tag::INTEGER));
+        assert_eq!(f.ty(y), Type::Any);
+        assert_eq!(f.blocks[f.order[0]].insts[2].result, Some(sum));
+    }
+}
