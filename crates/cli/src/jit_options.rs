@@ -16,7 +16,7 @@ pub(crate) enum Tier {
     Tier1,
     /// Hot methods, by tier 2.
     Tier2,
-    /// Hot methods, by all tiers that there are.
+    /// Hot methods, by the tier that is made for them: tier 2.
     On,
 }
 
@@ -149,13 +149,14 @@ impl JitChoices {
             Mode::Off | Mode::Portable | Mode::GcStress | Mode::GcPhases | Mode::SmallStack => {
                 Tier::Off
             }
-            Mode::Tier1Sync
-            | Mode::Tier1GcStress
-            | Mode::Tier1GcPhases
-            | Mode::Chaos
-            | Mode::CheckValues => Tier::Tier1,
-            Mode::Tier2Sync => Tier::Tier2,
-            Mode::Background => Tier::On,
+            Mode::Tier1Sync | Mode::Tier1GcStress | Mode::Tier1GcPhases | Mode::CheckValues => {
+                Tier::Tier1
+            }
+            Mode::Tier2Sync
+            | Mode::Tier2GcStress
+            | Mode::Tier2GcPhases
+            | Mode::Tier2CheckValues => Tier::Tier2,
+            Mode::Background | Mode::Chaos => Tier::On,
             Mode::BaselineSync => Tier::Baseline,
         })
     }
@@ -211,16 +212,19 @@ impl JitChoices {
         if mode == Mode::BaselineSync {
             (o.stitch_threshold, o.loop_threshold) = (1, 1);
         }
-        o.tier2 = self.tier(mode) == Tier::Tier2;
-        if mode == Mode::Tier2Sync {
-            // with some feedback first
-            (o.threshold, o.loop_threshold, o.miss_threshold, o.sync) = (2, 4, 4, true);
-            o.verify = true;
-        }
-        if mode == Mode::CheckValues {
+        o.tier2 = matches!(self.tier(mode), Tier::Tier2 | Tier::On);
+        let is_early = match mode {
+            Mode::Tier2Sync | Mode::Tier2GcStress | Mode::Tier2GcPhases => true,
+            Mode::CheckValues | Mode::Tier2CheckValues => {
+                o.verify_values = true;
+                true
+            }
+            _ => false,
+        };
+        if is_early {
             // with some feedback first, and more when what was met differs from it
             (o.threshold, o.loop_threshold, o.miss_threshold, o.sync) = (2, 4, 4, true);
-            (o.verify, o.verify_values) = (true, true);
+            o.verify = true;
         }
         if let Some(threshold) = self.threshold {
             o.threshold = threshold;

@@ -48,10 +48,16 @@ pub(crate) enum Mode {
     GcPhases,
     /// As `tier1-sync` and `gc-phases` together.
     Tier1GcPhases,
+    /// As `tier2-sync`, `gc-stress` and `small-stack` together.
+    Tier2GcStress,
+    /// As `tier2-sync` and `gc-phases` together.
+    Tier2GcPhases,
     /// What happens at safepoints is decided at random, from the seed in `PERILUNE_CHAOS_SEED`.
     Chaos,
     /// As `tier1-sync`, with code that checks itself and Cranelift's verifier.
     CheckValues,
+    /// As `tier2-sync`, with code that checks itself.
+    Tier2CheckValues,
 }
 
 /// What the words before the script say. `-e`, `-l` and `-W` are looked at again when they are
@@ -166,6 +172,9 @@ fn long(o: &mut Options, word: &[u8]) -> Result<bool, String> {
         b"--mode=check-values" => o.mode = Mode::CheckValues,
         b"--mode=gc-phases" => o.mode = Mode::GcPhases,
         b"--mode=tier1-gc-phases" => o.mode = Mode::Tier1GcPhases,
+        b"--mode=tier2-gc-stress" => o.mode = Mode::Tier2GcStress,
+        b"--mode=tier2-gc-phases" => o.mode = Mode::Tier2GcPhases,
+        b"--mode=tier2-check-values" => o.mode = Mode::Tier2CheckValues,
         b"--mode=gc-stress" => o.mode = Mode::GcStress,
         b"--mode=small-stack" => o.mode = Mode::SmallStack,
         _ => {

@@ -69,6 +69,7 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             compile on N threads (as the machine has cores)
   --mode=off|portable|baseline-sync|tier1-sync|tier2-sync|background|gc-stress
   --mode=gc-phases|small-stack|tier1-gc-stress|tier1-gc-phases|chaos|check-values
+  --mode=tier2-gc-stress|tier2-gc-phases|tier2-check-values
             for tests: --jit=off; the same with --interpreter=portable;
             --jit=baseline and --jit=tier1 --jit-sync with thresholds of 1;
             --jit=tier2 --jit-sync --jit-verify with low thresholds;
@@ -76,7 +77,8 @@ const LONG_OPTIONS: &str = "  --dump=KIND[:FUNCTION],..
             allocation, or in tiny steps and random phases; move the stack
             often; some of them together; let all that happen, and more, at random (by the
             variable PERILUNE_CHAOS_SEED); --jit=tier1 --jit-sync
-            --jit-verify --jit-verify-values with low thresholds
+            --jit-verify --jit-verify-values with low thresholds; the same
+            by tier 2
   --perf[=map|jitdump]
             make machine code known to Linux perf, by /tmp/perf-PID.map or
             by jit-PID.dump

@@ -143,11 +143,11 @@ fn dumps_of_each_stage() {
     assert!(part("bytecode").starts_with("function fib <p.lua:1,4>\n"));
     assert!(part("bytecode").contains("ADD        1 1 2"));
     assert!(part("feedback").contains("LTI        0 2 0                # integers"));
-    assert!(part("exits").starts_with("exit 0: after pc"), "{}", part("exits"));
+    assert!(part("exits").starts_with("exit 0: before pc"), "{}", part("exits"));
     for stage in ["clif", "clif-opt"] {
         assert!(part(stage).starts_with("function u0:0(i64, i64, i64)"), "{}", part(stage));
     }
-    assert!(part("clif").lines().count() > part("clif-opt").lines().count());
+    assert_ne!(part("clif"), part("clif-opt"));
     assert!(part("vcode").contains("block0:"));
     let asm = part("asm");
     if cfg!(target_arch = "x86_64") {

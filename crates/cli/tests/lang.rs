@@ -57,7 +57,7 @@ use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The modes of the binary in which every file runs.
-const MODES: [&str; 13] = [
+const MODES: [&str; 16] = [
     "off",
     "portable",
     "baseline-sync",
@@ -69,6 +69,9 @@ const MODES: [&str; 13] = [
     "tier1-gc-stress",
     "gc-stress",
     "tier1-gc-phases",
+    "tier2-gc-stress",
+    "tier2-gc-phases",
+    "tier2-check-values",
     "gc-phases",
     "small-stack",
 ];

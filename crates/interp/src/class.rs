@@ -11,7 +11,8 @@ use crate::step::Step;
 
 /// Gives the object at `ra + 2` the class at `ra + 3`, if that is all that the call at `ra` does:
 /// the function is the library's `setmetatable`, and both are tables, the object without a
-/// metatable or with one that was given in this way, which has no field `__metatable`. `c` is the operand C. Returns whether this was the case; if not, nothing is changed.
+/// metatable or with one that was given in this way, which has no field `__metatable`. `c` is the
+/// operand C. Returns whether this was the case; if not, nothing is changed.
 ///
 /// # Safety
 /// I2; `ra` is the instruction's first register.

@@ -16,6 +16,7 @@ const ABORTED: i32 = 6;
 
 struct Case {
     fault: Fault,
+    tier2: bool,
     program: &'static str,
     /// What is said of the place.
     says: &'static [&'static str],
@@ -24,6 +25,7 @@ struct Case {
 const CASES: &[Case] = &[
     Case {
         fault: Fault::StaleRegisters,
+        tier2: false,
         program: "local function f() return 1, 2 end
             local function g() local s = 0
               for i = 1, 100 do local a, b = f() s = s + a + b end
@@ -35,6 +37,7 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::StaleTags,
+        tier2: false,
         program: "local function f(x) local y = 1 y = x return y == x end
             for i = 1, 99 do f(i) end
             return f(2.5)",
@@ -42,6 +45,7 @@ const CASES: &[Case] = &[
     },
     Case {
         fault: Fault::UnlinkedConstructor,
+        tier2: false,
         program: "local function mk(x, y) local t = {}
               t.a = x
               t.b = y
@@ -65,7 +69,38 @@ const CASES: &[Case] = &[
         says: &["wrong: it:1 pc ", "(SetField)", "entry string", "holds integer 0x1"],
     },
     Case {
+        fault: Fault::StaleMemory,
+        tier2: true,
+        program: "local t = {x = 1}
+            local function change() for k in pairs(t) do t[k] = t[k] + 1 end end
+            local function twice(t) local a = t.x change() return a + t.x end
+            for i = 1, 99 do twice(t) end
+            return twice(t)",
+        says: &["wrong: it:3 pc ", "(GetField)", "entry string", "holds integer", "found integer"],
+    },
+    Case {
+        fault: Fault::StaleMemory,
+        tier2: true,
+        program: "local x = 1
+            local function change() for k in pairs({1, 2}) do x = x + k end end
+            local function twice() local a = x change() return a + x end
+            for i = 1, 99 do twice() end
+            return twice()",
+        says: &["wrong: it:3 pc ", "(GetUpval)", "a variable", "holds integer", "found integer"],
+    },
+    Case {
+        fault: Fault::StaleMemory,
+        tier2: true,
+        program: "x = 1
+            local function change() for k in pairs({1, 2}) do x = x + k end end
+            local function twice() local a = x change() return a + x end
+            for i = 1, 99 do twice() end
+            return twice()",
+        says: &["wrong: it:3 pc ", "(GetTabUp)", "entry string", "holds integer", "found integer"],
+    },
+    Case {
         fault: Fault::UnguardedKind,
+        tier2: false,
         program: "local function put(t, i, v) t[i] = v end
             local ints = {1, 2, 3}
             for i = 1, 1000 do put(ints, i % 3 + 1, i) end
@@ -90,6 +125,7 @@ fn run(case: &Case, fault: Option<Fault>) -> String {
         loop_threshold: 8,
         miss_threshold: 4,
         sync: true,
+        tier2: case.tier2,
         verify_values: true,
         fault,
         ..JitOptions::default()

@@ -224,6 +224,8 @@ pub struct RuntimeCalls {
     /// Compares a value with the result of the field access along the metatables of an object:
     /// payload and tag of the object and of the value.
     pub verify_lookup: unsafe extern "C" fn(*mut State, *mut Value, u64, u64, u64, u64, u64),
+    /// Compares a value (payload and tag) with the variable at an address.
+    pub verify_variable: unsafe extern "C" fn(*mut Value, u64, *const Value, u64, u64),
     /// The function `one` under Cranelift's convention `preserve_all`, which preserves all
     /// registers and has no results. The frame is stored; the status is then in `State::returned`,
     /// and the base in `State::base`.

@@ -74,6 +74,7 @@ pub static CALLS: RuntimeCalls = RuntimeCalls {
     verify_closure: verify::closure,
     verify_entry: verify::entry,
     verify_lookup: verify::lookup,
+    verify_variable: verify::variable,
     preserving_one: preserve::ONE,
     preserving_get_field: preserve::GET_FIELD,
     preserving_set_field: preserve::SET_FIELD,

@@ -139,3 +139,14 @@ pub(super) unsafe extern "C" fn lookup(
         object = handler;
     }
 }
+
+pub(super) unsafe extern "C" fn variable(
+    base: *mut Value,
+    at: u64,
+    variable: *const Value,
+    bits: u64,
+    tag: u64,
+) {
+    let expected = Value::from_parts(bits, Tag(tag as u8));
+    Place::of(base, at).compare("a variable", expected, variable.cast_mut().get());
+}

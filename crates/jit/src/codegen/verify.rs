@@ -183,6 +183,16 @@ impl Emitter<'_> {
         }
     }
 
+    /// Compares a value with the variable at an address: what an upvalue or a global holds.
+    pub(crate) fn verify_variable(&mut self, pc: Pc, variable: Value, value: (Value, Value)) {
+        if !self.body.verify_values {
+            return;
+        }
+        let (base, at) = (self.base(), self.verified_place(pc, None, 0));
+        let args = [base, at, variable, value.0, value.1];
+        self.runtime(self.body.calls.verify_variable as usize, &args, &[]);
+    }
+
     /// Compares what the field access at `pc` has found for `object` by its inline cache with what
     /// a lookup along the chain of metatables finds.
     pub(crate) fn verify_lookup(

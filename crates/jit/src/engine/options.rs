@@ -18,8 +18,8 @@ pub struct JitOptions {
     pub stitch_threshold: u32,
     /// Compile what is hot by the optimizing compiler.
     pub optimize: bool,
-    /// Use tier 2, which optimizes more, in place of tier 1. States that count instructions use
-    /// tier 1 all the same.
+    /// Optimize by tier 2, and not by tier 1, which optimizes less. States that count instructions
+    /// use tier 1 in any case.
     pub tier2: bool,
     /// Misses of compiled code after which recompiling the method is considered. The next time it
     /// takes four times as many.
@@ -74,7 +74,7 @@ impl Default for JitOptions {
             loop_threshold: 2048,
             stitch_threshold: u32::MAX,
             optimize: true,
-            tier2: false,
+            tier2: true,
             miss_threshold: 64,
             prune: true,
             sync: false,

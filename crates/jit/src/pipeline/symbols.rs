@@ -36,8 +36,8 @@ runtime_functions! {
     set_more grow_fields get_str get_int set_int set_str for_next get_any set_any concat for_prep
     set_list var_arg for_each_prep close equal compare_strings set_class handler index_handler
     new_index_handler pow float_mod shift_left verify_register verify_closure verify_entry
-    verify_lookup preserving_one preserving_get_field preserving_set_field preserving_poll
-    preserving_barrier interpret resume
+    verify_lookup verify_variable preserving_one preserving_get_field preserving_set_field
+    preserving_poll preserving_barrier interpret resume
 }
 
 /// The symbols that modules import.

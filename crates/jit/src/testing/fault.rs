@@ -36,6 +36,8 @@ pub enum Fault {
     StaleRegisters,
     /// Tags that are known before an instruction are taken for known after it, whatever it writes.
     StaleTags,
+    /// What is known of memory outlives calls (tier 2).
+    StaleMemory,
     /// The fields of a constructor are inferred from slots, and not from the shapes they lead to.
     UnlinkedConstructor,
     /// Stores have no write barrier.

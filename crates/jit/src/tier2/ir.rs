@@ -198,8 +198,15 @@ pub(crate) enum Op {
     GuardLibrary(Value, u32, State),
     /// Computes or calls a library function with these arguments; exits if it has no answer.
     Library(Library, [Option<Value>; 3], State),
-    /// Executes the instruction of the bytecode by the fast paths of tier 1's code, which run no Lua
-    /// code. Exits where they have no answer. The results are left in home slots.
+    /// Compares a value with the field that the instruction reads of a table, in code that checks
+    /// itself: the field is not loaded, as it is known.
+    CheckField(Value, Value),
+    /// The same with an upvalue of the closure, if that is not the one of the function itself.
+    CheckUpvalue(Option<Value>, usize, Value),
+    /// The same with a global, by the closure in the same way.
+    CheckGlobal(Option<Value>, Value),
+    /// Executes the instruction of the bytecode by the fast paths of tier 1's code, which run no
+    /// Lua code. Exits where they have no answer. The results are left in home slots.
     FastPath(State),
     /// Executes the instruction of the bytecode with all registers in their home slots, where it
     /// leaves its results.
@@ -340,7 +347,7 @@ impl Op {
                     *closure = f(*closure);
                 }
             }
-            SetUpvalue(closure, _, v) => {
+            SetUpvalue(closure, _, v) | CheckUpvalue(closure, _, v) | CheckGlobal(closure, v) => {
                 if let Some(closure) = closure {
                     *closure = f(*closure);
                 }
@@ -372,6 +379,7 @@ impl Op {
             | SetField(a, _, b, ..)
             | Number(a, b, ..)
             | IsString(a, b)
+            | CheckField(a, b)
             | Equal(a, b, _)
             | AddField(a, b, ..)
             | Element(a, b, _) => (*a, *b) = (f(*a), f(*b)),

@@ -541,6 +541,25 @@ impl<'a> Lower<'_, 'a> {
                 self.set_int(inst, n);
             }
             Op::Poll(state) => self.poll(state),
+            Op::CheckField(table, v) => {
+                let (table, v) = (self.bits(table), self.stored(v));
+                let key = self.instr(inst).c();
+                self.emit().verify_field(inst.pc, table, key, (v.bits, v.tag));
+            }
+            Op::CheckUpvalue(closure, n, v) => {
+                let v = self.stored(v);
+                let up = self.upvalue(closure, n);
+                let place = self.emit().upvalue_place(up);
+                self.emit().verify_variable(inst.pc, place, (v.bits, v.tag));
+            }
+            Op::CheckGlobal(closure, v) => {
+                let v = self.stored(v);
+                let i = self.instr(inst);
+                let up = self.upvalue(closure, i.b());
+                let place = self.emit().upvalue_place(up);
+                let (env, _) = self.emit().load_value(Region::Slots, place, 0);
+                self.emit().verify_field(inst.pc, env, i.c(), (v.bits, v.tag));
+            }
             Op::FastPath(state) => {
                 let exit = self.exit(state);
                 let held = self.held(state);

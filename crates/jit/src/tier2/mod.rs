@@ -50,6 +50,8 @@ pub(crate) fn compile<'a>(
         calls: &calls,
         entry,
         is_loop: input.entry.is_some(),
+        verify_values: input.verify_values,
+        fault: input.fault,
     };
     let mut f = build::build(source, &candidates);
     check(&f, "building", input)?;

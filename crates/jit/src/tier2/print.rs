@@ -132,6 +132,9 @@ impl fmt::Display for Line<'_> {
             Element(t, k, _) => write!(f, "element {t}, {k}")?,
             Length(v, _) => write!(f, "length {v}")?,
             Poll(_) => f.write_str("poll")?,
+            CheckField(t, v) => write!(f, "check_field {t}, {v}")?,
+            CheckUpvalue(_, n, v) => write!(f, "check_upvalue {n}, {v}")?,
+            CheckGlobal(_, v) => write!(f, "check_global {v}")?,
             FastPath(_) => write!(f, "fast_path {}", inst.pc)?,
             Generic(_) => write!(f, "generic {}", inst.pc)?,
         }

@@ -67,6 +67,7 @@ impl Builder<'_> {
     fn field(&mut self, table: Value, slot: u32, absent: Option<usize>) -> Value {
         let origin = self.f.origin(table);
         if let Some(v) = self.known.field(origin, slot) {
+            self.check(Op::CheckField(table, v));
             return v;
         }
         let state = self.state();
@@ -160,7 +161,10 @@ impl Builder<'_> {
         let i = self.instr(self.pc);
         let key = (self.closure, i.b(), i.c());
         let v = match self.known.global(key) {
-            Some(v) => v,
+            Some(v) => {
+                self.check(Op::CheckGlobal(self.closure, v));
+                v
+            }
             None => {
                 let state = self.state();
                 let v = self.value(Type::Any, Op::Global(self.closure, state));

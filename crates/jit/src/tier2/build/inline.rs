@@ -57,6 +57,8 @@ impl Builder<'_> {
             calls: &candidate.calls,
             entry: Pc::new(0),
             is_loop: false,
+            verify_values: self.source.verify_values,
+            fault: self.source.fault,
         };
         let mut registers = vec![None; source.tags.at(source.entry).registers().count()];
         for (register, argument) in registers.iter_mut().zip(arguments) {

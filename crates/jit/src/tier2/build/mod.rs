@@ -43,6 +43,7 @@ use crate::analysis::tags::{self, TagFlow, Tags};
 use crate::entity::{Pc, Reg, RegisterOperands};
 use crate::feedback::snapshot::Snapshot;
 use crate::pipeline::input::Inlinee;
+use crate::testing::fault::Fault;
 use crate::tier1::generic::{Part, has_fast_path};
 
 /// What is known of a function before it is built.
@@ -59,6 +60,10 @@ pub(crate) struct Source<'a> {
     /// Where the code is entered: at the beginning, or at a loop.
     pub(crate) entry: Pc,
     pub(crate) is_loop: bool,
+    /// The code checks what it holds.
+    pub(crate) verify_values: bool,
+    /// The fault to inject, for tests.
+    pub(crate) fault: Option<Fault>,
 }
 
 /// A function that may be inlined.
@@ -316,6 +321,13 @@ impl Builder<'_> {
         self.f.states.push(FrameState { frame: self.frame, pc, registers })
     }
 
+    /// Adds an instruction that checks what is known, in code that checks itself.
+    fn check(&mut self, op: Op) {
+        if self.source.verify_values {
+            self.push(op);
+        }
+    }
+
     /// Returns a value as one with this tag, guarded to be one.
     fn guard(&mut self, v: Value, tag: Tag) -> Value {
         let v = self.refined(v);
@@ -400,7 +412,9 @@ impl Builder<'_> {
 
     /// Something was called while the frame was in this state.
     fn after_call(&mut self, state: State) {
-        self.known.forget();
+        if self.source.fault != Some(Fault::StaleMemory) {
+            self.known.forget();
+        }
         let mut kept = vec![None; self.registers.len()];
         for &(r, v) in &self.f.states[state].registers {
             if let Some(own) = r.index().checked_sub(self.offset) {
@@ -581,7 +595,10 @@ impl Builder<'_> {
             }
             GetUpval => {
                 let v = match self.known.upvalue(self.closure, i.b()) {
-                    Some(v) => v,
+                    Some(v) => {
+                        self.check(Op::CheckUpvalue(self.closure, i.b(), v));
+                        v
+                    }
                     None => self.value(Type::Any, Op::Upvalue(self.closure, i.b())),
                 };
                 self.known.note_upvalue(self.closure, i.b(), v);
