@@ -57,7 +57,33 @@ pub struct Hook {
     pub transfer: (u32, u32),
 }
 
+/// How far a hook is in the program.
+#[derive(Clone, Copy)]
+pub(crate) struct Position {
+    count: u32,
+    left: u32,
+    old_pc: u32,
+    active: bool,
+    resumed: bool,
+}
+
 impl Hook {
+    /// Returns how far the hook is.
+    pub(crate) fn position(&self) -> Position {
+        let &Hook { count, left, old_pc, active, resumed, .. } = self;
+        Position { count, left, old_pc, active, resumed }
+    }
+
+    /// Continues as if nothing had been executed since the hook was so far. A count that was set
+    /// meanwhile starts from its beginning.
+    pub(crate) fn restore(&mut self, before: Position) {
+        let Position { count, left, old_pc, active, resumed } = before;
+        (self.old_pc, self.active, self.resumed) = (old_pc, active, resumed);
+        if self.count == count {
+            self.left = left;
+        }
+    }
+
     /// Records the values that the running call or return hook can see: `count` of them from local
     /// variable `first` on. Without any there is no first one either.
     pub fn note_transfer(&mut self, first: u32, count: u32) {

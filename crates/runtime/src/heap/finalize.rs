@@ -185,8 +185,13 @@ unsafe fn finalize(st: *mut State, object: Value) {
         (*st).error_kind,
         (*st).native_depth,
     );
-    // Hooks are not called inside finalizers.
-    let hook_was_active = (*thread).hook.as_mut().map(|h| std::mem::replace(&mut h.active, true));
+    // Hooks are not called inside finalizers, and see nothing of them: when the collector runs is
+    // not the program's decision.
+    let hook = (*thread).hook.as_mut().map(|hook| {
+        let before = hook.position();
+        hook.active = true;
+        before
+    });
 
     // The callee, the header and the argument: frames have room for them above `top`.
     let callee = (*st).top;
@@ -213,7 +218,7 @@ unsafe fn finalize(st: *mut State, object: Value) {
     (*st).top = (*thread).stack.offset(saved.1);
     ((*st).error, (*st).error_handled, (*st).error_kind) = (saved.2, saved.3, saved.4);
     (*st).native_depth = saved.5;
-    if let (Some(hook), Some(active)) = ((*thread).hook.as_mut(), hook_was_active) {
-        hook.active = active;
+    if let (Some(hook), Some(before)) = ((*thread).hook.as_mut(), hook) {
+        hook.restore(before);
     }
 }
