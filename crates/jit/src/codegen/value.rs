@@ -1,7 +1,7 @@
 //! Values: payload and tag, constants, and merge points with a value.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlagsData, Type, Value};
 use cranelift_frontend::Variable;
 use perilune_bytecode::Constant;
@@ -86,14 +86,21 @@ impl Emitter<'_> {
     /// Returns whether a value, given as payload, payload as a float, and tag, is a number equal to
     /// an integer.
     pub(crate) fn is_integer(&mut self, bits: Value, float: Value, tag: Value, n: i64) -> Value {
-        let same = self.b.ins().icmp_imm_s(IntCC::Equal, bits, n);
+        let (integer, other) = (self.block(), self.cold_block());
+        let (done, equal) = self.block_of(&[I8]);
         let is_integer = self.is_tag(tag, Tag::INTEGER);
-        let as_integer = self.b.ins().band(same, is_integer);
+        self.branch(is_integer, integer, other);
+        self.switch_to(integer);
+        let same = self.b.ins().icmp_imm_s(IntCC::Equal, bits, n);
+        self.jump_with(done, same);
+        self.switch_to(other);
         let wanted = self.b.ins().f64const(n as f64);
         let same = self.b.ins().fcmp(FloatCC::Equal, float, wanted);
         let is_float = self.is_tag(tag, Tag::FLOAT);
         let as_float = self.b.ins().band(same, is_float);
-        self.b.ins().bor(as_integer, as_float)
+        self.jump_with(done, as_float);
+        self.switch_to(done);
+        equal[0]
     }
 
     /// Returns the payload of a float.
