@@ -621,6 +621,8 @@ impl Builder<'_> {
             GetTable | GetI => self.get_element(),
             SetTable | SetTableK | SetI | SetIK => self.set_element(),
             GetTabUp => self.get_global(),
+            // the fast path reads the closure from the frame, which is not stored
+            SetTabUp | SetTabUpK if self.is_inlined() => self.generic(),
             SetTabUp | SetTabUpK => self.fast_path(),
             Len => self.length(),
             Not => {
