@@ -42,6 +42,10 @@ impl Emitter<'_> {
         if self.nothing_called && self.current == 0 {
             return self.passed_closure;
         }
+        assert!(
+            self.current == 0 || self.frames_are_stored,
+            "the closure of an inlined function is read from a frame that is not stored"
+        );
         let base = self.base();
         self.b.ins().load(I64, CONSTANT, base, frame::CALLEE)
     }

@@ -128,6 +128,7 @@ impl<'a> Emitter<'a> {
     /// Stores the headers that calls would have stored from the outermost frame to this one, but
     /// for the frame word of this one. The closures are in their slots as registers of the callers.
     pub(crate) fn materialize(&mut self) {
+        self.frames_are_stored = true;
         let mut callee = self.current;
         while let Some(Caller { frame: caller, pc }) = self.frames[callee].caller {
             let base = self.outermost_base();
@@ -138,6 +139,11 @@ impl<'a> Emitter<'a> {
             self.store(Region::Slots, word, base, frame::slot(from) + frame::WORD);
             callee = caller;
         }
+    }
+
+    /// Code begins that does not store frames.
+    pub(crate) fn begin_unstored(&mut self) {
+        self.frames_are_stored = false;
     }
 
     /// Returns the instruction of the outermost function that an instruction of this frame belongs

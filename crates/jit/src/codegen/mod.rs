@@ -80,6 +80,8 @@ pub(crate) struct Emitter<'a> {
     current: usize,
     /// Slots that frames of inlined functions take above those of the function itself.
     inlined_slots: usize,
+    /// Frames of inlined functions are stored, so that code can read from them.
+    frames_are_stored: bool,
     /// The state, and the block in which it was read from its register last.
     state: Option<(Block, Value)>,
     /// Exits with the status of a callee that failed or yields.
@@ -148,6 +150,7 @@ impl<'a> Emitter<'a> {
             }],
             current: 0,
             inlined_slots: 0,
+            frames_are_stored: false,
             state: None,
             failure: None,
             deoptimizing: Vec::new(),

@@ -147,6 +147,7 @@ impl<'a> Lower<'_, 'a> {
         for inst in &data.insts {
             self.in_frame(inst.frame);
             self.emit().set_source(inst.pc);
+            self.emit().begin_unstored();
             self.inst(inst);
             self.homes.step(self.f, inst);
         }
