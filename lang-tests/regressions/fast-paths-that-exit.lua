@@ -10,6 +10,7 @@
 --| class	a	b	a	b
 --| set	20	computed
 --| captured	30	33
+--| nil	120	nil	120	600	6000
 
 -- Globals: stored by name and through _G between loads, absent at last.
 counter = 0
@@ -134,3 +135,22 @@ for _ = 1, 60 do
   s = shared({ x = 5, y = 10, z = 15 })
 end
 print("captured", s, shared({ x = 8, y = 11, z = 14 }))
+
+-- Fields that are added as nil, and functions that are inlined one after the other at one register.
+local function with_nil(v)
+  local o = { a = v }
+  o.b = nil
+  o.c = v
+  return o
+end
+local o
+for i = 1, 120 do o = with_nil(i) end
+local function counter() local _ENV = { n = 0 } return function(v) n = n + v return n end end
+local by_one, by_ten = counter(), counter()
+local function both(k)
+  local a, b = 0, 0
+  for _ = 1, k do a = by_one(1) b = by_ten(10) end
+  return a, b
+end
+for _ = 1, 59 do both(10) end
+print("nil", o.a, o.b, o.c, both(10))

@@ -74,8 +74,8 @@ impl Hook {
         Position { count, left, old_pc, active, resumed }
     }
 
-    /// Continues as if nothing had been executed since the hook was so far. A count that was set
-    /// meanwhile starts from its beginning.
+    /// Continues as if nothing had been executed since the hook was so far, but for a count that
+    /// was set meanwhile.
     pub(crate) fn restore(&mut self, before: Position) {
         let Position { count, left, old_pc, active, resumed } = before;
         (self.old_pc, self.active, self.resumed) = (old_pc, active, resumed);

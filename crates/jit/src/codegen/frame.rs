@@ -47,6 +47,10 @@ impl Emitter<'_> {
             "the closure of an inlined function is read from a frame that is not stored"
         );
         let base = self.base();
+        if self.current != 0 {
+            // functions that are inlined one after the other have their closures in one slot
+            return self.load_callee(base);
+        }
         self.b.ins().load(I64, CONSTANT, base, frame::CALLEE)
     }
 

@@ -11,7 +11,9 @@ use crate::entity::Pc;
 use crate::exits::state::Home;
 
 impl Emitter<'_> {
-    /// Loads the poll word.
+    /// Loads the poll word. Other threads set it, so Cranelift must not take what was loaded before
+    /// for it: a call ends that, and each block has a value of its own for the address of the
+    /// state.
     pub(super) fn poll_word(&mut self) -> Value {
         let st = self.state();
         self.load32(Region::State, st, state::POLL)

@@ -18,7 +18,7 @@ impl Builder<'_> {
         let object = self.read(i.rb());
         let Some(path) = self.path(object) else { return self.fast_path() };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
-            return self.fast_path();
+            return self.generic();
         }
         let found = match path {
             FieldPath::Own { shape, slot, absent } => {
@@ -90,7 +90,7 @@ impl Builder<'_> {
             _ => return self.fast_path(),
         };
         if snapshot.general || self.is_never(object, Tag::TABLE) {
-            return self.fast_path();
+            return self.generic();
         }
         let table = self.guard(object, Tag::TABLE);
         self.guard_shape(table, shape);
@@ -99,7 +99,8 @@ impl Builder<'_> {
             _ => self.read(i.rc()),
         };
         if gain.is_ok() && self.f.ty(v) == Type::Is(Tag::NIL) {
-            return self.fast_path();
+            // the fast path does not add a field that is nil
+            return self.generic();
         }
         let state = self.state();
         let origin = self.f.origin(table);

@@ -365,7 +365,6 @@ impl Builder<'_> {
         let operands: Vec<(Value, Tag)> = operands.collect();
         let is_likely = has_fast_path(snapshot, pc, i)
             && !snapshot.general
-            && !snapshot.failed.contains(&pc.as_u32())
             && facts.result.is_none()
             && !operands.iter().any(|&(v, tag)| self.is_never(v, tag));
         if !is_likely {
