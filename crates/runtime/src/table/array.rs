@@ -66,6 +66,13 @@ impl Table {
         (*t).array.add((*t).array_cap as usize * 8).cast()
     }
 
+    /// Returns the tags of the elements of an Any array, which must not change while they are in
+    /// use, and `None` for other arrays.
+    pub(super) unsafe fn element_tags<'a>(t: *mut Table) -> Option<&'a [Tag]> {
+        let has_tags = Table::kind(t) == ArrayKind::Any;
+        has_tags.then(|| std::slice::from_raw_parts(Table::tags(t), (*t).array_len as usize))
+    }
+
     /// Returns element `i`, counted from 0, which must be below `array_len`.
     #[inline(always)]
     pub unsafe fn element(t: *mut Table, i: u32) -> Value {

@@ -34,6 +34,22 @@ impl Census {
         }
     }
 
+    /// Adds the keys of an array whose elements have these tags, without those that are nil.
+    fn add_tags(&mut self, tags: &[Tag]) {
+        let (mut low, mut high) = (0, 1);
+        for range in &mut self.ranges {
+            if low >= tags.len() {
+                break;
+            }
+            let within = &tags[low..high.min(tags.len())];
+            let count = within.iter().filter(|&&tag| tag != Tag::NIL).count();
+            *range += count;
+            self.total += count;
+            low = high;
+            high *= 2;
+        }
+    }
+
     /// Returns the largest power of two such that more than half of an array of that size is in
     /// use, and how many keys it takes.
     fn best(&self) -> (usize, usize) {
@@ -60,19 +76,11 @@ impl Table {
     pub(super) unsafe fn rehash(st: *mut State, t: *mut Table, key: Value, v: Value) {
         Table::note_new_key(st, t);
         let mut census = Census { ranges: [0; 32], total: 0 };
-        let mut in_array = (*t).array_len as usize;
-        if Table::kind(t) == ArrayKind::Any {
-            in_array = 0;
-            for i in 0..(*t).array_len {
-                if !Table::element(t, i).is_nil() {
-                    census.add(i as i64 + 1);
-                    in_array += 1;
-                }
-            }
-        } else {
-            census.add_run(in_array);
+        match Table::element_tags(t) {
+            Some(tags) => census.add_tags(tags),
+            None => census.add_run((*t).array_len as usize),
         }
-        let mut keys = in_array + 1;
+        let mut keys = census.total + 1;
         let nodes = (*t).nodes;
         let node_count = Table::node_count(t);
         for i in 0..node_count {
