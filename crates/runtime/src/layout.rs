@@ -273,8 +273,8 @@ pub mod field_cache {
         HOLDER = FieldCache, first.holder;
         /// First entry: the shape of the holder.
         HOLDER_SHAPE = FieldCache, first.holder_shape;
-        /// First entry: the shape after the store.
-        SUCCESSOR = FieldCache, first.successor;
+        /// First entry: the shape after the store, or the Lua function in the holder.
+        OUTCOME = FieldCache, first.outcome;
         /// Further entries, or null.
         MORE = FieldCache, more;
         /// Number of misses.

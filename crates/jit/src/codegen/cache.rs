@@ -47,7 +47,7 @@ impl Emitter<'_> {
     /// Loads the shape that tables have after the store that an entry is for; branches to `slow` if
     /// there is none.
     pub(crate) fn successor(&mut self, r: Record, slow: Block) -> Value {
-        let next = self.of_record(I64, r, field_cache::SUCCESSOR);
+        let next = self.of_record(I64, r, field_cache::OUTCOME);
         self.guard(next, slow);
         next
     }
@@ -83,6 +83,13 @@ impl Emitter<'_> {
         let holder = self.of_record(I64, r, field_cache::HOLDER);
         let nowhere = self.b.ins().icmp_imm_u(IntCC::Equal, holder, 0);
         self.guard(nowhere, other);
+    }
+
+    /// Loads the Lua function that an entry has; branches to `other` if it has none.
+    pub(crate) fn method(&mut self, r: Record, other: Block) -> Value {
+        let method = self.of_record(I64, r, field_cache::OUTCOME);
+        self.guard(method, other);
+        method
     }
 
     /// Loads the field of the holder that an entry names: a `dictionary`, or an object with a

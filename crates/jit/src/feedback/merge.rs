@@ -42,6 +42,18 @@ impl FieldSnapshot {
                     *absent = absent.or(*as_well);
                     Some(())
                 }
+                (
+                    FieldPath::Chain { shape, entry, dictionary, method },
+                    FieldPath::Chain {
+                        shape: other,
+                        entry: place,
+                        dictionary: kind,
+                        method: as_well,
+                    },
+                ) if (*shape, *entry, *dictionary) == (*other, *place, *kind) => {
+                    *method &= as_well;
+                    Some(())
+                }
                 _ => None,
             });
             if same.is_none() && self.paths.len() < MAX_PATHS && !self.paths.contains(p) {

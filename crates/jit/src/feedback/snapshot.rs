@@ -8,6 +8,7 @@ use cranelift_codegen::entity::EntityRef;
 use perilune_runtime::engine::Shape;
 use perilune_runtime::instance::{CalleeCache, EntryKind, FieldCache, FieldEntry, Instance};
 use perilune_runtime::native::Builtin;
+use perilune_runtime::table::LocalShape;
 use perilune_runtime::value::{SlotExt, Value};
 
 use crate::entity::Pc;
@@ -44,6 +45,8 @@ pub enum FieldPath {
         entry: usize,
         /// The holder is in dictionary mode.
         dictionary: bool,
+        /// The field is a Lua function, which the entry has.
+        method: bool,
     },
     /// A method of strings.
     Method {
@@ -148,12 +151,15 @@ impl FieldPath {
             EntryKind::Userdata => FieldPath::Member { entry, dictionary },
             EntryKind::Gain(shape) => {
                 // an entry keeps its shapes alive
-                let to = &*e.successor;
+                let to = &*e.outcome.cast::<LocalShape>();
                 let plain = !to.has_meta;
                 FieldPath::Gain { shape, slot: e.slot, to: to.shape.id(), entry, plain }
             }
             EntryKind::Absent(shape) => FieldPath::Absent { shape, entry },
-            EntryKind::Chain(shape) => FieldPath::Chain { shape, entry, dictionary },
+            EntryKind::Chain(shape) => {
+                let method = !e.outcome.is_null();
+                FieldPath::Chain { shape, entry, dictionary, method }
+            }
         })
     }
 }

@@ -137,8 +137,9 @@ fn path(path: &FieldPath) -> String {
     match *path {
         FieldPath::Own { shape, slot, .. } => format!("shape {shape} slot {slot}"),
         FieldPath::Absent { shape, .. } => format!("shape {shape} without it"),
-        FieldPath::Chain { shape, dictionary, .. } => {
-            format!("shape {shape}, in {} along the metatables", holder(dictionary))
+        FieldPath::Chain { shape, dictionary, method, .. } => {
+            let what = if method { "a Lua function " } else { "" };
+            format!("shape {shape}, {what}in {} along the metatables", holder(dictionary))
         }
         FieldPath::Method { dictionary, .. } => {
             format!("a method of strings, in {}", holder(dictionary))

@@ -79,7 +79,7 @@ impl Translator<'_> {
                         self.nothing(ways);
                         next
                     }
-                    FieldPath::Chain { shape: id, entry, dictionary } => {
+                    FieldPath::Chain { shape: id, entry, dictionary, .. } => {
                         let next = self.emit.shape_case(shape, id);
                         let r = self.emit.record(self.cache_of(pc), entry, slow);
                         self.emit.guard_record(r, shape, next);

@@ -232,6 +232,8 @@ pub(crate) struct Chain {
     pub(crate) entry: usize,
     pub(crate) shape: u32,
     pub(crate) dictionary: bool,
+    /// The field is a Lua function, which the entry has.
+    pub(crate) method: bool,
 }
 
 /// An entry of an inline cache of fields that is for a store which adds a field.

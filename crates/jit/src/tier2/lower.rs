@@ -777,15 +777,27 @@ impl<'a> Lower<'_, 'a> {
     fn chain_field(&mut self, inst: &Inst, table: Value, chain: Chain, state: State) {
         let other = self.exit(state);
         let object = self.bits(table);
-        let shape = self.emit().shape(object);
         let record = self.emit().record(chain.cache, chain.entry, other);
-        self.emit().guard_record(record, shape, other);
+        if !chain.method {
+            let shape = self.emit().shape(object);
+            self.emit().guard_record(record, shape, other);
+        }
         let meta = self.emit().meta(object);
         self.emit().guard_chain(record, meta, other, other);
-        let value = self.emit().load_from_holder(record, chain.dictionary, other, other);
+        let value = if chain.method {
+            // The entry may be for another shape in this state. If the metatable is the same and
+            // tables of neither shape have the field, both find the same one.
+            let method = self.emit().method(record, other);
+            let tag = self.emit().tag_value(Known::Tag(Tag::FUNCTION));
+            self.set_lua(inst, Payload::Bits(method), Known::Tag(Tag::FUNCTION));
+            (method, tag)
+        } else {
+            let value = self.emit().load_from_holder(record, chain.dictionary, other, other);
+            self.set_any(inst, value);
+            value
+        };
         let tag = self.tag(table);
         self.emit().verify_lookup(inst.pc, (object, tag), value);
-        self.set_any(inst, value);
     }
 
     fn poll(&mut self, state: State) {

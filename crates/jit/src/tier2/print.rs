@@ -127,6 +127,7 @@ impl fmt::Display for Line<'_> {
             }
             ChainField(v, chain, _) => {
                 write!(f, "chain_field {v}, cache {}, entry {}", chain.cache, chain.entry)?;
+                f.write_str(if chain.method { ", method" } else { "" })?;
             }
             Number(t, k, tag, _) => write!(f, "number {t}, {k}, {}", tag_name(tag))?,
             Element(t, k, _) => write!(f, "element {t}, {k}")?,

@@ -392,7 +392,7 @@ unsafe fn clear_caches(instance: *mut Instance, mark: u8) {
     let dead = |o: *mut GcHeader| !o.is_null() && (*o).mark != mark;
     let stale = |e: &FieldEntry| {
         let meta = std::ptr::with_exposed_provenance_mut::<GcHeader>(e.meta & !1);
-        dead(e.holder.cast()) || dead(e.successor.cast()) || dead(meta)
+        dead(e.holder.cast()) || dead(e.outcome) || dead(meta)
     };
     let (fields, globals) = ((*instance).counts.fields, (*instance).counts.globals);
     for cache in std::slice::from_raw_parts_mut((*instance).fields, fields as usize) {

@@ -175,7 +175,7 @@ pub struct FieldEntry {
     pub slot: u32,
     /// Tables of this shape do not have the field. With the metatable word `meta`, they find it in
     /// `holder` (null: it is absent, and the result is nil), or, for a store, gain it by the
-    /// transition to `successor`.
+    /// transition to the shape `outcome`.
     pub chain_shape: u32,
     /// The shape id of `holder`, which is also compared; 0 if the holder is a dictionary and `slot`
     /// the index of a node. Of an own entry with a holder, which has the field for tables that have
@@ -187,8 +187,10 @@ pub struct FieldEntry {
     pub meta: usize,
     /// The table of the chain that has the field, in its `slot`.
     pub holder: *mut Table,
-    /// For stores: the shape after the field was added.
-    pub successor: *mut LocalShape,
+    /// Of an entry for stores, which has no holder: the [`LocalShape`] after the field was added.
+    /// Of a chain entry for loads: the `LuaClosure` that the holder has in the field, or null if
+    /// the value is none; it is valid under the same conditions as the holder.
+    pub outcome: *mut GcHeader,
 }
 
 impl FieldEntry {
@@ -209,7 +211,7 @@ impl FieldEntry {
         epoch: MetaEpoch::NEVER,
         meta: 0,
         holder: std::ptr::null_mut(),
-        successor: std::ptr::null_mut(),
+        outcome: std::ptr::null_mut(),
     };
 }
 
@@ -243,9 +245,9 @@ impl FieldEntry {
             FieldEntry::NO_SHAPE => EntryKind::Unused,
             FieldEntry::STRING_SHAPE => EntryKind::Strings,
             FieldEntry::USERDATA_SHAPE => EntryKind::Userdata,
-            shape if !self.successor.is_null() => EntryKind::Gain(shape),
-            shape if self.holder.is_null() => EntryKind::Absent(shape),
-            shape => EntryKind::Chain(shape),
+            shape if !self.holder.is_null() => EntryKind::Chain(shape),
+            shape if !self.outcome.is_null() => EntryKind::Gain(shape),
+            shape => EntryKind::Absent(shape),
         }
     }
 

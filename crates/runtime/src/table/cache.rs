@@ -7,9 +7,10 @@
 //!
 //! A chain entry of a load is valid for tables of the shape `chain_shape` with the metatable word
 //! `meta` while the state's `meta_epoch` is `epoch`: all tables of the chain are [`WATCHED`], so
-//! the epoch covers changes of their structure, including the holder's.
+//! the epoch covers changes of their structure, including the holder's. It also covers stores that
+//! replace a Lua function, so a valid entry may have the one that its holder has in the field.
 //!
-//! A chain entry of a store is a transition, or, without a successor, says only that the field is
+//! A chain entry of a store is a transition, or, without an outcome, says only that the field is
 //! absent. Whether `__newindex` is absent is checked in the metatable at each access.
 
 use super::{LocalShape, Node, Table, WATCHED};
@@ -300,7 +301,7 @@ impl FieldEntry {
         true
     }
 
-    /// Adds the field; nil is not stored. An entry that a store of nil recorded has no successor.
+    /// Adds the field; nil is not stored. An entry that a store of nil recorded has no outcome.
     #[inline(always)]
     unsafe fn set_new(e: *const FieldEntry, st: *mut State, t: *mut Table, v: Value) -> bool {
         if !Table::lacks_newindex(t) {
@@ -309,10 +310,10 @@ impl FieldEntry {
         if v.is_nil() {
             return true;
         }
-        if (*e).successor.is_null() {
+        if (*e).outcome.is_null() {
             return false;
         }
-        Table::add_field(st, t, (*e).successor, v);
+        Table::add_field(st, t, (*e).outcome.cast(), v);
         true
     }
 }
@@ -375,6 +376,11 @@ impl Table {
                 } else if cacheable {
                     entry.holder = current;
                     entry.holder_shape = (*current).header.word;
+                    // Stores to cells of globals are not noted.
+                    let is_noted = (*current).header.flags & GcHeader::ENVIRONMENT == 0;
+                    if v.tag() == Tag::FUNCTION && is_noted {
+                        entry.outcome = v.as_ptr();
+                    }
                     entry.slot = match Table::field_slot(current, name) {
                         Some(slot) => slot,
                         None => Table::node_of_str(current, name).expect("it was just found there"),
@@ -555,7 +561,12 @@ impl Table {
                 cache,
                 t,
                 name,
-                FieldEntry { chain_shape: from, slot, successor, ..FieldEntry::EMPTY },
+                FieldEntry {
+                    chain_shape: from,
+                    slot,
+                    outcome: successor.cast(),
+                    ..FieldEntry::EMPTY
+                },
             );
         }
         Stored::Done

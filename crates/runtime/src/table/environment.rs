@@ -41,6 +41,8 @@ impl Table {
             }
         }
         (*t).header.flags |= GcHeader::ENVIRONMENT;
+        // From here on, stores to its fields are not noted.
+        Table::note_new_key(st, t);
         (*st).barrier(t.cast());
         true
     }

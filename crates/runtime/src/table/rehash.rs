@@ -279,9 +279,10 @@ impl Table {
     unsafe fn note_write_cold(st: *mut State, t: *mut Table, name: Value, old: Value, new: Value) {
         use crate::string::LuaString;
         let meta = (*t).header.flags & GcHeader::IS_META != 0;
-        // A removed value does not invalidate caches: they read the holder's value, and a table
-        // before it in the chain only loses a field.
+        // Other removed values do not invalidate caches: they read the holder's value, and a table
+        // before it in the chain only loses a field. Of Lua functions they have copies.
         if old.is_nil() && !new.is_nil()
+            || old.tag() == Tag::FUNCTION
             || meta && name.is_string() && LuaString::bytes(name.as_string()).starts_with(b"__")
         {
             Table::bump(st, t);

@@ -26,13 +26,14 @@ impl Builder<'_> {
                 self.guard_shape(table, shape);
                 self.field(table, slot, absent)
             }
-            FieldPath::Chain { shape, entry, dictionary } => {
+            FieldPath::Chain { shape, entry, dictionary, method } => {
                 let table = self.guard(object, Tag::TABLE);
                 self.guard_shape(table, shape);
                 let cache = snapshot.cell(self.pc) as usize;
-                let chain = Chain { cache, entry, shape, dictionary };
+                let chain = Chain { cache, entry, shape, dictionary, method };
                 let state = self.state();
-                self.value(Type::Any, Op::ChainField(table, chain, state))
+                let ty = if method { Type::Is(Tag::FUNCTION) } else { Type::Any };
+                self.value(ty, Op::ChainField(table, chain, state))
             }
             _ => return self.fast_path(),
         };
